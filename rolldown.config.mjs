@@ -1,0 +1,21 @@
+import { readFileSync } from "node:fs";
+import { defineConfig } from "rolldown";
+
+const { version } = JSON.parse(readFileSync(new URL("./package.json", import.meta.url), "utf8"));
+
+export default defineConfig({
+  input: { ratchet: "src/cli/main.ts", scripted: "src/agents/scripted/program.ts" },
+  platform: "node",
+  // The binding finds its prebuilt file relative to its own package.
+  external: ["@photostructure/sqlite"],
+  transform: { define: { __RATCHET_VERSION__: JSON.stringify(version) } },
+  output: {
+    dir: "dist",
+    format: "esm",
+    cleanDir: true,
+    minify: { compress: true, mangle: false, codegen: false },
+    entryFileNames: "[name].js",
+    chunkFileNames: "chunks/[name]-[hash].js",
+    banner: (chunk) => (chunk.name === "ratchet" && chunk.isEntry ? "#!/usr/bin/env node" : ""),
+  },
+});

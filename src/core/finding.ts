@@ -1,0 +1,60 @@
+/** A text that may be large: inline up to 4 kB, else a head of it and where the whole is. */
+export interface Text {
+  readonly text: string;
+  readonly ref?: TextRef;
+}
+export interface TextRef {
+  readonly path: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+export const inlineTextBytes = 4096;
+
+export type FindingSource = "review" | "gate" | "command" | "pr-comment" | "ci" | "merge" | "protocol";
+export type FindingStatus = "open" | "resolved" | "superseded" | "waived";
+
+/** null: the reporter gave none, which never blocks. */
+export type Priority = number | null;
+
+/** What a check reports, before the ledger knows it. */
+export interface Remark {
+  readonly file: string;
+  readonly line_start: number;
+  readonly line_end: number;
+  readonly priority: Priority;
+  readonly title: string;
+  readonly body: Text;
+  /** The reporter's own word for who found it; else the caller's name for the reviewer is used. */
+  readonly reviewer?: string;
+}
+
+/** One entry of an issue's ledger. Field names are those of `findings --json`. */
+export interface Finding {
+  readonly id: string;
+  readonly issue_id: string;
+  readonly source: FindingSource;
+  readonly stage: string;
+  readonly reviewer: string;
+  readonly reviewers: readonly string[];
+  readonly outcome: "fail" | "partial_success";
+  readonly file: string;
+  readonly line_start: number;
+  readonly line_end: number;
+  readonly priority: Priority;
+  readonly title: string;
+  readonly body: Text;
+  readonly visit: number;
+  readonly status: FindingStatus;
+  /** Why it was waived or superseded. */
+  readonly reason: string | null;
+  readonly raised_at: number;
+  readonly resolved_at: number | null;
+  readonly commit: string | null;
+  readonly run_id: string;
+}
+
+/** Every finding of one issue, in the order first raised. Immutable: each operation returns a new one. */
+export interface Ledger {
+  readonly issueId: string;
+  readonly findings: readonly Finding[];
+}

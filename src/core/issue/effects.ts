@@ -1,0 +1,119 @@
+/**
+ * What an issue's machine can owe. Effects carry ids, names and numbers, never rendered text: the performer renders
+ * prompts from the ledger and the tracker at the moment it starts. Every key is owed once in a machine's life.
+ */
+export type TurnRole = "implementer" | "fixer" | "reviewer";
+export type PromptKind = "implementer" | "gate_followup" | "review_followup" | "fixer" | "review" | "continue";
+
+export interface TurnEffect {
+  readonly kind: "turn";
+  readonly key: string;
+  /** The attempt's folder below runs/<run>/<issue>/, e.g. `03-gate_followup`. */
+  readonly folder: string;
+  readonly role: TurnRole;
+  readonly prompt: PromptKind;
+  /** The stage on whose behalf the turn runs: `implement`, `session_end`, `per_issue_review`, `per_issue_review/<slot>`. */
+  readonly stage: string;
+  /** Reviewer slot (panel name, or reviewer_type where there is no panel); null for other roles. */
+  readonly slot: string | null;
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  /** The session to go on in; null starts a new one. */
+  readonly session: string | null;
+  /** For reviewers: what is judged. For others base and the commit the turn starts from. */
+  readonly base: string;
+  readonly head: string;
+  /** Only findings of these ids are listed (review_followup of a resume); null: every open one. */
+  readonly only: readonly string[] | null;
+  /** For `continue`: the folder of the turn that is continued. */
+  readonly continues: string | null;
+  /** Wall-clock end of the turn's own clock, in ms since the epoch; kept through continues. null: set when it starts. */
+  readonly until: number | null;
+}
+
+/** Ends a turn or command that is still owed: clean signal, grace, then SIGKILL of the tree. The turn itself settles as `stopped`. */
+export interface StopEffect {
+  readonly kind: "stop";
+  readonly key: string;
+  readonly folder: string;
+  /** `clean`: the agent's own signal and 10 s. `patient`: 10 s to end by itself, then SIGTERM + 10 s. `kill`: SIGTERM, 2 s, SIGKILL. */
+  readonly how: "clean" | "patient" | "kill";
+}
+
+export interface CommandEffect {
+  readonly kind: "command";
+  readonly key: string;
+  readonly folder: string;
+  readonly stage: "setup" | "gate" | "session_end" | "landing";
+  readonly name: string;
+  readonly command: string;
+  readonly timeoutSeconds: number;
+  readonly exclusive: boolean;
+  /** Where it runs. */
+  readonly place: "issue" | "landing";
+  /** The commit it judges; the place is put there, clean, first. Null for setup. */
+  readonly commit: string | null;
+}
+
+export type WorktreeEffect =
+  | { readonly kind: "worktree"; readonly key: string; readonly op: "open"; readonly baseSha: string | null }
+  /** A fixer's uncommitted work is committed by Ratchet. */
+  | { readonly kind: "worktree"; readonly key: string; readonly op: "commit-all"; readonly message: string }
+  /** Parks what is not landed, then removes the worktree. */
+  | { readonly kind: "worktree"; readonly key: string; readonly op: "remove" };
+
+export type LandEffect =
+  | {
+      readonly kind: "land";
+      readonly key: string;
+      readonly op: "propose";
+      readonly head: string;
+      readonly target: string;
+    }
+  | {
+      readonly kind: "land";
+      readonly key: string;
+      readonly op: "commit";
+      readonly tip: string;
+      readonly commit: string;
+      readonly target: string;
+      readonly head: string;
+    }
+  /** mode branch: puts ratchet/<issue> into the user's repository. */
+  | { readonly kind: "land"; readonly key: string; readonly op: "branch"; readonly head: string };
+
+export type TrackerEffect =
+  | { readonly kind: "tracker"; readonly key: string; readonly op: "claim" }
+  | {
+      readonly kind: "tracker";
+      readonly key: string;
+      readonly op: "complete";
+      readonly commit: string | null;
+      readonly note: string;
+    }
+  | { readonly kind: "tracker"; readonly key: string; readonly op: "fail"; readonly reason: string }
+  | { readonly kind: "tracker"; readonly key: string; readonly op: "release" }
+  | { readonly kind: "tracker"; readonly key: string; readonly op: "escalate"; readonly reason: string }
+  /** Non-blocking findings that stay become one follow-up issue (deduplicated, appended). */
+  | { readonly kind: "tracker"; readonly key: string; readonly op: "follow-up"; readonly findings: readonly string[] };
+
+export interface TimerEffect {
+  readonly kind: "timer";
+  readonly key: string;
+  readonly until: number;
+}
+/** The next inbox signal of this machine. */
+export interface WaitEffect {
+  readonly kind: "wait";
+  readonly key: string;
+}
+
+export type IssueEffect =
+  | TurnEffect
+  | StopEffect
+  | CommandEffect
+  | WorktreeEffect
+  | LandEffect
+  | TrackerEffect
+  | TimerEffect
+  | WaitEffect;

@@ -1,0 +1,142 @@
+import type { Remark } from "../finding.js";
+
+/** What the machines are told. `at` is stamped by the kernel: it is the machine's only clock. */
+export type Stamped<E> = E & { readonly at: number };
+
+export interface Usage {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cost_usd: number | null;
+}
+
+/** The worktree as a turn left it. */
+export interface Snapshot {
+  readonly head: string;
+  readonly tree: string;
+  /** Hash of the files as they are, uncommitted ones included; equals `tree` when clean. */
+  readonly filesTree: string;
+  /** Uncommitted paths (at most 50), and how many there are. */
+  readonly dirty: readonly string[];
+  readonly dirtyCount: number;
+  /** Commits in base_sha..head. */
+  readonly commits: number;
+  /** Every path changed in base_sha..head matches docs_patterns (false when nothing changed). */
+  readonly docsOnly: boolean;
+  /** The turn's `base` (review_base, the target's tip after a conflict) is an ancestor of head. */
+  readonly containsBase: boolean;
+  /** A sha named in an ALREADY_COMPLETE rationale is in the target; null when none is named. */
+  readonly namedCommitInTarget: boolean | null;
+}
+
+export type MarkerName = "NO_CHANGE" | "OBSOLETE" | "ALREADY_COMPLETE" | "DOCS_ONLY";
+export interface Marker {
+  readonly name: MarkerName;
+  readonly rationale: string;
+}
+
+export type TurnOutcome =
+  | { readonly type: "ended" }
+  | { readonly type: "failed"; readonly reason: string }
+  | { readonly type: "timed-out" }
+  | { readonly type: "idle" }
+  | { readonly type: "lost" }
+  /** Exit 75, or an adapter's word that trying again helps. */
+  | { readonly type: "transient"; readonly reason: string }
+  /** A usage limit; `until` where the agent said when it resets. */
+  | { readonly type: "limited"; readonly until: number | null; readonly reason: string }
+  | { readonly type: "no-session" }
+  | { readonly type: "stopped" };
+
+/** What a reviewer's turn came to, already read: a verdict or a protocol failure. */
+export type ReviewOutcome =
+  | { readonly type: "verdict"; readonly verdict: "pass" | "fail"; readonly findings: readonly Remark[] }
+  | { readonly type: "protocol"; readonly reason: string };
+
+export interface TurnEnded {
+  readonly type: "turn-ended";
+  readonly key: string;
+  readonly outcome: TurnOutcome;
+  readonly sessionId: string | null;
+  readonly usage: Usage | null;
+  readonly seconds: number;
+  /** For implementers and fixers, whenever the worktree could be read. */
+  readonly snapshot: Snapshot | null;
+  readonly marker: Marker | null;
+  /** For reviewers whose turn ended. */
+  readonly review: ReviewOutcome | null;
+  /** When the turn's own clock runs out, for continues. */
+  readonly until: number;
+}
+
+export interface CommandEnded {
+  readonly type: "command-ended";
+  readonly key: string;
+  readonly exitCode: number | null;
+  readonly timedOut: boolean;
+  readonly stopped: boolean;
+  readonly seconds: number;
+  /** One line that says what failed. */
+  readonly digest: string;
+  /** Absolute path of the folder with the full output. */
+  readonly outputPath: string;
+  /** Both output tails, ready to be the body of a finding. */
+  readonly tails: string;
+  /** Tracked or unignored files it had changed, which were put back. */
+  readonly discarded: readonly string[];
+}
+
+export type LandOutcome =
+  | {
+      readonly type: "proposed";
+      readonly tip: string;
+      readonly commit: string;
+      readonly tree: string;
+      readonly merged: boolean;
+    }
+  | { readonly type: "conflict"; readonly tip: string; readonly files: readonly string[] }
+  /** The commit is on the landed line. `behind`: why the user's branch could not follow, and what to run. */
+  | { readonly type: "landed"; readonly commit: string; readonly behind: string | null }
+  | { readonly type: "moved" }
+  | { readonly type: "refused"; readonly reason: string }
+  /** The issue was closed by someone else meanwhile. */
+  | { readonly type: "closed" };
+
+export type IssueEvent =
+  | { readonly type: "started" }
+  | { readonly type: "resumed" }
+  | { readonly type: "signal"; readonly key: string; readonly signal: IssueSignal }
+  | { readonly type: "tracker-done"; readonly key: string; readonly ok: true; readonly id?: string }
+  | {
+      readonly type: "tracker-done";
+      readonly key: string;
+      readonly ok: false;
+      readonly reason: string;
+      readonly lost: boolean;
+    }
+  | {
+      readonly type: "worktree-ready";
+      readonly key: string;
+      readonly path: string;
+      readonly branch: string;
+      readonly baseSha: string;
+      readonly head: string;
+      readonly tree: string;
+      readonly fresh: boolean;
+      readonly targetTip: string;
+    }
+  | { readonly type: "worktree-committed"; readonly key: string; readonly snapshot: Snapshot }
+  | { readonly type: "worktree-removed"; readonly key: string }
+  | { readonly type: "worktree-failed"; readonly key: string; readonly reason: string }
+  | TurnEnded
+  | { readonly type: "stop-done"; readonly key: string }
+  | CommandEnded
+  | { readonly type: "land-ended"; readonly key: string; readonly outcome: LandOutcome }
+  | { readonly type: "timer-fired"; readonly key: string }
+  /** A performer broke: never a pass. */
+  | { readonly type: "crashed"; readonly key: string; readonly effect: string; readonly message: string };
+
+export type IssueSignal =
+  | { readonly name: "drain" }
+  | { readonly name: "abort" }
+  | { readonly name: "stop" }
+  | { readonly name: "waive"; readonly finding: string; readonly reason: string };

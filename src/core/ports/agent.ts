@@ -1,0 +1,62 @@
+import type { PromptKind, TurnRole } from "../issue/effects.js";
+import type { ReviewOutcome, TurnOutcome, Usage } from "../issue/events.js";
+import type { AgentKind, ReviewerKind } from "../settings.js";
+
+/** One turn, as an adapter sees it. The prompt itself is on stdin, from the attempt folder. */
+export interface Turn {
+  readonly role: TurnRole;
+  readonly prompt: PromptKind;
+  readonly runId: string;
+  readonly issueId: string;
+  readonly stageId: string;
+  readonly attempt: number;
+  readonly sessionId: string | null;
+  readonly model: string | null;
+  readonly effort: string | null;
+  /** The worktree. */
+  readonly cwd: string;
+  readonly files: TurnFiles;
+  /** Reviewers only. */
+  readonly review: { readonly reviewer: string; readonly baseSha: string; readonly headSha: string } | null;
+}
+
+/** Absolute paths in the attempt folder. */
+export interface TurnFiles {
+  readonly folder: string;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly result: string;
+}
+
+/** What to start. `env` is added to the scrubbed environment; `stopSignal` is the one the program ends cleanly on. */
+export interface ProgramCall {
+  readonly argv: readonly [string, ...string[]];
+  readonly env: Readonly<Record<string, string>>;
+  readonly stopSignal: "SIGINT" | "SIGTERM";
+}
+
+/** What the program left behind. exitCode null: it was lost or stopped before it could say. */
+export interface TurnReading {
+  readonly outcome: TurnOutcome;
+  readonly sessionId: string | null;
+  readonly usage: Usage | null;
+}
+
+/** A one-way agent is its command line and a reader of its output; starting, following, stopping and re-attaching are run/perform/turn's. */
+export interface Agent {
+  readonly kind: AgentKind;
+  /** What is missing before a turn can start, with a hint; null: all there. */
+  check(): Promise<{ readonly message: string; readonly hint: string } | null>;
+  command(turn: Turn): ProgramCall;
+  read(files: TurnFiles, exitCode: number | null): Promise<TurnReading>;
+  /** The lines of the last message, streamed. */
+  message(files: TurnFiles): AsyncIterable<string>;
+}
+
+/** A reviewer is a program and a reader of its verdict: never a pass without a positive word. */
+export interface Reviewer {
+  readonly kind: ReviewerKind;
+  check(): Promise<{ readonly message: string; readonly hint: string } | null>;
+  command(turn: Turn): ProgramCall;
+  read(files: TurnFiles, exitCode: number | null): Promise<TurnReading & { readonly review: ReviewOutcome | null }>;
+}

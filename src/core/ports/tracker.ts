@@ -1,0 +1,43 @@
+import type { Priority } from "../finding.js";
+
+/** An issue as a tracker tells it. */
+export interface Issue {
+  readonly id: string;
+  readonly title: string;
+  readonly body: string;
+  readonly type: "task" | "epic";
+  readonly parent: string | null;
+  readonly deps: readonly string[];
+  readonly priority: Priority;
+  readonly status: ItemStatus;
+}
+export type ItemStatus =
+  | "available"
+  | "claimed"
+  | "completed"
+  | "blocked"
+  | "waiting_for_response"
+  | "failed"
+  | "quarantined";
+
+export type Scope =
+  | { readonly type: "all" }
+  | { readonly type: "epic"; readonly epic: string }
+  | { readonly type: "ids"; readonly ids: readonly string[] }
+  | { readonly type: "orphans" };
+
+/** Where issues come from and where their fate is told. A failing call throws ExternalError: it is never "no work". */
+export interface Tracker {
+  readonly kind: "local" | "beads" | "github";
+  /** Issues that may start now, best first: open, not an epic, every dependency completed. With `resume`, failed and released ones too, first. */
+  ready(query: { readonly scope: Scope; readonly resume: boolean; readonly limit: number }): Promise<Issue[]>;
+  get(id: string): Promise<Issue | null>;
+  /** Compare-and-set: false when someone else holds it or it is no longer open. The same holder asking again gets true. */
+  claim(id: string, holder: string): Promise<boolean>;
+  complete(id: string, holder: string, done: { readonly commit: string | null; readonly note: string }): Promise<void>;
+  fail(id: string, holder: string, reason: string): Promise<void>;
+  release(id: string, holder: string): Promise<void>;
+  escalate(id: string, holder: string, reason: string): Promise<void>;
+  /** One follow-up issue per source issue: made, or appended to. Returns its id. */
+  followUp(source: string, text: { readonly title: string; readonly body: string }): Promise<string>;
+}

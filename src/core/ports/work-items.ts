@@ -1,0 +1,73 @@
+import type { Issue, ItemStatus, Scope } from "./tracker.js";
+
+/** A row of the board. */
+export interface WorkItem extends Issue {
+  readonly projectId: string;
+  readonly source: string;
+  readonly claimedBy: string | null;
+  readonly leaseUntil: number | null;
+  readonly failureCount: number;
+  readonly failureReason: string | null;
+  readonly payload: unknown;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export interface NewWorkItem {
+  readonly projectId: string;
+  /** null: `<project>-<n>`. */
+  readonly id: string | null;
+  readonly title: string;
+  readonly body: string;
+  readonly type: "task" | "epic";
+  readonly parent: string | null;
+  readonly deps: readonly string[];
+  readonly priority: number;
+  readonly source: string;
+  readonly createdAt: number | null;
+}
+
+export type AddResult = { readonly ok: true; readonly id: string } | { readonly ok: false; readonly reason: string };
+
+/** The board: each call is one short transaction. Claims are compare-and-set. */
+export interface WorkItems {
+  add(item: NewWorkItem): Promise<AddResult>;
+  get(projectId: string, id: string): Promise<WorkItem | null>;
+  list(query: {
+    readonly projectId: string | null;
+    readonly statuses: readonly ItemStatus[] | null;
+    readonly limit: number;
+  }): Promise<WorkItem[]>;
+  /** Best first by score (priority and age), then older first. Costs the same whatever the number of rows. */
+  ready(query: {
+    readonly projectId: string;
+    readonly scope: Scope;
+    readonly resume: boolean;
+    readonly limit: number;
+    readonly now: number;
+  }): Promise<WorkItem[]>;
+  /** leaseUntil null: the claim lives as long as its holder, a run. */
+  claim(
+    projectId: string,
+    id: string,
+    claim: { readonly holder: string; readonly leaseUntil: number | null; readonly now: number },
+  ): Promise<boolean>;
+  /** False when `holder` (null: whoever) does not hold it. */
+  release(projectId: string, id: string, holder: string | null): Promise<boolean>;
+  /** What became of a claimed item. `failed` adds one to failureCount. False when `holder` no longer holds it. */
+  settle(
+    projectId: string,
+    id: string,
+    holder: string,
+    to: {
+      readonly status: "completed" | "failed" | "waiting_for_response";
+      readonly reason: string | null;
+      readonly commit: string | null;
+    },
+  ): Promise<boolean>;
+  appendFollowUp(
+    projectId: string,
+    source: string,
+    text: { readonly title: string; readonly body: string },
+  ): Promise<string>;
+}

@@ -1,0 +1,65 @@
+import type { Priority } from "./finding.js";
+import type { Usage } from "./issue/events.js";
+import type { Counters, RunStatus, SessionEndResult } from "./report.js";
+import type { Settings } from "./settings.js";
+
+export type IssueStatus = "success" | "failed" | "escalated" | "running" | "interrupted";
+
+/** One issue in a run's record, as `runs export` prints it. */
+export interface IssueRecord extends Counters {
+  readonly issue_id: string;
+  readonly title: string;
+  readonly status: IssueStatus;
+  readonly message: string;
+  readonly error: string | null;
+  readonly session_id: string | null;
+  readonly agent: string;
+  readonly branch: string | null;
+  readonly worktree_path: string | null;
+  readonly base_sha: string | null;
+  readonly commit: string | null;
+  readonly resolution: { readonly outcome: string; readonly rationale: string } | null;
+  readonly evidence_check: {
+    readonly passed: boolean;
+    readonly evidence: Readonly<Record<string, boolean>>;
+    readonly failure_reasons: readonly string[];
+  };
+  readonly session_end_result: SessionEndResult | null;
+  readonly last_review_issues: readonly StoredReviewIssue[] | null;
+  readonly findings: { readonly open: number; readonly resolved: number };
+  readonly usage: Usage;
+  readonly duration_seconds: number;
+  readonly started_at: string;
+  readonly finished_at: string | null;
+}
+
+export interface StoredReviewIssue {
+  readonly file: string;
+  readonly line_start: number;
+  readonly line_end: number;
+  readonly priority: Priority;
+  readonly title: string;
+  readonly body: string;
+  readonly reviewer: string;
+}
+
+export interface RunRecord {
+  readonly run_id: string;
+  readonly started_at: string;
+  readonly completed_at: string | null;
+  readonly version: string;
+  readonly repo_path: string;
+  readonly project_id: string;
+  readonly status: RunStatus;
+  readonly exit_code: number | null;
+  readonly target_branch: string;
+  readonly run_start_commit: string;
+  readonly config: Settings;
+  readonly run_end: null | {
+    readonly status: "pass" | "fail" | "skipped";
+    readonly reason: string | null;
+    readonly commands: SessionEndResult["commands"];
+    readonly code_review_result: SessionEndResult["code_review_result"];
+  };
+  readonly issues: Readonly<Record<string, IssueRecord>>;
+}

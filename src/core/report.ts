@@ -1,0 +1,162 @@
+import type { Priority } from "./finding.js";
+import type { Usage } from "./issue/events.js";
+import type { IssueStatus } from "./record.js";
+
+/**
+ * The public events: what `run --json` prints, what views read and what project() turns into rows. A machine returns
+ * them beside its effects; the store gives each its seq (per run, without gaps) and time in the commit that records it.
+ */
+export type ReportBody =
+  | {
+      readonly type: "run-started";
+      readonly project_id: string;
+      readonly target_branch: string;
+      readonly run_start_commit: string;
+      readonly repo_path: string;
+    }
+  | {
+      readonly type: "run-finished";
+      readonly status: RunStatus;
+      readonly exit_code: number;
+      readonly success_count: number;
+      readonly total_count: number;
+    }
+  | { readonly type: "issue-started"; readonly title: string; readonly life: number; readonly agent: string }
+  | { readonly type: "worktree-ready"; readonly path: string; readonly branch: string; readonly base_sha: string }
+  | {
+      readonly type: "prompt-sent";
+      readonly kind: string;
+      readonly attempt: number;
+      readonly max_attempts: number;
+      readonly path: string;
+      readonly role: string;
+      readonly reviewer?: string;
+    }
+  | {
+      readonly type: "turn-ended";
+      readonly outcome: string;
+      readonly session_id: string | null;
+      readonly usage: Usage | null;
+      readonly role: string;
+      readonly reason?: string;
+    }
+  | { readonly type: "gate-started"; readonly attempt: number; readonly max_attempts: number; readonly commit: string }
+  | {
+      readonly type: "gate-passed";
+      readonly attempt: number;
+      readonly commit: string;
+      readonly evidence: Readonly<Record<string, boolean>>;
+    }
+  | {
+      readonly type: "gate-failed";
+      readonly attempt: number;
+      readonly findings: number;
+      readonly reasons: readonly string[];
+      readonly evidence: Readonly<Record<string, boolean>>;
+    }
+  | { readonly type: "session-end-started" }
+  | {
+      readonly type: "session-end-completed";
+      readonly result: "pass" | "fail" | "timeout" | "interrupted";
+      readonly reason: string | null;
+      readonly session_end_result: SessionEndResult;
+      readonly attempts: number;
+    }
+  | { readonly type: "session-end-skipped"; readonly reason: "gate_failed" | "not_configured" }
+  | { readonly type: "fixer-started"; readonly stage: string; readonly attempt: number; readonly max_attempts: number }
+  | { readonly type: "fixer-ended"; readonly stage: string; readonly attempt: number; readonly outcome: string }
+  | {
+      readonly type: "review-started";
+      readonly attempt: number;
+      readonly reviewer: string;
+      readonly commit: string;
+      readonly stage: string;
+    }
+  | {
+      readonly type: "review-ended";
+      readonly attempt: number;
+      readonly reviewer: string;
+      readonly verdict: "pass" | "fail" | "protocol";
+      readonly findings: number;
+      readonly reason?: string;
+      readonly stage: string;
+    }
+  | {
+      readonly type: "finding-raised";
+      readonly finding: string;
+      readonly source: string;
+      readonly stage: string;
+      readonly reviewer: string;
+      readonly file: string;
+      readonly line_start: number;
+      readonly line_end: number;
+      readonly priority: Priority;
+      readonly title: string;
+      readonly reopened: boolean;
+    }
+  | {
+      readonly type: "finding-resolved";
+      readonly finding: string;
+      readonly status: "resolved" | "superseded" | "waived";
+      readonly title: string;
+      readonly reason: string | null;
+    }
+  | {
+      readonly type: "landed";
+      readonly commit: string;
+      readonly target_branch: string;
+      readonly merged: boolean;
+      readonly behind: string | null;
+    }
+  | {
+      readonly type: "issue-finished";
+      readonly status: IssueStatus;
+      readonly message: string;
+      readonly error: string | null;
+      readonly commit: string | null;
+      readonly resolution: { readonly outcome: string; readonly rationale: string } | null;
+      readonly last_review_issues: readonly string[] | null;
+      readonly counters: Counters;
+      readonly session_id: string | null;
+    }
+  | { readonly type: "run-end-started"; readonly success_count: number; readonly total_count: number }
+  | { readonly type: "run-end-completed"; readonly result: "pass" | "fail" }
+  | { readonly type: "run-end-skipped"; readonly reason: "fire_on_not_met" | "run_aborted" }
+  | { readonly type: "escalated"; readonly reason: string; readonly dossier: string | null }
+  | { readonly type: "waiting"; readonly for: string; readonly until: number | null }
+  | { readonly type: "log"; readonly level: "info" | "warn" | "error"; readonly text: string };
+
+export type RunStatus = "running" | "succeeded" | "failed" | "aborted" | "interrupted";
+
+/** As a machine returns it. The life's own issue; absent on run-level reports. */
+export type RunReport = ReportBody & { readonly issue_id?: string };
+/** As stored and printed. */
+export type PublicEvent = RunReport & { readonly seq: number; readonly time: string; readonly run_id: string };
+
+export interface Counters {
+  readonly gate_attempts: number;
+  readonly review_attempts: number;
+  readonly session_end_attempts: number;
+}
+
+export interface SessionEndResult {
+  readonly status: "pass" | "fail" | "timeout" | "interrupted" | "skipped";
+  readonly reason: string | null;
+  readonly started_at: string | null;
+  readonly finished_at: string | null;
+  readonly commands: readonly SessionEndCommand[];
+  readonly code_review_result: {
+    readonly ran: boolean;
+    readonly passed: boolean;
+    readonly findings: readonly string[];
+  } | null;
+}
+export interface SessionEndCommand {
+  readonly ref: string;
+  readonly command: string;
+  readonly passed: boolean;
+  readonly exit_code: number | null;
+  readonly timed_out: boolean;
+  readonly duration_seconds: number;
+  readonly output_path: string;
+}

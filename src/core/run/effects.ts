@@ -1,0 +1,85 @@
+import type { TimerEffect, WaitEffect } from "../issue/effects.js";
+import type { Scope } from "../ports/tracker.js";
+import type { IssueStatus } from "../record.js";
+
+/** What a life is started with. `resume`: what an earlier life of the issue left. */
+export interface IssueStart {
+  readonly issueId: string;
+  readonly title: string;
+  readonly life: number;
+  readonly resume: ResumeFrom | null;
+}
+export interface ResumeFrom {
+  readonly runId: string;
+  readonly sessionId: string | null;
+  /** Findings (ids in the issue's ledger) that its last failed review left; empty: none. */
+  readonly blocking: readonly string[];
+  readonly baseSha: string | null;
+  /** (HEAD tree, files tree) that the last failed gate or blocking round saw; null: none did. */
+  readonly seen: { readonly tree: string; readonly filesTree: string } | null;
+}
+
+export type RunEffect =
+  /** Registers the run: fetches the mirror and fixes the target's tip. */
+  | { readonly kind: "prepare"; readonly key: string }
+  /** The next issue that may start, once a slot is free for its first turn. */
+  | { readonly kind: "pick"; readonly key: string; readonly not: readonly string[] }
+  /** Drives an issue's life to its end. */
+  | { readonly kind: "child"; readonly key: string; readonly start: IssueStart }
+  /** Puts a signal into the inbox of a child. */
+  | {
+      readonly kind: "tell";
+      readonly key: string;
+      readonly issueId: string;
+      readonly life: number;
+      readonly signal: "drain" | "abort" | "stop";
+    }
+  | WaitEffect
+  | TimerEffect;
+
+export type RunEvent =
+  | { readonly type: "started" }
+  | { readonly type: "resumed" }
+  | {
+      readonly type: "prepared";
+      readonly key: string;
+      readonly target: string;
+      readonly tip: string;
+      readonly projectId: string;
+      readonly repoPath: string;
+    }
+  | { readonly type: "picked"; readonly key: string; readonly start: IssueStart }
+  /** Nothing may start now; asked again when a life ends. */
+  | { readonly type: "none-left"; readonly key: string }
+  | {
+      readonly type: "child-ended";
+      readonly key: string;
+      readonly issueId: string;
+      readonly status: IssueStatus | "not-claimed";
+      readonly commit: string | null;
+      readonly trackerOwed: boolean;
+    }
+  | { readonly type: "told"; readonly key: string }
+  | { readonly type: "signal"; readonly key: string; readonly signal: RunSignal }
+  | { readonly type: "timer-fired"; readonly key: string }
+  /** A performer broke. `external`: something outside (tracker, disk) is unreachable: exit 3. */
+  | {
+      readonly type: "crashed";
+      readonly key: string;
+      readonly effect: string;
+      readonly message: string;
+      readonly external: boolean;
+    };
+
+export type RunSignal =
+  | { readonly name: "drain" }
+  | { readonly name: "stop" }
+  /** An issue's failure_mode: abort. */
+  | { readonly name: "abort-wanted"; readonly issueId: string };
+
+/** What the user asked of this run. */
+export interface RunOptions {
+  readonly scope: Scope;
+  readonly resume: boolean;
+  readonly maxIssues: number | null;
+}
