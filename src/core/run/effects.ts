@@ -58,6 +58,8 @@ export type RunEvent =
       readonly status: IssueStatus | "not-claimed";
       readonly commit: string | null;
       readonly trackerOwed: boolean;
+      /** Its failure_mode says that the whole run aborts. */
+      readonly abort: boolean;
     }
   | { readonly type: "told"; readonly key: string }
   | { readonly type: "signal"; readonly key: string; readonly signal: RunSignal }
@@ -71,11 +73,7 @@ export type RunEvent =
       readonly external: boolean;
     };
 
-export type RunSignal =
-  | { readonly name: "drain" }
-  | { readonly name: "stop" }
-  /** An issue's failure_mode: abort. */
-  | { readonly name: "abort-wanted"; readonly issueId: string };
+export type RunSignal = { readonly name: "drain" } | { readonly name: "stop" };
 
 /** What the user asked of this run. */
 export interface RunOptions {

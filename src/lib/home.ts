@@ -1,0 +1,43 @@
+import { createHash } from "node:crypto";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+
+/** The state home and the names of everything in it. */
+export interface Home {
+  readonly root: string;
+  readonly database: string;
+  /** Touched after each commit; watched by whoever waits for one. */
+  readonly wake: string;
+  readonly log: string;
+  mirror(projectId: string): string;
+  worktree(projectId: string, name: string): string;
+  run(runId: string): string;
+  runLog(runId: string): string;
+  attempt(runId: string, issueId: string, folder: string): string;
+}
+
+export function ratchetHome(env: NodeJS.ProcessEnv): Home {
+  const root = resolve(env.RATCHET_HOME || join(homedir(), ".ratchet"));
+  return {
+    root,
+    database: join(root, "ratchet.db"),
+    wake: join(root, "wake"),
+    log: join(root, "ratchet.log"),
+    mirror: (projectId) => join(root, "repos", `${safeName(projectId)}.git`),
+    worktree: (projectId, name) => join(root, "worktrees", safeName(projectId), name),
+    run: (runId) => join(root, "runs", runId),
+    runLog: (runId) => join(root, "runs", runId, "run.log"),
+    attempt: (runId, issueId, folder) => join(root, "runs", runId, safeName(issueId), folder),
+  };
+}
+
+/** An id as a file or ref name: what git or the file system would misread becomes "-", told apart by a hash of the id. */
+export function safeName(id: string): string {
+  const safe = id
+    .replace(/[^A-Za-z0-9._-]/g, "-")
+    .replace(/\.\.+/g, "-")
+    .replace(/^\./, "-")
+    .replace(/\.lock$/, "-lock");
+  if (safe === id && id !== "") return id;
+  return `${safe}-${createHash("sha256").update(id).digest("hex").slice(0, 6)}`;
+}
