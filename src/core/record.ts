@@ -1,9 +1,9 @@
 import type { Priority } from "./finding.js";
 import type { Usage } from "./issue/events.js";
-import type { Counters, RunStatus, SessionEndResult } from "./report.js";
+import type { Counters, IssueStatus, RunStatus, SessionEndResult } from "./report.js";
 import type { Settings } from "./settings.js";
 
-export type IssueStatus = "success" | "failed" | "escalated" | "running" | "interrupted";
+export type { IssueStatus };
 
 /** One issue in a run's record, as `runs export` prints it. */
 export interface IssueRecord extends Counters {

@@ -1,6 +1,5 @@
 import type { Priority } from "./finding.js";
 import type { Usage } from "./issue/events.js";
-import type { IssueStatus } from "./record.js";
 
 /**
  * The public events: what `run --json` prints, what views read and what project() turns into rows. A machine returns
@@ -126,6 +125,7 @@ export type ReportBody =
   | { readonly type: "waiting"; readonly for: string; readonly until: number | null }
   | { readonly type: "log"; readonly level: "info" | "warn" | "error"; readonly text: string };
 
+export type IssueStatus = "success" | "failed" | "escalated" | "running" | "interrupted";
 export type RunStatus = "running" | "succeeded" | "failed" | "aborted" | "interrupted";
 
 /** As a machine returns it. The life's own issue; absent on run-level reports. */
