@@ -1,0 +1,262 @@
+import { readFile } from "node:fs/promises";
+import { cpus, freemem } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Diagnostic } from "./config/diagnostic.js";
+import type { ConfigFlags } from "./config/overlay.js";
+import type { IssueEffect, PromptKind } from "./core/issue/effects.js";
+import type { IssueEvent } from "./core/issue/events.js";
+import type { IssueLife } from "./core/issue/state.js";
+import type { Agent, Reviewer } from "./core/ports/agent.js";
+import type { Tracker } from "./core/ports/tracker.js";
+import { project } from "./core/project.js";
+import type { RunReport } from "./core/report.js";
+import type { RunEffect, RunEvent } from "./core/run/effects.js";
+import type { RunState } from "./core/run/state.js";
+import type { AgentKind, AgentSettings, ReviewerKind, ReviewerSettings, Settings } from "./core/settings.js";
+import type { Repository } from "./git/repository.js";
+import { systemClock } from "./lib/clock.js";
+import { UserError } from "./lib/errors.js";
+import { exists, readOptional } from "./lib/files.js";
+import { type Home, ratchetHome } from "./lib/home.js";
+import type { History, Journal } from "./run/context.js";
+import { resumeFrom } from "./run/resume.js";
+import type { RunParts, RunRequest, StartedRun } from "./run/start.js";
+import type { Project, Store } from "./store/store.js";
+import { version } from "./version.js";
+
+export type { RunRequest, StartedRun } from "./run/start.js";
+export type { Project, Store } from "./store/store.js";
+
+/** The program, assembled: the only place that names concrete adapters, each loaded when it is used. */
+export interface App {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly home: Home;
+  /** The one connection, opened on first use. `reader`: for commands that only look. */
+  store(how?: "reader"): Promise<Store>;
+  /** Of the current directory. Throws UserError outside of a repository and in one without a commit. */
+  repository(): Promise<Repository & { readonly head: string }>;
+  /** Of the current directory, registered on first use. */
+  project(): Promise<Project>;
+  settings(flags: ConfigFlags): Promise<LoadedSettings>;
+  /** A new run, or with `runId` an unfinished one taken up again with the settings frozen in it. */
+  openRun(request: RunRequest): Promise<StartedRun>;
+  close(): void;
+}
+export interface LoadedSettings {
+  readonly settings: Settings;
+  readonly file: string;
+  readonly warnings: readonly Diagnostic[];
+}
+/** The configuration does not hold: every reason at once. */
+export class ConfigInvalid extends UserError {
+  readonly diagnostics: readonly Diagnostic[];
+  constructor(file: string | null, diagnostics: readonly Diagnostic[]) {
+    super(`${file ?? "ratchet.yaml"} cannot be used`, { code: "config" });
+    this.diagnostics = diagnostics;
+  }
+}
+
+/** Where package.json is: above dist/ in the package, above src/ in the repository. */
+const packageRoot = join(dirname(fileURLToPath(import.meta.url)), "..");
+
+const notYet = (kind: string) => async (): Promise<never> => {
+  throw new UserError(`${kind} is not available yet`);
+};
+
+/** What config/availability refuses never gets here; the table is complete so that the compiler finds a missing kind. */
+const agents: Record<AgentKind, (settings: AgentSettings) => Promise<Agent>> = {
+  claude: notYet("agent.type claude"),
+  codex: notYet("agent.type codex"),
+  pi: notYet("agent.type pi"),
+  acp: notYet("agent.type acp"),
+  command: async (settings) => (await import("./agents/command.js")).commandAgent(settings),
+  scripted: async (settings) => {
+    const { scriptedAgent } = await import("./agents/scripted/adapter.js");
+    return scriptedAgent(settings, { program: join(dirname(fileURLToPath(import.meta.url)), "scripted.js") });
+  },
+};
+type LoadReviewer = (settings: ReviewerSettings, name: string) => Promise<Reviewer>;
+const reviewers: Record<Exclude<ReviewerKind, "panel">, LoadReviewer> = {
+  cerberus: notYet("reviewer_type cerberus"),
+  agent_sdk: notYet("reviewer_type agent_sdk"),
+  command: async ({ command }, name) => (await import("./reviewers/command.js")).commandReviewer({ name, command }),
+};
+const trackers: Record<Settings["tracker"]["type"], (store: Store, projectId: string) => Promise<Tracker>> = {
+  local: async (store, projectId) => (await import("./trackers/local.js")).localTracker(store.workItems, projectId),
+  beads: notYet("tracker.type beads"),
+  github: notYet("tracker.type github"),
+};
+
+export function createApp({ cwd, env }: { readonly cwd: string; readonly env: NodeJS.ProcessEnv }): App {
+  const home = ratchetHome(env);
+  let opened: Promise<Store> | null = null;
+  const store: App["store"] = (how) => {
+    opened ??= import("./store/store.js").then(({ openStore }) => openStore({ home, readonly: how === "reader" }));
+    return opened;
+  };
+  const repository: App["repository"] = async () => {
+    const { inspectRepository } = await import("./git/repository.js");
+    const found = await inspectRepository(cwd);
+    if (found.head === null) {
+      throw new UserError(`${found.root} has no commit yet`, {
+        hint: "commit something first: agents start from a commit",
+      });
+    }
+    return { ...found, head: found.head };
+  };
+  const app: App = {
+    cwd,
+    env,
+    home,
+    store,
+    repository,
+    project: async () => (await store()).registerProject((await repository()).root),
+    settings: (flags) => loadSettings(app, flags),
+    openRun: async (request) => {
+      const { startRun } = await import("./run/start.js");
+      return await startRun(await runParts(app, request));
+    },
+    close: () => {
+      void opened?.then((open) => open.close());
+    },
+  };
+  return app;
+}
+
+async function loadSettings(app: App, flags: ConfigFlags): Promise<LoadedSettings> {
+  const { loadConfig } = await import("./config/load.js");
+  const dir = (await app.repository()).root;
+  const machine = { cores: cpus().length, freeMemoryBytes: freemem() };
+  const loaded = await loadConfig({ dir, env: app.env, flags, machine });
+  if (!loaded.ok) throw new ConfigInvalid(loaded.file, loaded.diagnostics);
+  return loaded;
+}
+
+async function runParts(app: App, request: RunRequest): Promise<RunParts> {
+  const [store, repository] = [await app.store(), await app.repository()];
+  const { newRunId, newRunRecord } = await import("./run/start.js");
+  const stored = request.type === "unfinished" ? await store.run(request.runId) : null;
+  const { settings, options } = request.type === "new" ? request : await store.run(request.runId);
+  const projectId = stored?.projectId ?? (await store.registerProject(repository.root)).id;
+  const now = systemClock.now();
+  const frame = {
+    runId: stored?.runId ?? newRunId(now),
+    projectId,
+    repoPath: stored?.record.repo_path ?? repository.root,
+    target: stored?.record.target_branch ?? targetOf(repository, settings),
+    settings,
+    options,
+  };
+  return {
+    ...frame,
+    home: app.home,
+    env: app.env,
+    clock: systemClock,
+    tracker: await trackers[settings.tracker.type](store, projectId),
+    agent: await agents[settings.agent.type](settings.agent),
+    reviewers: await loadReviewers(settings),
+    templates: await loadTemplates(frame.repoPath),
+    projectText: await readOptional(join(frame.repoPath, ".ratchet", "prompts", "append.md")),
+    journal: journalOf(store, frame),
+    inbox: {
+      send: async (machine, body) => void (await store.signal(machine, body)),
+      next: (machine, signal) => store.nextSignal(machine, 0, signal),
+    },
+    history: historyOf(store, frame),
+    register: async () => {
+      if (stored) return;
+      const record = newRunRecord(frame, { now, head: repository.head, version });
+      await store.createRun({ record, settings, options });
+    },
+  };
+}
+
+function targetOf(repository: Repository, settings: Settings): string {
+  const target = settings.finalize.into ?? repository.branch;
+  if (target !== null) return target;
+  throw new UserError("the checkout is detached, so there is no branch to land on", {
+    hint: "check out a branch, or set finalize.into in ratchet.yaml",
+  });
+}
+
+/** One reviewer per slot: the panel's members, or the one there is. None when no review is enabled. */
+async function loadReviewers({ per_issue_review: section }: Settings): Promise<Map<string, Reviewer>> {
+  if (!section.enabled) return new Map();
+  const { reviewer_type: kind } = section;
+  if (kind !== "panel") return new Map([[kind, await reviewers[kind](section, kind)]]);
+  const members = section.panel.map(async (member) => {
+    return [member.name, await reviewers[member.reviewer_type](member, member.name)] as const;
+  });
+  return new Map(await Promise.all(members));
+}
+
+/** The shipped templates, each replaced by the project's own where .ratchet/prompts/ has one. */
+async function loadTemplates(repoPath: string): Promise<Record<PromptKind, string>> {
+  const { checkTemplate, promptKinds, TemplateError } = await import("./prompts/templates.js");
+  const shipped = join(packageRoot, "prompts");
+  const own = join(repoPath, ".ratchet", "prompts");
+  const read = async (kind: PromptKind) => {
+    const file = (await exists(join(own, `${kind}.md`))) ? join(own, `${kind}.md`) : join(shipped, `${kind}.md`);
+    const text = await readFile(file, "utf8");
+    try {
+      checkTemplate(kind, text, file);
+    } catch (error) {
+      throw error instanceof TemplateError ? new UserError(error.message) : error;
+    }
+    return [kind, text] as const;
+  };
+  return Object.fromEntries(await Promise.all(promptKinds.map(read))) as Record<PromptKind, string>;
+}
+
+interface Frame {
+  readonly runId: string;
+  readonly projectId: string;
+  readonly settings: Settings;
+}
+
+/** How the machines' states cross the store: a life's ledger is rows of its own, its state is JSON. */
+function journalOf(store: Store, { runId, projectId }: Frame): Journal {
+  return {
+    run: (machine) =>
+      store.log<RunState, RunEvent, RunEffect, RunReport>({
+        machine,
+        kind: "run",
+        runId,
+        codec: {
+          encode: (state) => state,
+          decode: (state) => state as RunState,
+          rows: (event) => project(event, null),
+        },
+      }),
+    life: (machine, issueId) =>
+      store.log<IssueLife, IssueEvent, IssueEffect, RunReport>({
+        machine,
+        kind: "issue",
+        runId,
+        codec: {
+          encode: (life) => life.state,
+          decode: (state, findings) => ({ state: state as IssueLife["state"], ledger: { issueId, findings } }),
+          ledgerIssue: { projectId, issueId },
+          rows: (event, life) => project(event, life.ledger),
+        },
+      }),
+  };
+}
+
+function historyOf(store: Store, { runId, projectId, settings }: Frame): History {
+  const ledger = async (issueId: string) => ({
+    issueId,
+    findings: await store.findings({ projectId, issueId, all: true }),
+  });
+  return {
+    ledger,
+    record: async (issueId) => (await store.issueRecords(runId)).find((one) => one.issueId === issueId)?.record ?? null,
+    nextLife: (issueId) => store.nextLife(projectId, issueId),
+    resumeFrom: async (issueId) => {
+      const last = await store.lastRecord(projectId, issueId);
+      return last === null ? null : resumeFrom(last, await ledger(issueId), settings.agent.type);
+    },
+  };
+}

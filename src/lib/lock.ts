@@ -1,0 +1,73 @@
+import { linkSync, mkdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { codeOf } from "./errors.js";
+import { isAlive, type ProcessIdentity, selfIdentity } from "./process-identity.js";
+
+/**
+ * A lock between processes on this machine, with an owner: it is free when its owner is gone, and never by time. The
+ * file appears whole (written aside, then linked), so whoever finds it can read who has it.
+ */
+export async function withLock<T>(
+  path: string,
+  task: () => Promise<T>,
+  { signal }: { readonly signal?: AbortSignal } = {},
+): Promise<T> {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  for (let waitMs = 1; !take(path); waitMs = Math.min(waitMs * 2, 100)) {
+    await delay(waitMs, undefined, signal ? { signal } : {});
+  }
+  try {
+    return await task();
+  } finally {
+    unlinkSync(path);
+  }
+}
+
+function take(path: string): boolean {
+  if (claim(path)) return true;
+  if (isOrphaned(path)) breakLock(path);
+  return false;
+}
+
+/** Whoever breaks a lock holds a lock for that, or it could remove the one that the next owner has just taken. */
+function breakLock(path: string): void {
+  const breaking = `${path}.breaking`;
+  if (claim(breaking)) {
+    if (isOrphaned(path)) rmSync(path, { force: true });
+    rmSync(breaking, { force: true });
+  } else if (isOrphaned(breaking)) {
+    rmSync(breaking, { force: true });
+  }
+}
+
+let claims = 0;
+
+/** Tasks of one process exclude each other too: the file is there or it is not, whoever made it. */
+function claim(path: string): boolean {
+  const own = `${path}.${process.pid}.${claims++}`;
+  writeFileSync(own, JSON.stringify(selfIdentity()), { mode: 0o600 });
+  try {
+    linkSync(own, path);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return false;
+    throw error;
+  } finally {
+    rmSync(own, { force: true });
+  }
+}
+
+function isOrphaned(path: string): boolean {
+  const owner = readOwner(path);
+  return owner !== null && !isAlive(owner);
+}
+
+function readOwner(path: string): ProcessIdentity | null {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) as ProcessIdentity;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return null;
+    throw error;
+  }
+}

@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { digestOf, outputTails, plainText, renderTails } from "./output-digest.js";
+
+let folder = "";
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "ratchet-digest-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function outputs(stdout: string, stderr: string): [string, string] {
+  writeFileSync(join(folder, "out"), stdout);
+  writeFileSync(join(folder, "err"), stderr);
+  return [join(folder, "out"), join(folder, "err")];
+}
+
+test.each([
+  ["node:test", "TAP version 13\nok 1 - a\nnot ok 2 - adds numbers\n  ---\n", "", "not ok 2 - adds numbers"],
+  ["a todo", "not ok 1 - later # TODO\nnot ok 2 - now\n", "", "not ok 2 - now"],
+  ["vitest", "\u001b[31m FAIL \u001b[39m src/a.test.ts > sums\nAssertionError\n", "", "FAIL  src/a.test.ts > sums"],
+  ["jest on stderr", "", "PASS a.test.js\nFAIL b.test.js\n  ● x\n", "FAIL b.test.js"],
+  [
+    "pytest",
+    "=== short ===\nFAILED tests/t.py::test_x - assert 1 == 2\n1 failed\n",
+    "",
+    "FAILED tests/t.py::test_x - assert 1 == 2",
+  ],
+  ["go", "=== RUN TestX\n    --- FAIL: TestX (0.00s)\nFAIL\n", "", "--- FAIL: TestX (0.00s)"],
+  ["cargo", "test a::b ... ok\ntest a::c ... FAILED\n", "error: test failed\n", "test a::c ... FAILED"],
+  ["tsc", "src/a.ts(1,2): error TS2322: no\n", "", "src/a.ts(1,2): error TS2322: no"],
+  ["eslint", "/x/a.js\n  1:5  error  'x' is unused  no-unused-vars\n", "", "1:5  error  'x' is unused  no-unused-vars"],
+  ["an unknown tool", "working\n", "one\nmake: *** [all] Error 2\n\n", "make: *** [all] Error 2"],
+  ["stdout alone", "first\nlast words\n\n", "  \n", "last words"],
+  ["silence", "", "", "(no output)"],
+])("the digest of %s is the line that says what failed", async (_who, stdout, stderr, digest) => {
+  expect(await digestOf(...outputs(stdout, stderr))).toBe(digest);
+});
+
+test("a digest is one line of at most 300 characters", async () => {
+  const digest = await digestOf(...outputs(`${"x".repeat(299)}😀${"y".repeat(5000)}`, ""));
+  expect(digest.length).toBeLessThanOrEqual(300);
+  expect(digest).toBe(`${"x".repeat(299)}…`);
+});
+
+test("missing files are empty output", async () => {
+  expect(await digestOf(join(folder, "no"), join(folder, "neither"))).toBe("(no output)");
+});
+
+test("F4 tails are at most 30 lines and 4096 characters each, whole characters, without colours", async () => {
+  const lines = Array.from({ length: 100 }, (_, n) => `line ${n}`).join("\n");
+  const tails = await outputTails(...outputs(lines, `\u001b[1m${"é😀".repeat(20_000)}\u001b[0m`));
+  expect(tails.stdout.split("\n")).toHaveLength(30);
+  expect(tails.stdout.endsWith("line 99")).toBe(true);
+  expect(tails.stderr.length).toBeLessThanOrEqual(4096);
+  expect(tails.stderr.length).toBeGreaterThan(4090);
+  expect(/^(?:é|😀)+$/u.test(tails.stderr)).toBe(true);
+  expect(renderTails({ stdout: "a", stderr: "b" })).toBe("stdout:\na\n\nstderr:\nb");
+});
+
+test.each([
+  ["10%\r50%\r100%\r\nnext\r\n", "100%\nnext\n"],
+  ["a\u0000b\u0008\tc", "ab\tc"],
+  ["\u001b]0;title\u0007shown", "shown"],
+])("%j reads as %j", (text, plain) => {
+  expect(plainText(text)).toBe(plain);
+});
+
+test("one endless line is handled in linear time", async () => {
+  const started = performance.now();
+  await digestOf(...outputs("\u001b[".repeat(2_000_000), "z".repeat(5_000_000)));
+  expect(performance.now() - started).toBeLessThan(5000);
+});

@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { redactor } from "./redact.js";
+
+const redact = redactor({
+  MY_TOKEN: "correct-horse",
+  MY_TOKEN_LONG: "correct-horse-battery",
+  SHORT_SECRET: "abc",
+  DOLLAR_PASSWORD: "a$&b$1(c)",
+  NAME: "harmless-value",
+});
+const jwt = `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.${"x".repeat(40)}`;
+const key = "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY-----";
+
+test.each([
+  ["x correct-horse y", "x [redacted] y"],
+  ["correct-horse-battery", "[redacted]"],
+  ["abc harmless-value", "abc harmless-value"],
+  ["p=a$&b$1(c);", "p=[redacted];"],
+  [`t ghp_${"a1".repeat(18)}!`, "t [redacted]!"],
+  [`github_pat_${"a_1".repeat(10)}`, "[redacted]"],
+  [`sk-ant-api03-${"Z9".repeat(20)} end`, "[redacted] end"],
+  ["AKIAIOSFODNN7EXAMPLE", "[redacted]"],
+  ["xoxb-1234567890-abcdef", "[redacted]"],
+  [`Bearer ${jwt}`, "Bearer [redacted]"],
+  [`a\n${key}\nb\n${key}`, "a\n[redacted]\nb\n[redacted]"],
+  ["-----BEGIN PRIVATE KEY-----\nnever ends", "[redacted]"],
+  ["risk-averse task-list sk-short", "risk-averse task-list sk-short"],
+])("%j is shown as %j", (text, shown) => {
+  expect(redact(text)).toBe(shown);
+});
+
+test("hostile text is redacted in linear time", () => {
+  const started = performance.now();
+  redact("eyJ".repeat(300_000));
+  redact("-----BEGIN PRIVATE KEY-----".repeat(40_000));
+  redact("sk-".repeat(300_000));
+  expect(performance.now() - started).toBeLessThan(5000);
+});

@@ -1,0 +1,84 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { attemptOf, readStopMark } from "./process/attempt.js";
+import { type Followed, followProgram } from "./process/follow.js";
+import { startProgram } from "./process/start.js";
+import { type Stop, stopProgram } from "./process/stop.js";
+
+/**
+ * A command that judges is worth only as much as its whole run: after a crash it is not attached to, but stopped and
+ * run again. A folder is claimed for good, so each further run has its own: `<folder>/again-<n>`.
+ */
+export interface ShellCommand {
+  readonly folder: string;
+  /** For `sh -c`. */
+  readonly command: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutSeconds: number;
+  /** Aborted: the command is ended, and run again by the next call. */
+  readonly signal: AbortSignal;
+}
+
+export interface CommandResult {
+  /** null: it did not end by itself. */
+  readonly exitCode: number | null;
+  readonly timedOut: boolean;
+  readonly stopped: boolean;
+  readonly seconds: number;
+  readonly stdoutPath: string;
+  readonly stderrPath: string;
+}
+
+/** Our own ending leaves no word: a command that is stopped because Ratchet ends is run again by the next start. */
+const ending: Stop = { first: "SIGTERM", graceMs: 2000, why: null };
+
+export async function runShellCommand(command: ShellCommand): Promise<CommandResult> {
+  const startedAt = Date.now();
+  const earlier = runsIn(command.folder);
+  for (const run of earlier) await stopProgram(run, { ...ending, graceMs: 500 });
+  const last = earlier.at(-1);
+  if (last !== undefined && stopWord(last) !== null) return result(last, startedAt, { exitCode: null, stopped: true });
+  const folder = last === undefined ? command.folder : join(command.folder, `again-${earlier.length}`);
+  const end = await runIn(folder, command, startedAt + command.timeoutSeconds * 1000);
+  if (end.type !== "exited") await stopProgram(folder, ending);
+  return result(folder, startedAt, {
+    exitCode: end.type === "exited" && end.stopped === null ? end.code : null,
+    timedOut: end.type === "timed-out",
+    stopped: end.type === "aborted" || stopWord(folder) !== null,
+  });
+}
+
+async function runIn(folder: string, command: ShellCommand, timeoutAt: number): Promise<Followed> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const files = { stdinFile: null, stdoutFile: join(folder, "stdout.log"), stderrFile: join(folder, "stderr.log") };
+  const { cwd, env, signal } = command;
+  await startProgram({ folder, argv: ["/bin/sh", "-c", command.command], env, cwd, ...files });
+  return followProgram(folder, { signal, timeoutAt });
+}
+
+function result(folder: string, startedAt: number, end: Partial<CommandResult>): CommandResult {
+  const paths = { stdoutPath: join(folder, "stdout.log"), stderrPath: join(folder, "stderr.log") };
+  const seconds = (Date.now() - startedAt) / 1000;
+  return { exitCode: null, timedOut: false, stopped: false, seconds, ...paths, ...end };
+}
+
+/** Ends the command that runs in the folder; one that has not begun yet never will. */
+export async function stopShellCommand(folder: string, stop: Stop): Promise<void> {
+  await stopProgram(runsIn(folder).at(-1) ?? folder, stop);
+}
+
+function stopWord(folder: string): string | null {
+  return readStopMark(attemptOf(folder));
+}
+
+/** Every folder in which a run of this command was begun, the oldest first. */
+function runsIn(folder: string): string[] {
+  const runs: string[] = [];
+  for (let next = folder; wasUsed(next); next = join(folder, `again-${runs.length}`)) runs.push(next);
+  return runs;
+}
+
+function wasUsed(folder: string): boolean {
+  return existsSync(join(folder, "lease")) || existsSync(join(folder, "pid"));
+}

@@ -1,0 +1,102 @@
+import type { Ledger } from "../core/finding.js";
+import type { IssueEffect, PromptKind } from "../core/issue/effects.js";
+import type { IssueEvent, Snapshot } from "../core/issue/events.js";
+import type { IssueLife, IssueState } from "../core/issue/state.js";
+import type { Agent, Reviewer } from "../core/ports/agent.js";
+import type { Clock } from "../core/ports/clock.js";
+import type { Tracker } from "../core/ports/tracker.js";
+import type { IssueRecord } from "../core/record.js";
+import type { RunReport } from "../core/report.js";
+import type { ResumeFrom, RunEffect, RunEvent, RunOptions } from "../core/run/effects.js";
+import type { RunState } from "../core/run/state.js";
+import type { Settings } from "../core/settings.js";
+import type { Log } from "../durable/types.js";
+import type { Mirror } from "../git/mirror.js";
+import { snapshot } from "../git/worktree.js";
+import { type Home, safeName } from "../lib/home.js";
+import type { LandingLease } from "./landing-lease.js";
+import type { Slots } from "./slots.js";
+
+/** What the performers of one run share. Made once when the run starts (or is taken up again), never changed. */
+export interface RunContext {
+  readonly runId: string;
+  readonly projectId: string;
+  readonly repoPath: string;
+  readonly target: string;
+  readonly settings: Settings;
+  readonly options: RunOptions;
+  readonly home: Home;
+  readonly env: NodeJS.ProcessEnv;
+  readonly clock: Clock;
+  readonly mirror: Mirror;
+  readonly identity: { readonly name: string; readonly email: string };
+  readonly tracker: Tracker;
+  readonly agent: Agent;
+  /** By slot: the panel's names, or the reviewer's type where there is no panel. */
+  readonly reviewers: ReadonlyMap<string, Reviewer>;
+  /** The project's own words for every prompt; null: none. */
+  readonly projectText: string | null;
+  readonly redact: (text: string) => string;
+  readonly templates: Readonly<Record<PromptKind, string>>;
+  readonly journal: Journal;
+  readonly inbox: Inbox;
+  readonly history: History;
+  readonly slots: Slots;
+  readonly landing: LandingLease;
+}
+
+/** The durable logs of a run and of its lives. */
+export interface Journal {
+  run(machine: string): Log<RunState, RunEvent, RunEffect, RunReport>;
+  life(machine: string, issueId: string): Log<IssueLife, IssueEvent, IssueEffect, RunReport>;
+}
+
+/** Signals from other processes and from the run to its lives. */
+export interface Inbox {
+  send(machine: string, body: unknown): Promise<void>;
+  next(machine: string, signal: AbortSignal): Promise<{ readonly id: number; readonly body: unknown }>;
+}
+
+/** What earlier lives of an issue left behind. */
+export interface History {
+  nextLife(issueId: string): Promise<number>;
+  ledger(issueId: string): Promise<Ledger>;
+  /** As this run has recorded it so far. */
+  record(issueId: string): Promise<IssueRecord | null>;
+  resumeFrom(issueId: string): Promise<ResumeFrom | null>;
+}
+
+/** What the performers of one life need besides: who it is, and the ledger as it is now. */
+export interface LifeContext {
+  readonly run: RunContext;
+  readonly machine: string;
+  readonly issueId: string;
+  readonly title: string;
+  readonly ledger: () => Ledger;
+  readonly state: () => IssueState;
+  /** Turns waiting for a slot, by folder, so that a stop reaches them. */
+  readonly pending: Map<string, AbortController>;
+}
+
+export function runMachineId(runId: string): string {
+  return `run:${runId}`;
+}
+export function issueMachineId(runId: string, issueId: string, life: number): string {
+  return `issue:${runId}:${life}:${issueId}`;
+}
+
+/** The issue's own checkout: one path for all of its lives. */
+export function worktreePath(life: LifeContext): string {
+  return life.run.home.worktree(life.run.projectId, safeName(life.issueId));
+}
+
+/** Reads the worktree against this life's base; `base` is what a review would start from. */
+export async function takeSnapshot(life: LifeContext, base: string, namedCommit: string | null): Promise<Snapshot> {
+  return await snapshot(worktreePath(life), {
+    base: life.state().baseSha,
+    reviewBase: base,
+    docsPatterns: life.run.settings.docs_patterns,
+    namedCommit,
+    target: life.run.target,
+  });
+}

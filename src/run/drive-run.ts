@@ -1,0 +1,86 @@
+import type { RunReport } from "../core/report.js";
+import type { RunEffect, RunEvent } from "../core/run/effects.js";
+import { runMachine } from "../core/run/machine.js";
+import { newRun, type RunState } from "../core/run/state.js";
+import { drive } from "../durable/drive.js";
+import type { Settled } from "../durable/types.js";
+import { tipOf } from "../git/mirror.js";
+import { ExternalError, messageOf } from "../lib/errors.js";
+import { issueMachineId, type RunContext, runMachineId } from "./context.js";
+import { driveIssue } from "./drive-issue.js";
+import { performPick } from "./perform/pick.js";
+import { performTimer } from "./perform/timer.js";
+import { parseRunSignal, performWait } from "./perform/wait.js";
+
+/** Drives a run, and in it every life it starts, to its end. `stop` aborted: it stays unfinished, as after a crash. */
+export async function driveRun(run: RunContext, stop: AbortSignal): Promise<RunState> {
+  const machine = runMachineId(run.runId);
+  return await drive<RunState, RunEvent, RunEffect, RunReport>({
+    log: run.journal.run(machine),
+    initial: newRun(),
+    transition: runMachine({ ...run.options, runEnd: run.settings.validation_triggers.run_end !== null }),
+    perform: (effect, { signal }) => perform(run, effect, { signal, stop }),
+    crashed: (effect, error) => ({
+      type: "crashed",
+      key: effect.key,
+      effect: effect.kind,
+      message: messageOf(error),
+      external: error instanceof ExternalError,
+    }),
+    now: () => run.clock.now(),
+    stop,
+  });
+}
+
+async function perform(
+  run: RunContext,
+  effect: RunEffect,
+  { signal, stop }: { readonly signal: AbortSignal; readonly stop: AbortSignal },
+): Promise<Settled<RunEvent>> {
+  switch (effect.kind) {
+    case "prepare":
+      return { event: await prepare(run, effect.key) };
+    case "pick":
+      return await performPick(run, effect, signal);
+    case "child":
+      return { event: await child(run, effect, AbortSignal.any([signal, stop])) };
+    case "tell": {
+      const { issueId, life } = effect;
+      await run.inbox.send(issueMachineId(run.runId, issueId, life), { name: effect.signal });
+      return { event: { type: "told", key: effect.key } };
+    }
+    case "wait":
+      return await performWait(
+        { inbox: run.inbox, machine: runMachineId(run.runId), parse: parseRunSignal },
+        effect,
+        signal,
+      );
+    case "timer":
+      return await performTimer(run.clock, effect, signal);
+  }
+}
+
+async function prepare(run: RunContext, key: string): Promise<RunEvent> {
+  const tip = await tipOf(run.mirror, run.target);
+  if (tip.type !== "tip") throw new ExternalError("git", tip.reason);
+  const { target, projectId, repoPath } = run;
+  return { type: "prepared", key, target, tip: tip.sha, projectId, repoPath };
+}
+
+async function child(
+  run: RunContext,
+  effect: Extract<RunEffect, { readonly kind: "child" }>,
+  stop: AbortSignal,
+): Promise<RunEvent> {
+  const { state } = await driveIssue(run, effect.start, stop);
+  stop.throwIfAborted();
+  return {
+    type: "child-ended",
+    key: effect.key,
+    issueId: effect.start.issueId,
+    status: state.ending?.status ?? "interrupted",
+    commit: state.ending?.commit ?? null,
+    trackerOwed: state.trackerOwed,
+    abort: state.abortRun,
+  };
+}

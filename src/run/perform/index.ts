@@ -1,0 +1,42 @@
+import type { IssueEffect } from "../../core/issue/effects.js";
+import type { IssueEvent } from "../../core/issue/events.js";
+import type { Perform, Settled } from "../../durable/types.js";
+import type { LifeContext } from "../context.js";
+import { performCommand } from "./command.js";
+import { performLand } from "./land.js";
+import { performStop } from "./stop.js";
+import { performTimer } from "./timer.js";
+import { performTracker } from "./tracker.js";
+import { performTurn } from "./turn.js";
+import { parseIssueSignal, performWait } from "./wait.js";
+import { performWorktree } from "./worktree.js";
+
+type Performer<K extends IssueEffect["kind"]> = (
+  life: LifeContext,
+  effect: Extract<IssueEffect, { readonly kind: K }>,
+  signal: AbortSignal,
+) => Promise<Settled<IssueEvent>>;
+
+/** One performer per effect kind: the compiler finds the missing one. */
+const performers: { readonly [K in IssueEffect["kind"]]: Performer<K> } = {
+  turn: performTurn,
+  stop: performStop,
+  command: performCommand,
+  worktree: performWorktree,
+  land: performLand,
+  tracker: performTracker,
+  timer: (life, effect, signal) => performTimer(life.run.clock, effect, signal),
+  wait: (life, effect, signal) =>
+    performWait({ inbox: life.run.inbox, machine: life.machine, parse: parseIssueSignal }, effect, signal),
+};
+
+export function issuePerformer(life: LifeContext): Perform<IssueEvent, IssueEffect> {
+  return (effect, { signal }) => {
+    const perform = performers[effect.kind] as (
+      life: LifeContext,
+      effect: IssueEffect,
+      signal: AbortSignal,
+    ) => Promise<Settled<IssueEvent>>;
+    return perform(life, effect, signal);
+  };
+}

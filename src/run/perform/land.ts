@@ -1,0 +1,50 @@
+import type { LandEffect } from "../../core/issue/effects.js";
+import type { IssueEvent, LandOutcome } from "../../core/issue/events.js";
+import type { Settled } from "../../durable/types.js";
+import { commitLanding, followTarget, proposeLanding, putBranch } from "../../git/land.js";
+import { safeName } from "../../lib/home.js";
+import type { LifeContext, RunContext } from "../context.js";
+
+/** One landing worktree per run: two runs on one repository never share it. */
+export function landingPath(run: RunContext): string {
+  return run.home.worktree(run.projectId, `_landing-${run.runId}`);
+}
+
+export function branchOf(issueId: string): string {
+  return `ratchet/${safeName(issueId)}`;
+}
+
+/** Each part is safe to repeat: a proposal is only a proposal, and a commit that is on the line already has landed. */
+export async function performLand(
+  life: LifeContext,
+  effect: LandEffect,
+  signal: AbortSignal,
+): Promise<Settled<IssueEvent>> {
+  const outcome = await land(life, effect, signal);
+  if (outcome.type !== "proposed") life.run.landing.release(life.machine);
+  return { event: { type: "land-ended", key: effect.key, outcome } };
+}
+
+async function land(life: LifeContext, effect: LandEffect, signal: AbortSignal): Promise<LandOutcome> {
+  const { mirror, identity, runId } = life.run;
+  switch (effect.op) {
+    case "propose": {
+      const issue = await life.run.tracker.get(life.issueId);
+      if (issue?.status === "completed") return { type: "closed" };
+      await life.run.landing.acquire(life.machine, signal);
+      const message = { issue: life.issueId, title: life.title, run: runId };
+      const proposal = await proposeLanding(mirror, { target: effect.target, head: effect.head, message, identity });
+      return proposal.type === "waits" ? { type: "refused", reason: proposal.reason } : proposal;
+    }
+    case "commit": {
+      await life.run.landing.acquire(life.machine, signal);
+      const done = await commitLanding(mirror, { target: effect.target, tip: effect.tip, commit: effect.commit });
+      if (done.type === "moved") return done;
+      const { behind } = await followTarget(mirror, { target: effect.target, commit: effect.commit });
+      return { type: "landed", commit: effect.commit, behind };
+    }
+    case "branch":
+      await putBranch(mirror, { branch: branchOf(life.issueId), head: effect.head });
+      return { type: "landed", commit: effect.head, behind: null };
+  }
+}

@@ -1,0 +1,37 @@
+import { join } from "node:path";
+import type { StopEffect } from "../../core/issue/effects.js";
+import type { IssueEvent } from "../../core/issue/events.js";
+import type { Settled } from "../../durable/types.js";
+import { readJson } from "../../lib/files.js";
+import { followProgram } from "../../lib/process/follow.js";
+import { stopShellCommand } from "../../lib/run-command.js";
+import type { LifeContext } from "../context.js";
+
+/** Winds down a turn or command that is still owed; that one settles by itself once its process is gone. */
+export async function performStop(
+  life: LifeContext,
+  effect: StopEffect,
+  signal: AbortSignal,
+): Promise<Settled<IssueEvent>> {
+  const folder = life.run.home.attempt(life.run.runId, life.issueId, effect.folder);
+  const done: Settled<IssueEvent> = { event: { type: "stop-done", key: effect.key } };
+  if (effect.how === "patient") {
+    const end = await followProgram(folder, { signal, timeoutAt: life.run.clock.now() + 10_000 });
+    if (end.type === "exited") return done;
+  }
+  const attempt = await readJson(join(folder, "attempt.json"));
+  await stopShellCommand(folder, {
+    first: effect.how === "clean" && isInterrupted(attempt) ? "SIGINT" : "SIGTERM",
+    graceMs: effect.how === "kill" ? 2_000 : 10_000,
+    why: "stopped",
+  });
+  life.pending.get(effect.folder)?.abort(new Error("stopped before it started"));
+  return done;
+}
+
+/** The turn wrote down on which signal its program ends cleanly. */
+function isInterrupted(attempt: unknown): boolean {
+  return (
+    typeof attempt === "object" && attempt !== null && "stop_signal" in attempt && attempt.stop_signal === "SIGINT"
+  );
+}

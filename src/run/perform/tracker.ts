@@ -1,0 +1,52 @@
+import type { Finding } from "../../core/finding.js";
+import type { TrackerEffect } from "../../core/issue/effects.js";
+import type { IssueEvent } from "../../core/issue/events.js";
+import type { Settled } from "../../durable/types.js";
+import { messageOf } from "../../lib/errors.js";
+import type { LifeContext } from "../context.js";
+
+/** The holder of a claim is the run: whoever drives the run goes on with its claims. */
+export async function performTracker(life: LifeContext, effect: TrackerEffect): Promise<Settled<IssueEvent>> {
+  const { tracker, runId } = life.run;
+  const { key } = effect;
+  const done = (id?: string): Settled<IssueEvent> => ({
+    event: { type: "tracker-done", key, ok: true, ...(id === undefined ? {} : { id }) },
+  });
+  try {
+    switch (effect.op) {
+      case "claim": {
+        const won = await tracker.claim(life.issueId, runId);
+        if (won) return done();
+        return { event: { type: "tracker-done", key, ok: false, reason: "somebody else has it", lost: true } };
+      }
+      case "complete":
+        await tracker.complete(life.issueId, runId, { commit: effect.commit, note: effect.note });
+        return done();
+      case "fail":
+        await tracker.fail(life.issueId, runId, effect.reason);
+        return done();
+      case "release":
+        await tracker.release(life.issueId, runId);
+        return done();
+      case "escalate":
+        await tracker.escalate(life.issueId, runId, effect.reason);
+        return done();
+      case "follow-up":
+        return done(await tracker.followUp(life.issueId, followUpText(life, effect.findings)));
+    }
+  } catch (error) {
+    return { event: { type: "tracker-done", key, ok: false, reason: messageOf(error), lost: false } };
+  }
+}
+
+function followUpText(life: LifeContext, ids: readonly string[]): { title: string; body: string } {
+  const findings = life.ledger().findings.filter((finding) => ids.includes(finding.id));
+  return { title: `Follow-up of ${life.issueId}: ${life.title}`, body: findings.map(line).join("\n\n") };
+}
+
+/** The hidden id lets a repeated follow-up see what it has already said. */
+function line(finding: Finding): string {
+  const place = finding.file === "" ? "" : ` ${finding.file}:${finding.line_start}-${finding.line_end}`;
+  const rank = finding.priority === null ? "" : `P${finding.priority} `;
+  return `- ${rank}${finding.title}${place} (${finding.reviewers.join(", ")})\n  ${finding.body.text.replaceAll("\n", "\n  ")}\n  <!-- ratchet:${finding.id} -->`;
+}

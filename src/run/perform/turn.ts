@@ -1,0 +1,224 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { TurnEffect } from "../../core/issue/effects.js";
+import type { IssueEvent, Marker, ReviewOutcome, Snapshot, TurnEnded, TurnOutcome } from "../../core/issue/events.js";
+import { parseMarker } from "../../core/issue/marker.js";
+import type { Agent, ProgramCall, Reviewer, Turn, TurnFiles, TurnReading } from "../../core/ports/agent.js";
+import type { Settled } from "../../durable/types.js";
+import { putAt } from "../../git/worktree.js";
+import { allowedEnvironment } from "../../lib/environment.js";
+import { Bug } from "../../lib/errors.js";
+import { readJson, writeDurably } from "../../lib/files.js";
+import { findProgram } from "../../lib/process/find.js";
+import { followProgram } from "../../lib/process/follow.js";
+import { startProgram } from "../../lib/process/start.js";
+import { stopProgram } from "../../lib/process/stop.js";
+import { type LifeContext, takeSnapshot, worktreePath } from "../context.js";
+import { renderPrompt } from "../prompt.js";
+import type { Release } from "../slots.js";
+import { filesOf } from "./turn-files.js";
+
+/** Why a turn was ended from outside, kept in its folder so that a successor tells the same story. */
+export type StopWord = "timed-out" | "idle" | "stopped";
+
+/**
+ * One agent process, whatever its role. The attempt's folder is the only memory: a folder with an exit is harvested, a
+ * living program is attached to, a vanished one is lost, an untouched folder starts. So an attempt has one process.
+ */
+export async function performTurn(
+  life: LifeContext,
+  effect: TurnEffect,
+  signal: AbortSignal,
+): Promise<Settled<IssueEvent>> {
+  const folder = life.run.home.attempt(life.run.runId, life.issueId, effect.folder);
+  const release = await takeSlot(life, effect, { folder, signal });
+  try {
+    const clock = await ensureStarted(life, effect, folder);
+    const outcome = await follow(life, effect, { folder, until: clock.until, signal });
+    return { event: await settle(life, effect, { folder, ...clock, outcome }) };
+  } finally {
+    release();
+  }
+}
+
+/** A turn that is stopped before it has a place needs none: its folder says that it ended. */
+async function takeSlot(
+  life: LifeContext,
+  effect: TurnEffect,
+  { folder, signal }: { readonly folder: string; readonly signal: AbortSignal },
+): Promise<Release> {
+  const { state } = findProgram(folder);
+  if (state === "running") return life.run.slots.force();
+  if (state !== "none") return () => undefined;
+  const pending = new AbortController();
+  life.pending.set(effect.folder, pending);
+  try {
+    return await life.run.slots.acquire({
+      issueId: life.issueId,
+      turn: effect.role === "implementer" && effect.prompt === "implementer" ? "first" : "later",
+      signal: AbortSignal.any([signal, pending.signal]),
+    });
+  } catch (error) {
+    if (pending.signal.aborted) return () => undefined;
+    throw error;
+  } finally {
+    life.pending.delete(effect.folder);
+  }
+}
+
+interface Clocked {
+  readonly until: number;
+  readonly startedAt: number;
+}
+
+/** The turn's own clock is written down before the program starts, so that a re-attached turn keeps it. */
+async function ensureStarted(life: LifeContext, effect: TurnEffect, folder: string): Promise<Clocked> {
+  const clockFile = join(folder, "attempt.json");
+  if (findProgram(folder).state !== "none") {
+    const clock = await readJson(clockFile);
+    const now = life.run.clock.now();
+    return { until: numberIn(clock, "until") ?? now, startedAt: numberIn(clock, "started_at") ?? now };
+  }
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const startedAt = life.run.clock.now();
+  const until = effect.until ?? startedAt + timeoutMs(life, effect);
+  await writeDurably(join(folder, "prompt.md"), await renderPrompt(life, effect, folder));
+  const call = callOf(life, effect, folder);
+  await writeDurably(clockFile, JSON.stringify({ until, started_at: startedAt, stop_signal: call.stopSignal, effect }));
+  const { stdout, stderr } = filesOf(folder);
+  await startProgram({
+    folder,
+    argv: call.argv,
+    env: { ...allowedEnvironment(life.run.env, life.run.settings.agent.env), ...call.env },
+    cwd: worktreePath(life),
+    stdinFile: join(folder, "prompt.md"),
+    stdoutFile: stdout,
+    stderrFile: stderr,
+  });
+  return { until, startedAt };
+}
+
+function timeoutMs(life: LifeContext, effect: TurnEffect): number {
+  const { settings } = life.run;
+  return effect.role === "reviewer"
+    ? settings.per_issue_review.agent_sdk_timeout * 1000
+    : settings.timeout_minutes * 60_000;
+}
+
+type Exited = { readonly type: "exited"; readonly code: number };
+
+async function follow(
+  life: LifeContext,
+  effect: TurnEffect,
+  { folder, until, signal }: { readonly folder: string; readonly until: number; readonly signal: AbortSignal },
+): Promise<TurnOutcome | Exited> {
+  const idle = effect.role === "reviewer" ? {} : { idleSeconds: life.run.settings.idle_timeout_seconds };
+  const end = await followProgram(folder, { signal, timeoutAt: until, ...idle });
+  switch (end.type) {
+    case "aborted":
+      throw signal.reason;
+    case "lost":
+      return { type: "lost" };
+    case "exited":
+      return end.stopped === null ? { type: "exited", code: end.code } : { type: toStopWord(end.stopped) };
+    case "timed-out":
+    case "idle":
+      await stopProgram(folder, { first: callOf(life, effect, folder).stopSignal, graceMs: 10_000, why: end.type });
+      return { type: end.type };
+  }
+}
+
+function toStopWord(word: string): StopWord {
+  return word === "timed-out" || word === "idle" ? word : "stopped";
+}
+
+interface Ended {
+  readonly folder: string;
+  readonly until: number;
+  readonly startedAt: number;
+  readonly outcome: TurnOutcome | Exited;
+}
+
+async function settle(life: LifeContext, effect: TurnEffect, ended: Ended): Promise<TurnEnded> {
+  const files = filesOf(ended.folder);
+  const code = ended.outcome.type === "exited" ? ended.outcome.code : null;
+  const reading = await programOf(life, effect).read(files, code);
+  const outcome = ended.outcome.type === "exited" ? reading.outcome : ended.outcome;
+  const base = {
+    type: "turn-ended" as const,
+    key: effect.key,
+    outcome,
+    sessionId: reading.sessionId,
+    usage: reading.usage,
+    seconds: Math.max(0, (life.run.clock.now() - ended.startedAt) / 1000),
+    until: ended.until,
+  };
+  if (effect.role === "reviewer") {
+    const review = outcome.type === "ended" ? await reviewOf(life, effect, reading) : null;
+    return { ...base, snapshot: null, marker: null, review };
+  }
+  const marker =
+    outcome.type === "ended" && effect.role === "implementer" ? await lastMarker(life.run.agent, files) : null;
+  return { ...base, snapshot: await snapshotOf(life, effect, marker), marker, review: null };
+}
+
+/** A reviewer only reads: what it changed is put back, and its word does not count. */
+async function reviewOf(
+  life: LifeContext,
+  effect: TurnEffect,
+  reading: TurnReading & { readonly review?: ReviewOutcome | null },
+): Promise<ReviewOutcome> {
+  const changed = await putAt(worktreePath(life), effect.head);
+  if (changed.length > 0) {
+    return {
+      type: "protocol",
+      reason: `the reviewer changed the tree (${changed.slice(0, 3).join(", ")}); the changes were discarded`,
+    };
+  }
+  return reading.review ?? { type: "protocol", reason: "the reviewer gave no verdict" };
+}
+
+async function lastMarker(agent: Agent, files: TurnFiles): Promise<Marker | null> {
+  let last: Marker | null = null;
+  for await (const line of agent.message(files)) last = parseMarker(line) ?? last;
+  return last;
+}
+
+/** A worktree that cannot be read breaks the turn: nothing is judged that was not seen. */
+async function snapshotOf(life: LifeContext, effect: TurnEffect, marker: Marker | null): Promise<Snapshot> {
+  const named = marker?.name === "ALREADY_COMPLETE" ? /\b[0-9a-f]{7,64}\b/i.exec(marker.rationale)?.[0] : undefined;
+  return await takeSnapshot(life, effect.base, named ?? null);
+}
+
+function programOf(life: LifeContext, effect: TurnEffect): Agent | Reviewer {
+  if (effect.role !== "reviewer") return life.run.agent;
+  const reviewer = effect.slot === null ? undefined : life.run.reviewers.get(effect.slot);
+  if (!reviewer) throw new Bug(`no reviewer for slot ${effect.slot}`);
+  return reviewer;
+}
+
+function callOf(life: LifeContext, effect: TurnEffect, folder: string): ProgramCall {
+  const { agent } = life.run.settings;
+  const turn: Turn = {
+    role: effect.role,
+    prompt: effect.prompt,
+    runId: life.run.runId,
+    issueId: life.issueId,
+    stageId: effect.stage,
+    attempt: effect.attempt,
+    sessionId: effect.session,
+    model: effect.role === "reviewer" ? null : agent.model,
+    effort: effect.role === "reviewer" ? null : agent.effort,
+    cwd: worktreePath(life),
+    files: filesOf(folder),
+    review:
+      effect.role === "reviewer" ? { reviewer: effect.slot ?? "", baseSha: effect.base, headSha: effect.head } : null,
+  };
+  return programOf(life, effect).command(turn);
+}
+
+function numberIn(value: unknown, key: string): number | null {
+  if (typeof value !== "object" || value === null || !(key in value)) return null;
+  const found = (value as Record<string, unknown>)[key];
+  return typeof found === "number" ? found : null;
+}

@@ -1,0 +1,39 @@
+import type { WaitEffect } from "../../core/issue/effects.js";
+import type { IssueSignal } from "../../core/issue/events.js";
+import type { RunSignal } from "../../core/run/effects.js";
+import type { Settled } from "../../durable/types.js";
+import type { Inbox } from "../context.js";
+
+interface SignalArrived<S> {
+  readonly type: "signal";
+  readonly key: string;
+  readonly signal: S;
+}
+
+/** The next signal of the machine; its inbox row is taken by the commit that records the event. */
+export async function performWait<S extends IssueSignal | RunSignal>(
+  { inbox, machine, parse }: { readonly inbox: Inbox; readonly machine: string; readonly parse: (body: unknown) => S },
+  effect: WaitEffect,
+  signal: AbortSignal,
+): Promise<Settled<SignalArrived<S>>> {
+  const { id, body } = await inbox.next(machine, signal);
+  return { event: { type: "signal", key: effect.key, signal: parse(body) }, signal: id };
+}
+
+/** Inbox rows are written by us, but perhaps by another version: what is not understood is told, never guessed. */
+export function parseIssueSignal(body: unknown): IssueSignal {
+  const { name, finding, reason } = fields(body);
+  if (name === "drain" || name === "abort" || name === "stop") return { name };
+  if (name === "waive" && typeof finding === "string" && typeof reason === "string") return { name, finding, reason };
+  throw new Error(`unknown signal ${JSON.stringify(body)}`);
+}
+
+export function parseRunSignal(body: unknown): RunSignal {
+  const { name } = fields(body);
+  if (name === "drain" || name === "stop") return { name };
+  throw new Error(`unknown signal ${JSON.stringify(body)}`);
+}
+
+function fields(body: unknown): Record<string, unknown> {
+  return typeof body === "object" && body !== null ? { ...body } : {};
+}

@@ -1,0 +1,41 @@
+import type { WorktreeEffect } from "../../core/issue/effects.js";
+import type { IssueEvent } from "../../core/issue/events.js";
+import type { Settled } from "../../durable/types.js";
+import { tipOf } from "../../git/mirror.js";
+import { commitAll, openWorktree, removeWorktree } from "../../git/worktree.js";
+import { messageOf } from "../../lib/errors.js";
+import { type LifeContext, takeSnapshot, worktreePath } from "../context.js";
+import { branchOf } from "./land.js";
+import { giveBackSlotNumber } from "./slot-number.js";
+
+export async function performWorktree(life: LifeContext, effect: WorktreeEffect): Promise<Settled<IssueEvent>> {
+  try {
+    return { event: await perform(life, effect) };
+  } catch (error) {
+    return { event: { type: "worktree-failed", key: effect.key, reason: messageOf(error) } };
+  }
+}
+
+async function perform(life: LifeContext, effect: WorktreeEffect): Promise<IssueEvent> {
+  const { mirror, settings, repoPath, target } = life.run;
+  const path = worktreePath(life);
+  const branch = branchOf(life.issueId);
+  switch (effect.op) {
+    case "open": {
+      const tip = await tipOf(mirror, target);
+      if (tip.type !== "tip") return { type: "worktree-failed", key: effect.key, reason: tip.reason };
+      const base = effect.baseSha ?? tip.sha;
+      const opened = await openWorktree(mirror, { path, branch, base, copy: settings.worktree.copy, repoPath });
+      return { type: "worktree-ready", key: effect.key, ...opened, targetTip: tip.sha };
+    }
+    case "commit-all": {
+      await commitAll(path, effect.message, life.run.identity);
+      const { reviewBase } = life.state();
+      return { type: "worktree-committed", key: effect.key, snapshot: await takeSnapshot(life, reviewBase, null) };
+    }
+    case "remove":
+      await removeWorktree(mirror, { path, branch, issue: life.issueId, target });
+      giveBackSlotNumber(life.run.home.root, path);
+      return { type: "worktree-removed", key: effect.key };
+  }
+}

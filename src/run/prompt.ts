@@ -1,0 +1,145 @@
+import { readdir, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Finding } from "../core/finding.js";
+import type { TurnEffect } from "../core/issue/effects.js";
+import { openFindings } from "../core/ledger/ledger.js";
+import { renderFindings } from "../core/ledger/render.js";
+import { diff } from "../git/diff.js";
+import { ExternalError } from "../lib/errors.js";
+import { exists, writeDurably } from "../lib/files.js";
+import {
+  continuePrompt,
+  diffBudgetBytes,
+  findingsBudgetBytes,
+  fixerPrompt,
+  gateFollowupPrompt,
+  implementerPrompt,
+  reviewFollowupPrompt,
+  reviewPrompt,
+} from "../prompts/prompts.js";
+import type { IssueText, NamedCommand } from "../prompts/sections.js";
+import { type LifeContext, worktreePath } from "./context.js";
+import { branchOf } from "./perform/land.js";
+import { filesOf } from "./perform/turn-files.js";
+
+/** What an agent's answer to a round may take up in the next reviewer's prompt. */
+const replyCharacters = 16_000;
+
+/** The prompt of a turn, from the ledger and the tracker as they are when it starts. */
+export async function renderPrompt(life: LifeContext, effect: TurnEffect, folder: string): Promise<string> {
+  const { templates, projectText } = life.run;
+  const { attempt, maxAttempts } = effect;
+  const common = { projectText, attempt, maxAttempts, issueId: life.issueId };
+  const commands = commandsOf(life);
+  switch (effect.prompt) {
+    case "implementer": {
+      const findings = await findingsText(life, folder, effectFindings(life, effect));
+      const branch = branchOf(life.issueId);
+      const issue = await issueText(life);
+      return implementerPrompt(
+        { ...common, issue, branch, commands, guides: await guidesIn(life), findings },
+        templates,
+      );
+    }
+    case "gate_followup":
+    case "review_followup": {
+      const findings = (await findingsText(life, folder, effectFindings(life, effect))) ?? "";
+      const render = effect.prompt === "gate_followup" ? gateFollowupPrompt : reviewFollowupPrompt;
+      return render({ ...common, findings, commands }, templates);
+    }
+    case "fixer": {
+      const findings = await findingsText(life, folder, effectFindings(life, effect));
+      const [issue, guides] = [await issueText(life), await guidesIn(life)];
+      return fixerPrompt(
+        { ...common, stage: effect.stage, issue, failure: null, findings, commands, guides },
+        templates,
+      );
+    }
+    case "review":
+      return reviewPrompt(await reviewData(life, effect, folder), templates);
+    case "continue":
+      return continuePrompt({ issueId: life.issueId, reason: "its process ended before the turn did" }, templates);
+  }
+}
+
+async function reviewData(life: LifeContext, effect: TurnEffect, folder: string) {
+  const own = life.ledger().findings.filter((finding) => reportedBy(finding, effect.stage));
+  const change = await diff(life.run.mirror, { base: effect.base, head: effect.head, maxBytes: 4 * diffBudgetBytes });
+  return {
+    projectText: life.run.projectText,
+    attempt: effect.attempt,
+    maxAttempts: effect.maxAttempts,
+    issue: await issueText(life),
+    reviewer: effect.slot ?? "reviewer",
+    baseSha: effect.base,
+    headSha: effect.head,
+    diff: change.text,
+    diffBudgetBytes,
+    earlierFindings: await findingsText(life, folder, own),
+    reply: effect.attempt > 1 ? await lastReply(life, folder) : null,
+    sessionEnd: (await life.run.history.record(life.issueId))?.session_end_result ?? null,
+  };
+}
+
+function reportedBy(finding: Finding, stage: string): boolean {
+  return finding.stage === stage || (finding.stages?.some((report) => report.stage === stage) ?? false);
+}
+
+/** Everything open, and what was superseded as history; or exactly those that a resume names. */
+function effectFindings(life: LifeContext, effect: TurnEffect): readonly Finding[] {
+  const ledger = life.ledger();
+  if (effect.only !== null) return openFindings(ledger, { ids: effect.only });
+  const defects = openFindings(ledger, { defects: true });
+  return [...defects, ...ledger.findings.filter(({ status }) => status === "superseded")];
+}
+
+/** null: there is none. What does not fit goes to a file beside the prompt. */
+async function findingsText(life: LifeContext, folder: string, findings: readonly Finding[]): Promise<string | null> {
+  if (!findings.some(({ status }) => status === "open")) return null;
+  const bodies = new Map<string, string>();
+  for (const { id, body } of findings) if (body.ref) bodies.set(id, await readFile(body.ref.path, "utf8"));
+  const restPath = join(folder, "findings.md");
+  const { text, rest } = renderFindings(findings, {
+    budgetBytes: findingsBudgetBytes,
+    restPath,
+    order: "by-file",
+    bodyOf: (finding) => bodies.get(finding.id) ?? finding.body.text,
+  });
+  if (rest !== null) await writeDurably(restPath, rest);
+  return life.run.redact(text);
+}
+
+async function issueText(life: LifeContext): Promise<IssueText> {
+  const issue = await life.run.tracker.get(life.issueId);
+  if (!issue) throw new ExternalError("tracker", `the issue ${life.issueId} is no longer there`);
+  return { id: issue.id, title: issue.title, body: issue.body };
+}
+
+/** What judges the work; where nothing is required, whatever the project has. */
+function commandsOf(life: LifeContext): NamedCommand[] {
+  const { commands, evidence_check } = life.run.settings;
+  const names = evidence_check.required.length > 0 ? evidence_check.required : Object.keys(commands);
+  return names
+    .filter((name) => name !== "setup")
+    .flatMap((name) => (commands[name] ? [{ name, command: commands[name].command }] : []));
+}
+
+async function guidesIn(life: LifeContext): Promise<string[]> {
+  const names = ["AGENTS.md", "CLAUDE.md"];
+  const there = await Promise.all(names.map((name) => exists(join(worktreePath(life), name))));
+  return names.filter((_, index) => there[index]);
+}
+
+/** The end of what the implementer last said, before the turn in `folder`. */
+async function lastReply(life: LifeContext, folder: string): Promise<string | null> {
+  const attempts = (await readdir(dirname(folder))).filter((name) =>
+    /^\d+-(implementer|\w+_followup|continue)$/.test(name),
+  );
+  const last = attempts.sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10)).at(-1);
+  if (last === undefined) return null;
+  let text = "";
+  for await (const line of life.run.agent.message(filesOf(join(dirname(folder), last)))) {
+    text = `${text}${line}\n`.slice(-replyCharacters);
+  }
+  return text.trim() === "" ? null : life.run.redact(text);
+}

@@ -1,0 +1,110 @@
+import { randomBytes } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import type { PromptKind } from "../core/issue/effects.js";
+import type { Agent, Reviewer } from "../core/ports/agent.js";
+import type { Clock } from "../core/ports/clock.js";
+import type { Tracker } from "../core/ports/tracker.js";
+import type { RunRecord } from "../core/record.js";
+import type { RunOptions } from "../core/run/effects.js";
+import type { Settings } from "../core/settings.js";
+import { openMirror } from "../git/mirror.js";
+import { readIdentity } from "../git/repository.js";
+import { UserError } from "../lib/errors.js";
+import type { Home } from "../lib/home.js";
+import { redactor } from "../lib/redact.js";
+import { type History, type Inbox, type Journal, type RunContext, runMachineId } from "./context.js";
+import { driveRun } from "./drive-run.js";
+import { createLandingLease } from "./landing-lease.js";
+import { createSlots } from "./slots.js";
+
+/** What to run: something new, or an unfinished run as it was frozen. */
+export type RunRequest =
+  | { readonly type: "new"; readonly settings: Settings; readonly options: RunOptions }
+  | { readonly type: "unfinished"; readonly runId: string };
+
+/** A run that has begun. Signals may come from any process; `kill` leaves it unfinished, as a crash would. */
+export interface StartedRun {
+  readonly runId: string;
+  readonly target: string;
+  readonly done: Promise<{ readonly exitCode: number }>;
+  signal(name: "drain" | "stop"): Promise<void>;
+  kill(): void;
+}
+
+/** What the run is made of; app.ts chooses. */
+export interface RunParts {
+  readonly runId: string;
+  readonly projectId: string;
+  readonly repoPath: string;
+  readonly target: string;
+  readonly settings: Settings;
+  readonly options: RunOptions;
+  readonly home: Home;
+  readonly env: NodeJS.ProcessEnv;
+  readonly clock: Clock;
+  readonly tracker: Tracker;
+  readonly agent: Agent;
+  readonly reviewers: ReadonlyMap<string, Reviewer>;
+  readonly projectText: string | null;
+  readonly templates: Readonly<Record<PromptKind, string>>;
+  readonly journal: Journal;
+  readonly inbox: Inbox;
+  readonly history: History;
+  /** Writes the run's record down before its machine starts; nothing for one that is taken up again. */
+  readonly register: () => Promise<void>;
+}
+
+/** Sortable by time, told apart by chance. */
+export function newRunId(now: number): string {
+  const time = new Date(now).toISOString().replace(/[-:]/g, "").replace("T", "-").slice(0, 15);
+  return `${time}-${randomBytes(3).toString("hex")}`;
+}
+
+export function newRunRecord(
+  parts: Pick<RunParts, "runId" | "projectId" | "repoPath" | "target" | "settings">,
+  at: { readonly now: number; readonly head: string; readonly version: string },
+): Omit<RunRecord, "issues"> {
+  return {
+    run_id: parts.runId,
+    started_at: new Date(at.now).toISOString(),
+    completed_at: null,
+    version: at.version,
+    repo_path: parts.repoPath,
+    project_id: parts.projectId,
+    status: "running",
+    exit_code: null,
+    target_branch: parts.target,
+    run_start_commit: at.head,
+    config: parts.settings,
+    run_end: null,
+  };
+}
+
+/** Finds what is missing before any agent starts, then drives. */
+export async function startRun(parts: RunParts): Promise<StartedRun> {
+  for (const program of [parts.agent, ...parts.reviewers.values()]) {
+    const missing = await program.check();
+    if (missing) throw new UserError(missing.message, { hint: missing.hint, code: "program-missing" });
+  }
+  const { home, runId, projectId, repoPath, inbox } = parts;
+  const mirror = await openMirror({ repoPath, mirrorPath: home.mirror(projectId) });
+  await mkdir(home.run(runId), { recursive: true, mode: 0o700 });
+  await parts.register();
+  const run: RunContext = {
+    ...parts,
+    redact: redactor(parts.env),
+    mirror,
+    identity: await readIdentity(repoPath),
+    slots: createSlots(parts.settings.max_agents),
+    landing: createLandingLease(),
+  };
+  const killed = new AbortController();
+  const done = driveRun(run, killed.signal).then((state) => ({ exitCode: state.exitCode ?? 130 }));
+  return {
+    runId,
+    target: parts.target,
+    done,
+    signal: (name) => inbox.send(runMachineId(runId), { name }),
+    kill: () => killed.abort(new Error("killed")),
+  };
+}
