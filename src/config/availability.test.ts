@@ -1,0 +1,70 @@
+import { expect, test } from "vitest";
+import { checkConfigText } from "./check.js";
+import { formatDiagnostic } from "./diagnostic.js";
+
+const agent = "agent: {type: command, command: [my-agent]}\n";
+const context = { dir: "/project", env: {}, flags: {}, machine: { cores: 4, freeMemoryBytes: 8e9 } };
+
+function errors(text: string, disableValidations: string[] = []): string[] {
+  const checked = checkConfigText(text, "ratchet.yaml", { ...context, flags: { disableValidations } });
+  return checked.ok ? [] : checked.diagnostics.map((one) => formatDiagnostic(one).split("\n")[0] ?? "");
+}
+
+const on = "per_issue_review: {enabled: true, reviewer_type:";
+test.each([
+  ["agent: {type: claude}", "1:15: agent.type: claude is not available yet"],
+  ["agent: {type: acp}", "1:15: agent.type: acp is not available yet"],
+  ["max_issues: 1", "1:1: agent.type: claude (the default) is not available yet"],
+  [
+    "agent: {type: command, command: [a], workflow: w}",
+    "1:48: agent.workflow: a workflow as the agent is not available yet",
+  ],
+  ["agent: {type: command, command: [a], sandbox: bwrap}", "1:47: agent.sandbox: bwrap is not available yet"],
+  ["agent: {type: command, command: [a], fallback: x}", "1:48: agent.fallback: a fallback agent is not available yet"],
+  [`${agent}tracker: {type: beads}`, "2:17: tracker.type: beads is not available yet"],
+  [`${agent}finalize: {mode: pr}`, "2:18: finalize.mode: pr is not available yet"],
+  [
+    `${agent}per_issue_review: {enabled: true}`,
+    "2:1: per_issue_review.reviewer_type: cerberus (the default) is not available yet",
+  ],
+  [`${agent}${on} agent_sdk}`, "2:50: per_issue_review.reviewer_type: agent_sdk is not available yet"],
+  [
+    `${agent}${on} command, command: [r], agent_sdk_agent: {type: codex}}`,
+    "2:90: per_issue_review.agent_sdk_agent: an agent as the reviewer is not available yet",
+  ],
+  [
+    `${agent}${on} panel, panel: [{reviewer_type: command, command: [r]}, {reviewer_type: cerberus}]}`,
+    "2:121: per_issue_review.panel[1].reviewer_type: cerberus is not available yet",
+  ],
+  [
+    `${agent}validation_triggers: {session_end: {code_review: {enabled: true}}}`,
+    "2:36: validation_triggers.session_end: the trigger session_end is not available yet",
+  ],
+  [`${agent}pull_requests: {}`, "2:16: pull_requests: the pull-request loop is not available yet"],
+  [`${agent}forge: {repo: a/b}`, "2:8: forge: a forge is not available yet"],
+  [`${agent}budgets: {issue: {usd: 5}}`, "2:24: budgets.issue.usd: a budget is not available yet"],
+  [`${agent}store: {url: "postgres://h/d"}`, "2:14: store.url: another database is not available yet"],
+])("%s", (text, message) => {
+  expect(errors(text)).toEqual([`ratchet.yaml:${message}`]);
+});
+
+test.each([
+  "per_issue_review: {enabled: false, reviewer_type: agent_sdk, agent_sdk_agent: {type: codex}}",
+  "per_issue_review: {panel: [{reviewer_type: cerberus}]}",
+  "validation_triggers: {}",
+  "validation_triggers: {session_end: null}",
+  "budgets: {issue: {usd: null}}",
+  "store: {url: null}",
+  "tracker: {type: local}",
+  "finalize: {mode: branch}",
+  `${on} command, command: [r], track_review_issues: true}`,
+  `${on} panel, panel: [{reviewer_type: command, command: [r]}]}`,
+])("nothing is refused that is not used: %s", (text) => {
+  expect(errors(agent + text)).toEqual([]);
+});
+
+test("a trigger that the command line switches off is not used", () => {
+  const text = `${agent}commands: {a: x}\nvalidation_triggers: {session_end: {commands: [a]}, run_end: {commands: [a]}}`;
+  expect(errors(text, ["session_end", "run_end"])).toEqual([]);
+  expect(errors(text, ["session_end"])).toHaveLength(1);
+});
