@@ -1,20 +1,5 @@
-import { readdirSync } from "node:fs";
-import { build } from "rolldown";
+import { bundleChildren } from "../scripts/bundle-children.mjs";
 
-/** Bundles test/children/*.ts into dist-test/, so that tests can start (and kill) them as real processes. */
 export async function setup(): Promise<void> {
-  const names = readdirSync("test/children").filter((name) => name.endsWith(".ts"));
-  if (names.length === 0) return;
-  await build({
-    input: Object.fromEntries(names.map((name) => [name.replace(/\.ts$/, ""), `test/children/${name}`])),
-    platform: "node",
-    external: ["@photostructure/sqlite"],
-    transform: { define: { __RATCHET_VERSION__: JSON.stringify("0.0.0-test") } },
-    output: {
-      dir: "dist-test",
-      format: "esm",
-      entryFileNames: "[name].mjs",
-      chunkFileNames: "chunks/[name]-[hash].mjs",
-    },
-  });
+  await bundleChildren();
 }

@@ -1,12 +1,14 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { CommandEffect } from "../../core/issue/effects.js";
-import type { IssueEvent } from "../../core/issue/events.js";
+import type { CommandEnded, IssueEvent } from "../../core/issue/events.js";
 import type { Settled } from "../../durable/types.js";
 import { openLandingWorktree } from "../../git/land.js";
 import { discardChanges } from "../../git/worktree.js";
 import { commandEnvironment } from "../../lib/environment.js";
 import { Bug } from "../../lib/errors.js";
+import { exists, writeDurably } from "../../lib/files.js";
+import { safeName } from "../../lib/home.js";
 import { withLock } from "../../lib/lock.js";
 import { digestOf, outputTails, renderTails } from "../../lib/output-digest.js";
 import { runShellCommand } from "../../lib/run-command.js";
@@ -21,8 +23,51 @@ export async function performCommand(
   signal: AbortSignal,
 ): Promise<Settled<IssueEvent>> {
   const folder = life.run.home.attempt(life.run.runId, life.issueId, effect.folder);
+  if (effect.place === "issue") {
+    return { event: await runHere(life, effect, { folder, cwd: worktreePath(life), signal }) };
+  }
+  if (effect.commit === null) throw new Bug(`${effect.key} names no commit to judge`);
+  await life.run.landing.acquire(life.machine, signal);
+  const cwd = landingPath(life.run);
+  await openLandingWorktree(life.run.mirror, {
+    path: cwd,
+    commit: effect.commit,
+    copy: life.run.settings.worktree.copy,
+  });
+  const unready = await setUpLanding(life, effect, { folder, cwd, signal });
+  return { event: unready ?? (await runHere(life, effect, { folder, cwd, signal })) };
+}
+
+interface Place {
+  readonly folder: string;
+  readonly cwd: string;
+  readonly signal: AbortSignal;
+}
+
+/** `setup` runs once per new worktree, the landing one included; null: nothing is in the way of the command. */
+async function setUpLanding(life: LifeContext, effect: CommandEffect, place: Place): Promise<CommandEnded | null> {
+  const { setup } = life.run.settings.commands;
+  const ready = join(life.run.home.run(life.run.runId), "landing-ready");
+  if (!setup || (await exists(ready))) return null;
+  const run = {
+    ...effect,
+    stage: "setup",
+    name: "setup",
+    command: setup.command,
+    timeoutSeconds: setup.timeout,
+  } as const;
+  const ended = await runHere(life, run, { ...place, folder: join(place.folder, "setup") });
+  if (ended.exitCode !== 0 && !setup.allow_fail) return { ...ended, digest: `setup: ${ended.digest}` };
+  await writeDurably(ready, "");
+  return null;
+}
+
+async function runHere(
+  life: LifeContext,
+  effect: CommandEffect,
+  { folder, cwd, signal }: Place,
+): Promise<CommandEnded> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const cwd = await placeOf(life, effect, signal);
   const run = () =>
     runShellCommand({
       folder,
@@ -32,32 +77,20 @@ export async function performCommand(
       timeoutSeconds: effect.timeoutSeconds,
       signal,
     });
-  const lock = join(life.run.home.root, "locks", `command-${effect.name}`);
+  const lock = join(life.run.home.root, "locks", `command-${safeName(effect.name)}`);
   const result = effect.exclusive ? await withLock(lock, run, { signal }) : await run();
-  const discarded = effect.stage === "setup" ? [] : await discardChanges(cwd);
   return {
-    event: {
-      type: "command-ended",
-      key: effect.key,
-      exitCode: result.exitCode,
-      timedOut: result.timedOut,
-      stopped: result.stopped,
-      seconds: result.seconds,
-      digest: await digestOf(result.stdoutPath, result.stderrPath),
-      outputPath: folder,
-      tails: renderTails(await outputTails(result.stdoutPath, result.stderrPath)),
-      discarded,
-    },
+    type: "command-ended",
+    key: effect.key,
+    exitCode: result.exitCode,
+    timedOut: result.timedOut,
+    stopped: result.stopped,
+    seconds: result.seconds,
+    digest: life.run.redact(await digestOf(result.stdoutPath, result.stderrPath)),
+    outputPath: folder,
+    tails: life.run.redact(renderTails(await outputTails(result.stdoutPath, result.stderrPath))),
+    discarded: effect.stage === "setup" ? [] : await discardChanges(cwd),
   };
-}
-
-async function placeOf(life: LifeContext, effect: CommandEffect, signal: AbortSignal): Promise<string> {
-  if (effect.place === "issue") return worktreePath(life);
-  if (effect.commit === null) throw new Bug(`${effect.key} names no commit to judge`);
-  await life.run.landing.acquire(life.machine, signal);
-  const path = landingPath(life.run);
-  await openLandingWorktree(life.run.mirror, { path, commit: effect.commit, copy: life.run.settings.worktree.copy });
-  return path;
 }
 
 function variables(life: LifeContext, cwd: string): Record<string, string> {

@@ -1,0 +1,97 @@
+import { basename } from "node:path";
+import { findCheckout, gitIn, hasCheckout } from "../git/checkout.js";
+import { diff } from "../git/diff.js";
+import { type Mirror, openMirror } from "../git/mirror.js";
+import { readRefs } from "../git/mirror-refs.js";
+import { listParked, restoreParked } from "../git/park.js";
+import { listWorktrees, removeWorktree } from "../git/worktree.js";
+import { Refusal } from "../lib/errors.js";
+import { exists } from "../lib/files.js";
+import { type Home, safeName } from "../lib/home.js";
+
+/** The issues' checkouts as a person sees them from outside of a run. */
+export interface Worktrees {
+  list(): Promise<readonly WorktreeView[]>;
+  /** Puts everything that is nowhere else aside and removes the checkout. `ref` null: there was nothing to put aside. */
+  park(issueId: string): Promise<{ readonly path: string; readonly ref: string | null }>;
+  restore(issueId: string): Promise<{ readonly path: string; readonly ref: string; readonly parked: string | null }>;
+  /** From the commit the issue started at to its files as they are; without a checkout to its last commit. */
+  diff(issueId: string, known: { readonly base: string | null; readonly head: string | null }): Promise<string>;
+}
+export interface WorktreeView {
+  /** The issue's id as a file name. */
+  readonly name: string;
+  readonly path: string;
+  readonly branch: string | null;
+  readonly head: string | null;
+  readonly present: boolean;
+  readonly parked: readonly string[];
+}
+
+export interface WorktreesOf {
+  readonly home: Home;
+  readonly projectId: string;
+  readonly repoPath: string;
+}
+
+const patch = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", "--find-renames"];
+
+export function openWorktrees({ home, projectId, repoPath }: WorktreesOf): Worktrees {
+  const mirrorPath = home.mirror(projectId);
+  const pathOf = (issueId: string) => home.worktree(projectId, safeName(issueId));
+  const mirror = async (issueId: string): Promise<Mirror> => {
+    if (await exists(mirrorPath)) return await openMirror({ repoPath, mirrorPath });
+    throw new Refusal(`${issueId} has no worktree`, { code: "not-found", hint: "ratchet worktree list" });
+  };
+  return {
+    list: async () => ((await exists(mirrorPath)) ? await listAll(await openMirror({ repoPath, mirrorPath })) : []),
+    park: async (issueId) => {
+      const [found, path] = [await mirror(issueId), pathOf(issueId)];
+      if (!(await hasCheckout(found, path))) {
+        throw new Refusal(`${issueId} has no worktree`, { code: "not-found", hint: "ratchet worktree list" });
+      }
+      const { branch } = await findCheckout(path);
+      const named = branch ?? `ratchet/${safeName(issueId)}`;
+      const { parked } = await removeWorktree(found, { path, branch: named, issue: issueId });
+      return { path, ref: parked?.ref ?? null };
+    },
+    restore: async (issueId) => await restoreParked(await mirror(issueId), { issue: issueId, path: pathOf(issueId) }),
+    diff: async (issueId, known) => await diffOf(await mirror(issueId), { ...known, issueId, path: pathOf(issueId) }),
+  };
+}
+
+async function listAll(mirror: Mirror): Promise<WorktreeView[]> {
+  const [open, parked] = [await listWorktrees(mirror), await listParked(mirror)];
+  const refsOf = (name: string) => parked.filter((one) => one.name === name).map(({ ref }) => ref);
+  const views = open.map(({ path, branch, head, present }) => {
+    const name = basename(path);
+    return { name, path, branch, head, present, parked: refsOf(name) };
+  });
+  const names = new Set(views.map(({ name }) => name));
+  const closed = [...new Set(parked.map(({ name }) => name))].filter((name) => !names.has(name));
+  return [
+    ...views,
+    ...closed.map((name) => ({ name, path: "", branch: null, head: null, present: false, parked: refsOf(name) })),
+  ];
+}
+
+interface DiffOf {
+  readonly issueId: string;
+  readonly path: string;
+  readonly base: string | null;
+  readonly head: string | null;
+}
+
+async function diffOf(mirror: Mirror, { issueId, path, base, head }: DiffOf): Promise<string> {
+  if ((await hasCheckout(mirror, path)) && (await exists(path))) {
+    const checkout = await findCheckout(path);
+    const env = { GIT_OPTIONAL_LOCKS: "0" };
+    return (await gitIn(checkout, [...patch, checkout.baseSha, "--"], { env })).stdout.toString("utf8");
+  }
+  const branch = `refs/heads/ratchet/${safeName(issueId)}`;
+  const last = head ?? (await readRefs(mirror.path, [branch])).get(branch) ?? null;
+  if (base === null || last === null) {
+    throw new Refusal(`${issueId} has not changed anything yet`, { code: "not-found" });
+  }
+  return (await diff(mirror, { base, head: last })).text;
+}

@@ -1,0 +1,1 @@
+import "../../src/agents/scripted/program.js";
