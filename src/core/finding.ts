@@ -51,6 +51,25 @@ export interface Finding {
   readonly resolved_at: number | null;
   readonly commit: string | null;
   readonly run_id: string;
+  /** The stages that still report it; it closes when the last of them passes. Absent: `stage` alone while open. */
+  readonly stages?: readonly StageReport[];
+  /** Earlier visits that raised it, oldest first; the fields above are those of the newest. */
+  readonly earlier?: readonly EarlierVisit[];
+  /** How often it came back after it had been closed. */
+  readonly reopened?: number;
+  /** The commit on which the last of its stages passed. */
+  readonly resolved_commit?: string | null;
+}
+export interface StageReport {
+  readonly stage: string;
+  readonly reviewer: string;
+  readonly priority: Priority;
+}
+export interface EarlierVisit {
+  readonly stage: string;
+  readonly visit: number;
+  readonly outcome: "fail" | "partial_success";
+  readonly raised_at: number;
 }
 
 /** Every finding of one issue, in the order first raised. Immutable: each operation returns a new one. */

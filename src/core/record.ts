@@ -17,6 +17,8 @@ export interface IssueRecord extends Counters {
   readonly branch: string | null;
   readonly worktree_path: string | null;
   readonly base_sha: string | null;
+  /** Where it differs from base_sha: the target was merged into the branch. */
+  readonly review_base?: string;
   readonly commit: string | null;
   readonly resolution: { readonly outcome: string; readonly rationale: string } | null;
   readonly evidence_check: {

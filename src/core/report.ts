@@ -39,7 +39,14 @@ export type ReportBody =
       readonly role: string;
       readonly reason?: string;
     }
-  | { readonly type: "gate-started"; readonly attempt: number; readonly max_attempts: number; readonly commit: string }
+  | {
+      readonly type: "gate-started";
+      readonly attempt: number;
+      readonly max_attempts: number;
+      readonly commit: string;
+      /** Executions of the gate in this life, this one included. */
+      readonly run?: number;
+    }
   | {
       readonly type: "gate-passed";
       readonly attempt: number;
@@ -79,6 +86,8 @@ export type ReportBody =
       readonly findings: number;
       readonly reason?: string;
       readonly stage: string;
+      /** Of the issue's own review: the findings that block now, whoever raised them. */
+      readonly blocking?: readonly string[];
     }
   | {
       readonly type: "finding-raised";
@@ -92,6 +101,8 @@ export type ReportBody =
       readonly priority: Priority;
       readonly title: string;
       readonly reopened: boolean;
+      /** It was open already: a further visit or reviewer reports it too. */
+      readonly again?: boolean;
     }
   | {
       readonly type: "finding-resolved";
@@ -117,6 +128,7 @@ export type ReportBody =
       readonly last_review_issues: readonly string[] | null;
       readonly counters: Counters;
       readonly session_id: string | null;
+      readonly duration_seconds?: number;
     }
   | { readonly type: "run-end-started"; readonly success_count: number; readonly total_count: number }
   | { readonly type: "run-end-completed"; readonly result: "pass" | "fail" }

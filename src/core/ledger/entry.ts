@@ -1,0 +1,136 @@
+import type { EarlierVisit, Finding, FindingStatus, Priority, StageReport } from "../finding.js";
+import type { Sighting } from "./match.js";
+import { reportsOf, severity, worstPriority } from "./reports.js";
+import type { Visit } from "./visit.js";
+
+/**
+ * The life of one finding: open → resolved | superseded | waived → open again. `stages` lists who still reports it: it is
+ * open exactly as long as that list is not empty. The text, place, visit and commit are one visit's, never mixed.
+ */
+export function newFinding(
+  name: { readonly id: string; readonly issueId: string },
+  visit: Visit,
+  sighting: Sighting,
+): Finding {
+  return {
+    id: name.id,
+    issue_id: name.issueId,
+    source: visit.source,
+    ...textOf(visit, sighting),
+    reviewers: [sighting.reviewer],
+    priority: sighting.remark.priority,
+    status: "open",
+    reason: null,
+    resolved_at: null,
+    stages: [stageReport(visit, sighting)],
+    earlier: [],
+    reopened: 0,
+    resolved_commit: null,
+  };
+}
+
+/** The same finding, reported by a visit. The text becomes the visit's unless another stage, the first reporter, still reports it. */
+export function reportAgain(finding: Finding, visit: Visit, sighting: Sighting): Finding {
+  if (holdsWaiver(finding, sighting.remark.priority)) return finding;
+  const reports = reportsOf(finding);
+  const isTold = reports.some((report) => report.stage === finding.stage) && finding.stage !== visit.stage;
+  const stages = withReport(reports, stageReport(visit, sighting));
+  return {
+    ...finding,
+    ...(isTold ? {} : textOf(visit, sighting)),
+    earlier: isTold ? (finding.earlier ?? []) : withEarlier(finding, visit),
+    reviewers: withReviewer(finding, sighting),
+    priority: worstPriority(stages),
+    stages,
+    status: "open",
+    reason: null,
+    resolved_at: null,
+    resolved_commit: null,
+    reopened: (finding.reopened ?? 0) + (finding.status === "open" ? 0 : 1),
+  };
+}
+
+/** A second reviewer's word within the visit that has just reported it. */
+export function reportFurther(finding: Finding, visit: Visit, sighting: Sighting): Finding {
+  if (holdsWaiver(finding, sighting.remark.priority)) return finding;
+  if (finding.status !== "open") return reportAgain(finding, visit, sighting);
+  const stages = reportsOf(finding).map((report) =>
+    report.stage === visit.stage
+      ? { ...report, priority: worstPriority([report, stageReport(visit, sighting)]) }
+      : report,
+  );
+  return { ...finding, reviewers: withReviewer(finding, sighting), priority: worstPriority(stages), stages };
+}
+
+/** These stages no longer report it; when none is left it closes as `close` says. */
+export function dropStages(finding: Finding, stages: readonly string[], close: Close): Finding {
+  const reports = reportsOf(finding);
+  const left = reports.filter((report) => !stages.includes(report.stage));
+  if (left.length === reports.length) return finding;
+  if (left.length > 0) return { ...finding, stages: left, priority: worstPriority(left) };
+  return closeFinding(finding, close);
+}
+
+export interface Close {
+  readonly status: Exclude<FindingStatus, "open">;
+  readonly reason: string | null;
+  readonly at: number;
+  readonly commit: string | null;
+}
+export function closeFinding(finding: Finding, close: Close): Finding {
+  return {
+    ...finding,
+    status: close.status,
+    reason: close.reason,
+    resolved_at: close.at,
+    resolved_commit: close.commit,
+    stages: [],
+  };
+}
+
+/** A person's waiver of an opinion holds until it is reported as worse; a command that fails again is a fact. */
+function holdsWaiver(finding: Finding, priority: Priority): boolean {
+  if (finding.status !== "waived") return false;
+  if (finding.source !== "review" && finding.source !== "pr-comment") return false;
+  return severity(priority) >= severity(finding.priority);
+}
+
+function stageReport(visit: Visit, sighting: Sighting): StageReport {
+  return { stage: visit.stage, reviewer: sighting.reviewer, priority: sighting.remark.priority };
+}
+
+function withReport(reports: readonly StageReport[], added: StageReport): StageReport[] {
+  const isKnown = reports.some((report) => report.stage === added.stage);
+  if (!isKnown) return [...reports, added];
+  return reports.map((report) => (report.stage === added.stage ? added : report));
+}
+
+function withReviewer(finding: Finding, sighting: Sighting): readonly string[] {
+  return [...new Set([...finding.reviewers, sighting.reviewer])];
+}
+
+function textOf(visit: Visit, { remark, reviewer }: Sighting) {
+  return {
+    stage: visit.stage,
+    reviewer,
+    outcome: visit.outcome,
+    file: remark.file,
+    line_start: remark.line_start,
+    line_end: remark.line_end,
+    title: remark.title,
+    body: remark.body,
+    visit: visit.visit,
+    raised_at: visit.at,
+    commit: visit.commit,
+    run_id: visit.runId,
+  };
+}
+
+function withEarlier(finding: Finding, visit: Visit): readonly EarlierVisit[] {
+  const earlier = finding.earlier ?? [];
+  if (finding.stage === visit.stage && finding.visit === visit.visit && finding.run_id === visit.runId) return earlier;
+  return [
+    ...earlier,
+    { stage: finding.stage, visit: finding.visit, outcome: finding.outcome, raised_at: finding.raised_at },
+  ];
+}

@@ -1,0 +1,92 @@
+import type { FindingSource } from "../finding.js";
+import { hashText } from "./hash.js";
+
+/** Lines that code moves by between two looks at the same defect. */
+const nearLines = 3;
+const similarTitles = 0.6;
+const fillers = new Set([
+  "a",
+  "an",
+  "and",
+  "at",
+  "by",
+  "for",
+  "from",
+  "in",
+  "is",
+  "of",
+  "on",
+  "or",
+  "the",
+  "to",
+  "with",
+]);
+
+interface Place {
+  readonly file: string;
+  readonly line_start: number;
+  readonly line_end: number;
+}
+
+/** Stable across rounds, runs, reviewers and moved lines: file, normalised title and source alone. */
+export function findingId(finding: {
+  readonly file: string;
+  readonly title: string;
+  readonly source: FindingSource;
+}): string {
+  return hashText([normaliseFile(finding.file), normaliseTitle(finding.title), finding.source].join("\n"));
+}
+
+function normaliseFile(file: string): string {
+  return file.replaceAll("\\", "/").replace(/^(\.\/)+/, "");
+}
+
+/** Case, punctuation and line numbers do not make a title another one. */
+function normaliseTitle(title: string): string {
+  const folded = title.normalize("NFKC").toLowerCase();
+  const words = folded
+    .replace(/\blines?\s+\d+(\s*[-–]\s*\d+)?/g, " ")
+    .replace(/[^\p{L}\p{N}]+/gu, " ")
+    .trim();
+  return words === "" ? folded.trim() : words;
+}
+
+export function isNear(a: Place, b: Place): boolean {
+  return normaliseFile(a.file) === normaliseFile(b.file) && lineDistance(a, b) <= nearLines;
+}
+
+/** 0 when the ranges overlap. */
+export function lineDistance(a: Place, b: Place): number {
+  return Math.max(0, a.line_start - lastLine(b), b.line_start - lastLine(a));
+}
+
+function lastLine(place: Place): number {
+  return Math.max(place.line_start, place.line_end);
+}
+
+/** Shared words by all words; a word counts as shared with a longer form of it (deref, dereference). Symmetric. */
+export function isSimilarTitle(a: string, b: string): boolean {
+  const [left, right] = a < b ? [titleWords(a), titleWords(b)] : [titleWords(b), titleWords(a)];
+  const exact = left.filter((word) => right.includes(word));
+  const rest = right.filter((word) => !exact.includes(word));
+  let shared = exact.length;
+  for (const word of left.filter((word) => !exact.includes(word))) {
+    const form = rest.findIndex((other) => isFormOf(word, other));
+    if (form < 0) continue;
+    rest.splice(form, 1);
+    shared += 1;
+  }
+  const all = left.length + right.length - shared;
+  return all > 0 && shared / all >= similarTitles;
+}
+
+function titleWords(title: string): string[] {
+  const words = [...new Set(normaliseTitle(title).split(" "))];
+  const telling = words.filter((word) => !fillers.has(word));
+  return telling.length > 0 ? telling : words;
+}
+
+function isFormOf(a: string, b: string): boolean {
+  const [short, long] = a.length < b.length ? [a, b] : [b, a];
+  return short.length >= 4 && long.startsWith(short);
+}

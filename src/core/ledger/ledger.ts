@@ -1,0 +1,198 @@
+import type { Finding, FindingSource, Ledger, Priority } from "../finding.js";
+import type { RunReport } from "../report.js";
+import type { FindingThreshold } from "../settings.js";
+import { type Close, closeFinding, dropStages, newFinding, reportAgain, reportFurther } from "./entry.js";
+import { type Candidates, type Group, groupRemarks, matchExact, matchSame, matchSimilar, newId } from "./match.js";
+import { reportsOf } from "./reports.js";
+import type { Visit } from "./visit.js";
+
+export { findingId } from "./identity.js";
+
+/**
+ * The findings of one issue. Nothing is ever removed: a finding closes only because every stage that reports it passed,
+ * because its stage failed again without it, or by a waiver. It keeps its id when it comes back.
+ */
+export interface LedgerChange {
+  readonly ledger: Ledger;
+  readonly reports: RunReport[];
+}
+
+export function emptyLedger(issueId: string): Ledger {
+  return { issueId, findings: [] };
+}
+
+/** A failing visit of a stage: new findings, known ones again, and the stage's older open ones that it no longer reports. */
+export function raise(ledger: Ledger, visit: Visit): LedgerChange {
+  const taken = takeIn(ledger, visit);
+  const reason = `not reported again by ${visit.stage}, visit ${visit.visit}`;
+  const close: Close = { status: "superseded", reason, at: visit.at, commit: visit.commit };
+  const swept = change(taken.ledger, close, (finding) => {
+    // A reviewer that gave no verdict has not judged what it reported before.
+    const judged = visit.source !== "protocol" || finding.source === "protocol";
+    return judged && !taken.reported.has(finding.id) ? dropStages(finding, [visit.stage], close) : finding;
+  });
+  return { ledger: swept.ledger, reports: [...taken.reports, ...swept.reports] };
+}
+
+/** As raise, for a stage that is not finished: its older findings stay as they are. */
+export function add(ledger: Ledger, visit: Visit): LedgerChange {
+  const { ledger: next, reports } = takeIn(ledger, visit);
+  return { ledger: next, reports };
+}
+
+/** The stage passed. A finding that another stage reports too stays open until that one passes. */
+export function resolveStage(
+  ledger: Ledger,
+  passed: { readonly stage: string; readonly at: number; readonly commit: string | null },
+): LedgerChange {
+  const close: Close = { status: "resolved", reason: null, at: passed.at, commit: passed.commit };
+  return change(ledger, close, (finding) => dropStages(finding, [passed.stage], close));
+}
+
+export function waive(
+  ledger: Ledger,
+  waiver: { readonly ids: readonly string[]; readonly reason: string; readonly at: number },
+): LedgerChange {
+  const close: Close = { status: "waived", reason: waiver.reason, at: waiver.at, commit: null };
+  return change(ledger, close, (finding) =>
+    finding.status === "open" && waiver.ids.includes(finding.id) ? closeFinding(finding, close) : finding,
+  );
+}
+
+/** These stages are no longer checked. */
+export function supersedeStage(
+  ledger: Ledger,
+  gone: { readonly stages: readonly string[]; readonly reason: string; readonly at: number },
+): LedgerChange {
+  const close: Close = { status: "superseded", reason: gone.reason, at: gone.at, commit: null };
+  return change(ledger, close, (finding) => dropStages(finding, gone.stages, close));
+}
+
+export interface FindingFilter {
+  readonly ids?: readonly string[];
+  /** Reported by one of these stages. */
+  readonly stages?: readonly string[];
+  readonly sources?: readonly FindingSource[];
+  /** Only what blocks at this threshold. */
+  readonly blocking?: FindingThreshold;
+  /** Leaves out `protocol`: failures of the machinery, which no agent can fix. */
+  readonly defects?: boolean;
+}
+export function openFindings(ledger: Ledger, filter: FindingFilter = {}): Finding[] {
+  return ledger.findings.filter(
+    (finding) =>
+      finding.status === "open" &&
+      (filter.ids?.includes(finding.id) ?? true) &&
+      (!filter.stages || reportsOf(finding).some((report) => filter.stages?.includes(report.stage))) &&
+      (filter.sources?.includes(finding.source) ?? true) &&
+      (filter.blocking === undefined || isBlocking(finding.priority, filter.blocking)) &&
+      !(filter.defects && finding.source === "protocol"),
+  );
+}
+
+/** `none` still lets P0 and P1 block; a finding without a priority never blocks. */
+export function isBlocking(priority: Priority, threshold: FindingThreshold): boolean {
+  if (priority === null) return false;
+  return priority <= (threshold === "none" ? 1 : Number(threshold.slice(1)));
+}
+
+interface TakenIn extends LedgerChange {
+  /** The findings that this visit reports. */
+  readonly reported: ReadonlySet<string>;
+}
+function takeIn(ledger: Ledger, visit: Visit): TakenIn {
+  const findings = [...ledger.findings];
+  const reported = new Set<string>();
+  const reports: RunReport[] = [];
+  const settle = (group: Group, known: Finding | null): void => {
+    const finding = known ? reportGroup(known, visit, group) : raiseGroup(ledger.issueId, findings, { visit, group });
+    if (known) findings[findings.indexOf(known)] = finding;
+    else findings.push(finding);
+    reported.add(finding.id);
+    if (finding !== known) reports.push(...raised(finding, known, { group, stage: visit.stage }));
+  };
+  const candidates = ([first]: Group): Candidates => ({
+    free: findings.filter((finding) => !reported.has(finding.id)),
+    visit,
+    remark: first.remark,
+  });
+  // The surest first, so that no remark takes the finding that another one is about.
+  let rest = groupRemarks(visit);
+  for (const match of [matchSame, matchExact]) {
+    rest = rest.filter((group) => {
+      const known = match(candidates(group));
+      if (known) settle(group, known);
+      return !known;
+    });
+  }
+  for (const group of rest) settle(group, matchSimilar(candidates(group)));
+  return { ledger: { ...ledger, findings }, reports, reported };
+}
+
+function raiseGroup(
+  issueId: string,
+  findings: readonly Finding[],
+  { visit, group }: { readonly visit: Visit; readonly group: Group },
+): Finding {
+  const [first, ...others] = group;
+  const finding = newFinding({ id: newId(findings, visit, first.remark), issueId }, visit, first);
+  return others.reduce((known, sighting) => reportFurther(known, visit, sighting), finding);
+}
+
+function reportGroup(known: Finding, visit: Visit, [first, ...others]: Group): Finding {
+  const finding = reportAgain(known, visit, first);
+  return others.reduce((next, sighting) => reportFurther(next, visit, sighting), finding);
+}
+
+/** One report per reviewer that named it in this visit. */
+function raised(
+  finding: Finding,
+  known: Finding | null,
+  by: { readonly group: Group; readonly stage: string },
+): RunReport[] {
+  return [...new Set(by.group.map((sighting) => sighting.reviewer))].map((reviewer, index) =>
+    reportOf(finding, {
+      stage: by.stage,
+      reviewer,
+      reopened: index === 0 && known !== null && known.status !== "open",
+      again: index > 0 || known?.status === "open",
+    }),
+  );
+}
+
+function reportOf(
+  finding: Finding,
+  how: { readonly stage: string; readonly reviewer: string; readonly reopened: boolean; readonly again: boolean },
+): RunReport {
+  const { id, issue_id, source, file, line_start, line_end, priority, title } = finding;
+  const { again, ...rest } = how;
+  const place = { file, line_start, line_end, priority, title };
+  return { type: "finding-raised", issue_id, finding: id, source, ...place, ...rest, ...(again ? { again } : {}) };
+}
+
+function change(ledger: Ledger, close: Close, step: (finding: Finding) => Finding): LedgerChange {
+  const reports: RunReport[] = [];
+  const findings = ledger.findings.map((finding) => {
+    const next = finding.status === "open" ? step(finding) : finding;
+    if (next.status !== finding.status) {
+      const { id, issue_id, title } = next;
+      reports.push({
+        type: "finding-resolved",
+        issue_id,
+        finding: id,
+        status: close.status,
+        title,
+        reason: close.reason,
+      });
+    } else if (next !== finding) reports.push(stillReported(next));
+    return next;
+  });
+  return { ledger: { ...ledger, findings }, reports };
+}
+
+/** One of its stages let it go, another has not: said too, because rows are written from reports alone. */
+function stillReported(finding: Finding): RunReport {
+  const [first] = reportsOf(finding);
+  const { stage, reviewer } = first ?? finding;
+  return reportOf(finding, { stage, reviewer, again: true, reopened: false });
+}

@@ -1,0 +1,125 @@
+import type { Finding, Remark } from "../finding.js";
+import { findingId, isNear, isSimilarTitle, lineDistance } from "./identity.js";
+import { reportsOf } from "./reports.js";
+import type { Visit } from "./visit.js";
+
+/**
+ * Which finding a remark is about. Merging hides the second text, so it is done only where nothing can be lost: one
+ * reviewer's two remarks of one visit stay two findings (`<id>`, `<id>-2`, …) unless they say the same at the same place.
+ */
+export interface Sighting {
+  readonly remark: Remark;
+  readonly reviewer: string;
+}
+/** Remarks of one visit about one defect, the first reporter's first. */
+export type Group = readonly [Sighting, ...Sighting[]];
+
+export function groupRemarks(visit: Visit): Group[] {
+  const groups: Group[] = [];
+  for (const remark of visit.remarks) {
+    const sighting = { remark, reviewer: remark.reviewer ?? visit.reviewer };
+    const same = groups.findIndex((group) => isTwin(visit, group, sighting));
+    const at = same >= 0 ? same : groups.findIndex((group) => isAlike(visit, group, sighting));
+    const [first, ...others] = groups[at] ?? [sighting];
+    if (at < 0) groups.push([first]);
+    else groups[at] = [first, ...others, sighting];
+  }
+  return groups;
+}
+
+/** Findings that may be what a remark of this visit is about: no other remark of the visit is about them. */
+export interface Candidates {
+  readonly free: readonly Finding[];
+  readonly visit: Visit;
+  readonly remark: Remark;
+}
+
+/** The finding with the remark's own id, place and words. */
+export function matchSame(candidates: Candidates): Finding | null {
+  const { title, body, line_start, line_end } = candidates.remark;
+  const same = family(candidates).find(
+    (finding) =>
+      finding.title === title &&
+      finding.body.text === body.text &&
+      finding.line_start === line_start &&
+      finding.line_end === line_end,
+  );
+  return same ?? null;
+}
+
+/** The finding with the remark's own id, if that is what it is about: not another reviewer's somewhere else. */
+export function matchExact(candidates: Candidates): Finding | null {
+  const { visit, remark } = candidates;
+  return best(family(candidates), remark, (finding) => {
+    if (isNear(finding, remark)) return 0;
+    if (finding.status !== "open") return 2;
+    return finding.stage === visit.stage ? 1 : null;
+  });
+}
+
+/** Another reviewer's open finding that says the same in other words at the same place, as long as that one reports it. */
+export function matchSimilar({ free, visit, remark }: Candidates): Finding | null {
+  if (!canBeReworded(visit)) return null;
+  const alike = free.filter(
+    (finding) =>
+      finding.status === "open" &&
+      finding.source === visit.source &&
+      finding.stage !== visit.stage &&
+      reportsOf(finding).some((report) => report.stage === finding.stage) &&
+      isNear(finding, remark) &&
+      isSimilarTitle(finding.title, remark.title),
+  );
+  return best(alike, remark, () => 0);
+}
+
+export function newId(findings: readonly Finding[], visit: Visit, remark: Remark): string {
+  const base = baseId(visit, remark);
+  const taken = new Set(findings.map((finding) => finding.id));
+  if (!taken.has(base)) return base;
+  let occurrence = 2;
+  while (taken.has(`${base}-${occurrence}`)) occurrence += 1;
+  return `${base}-${occurrence}`;
+}
+
+function family({ free, visit, remark }: Candidates): Finding[] {
+  const base = baseId(visit, remark);
+  return free.filter((finding) => finding.id === base || finding.id.startsWith(`${base}-`));
+}
+
+function baseId(visit: Visit, remark: Remark): string {
+  return findingId({ file: remark.file, title: remark.title, source: visit.source });
+}
+
+/** Facts (commands, CI, comments with an author to answer) are never alike, only the same. */
+function canBeReworded(visit: Visit): boolean {
+  return visit.source === "review";
+}
+
+function isTwin(visit: Visit, group: Group, sighting: Sighting): boolean {
+  return group.some(({ remark, reviewer }) => {
+    if (baseId(visit, remark) !== baseId(visit, sighting.remark) || !isNear(remark, sighting.remark)) return false;
+    if (reviewer !== sighting.reviewer) return true;
+    return remark.title.trim() === sighting.remark.title.trim() && remark.body.text === sighting.remark.body.text;
+  });
+}
+
+/** Two reviewers' words for one defect within one visit. */
+function isAlike(visit: Visit, group: Group, { remark, reviewer }: Sighting): boolean {
+  const first = group[0].remark;
+  return (
+    canBeReworded(visit) &&
+    !group.some((other) => other.reviewer === reviewer) &&
+    isNear(first, remark) &&
+    isSimilarTitle(first.title, remark.title)
+  );
+}
+
+/** Lowest rank, then nearest, then first raised; a null rank is no match. */
+function best(findings: readonly Finding[], remark: Remark, rank: (finding: Finding) => number | null): Finding | null {
+  const ranked = findings.flatMap((finding) => {
+    const value = rank(finding);
+    return value === null ? [] : [{ finding, value, distance: lineDistance(finding, remark) }];
+  });
+  ranked.sort((a, b) => a.value - b.value || a.distance - b.distance);
+  return ranked[0]?.finding ?? null;
+}

@@ -1,0 +1,177 @@
+import type { Finding } from "../finding.js";
+import { reportsOf, severity } from "./reports.js";
+import { byteLength, headOf } from "./text-bytes.js";
+
+/**
+ * Findings as an agent reads them. Every open one is there once; what does not fit the budget is one line that says so,
+ * and its full text goes into `rest`, which the caller writes to `restPath`. Nothing is cut without a word.
+ */
+export interface RenderOptions {
+  readonly budgetBytes: number;
+  readonly restPath: string;
+  /** by-file: the file with the worst finding first. by-stage: stages in the order given. */
+  readonly order: "by-file" | "by-stage";
+  /** The whole body, where the finding holds only a head of it. */
+  readonly bodyOf?: (finding: Finding) => string;
+}
+export interface RenderedFindings {
+  readonly text: string;
+  /** What `restPath` must hold; null: everything is in `text`. */
+  readonly rest: string | null;
+}
+
+interface Entry {
+  readonly finding: Finding;
+  readonly number: number;
+  readonly line: string;
+  readonly full: string;
+}
+
+/** A cut text shorter than this tells nothing. */
+const leastHeadBytes = 400;
+
+/** `findings`: the open ones to list, and closed ones, of which those superseded in a listed stage are told as history. */
+export function renderFindings(findings: readonly Finding[], options: RenderOptions): RenderedFindings {
+  const open = findings.filter((finding) => finding.status === "open");
+  const groups = groupFindings(open, options.order);
+  let number = 0;
+  const entries = groups.flatMap((group) =>
+    group.findings.map((finding): Entry => {
+      number += 1;
+      return { finding, number, line: oneLine(finding, number), full: fullText(finding, number, options) };
+    }),
+  );
+  const history = historyLines(findings, open);
+  const { shown, rest } = spend(entries, options, byteLength(history.join("\n")));
+  const parts = groups.map((group) => renderGroup(group, entries, shown));
+  const left = entries.filter((entry) => !shown.has(entry.finding.id));
+  if (left.length > 0) parts.push(leftOver(left, options.restPath));
+  if (history.length > 0) parts.push(["### Earlier, no longer reported", "", ...history].join("\n"));
+  return {
+    text: parts.filter((part) => part !== "").join("\n\n"),
+    rest: rest.length > 0 ? `${rest.map((entry) => entry.full).join("\n\n")}\n` : null,
+  };
+}
+
+/** Spends the budget on the worst first. Big ones wait until the small ones have their place, then get what is left. */
+function spend(entries: readonly Entry[], options: RenderOptions, used: number) {
+  const shown = new Map<string, string>();
+  const rest: Entry[] = [];
+  let left = options.budgetBytes - used - entries.reduce((sum, entry) => sum + byteLength(entry.line) + 1, 0);
+  const worstFirst = [...entries].sort(
+    (a, b) => severity(a.finding.priority) - severity(b.finding.priority) || a.number - b.number,
+  );
+  for (const entry of worstFirst) {
+    const extra = byteLength(entry.full) - byteLength(entry.line);
+    if (extra > left) {
+      rest.push(entry);
+      continue;
+    }
+    shown.set(entry.finding.id, entry.full);
+    left -= extra;
+  }
+  for (const entry of rest) {
+    if (left < leastHeadBytes) break;
+    const head = headOf(entry.full, left);
+    const note = `[cut here: ${byteLength(head)} of ${byteLength(entry.full)} bytes; the whole text is in ${options.restPath}]`;
+    shown.set(entry.finding.id, `${head}\n${note}`);
+    left -= byteLength(head);
+  }
+  return { shown, rest: rest.sort((a, b) => a.number - b.number) };
+}
+
+interface Group {
+  readonly name: string;
+  readonly findings: readonly Finding[];
+}
+function groupFindings(open: readonly Finding[], order: RenderOptions["order"]): Group[] {
+  const byName = new Map<string, Finding[]>();
+  for (const finding of open) {
+    const name = order === "by-stage" ? finding.stage : fileName(finding);
+    byName.set(name, [...(byName.get(name) ?? []), finding]);
+  }
+  const groups = [...byName].map(([name, findings]) => ({ name, findings: findings.sort(byWorst) }));
+  return order === "by-stage" ? groups : groups.sort((a, b) => worst(a) - worst(b));
+}
+
+function byWorst(a: Finding, b: Finding): number {
+  return severity(a.priority) - severity(b.priority) || a.line_start - b.line_start;
+}
+
+function worst(group: Group): number {
+  return Math.min(...group.findings.map((finding) => severity(finding.priority)));
+}
+
+function renderGroup(group: Group, entries: readonly Entry[], shown: ReadonlyMap<string, string>): string {
+  const texts = entries.flatMap((entry) => {
+    const text = group.findings.includes(entry.finding) ? shown.get(entry.finding.id) : undefined;
+    return text === undefined ? [] : [text];
+  });
+  return texts.length === 0 ? "" : [`### ${group.name}`, ...texts].join("\n\n");
+}
+
+function leftOver(entries: readonly Entry[], restPath: string): string {
+  const count = entries.length === 1 ? "1 more finding" : `${entries.length} more findings`;
+  const head = `### ${count}, to be addressed like those above; their full text is in ${restPath}`;
+  return [head, "", ...entries.map((entry) => entry.line)].join("\n");
+}
+
+function fullText(finding: Finding, number: number, options: RenderOptions): string {
+  const head = `#### ${number}. ${priorityName(finding)} ${singleLine(finding.title)}\n${about(finding)}`;
+  const body = options.bodyOf ? options.bodyOf(finding) : storedBody(finding);
+  return body.trim() === "" ? head : `${head}\n\n${body}`;
+}
+
+function storedBody({ body }: Finding): string {
+  if (!body.ref) return body.text;
+  return `${body.text}\n[the beginning of ${body.ref.bytes} bytes; the whole text is in ${body.ref.path}]`;
+}
+
+function oneLine(finding: Finding, number: number): string {
+  return `- ${number}. ${priorityName(finding)} ${singleLine(finding.title)} (${about(finding)})`;
+}
+
+function about(finding: Finding): string {
+  const before = (finding.earlier ?? []).map((visit) => visit.visit);
+  return [
+    placeOf(finding),
+    `${roundWord(finding)} ${finding.visit}`,
+    ...(before.length > 0 ? [`reported before in ${[...new Set(before)].join(", ")}`] : []),
+    `by ${finding.reviewers.map(singleLine).join(", ")}`,
+    `id ${finding.id}`,
+  ].join(" · ");
+}
+
+/** Superseded findings of the stages that have open ones: what was tried before, one line each. */
+function historyLines(findings: readonly Finding[], open: readonly Finding[]): string[] {
+  const stages = new Set(open.flatMap((finding) => reportsOf(finding).map((report) => report.stage)));
+  return findings
+    .filter((finding) => finding.status === "superseded" && stages.has(finding.stage))
+    .map((finding) => {
+      const where = `${placeOf(finding)} · ${roundWord(finding)} ${finding.visit}`;
+      return `- ${priorityName(finding)} ${singleLine(finding.title)} (${where} · by ${finding.reviewers.map(singleLine).join(", ")})`;
+    });
+}
+
+function roundWord(finding: Finding): string {
+  return finding.source === "review" ? "round" : "attempt";
+}
+
+function priorityName({ priority }: Finding): string {
+  return priority === null ? "[no priority]" : `[P${priority}]`;
+}
+
+function fileName(finding: Finding): string {
+  const file = singleLine(finding.file);
+  return file === "" || file === "unknown" ? "The work as a whole" : file;
+}
+
+function placeOf(finding: Finding): string {
+  const { line_start: start, line_end: end } = finding;
+  if (start <= 0) return fileName(finding);
+  return `${singleLine(finding.file) || "unknown"}:${end > start ? `${start}-${end}` : start}`;
+}
+
+function singleLine(text: string): string {
+  return text.replace(/\s*[\r\n]+\s*/g, " ").trim();
+}

@@ -1,0 +1,147 @@
+import type { PromptKind } from "../core/issue/effects.js";
+import type { SessionEndResult } from "../core/report.js";
+import {
+  type CommandFailure,
+  commandList,
+  diffSection,
+  earlierFindingsSection,
+  failureSection,
+  findingsSection,
+  guidesLine,
+  type IssueText,
+  issueSection,
+  type NamedCommand,
+  optional,
+  replySection,
+  sessionEndSection,
+} from "./sections.js";
+import { renderTemplate } from "./template.js";
+import type { Templates, TemplateValues } from "./templates.js";
+
+/** Findings of any usual size go along whole; past this the rest is in a file the prompt points to. */
+export const findingsBudgetBytes = 256 * 1024;
+export const diffBudgetBytes = 96 * 1024;
+
+interface Common {
+  /** The project's own words at the end of every prompt (`.ratchet/prompts/append.md`); null: none. */
+  readonly projectText: string | null;
+}
+interface Attempt {
+  readonly attempt: number;
+  readonly maxAttempts: number;
+}
+
+export interface ImplementerData extends Common {
+  readonly issue: IssueText;
+  readonly branch: string;
+  readonly commands: readonly NamedCommand[];
+  /** Those of AGENTS.md and CLAUDE.md that the worktree has. */
+  readonly guides: readonly string[];
+  /** Open findings of an earlier life, rendered; null: none. */
+  readonly findings: string | null;
+}
+export function implementerPrompt(data: ImplementerData, templates: Templates): string {
+  return fill("implementer", templates, {
+    issue_id: data.issue.id,
+    issue: issueSection(data.issue),
+    branch: data.branch,
+    guides: guidesLine(data.guides),
+    commands: commandList(data.commands),
+    findings: optional(
+      data.findings,
+      (text) => `## Open findings\n\nAn earlier attempt left these; address them too.\n\n${findingsSection(text)}`,
+    ),
+    project_text: data.projectText ?? "",
+  });
+}
+
+export interface FollowupData extends Common, Attempt {
+  readonly issueId: string;
+  /** Rendered; see renderFindings. */
+  readonly findings: string;
+  readonly commands: readonly NamedCommand[];
+}
+export function gateFollowupPrompt(data: FollowupData, templates: Templates): string {
+  return fill("gate_followup", templates, followupValues(data));
+}
+export function reviewFollowupPrompt(data: FollowupData, templates: Templates): string {
+  return fill("review_followup", templates, followupValues(data));
+}
+
+export interface FixerData extends Common, Attempt {
+  /** `session_end`, `per_issue_review`, `run_end`, … */
+  readonly stage: string;
+  /** null: a fixer of the whole run. */
+  readonly issue: IssueText | null;
+  readonly failure: CommandFailure | null;
+  readonly findings: string | null;
+  readonly commands: readonly NamedCommand[];
+  readonly guides: readonly string[];
+}
+export function fixerPrompt(data: FixerData, templates: Templates): string {
+  return fill("fixer", templates, {
+    scope: data.issue ? `${data.stage} of issue ${data.issue.id}` : `${data.stage} of this run`,
+    ...attemptValues(data),
+    issue: data.issue ? `## The issue it is about\n\n${issueSection(data.issue)}` : "",
+    failure: data.failure ? failureSection(data.failure) : "",
+    findings: optional(data.findings, (text) => `## Open findings\n\n${findingsSection(text)}`),
+    commands: commandList(data.commands),
+    guides: guidesLine(data.guides),
+    project_text: data.projectText ?? "",
+  });
+}
+
+export interface ReviewData extends Common, Attempt {
+  readonly issue: IssueText;
+  readonly reviewer: string;
+  readonly baseSha: string;
+  readonly headSha: string;
+  readonly diff: string;
+  readonly diffBudgetBytes: number;
+  /** This reviewer's own, rendered; null: none. */
+  readonly earlierFindings: string | null;
+  /** The implementer's last message after the previous round; null: none. */
+  readonly reply: string | null;
+  readonly sessionEnd: SessionEndResult | null;
+}
+export function reviewPrompt(data: ReviewData, templates: Templates): string {
+  return fill("review", templates, {
+    issue_id: data.issue.id,
+    issue: issueSection(data.issue),
+    reviewer: data.reviewer,
+    ...attemptValues(data),
+    base_sha: data.baseSha,
+    head_sha: data.headSha,
+    diff: diffSection(data.diff, data.diffBudgetBytes),
+    earlier_findings: optional(data.earlierFindings, earlierFindingsSection),
+    reply: optional(data.reply, replySection),
+    session_end: data.sessionEnd ? sessionEndSection(data.sessionEnd) : "",
+    project_text: data.projectText ?? "",
+  });
+}
+
+/** `reason`: why the turn did not end, as in "it printed nothing for 300 s". */
+export function continuePrompt(
+  data: { readonly issueId: string; readonly reason: string },
+  templates: Templates,
+): string {
+  return fill("continue", templates, { issue_id: data.issueId, reason: data.reason });
+}
+
+function followupValues(data: FollowupData): TemplateValues<"gate_followup" | "review_followup"> {
+  return {
+    issue_id: data.issueId,
+    ...attemptValues(data),
+    findings: findingsSection(data.findings),
+    commands: commandList(data.commands),
+    project_text: data.projectText ?? "",
+  };
+}
+
+function attemptValues(data: Attempt): { readonly attempt: string; readonly max_attempts: string } {
+  return { attempt: String(data.attempt), max_attempts: String(data.maxAttempts) };
+}
+
+function fill<K extends PromptKind>(kind: K, templates: Templates, values: TemplateValues<K>): string {
+  return renderTemplate(templates[kind], values);
+}

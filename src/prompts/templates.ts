@@ -1,0 +1,51 @@
+import type { PromptKind } from "../core/issue/effects.js";
+import { namesIn } from "./template.js";
+
+/** The names each template may use. A project's own template may leave some out. */
+export const templateNames = {
+  implementer: ["issue_id", "issue", "branch", "guides", "commands", "findings", "project_text"],
+  gate_followup: ["issue_id", "attempt", "max_attempts", "findings", "commands", "project_text"],
+  review_followup: ["issue_id", "attempt", "max_attempts", "findings", "commands", "project_text"],
+  fixer: ["scope", "attempt", "max_attempts", "issue", "failure", "findings", "commands", "guides", "project_text"],
+  review: [
+    "issue_id",
+    "issue",
+    "reviewer",
+    "attempt",
+    "max_attempts",
+    "base_sha",
+    "head_sha",
+    "diff",
+    "earlier_findings",
+    "reply",
+    "session_end",
+    "project_text",
+  ],
+  continue: ["issue_id", "reason"],
+} as const satisfies Record<PromptKind, readonly string[]>;
+
+export type Templates = Readonly<Record<PromptKind, string>>;
+export type TemplateValues<K extends PromptKind> = Readonly<Record<(typeof templateNames)[K][number], string>>;
+
+export const promptKinds: readonly PromptKind[] = [
+  "implementer",
+  "gate_followup",
+  "review_followup",
+  "fixer",
+  "review",
+  "continue",
+];
+
+/** A template that cannot be used; for the user to mend. */
+export class TemplateError extends Error {
+  override readonly name = "TemplateError";
+}
+
+/** Refuses, before anything starts, a template that uses a name it is not given. */
+export function checkTemplate(kind: PromptKind, template: string, file: string): void {
+  const known: readonly string[] = templateNames[kind];
+  const unknown = namesIn(template).filter((name) => !known.includes(name));
+  if (unknown.length === 0) return;
+  const used = unknown.map((name) => `{{${name}}}`).join(", ");
+  throw new TemplateError(`${file} uses ${used}, which this prompt does not have; it has ${known.join(", ")}`);
+}

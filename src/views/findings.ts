@@ -1,0 +1,87 @@
+import type { Finding, Priority } from "../core/finding.js";
+import { type Column, type Room, renderColumns } from "./columns.js";
+import { formatPlace, formatPriority, plural } from "./format.js";
+import { plainLine, plainText } from "./plain-text.js";
+
+/** `findings --json`: an array of these. */
+export interface FindingJson {
+  readonly id: string;
+  readonly issue_id: string;
+  readonly source: Finding["source"];
+  readonly stage: string;
+  readonly reviewer: string;
+  readonly reviewers: readonly string[];
+  readonly outcome: Finding["outcome"];
+  readonly file: string;
+  readonly line_start: number;
+  readonly line_end: number;
+  readonly priority: Priority;
+  readonly title: string;
+  readonly body: string;
+  readonly visit: number;
+  readonly status: Finding["status"];
+  readonly reason: string | null;
+  readonly raised_at: string;
+  readonly resolved_at: string | null;
+  readonly commit: string | null;
+  readonly run_id: string;
+}
+
+/** `body`: the whole text, read by the caller where the finding only refers to it. */
+export function toFindingJson(finding: Finding, body: string): FindingJson {
+  const { id, issue_id, source, stage, reviewer, reviewers, outcome } = finding;
+  const { file, line_start, line_end, priority, title, visit, status, reason, commit, run_id } = finding;
+  return {
+    ...{ id, issue_id, source, stage, reviewer, reviewers, outcome },
+    ...{ file, line_start, line_end, priority, title, body, visit, status, reason },
+    raised_at: toTime(finding.raised_at),
+    resolved_at: finding.resolved_at === null ? null : toTime(finding.resolved_at),
+    ...{ commit, run_id },
+  };
+}
+
+const columns: readonly Column[] = [
+  { title: "ID", least: 8, drop: 1 },
+  { title: "ISSUE", least: 6 },
+  { title: "PRIO" },
+  { title: "STATUS", least: 4 },
+  { title: "WHERE", least: 10, drop: 2 },
+  { title: "BY", least: 6, drop: 3 },
+  { title: "TITLE", least: 10 },
+];
+
+/** The table of `findings`; worst first is the caller's order. */
+export function renderFindingList(findings: readonly Finding[], room: Room): string[] {
+  if (findings.length === 0) return ["No open findings."];
+  const rows = findings.map((finding) => [
+    finding.id,
+    plainLine(finding.issue_id),
+    formatPriority(finding.priority),
+    finding.status,
+    formatPlace(finding),
+    plainLine(finding.reviewers.join(", ")),
+    plainLine(finding.title),
+  ]);
+  return [...renderColumns(columns, rows, room), "", plural(findings.length, "finding")];
+}
+
+/** One issue's findings with their text. */
+export function renderFindingDetails(findings: readonly Finding[], bodyOf: (finding: Finding) => string): string[] {
+  if (findings.length === 0) return ["No open findings."];
+  return findings.flatMap((finding, index) => {
+    const where = `${formatPlace(finding)} · ${finding.stage}, visit ${finding.visit} · ${finding.reviewers.join(", ")}`;
+    const status = finding.reason === null ? finding.status : `${finding.status}: ${finding.reason}`;
+    const body = plainText(bodyOf(finding)).trimEnd();
+    return [
+      ...(index > 0 ? [""] : []),
+      `${formatPriority(finding.priority)} ${plainLine(finding.title)}`,
+      `  ${plainLine(where)}`,
+      `  ${plainLine(status)} · ${finding.id}`,
+      ...(body === "" ? [] : body.split("\n").map((line) => `    ${line}`)),
+    ];
+  });
+}
+
+function toTime(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,153 @@
+import type { PublicEvent } from "../core/report.js";
+import { formatPlace, formatPriority, plural, shortSha } from "./format.js";
+import { plainLine } from "./plain-text.js";
+
+/** An event as one line of run.log and of a pipe. Null: nothing to say (an event of a newer version). */
+export interface LogLine {
+  readonly level: "info" | "warn" | "error";
+  readonly text: string;
+}
+
+/** Lines that scripts look for: never prefixed. */
+const fixedLogLine = /^(\[trigger\] |Using review_followup for resume: )/;
+
+export function logLine(event: PublicEvent): LogLine | null {
+  const line = triggerLine(event) ?? runLine(event) ?? issueLine(event);
+  return line === null ? null : { level: line.level, text: plainLine(line.text) };
+}
+
+function info(text: string): LogLine {
+  return { level: "info", text };
+}
+
+/** Exactly these texts: they are part of the contract. */
+function triggerLine(event: PublicEvent): LogLine | null {
+  switch (event.type) {
+    case "session-end-started":
+      return info(`[trigger] session_end started: issue_id=${event.issue_id}`);
+    case "session-end-completed":
+      return info(`[trigger] session_end completed: issue_id=${event.issue_id}, result=${event.result}`);
+    case "session-end-skipped":
+      return info(`[trigger] session_end skipped: issue_id=${event.issue_id}, reason=${event.reason}`);
+    case "run-end-started":
+      return info(`[trigger] run_end started: success_count=${event.success_count}, total_count=${event.total_count}`);
+    case "run-end-completed":
+      return info(`[trigger] run_end completed: result=${event.result}`);
+    case "run-end-skipped":
+      return info(`[trigger] run_end skipped: reason=${event.reason}`);
+    default:
+      return null;
+  }
+}
+
+function runLine(event: PublicEvent): LogLine | null {
+  switch (event.type) {
+    case "run-started":
+      return info(`run ${event.run_id} started on ${event.target_branch} at ${shortSha(event.run_start_commit)}`);
+    case "run-finished": {
+      const level = event.exit_code === 0 ? "info" : "error";
+      const count = `${event.success_count} of ${plural(event.total_count, "issue")} succeeded`;
+      return { level, text: `run ${event.run_id} ${event.status}: ${count}, exit code ${event.exit_code}` };
+    }
+    case "log": {
+      const isOwn = event.issue_id === undefined || fixedLogLine.test(event.text);
+      return { level: event.level, text: isOwn ? event.text : `${event.issue_id}: ${event.text}` };
+    }
+    default:
+      return null;
+  }
+}
+
+function issueLine(event: PublicEvent): LogLine | null {
+  const body = lifeText(event) ?? checkText(event) ?? findingText(event);
+  return body === null ? null : { level: levelOf(event), text: `${event.issue_id ?? "run"}: ${body}` };
+}
+
+function levelOf(event: PublicEvent): LogLine["level"] {
+  switch (event.type) {
+    case "issue-finished":
+      return event.status === "failed" ? "error" : event.status === "success" ? "info" : "warn";
+    case "gate-failed":
+    case "escalated":
+      return "warn";
+    case "turn-ended":
+      return event.outcome === "ended" ? "info" : "warn";
+    case "review-ended":
+      return event.verdict === "pass" ? "info" : "warn";
+    case "landed":
+      return event.behind === null ? "info" : "warn";
+    default:
+      return "info";
+  }
+}
+
+function lifeText(event: PublicEvent): string | null {
+  switch (event.type) {
+    case "issue-started":
+      return `started: ${event.title}${event.life > 1 ? ` (life ${event.life})` : ""}`;
+    case "worktree-ready":
+      return `worktree ready: ${event.path}, branch ${event.branch}, base ${shortSha(event.base_sha)}`;
+    case "prompt-sent": {
+      const to = event.reviewer === undefined ? event.role : `${event.role} ${event.reviewer}`;
+      return `prompt ${event.kind} sent to ${to}, attempt ${event.attempt} of ${event.max_attempts}`;
+    }
+    case "turn-ended":
+      return `${event.role}'s turn: ${event.outcome}${because(event.reason)}`;
+    case "waiting": {
+      const until = event.until === null ? "" : ` until ${new Date(event.until).toISOString()}`;
+      return `waiting for ${event.for}${until}`;
+    }
+    case "escalated":
+      return `escalated${because(event.reason)}${event.dossier === null ? "" : `, dossier ${event.dossier}`}`;
+    case "landed": {
+      const how = event.merged ? "merged into" : "landed on";
+      const behind = event.behind === null ? "" : `; ${event.behind}`;
+      return `${how} ${event.target_branch} as ${shortSha(event.commit)}${behind}`;
+    }
+    case "issue-finished": {
+      const commit = event.commit === null ? "" : `, commit ${shortSha(event.commit)}`;
+      return `${event.status}${because(event.message)}${commit}`;
+    }
+    default:
+      return null;
+  }
+}
+
+function checkText(event: PublicEvent): string | null {
+  switch (event.type) {
+    case "gate-started":
+      return `gate started, attempt ${event.attempt} of ${event.max_attempts}, commit ${shortSha(event.commit)}`;
+    case "gate-passed":
+      return `gate passed, attempt ${event.attempt}, commit ${shortSha(event.commit)}`;
+    case "gate-failed":
+      return `gate failed, attempt ${event.attempt}, ${plural(event.findings, "finding")}${because(event.reasons.join("; "))}`;
+    case "fixer-started":
+      return `fixer for ${event.stage} started, attempt ${event.attempt} of ${event.max_attempts}`;
+    case "fixer-ended":
+      return `fixer for ${event.stage} ended, attempt ${event.attempt}: ${event.outcome}`;
+    case "review-started":
+      return `review by ${event.reviewer} started, round ${event.attempt}, commit ${shortSha(event.commit)}`;
+    case "review-ended":
+      return `review by ${event.reviewer} ended, round ${event.attempt}: ${event.verdict}, ${plural(event.findings, "finding")}${because(event.reason)}`;
+    default:
+      return null;
+  }
+}
+
+function findingText(event: PublicEvent): string | null {
+  switch (event.type) {
+    case "finding-raised": {
+      const word = event.reopened ? "reopened" : event.again ? "still open" : "raised";
+      const what = `${formatPriority(event.priority)} ${event.title}`;
+      return `finding ${word}: ${what} (${formatPlace(event)}, ${event.reviewer}, ${event.finding})`;
+    }
+    case "finding-resolved":
+      return `finding ${event.status}: ${event.title} (${event.finding})${because(event.reason)}`;
+    default:
+      return null;
+  }
+}
+
+function because(reason: string | null | undefined): string {
+  return reason === null || reason === undefined || reason === "" ? "" : `: ${reason}`;
+}

@@ -1,0 +1,41 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { plainLine, plainText } from "./plain-text.js";
+
+const esc = "\u001b";
+
+describe("plainText", () => {
+  it.each([
+    ["colours", `${esc}[31mred${esc}[0m`, "red"],
+    ["cursor moves", `a${esc}[2K${esc}[1Ab`, "ab"],
+    ["a window title", `${esc}]0;pwned\u0007ok`, "ok"],
+    ["a link", `${esc}]8;;http://x${esc}\\text${esc}]8;;${esc}\\`, "text"],
+    ["a broken sequence", `a${esc}`, "a␛"],
+    ["an unfinished title", `${esc}]0;never ends`, "␛]0;never ends"],
+    ["bell, backspace and delete", "a\u0007\u0008\u007f", "a␇␈␡"],
+    ["8-bit controls", "a\u009b31mb", "a\ufffd31mb"],
+    ["text turned around", "a\u202eb", "a\ufffdb"],
+    ["line ends of other systems", "a\r\nb\rc", "a\nb\nc"],
+    ["what is harmless", "ünï 🦀 👩‍👩‍👧 `{}` $&\ttab", "ünï 🦀 👩‍👩‍👧 `{}` $&\ttab"],
+  ])("neutralises %s", (_what, text, plain) => {
+    expect(plainText(text)).toBe(plain);
+  });
+
+  it("lets no control character through, whatever comes", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom(esc, "[", "]", "0", ";", "m", "\u0007", "\u009b", "a", "\r", "\n", "\\")),
+        (parts) => {
+          expect(plainText(parts.join(""))).not.toMatch(/(?![\n\t])\p{Cc}/u);
+          expect(plainLine(parts.join(""))).not.toMatch(/\p{Cc}/u);
+        },
+      ),
+    );
+  });
+});
+
+describe("plainLine", () => {
+  it("makes one line of several", () => {
+    expect(plainLine("  a\n\n  b\tc\r\nd ")).toBe("a b c d");
+  });
+});

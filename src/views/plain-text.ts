@@ -1,0 +1,29 @@
+/**
+ * Foreign text (titles, bodies, reasons) on its way to a terminal: escape sequences and control characters lose their
+ * power, everything readable stays. Nothing from outside reaches a terminal or run.log without passing here.
+ */
+const esc = String.fromCharCode(0x1b);
+const bell = String.fromCharCode(0x07);
+/** Colours and cursor moves, and titles or links; what is cut off in the middle is caught by the character rule. */
+const sequences = new RegExp(`${esc}\\[[0-?]*[ -/]*[@-~]|${esc}[\\]PX^_][^${esc}${bell}]*(?:${bell}|${esc}\\\\)`, "g");
+/** Controls, formatting that reorders or hides text, and separators that some programs take for line breaks. */
+const unsafe = /[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
+
+/** One line. */
+export function plainLine(text: string): string {
+  return plainText(text)
+    .replace(/\s*[\n\t]\s*/g, " ")
+    .trim();
+}
+
+/** Several lines, tabs kept. */
+export function plainText(text: string): string {
+  return text.replace(sequences, "").replace(/\r\n?/g, "\n").replace(unsafe, shown);
+}
+
+function shown(character: string): string {
+  if (character === "\n" || character === "\t") return character;
+  const code = character.codePointAt(0) ?? 0;
+  if (code < 0x20) return String.fromCharCode(0x2400 + code);
+  return code === 0x7f ? "\u2421" : "\ufffd";
+}

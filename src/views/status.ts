@@ -1,0 +1,112 @@
+import type { Priority } from "../core/finding.js";
+import type { IssueStatus } from "../core/record.js";
+import type { RunStatus } from "../core/report.js";
+import { type Column, type Room, renderColumns } from "./columns.js";
+import { countFindings, type FindingCounts, formatAttempt, formatCost, formatCounts, formatSeconds } from "./format.js";
+import { plainLine } from "./plain-text.js";
+
+/** A run and its issues as the store knows them. Times in ms since the epoch. */
+export interface RunSituation {
+  readonly runId: string;
+  readonly status: RunStatus;
+  readonly draining: boolean;
+  readonly issues: readonly IssueSituation[];
+}
+export interface IssueSituation {
+  readonly issueId: string;
+  /** The machine's own word for where it is. */
+  readonly phase: string;
+  readonly status: IssueStatus;
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly openFindings: readonly Priority[];
+  readonly sessionId: string | null;
+  readonly startedAt: number;
+  readonly finishedAt: number | null;
+  readonly costUsd: number | null;
+  readonly waitingFor: string | null;
+}
+
+/** `status --json`. */
+export interface StatusJson {
+  readonly runs: readonly StatusRun[];
+}
+interface StatusRun {
+  readonly run_id: string;
+  readonly status: RunStatus;
+  readonly draining: boolean;
+  readonly issues: readonly StatusIssue[];
+}
+interface StatusIssue {
+  readonly issue_id: string;
+  readonly phase: string;
+  readonly attempt: number;
+  readonly max_attempts: number;
+  readonly open_findings: FindingCounts;
+  readonly session_id: string | null;
+  readonly elapsed_seconds: number;
+  readonly cost_usd: number | null;
+  readonly waiting_for: string | null;
+}
+
+export function toStatus(runs: readonly RunSituation[], now: number): StatusJson {
+  return {
+    runs: runs.map((run) => ({
+      run_id: run.runId,
+      status: run.status,
+      draining: run.draining,
+      issues: run.issues.map((issue) => toStatusIssue(issue, now)),
+    })),
+  };
+}
+
+function toStatusIssue(issue: IssueSituation, now: number): StatusIssue {
+  return {
+    issue_id: issue.issueId,
+    phase: phaseName(issue),
+    attempt: issue.attempt,
+    max_attempts: issue.maxAttempts,
+    open_findings: countFindings(issue.openFindings),
+    session_id: issue.sessionId,
+    elapsed_seconds: Math.max(0, Math.round(((issue.finishedAt ?? now) - issue.startedAt) / 1000)),
+    cost_usd: issue.costUsd,
+    waiting_for: issue.waitingFor,
+  };
+}
+
+/** The states users know; telling the tracker and tidying up belong to the end. */
+function phaseName({ phase, status }: IssueSituation): string {
+  if (status === "success") return "succeeded";
+  if (status !== "running") return status;
+  return phase === "closing" || phase === "done" ? "finalizing" : phase;
+}
+
+const columns: readonly Column[] = [
+  { title: "ISSUE", least: 6 },
+  { title: "PHASE", least: 8 },
+  { title: "TRY", align: "right" },
+  { title: "FINDINGS", least: 4 },
+  { title: "COST", align: "right", drop: 1 },
+  { title: "TIME", align: "right" },
+  { title: "WAITING FOR", least: 8, drop: 2 },
+];
+
+export function renderStatus(status: StatusJson, room: Room): string[] {
+  if (status.runs.length === 0) return ["Nothing is running. Start with `ratchet run`."];
+  return status.runs.flatMap((run, index) => {
+    const head = `run ${run.run_id}: ${run.draining ? "draining, press again to stop" : run.status}`;
+    const rows = run.issues.map((issue) => [
+      plainLine(issue.issue_id),
+      issue.phase,
+      formatAttempt(issue.attempt, issue.max_attempts),
+      formatCounts(issue.open_findings),
+      formatCost(issue.cost_usd),
+      formatSeconds(issue.elapsed_seconds),
+      issue.waiting_for === null ? "" : plainLine(issue.waiting_for),
+    ]);
+    const isWaiting = run.issues.some((issue) => issue.waiting_for !== null);
+    const shown = isWaiting ? columns : columns.slice(0, -1);
+    const table = rows.length === 0 ? ["no issue has started"] : renderColumns(shown, rows, room);
+    return [...(index > 0 ? [""] : []), head, ...table];
+  });
+}

@@ -1,0 +1,130 @@
+import { describe, expect, it } from "vitest";
+import type { PublicEvent, ReportBody } from "../core/report.js";
+import { emptySummary, foldSummary, renderSummary } from "./summary.js";
+
+function event(seconds: number, body: ReportBody, issueId?: string): PublicEvent {
+  const time = new Date(seconds * 1000).toISOString();
+  return { ...body, seq: 1, time, run_id: "r1", ...(issueId === undefined ? {} : { issue_id: issueId }) };
+}
+const sha = (letter: string) => letter.repeat(40);
+const started: ReportBody = {
+  type: "run-started",
+  project_id: "p",
+  target_branch: "main",
+  run_start_commit: "c",
+  repo_path: "/r",
+};
+const begin = (title: string): ReportBody => ({ type: "issue-started", title, life: 1, agent: "claude" });
+const raised = (finding: string, more: { reopened?: boolean; again?: boolean } = {}): ReportBody => ({
+  ...{
+    type: "finding-raised",
+    finding,
+    source: "review",
+    stage: "s",
+    reviewer: "x",
+    file: "a",
+    line_start: 1,
+    line_end: 1,
+  },
+  ...{ priority: 1, title: "t", reopened: false, ...more },
+});
+const closed = (finding: string, status: "resolved" | "superseded" | "waived"): ReportBody => ({
+  ...{ type: "finding-resolved", finding, status, title: "t", reason: null },
+});
+const landed = (commit: string, behind: string | null): ReportBody => ({
+  ...{ type: "landed", commit, target_branch: "main", merged: false, behind },
+});
+const finished = (
+  status: "success" | "failed" | "escalated" | "interrupted",
+  message: string,
+  commit: string | null,
+): ReportBody => ({
+  ...{ type: "issue-finished", status, message, error: null, commit, resolution: null, last_review_issues: null },
+  ...{
+    counters: { gate_attempts: 2, review_attempts: status === "success" ? 1 : 3, session_end_attempts: 0 },
+    session_id: null,
+  },
+});
+const summaryOf = (events: readonly PublicEvent[]) => renderSummary(events.reduce(foldSummary, emptySummary));
+
+describe("renderSummary", () => {
+  it("tells issues, rounds, findings, where the commits are and what to do next", () => {
+    const usage = { input_tokens: 1, output_tokens: 1, cost_usd: 0.4 };
+    const lines = summaryOf([
+      event(0, started),
+      event(0, begin("Fix it"), "a"),
+      event(1, begin("Break\u001b[31m it"), "b"),
+      event(1, { type: "worktree-ready", path: "/w/b", branch: "ratchet/b", base_sha: "c" }, "b"),
+      event(2, { type: "turn-ended", outcome: "ended", session_id: null, usage, role: "implementer" }, "a"),
+      event(2, raised("f1"), "a"),
+      event(2, raised("f1", { again: true }), "a"),
+      event(3, closed("f1", "resolved"), "a"),
+      event(3, raised("f1"), "b"),
+      event(3, raised("f2"), "b"),
+      event(4, closed("f2", "superseded"), "b"),
+      event(5, landed(sha("a"), null), "a"),
+      event(5, finished("success", "done", sha("a")), "a"),
+      event(6, finished("failed", "no progress", null), "b"),
+      event(65, { type: "run-finished", status: "failed", exit_code: 1, success_count: 1, total_count: 2 }),
+    ]);
+    expect(lines).toEqual([
+      "1 of 2 issues succeeded · 1:05 · $0.40 · run r1",
+      "3 findings raised, 1 resolved, 1 superseded, 1 open",
+      "",
+      "a · success · gate 2×, 1 review round · Fix it",
+      "  commit aaaaaaaaaaaa on main",
+      "b · failed · gate 2×, 3 review rounds · Break it",
+      "  no progress",
+      "  its work is on ratchet/b, in /w/b",
+      "",
+      "What next:",
+      "  ratchet findings b   # b is failed: what is still open",
+      "  ratchet run --resume   # go on with these first",
+    ]);
+  });
+
+  it("tells of a target that is behind, until a later landing brought it along", () => {
+    const behind = "main is behind: local changes, run `git merge --ff-only refs/ratchet/landed/main`";
+    const first = [
+      event(0, begin("t"), "a"),
+      event(1, landed(sha("a"), behind), "a"),
+      event(2, finished("success", "", sha("a")), "a"),
+    ];
+    expect(summaryOf(first)).toContain(behind);
+    const later = [
+      event(3, begin("t"), "b"),
+      event(4, landed(sha("b"), null), "b"),
+      event(5, finished("success", "", sha("b")), "b"),
+    ];
+    expect(summaryOf([...first, ...later]).join("\n")).not.toMatch(/behind/);
+    expect(summaryOf([event(0, begin("t"), "a"), event(1, landed(sha("a"), "dirty"), "a")])).toContain(
+      "main is behind: dirty",
+    );
+  });
+
+  it("counts a finding that came back as open", () => {
+    const events = [event(0, begin("t"), "a"), event(1, raised("f"), "a"), event(2, closed("f", "resolved"), "a")];
+    expect(summaryOf(events)[1]).toBe("1 finding raised, 1 resolved, 0 open");
+    expect(summaryOf([...events, event(3, raised("f", { reopened: true }), "a")])[1]).toBe(
+      "1 finding raised, 0 resolved, 1 open",
+    );
+  });
+
+  it.each([
+    ["success", "No review required", [/No review required/], [/What next/]],
+    ["escalated", "budget reached", [/dossier: \/d\.md/, /ratchet findings a/], [/--resume/]],
+    ["interrupted", "stopped", [/a is unfinished/, /--resume/], []],
+  ] as const)("an issue that ends as %s", (status, message, there, absent) => {
+    const text = summaryOf([
+      event(0, begin("t"), "a"),
+      ...(status === "escalated" ? [event(1, { type: "escalated", reason: message, dossier: "/d.md" }, "a")] : []),
+      event(2, finished(status, message, null), "a"),
+    ]).join("\n");
+    for (const part of there) expect(text).toMatch(part);
+    for (const part of absent) expect(text).not.toMatch(part);
+  });
+
+  it("says when there was nothing to do", () => {
+    expect(summaryOf([event(0, started)])).toEqual(["Nothing to do: no issue was ready."]);
+  });
+});

@@ -1,0 +1,172 @@
+import type { IssueStatus } from "../core/record.js";
+import type { PublicEvent } from "../core/report.js";
+import { formatCost, formatSeconds, plural, shortSha } from "./format.js";
+import { plainLine } from "./plain-text.js";
+
+/** What a run came to, folded from its events. */
+export interface Summary {
+  readonly runId: string | null;
+  readonly startedAt: number | null;
+  readonly finishedAt: number | null;
+  readonly issues: Readonly<Record<string, SummaryIssue>>;
+  /** Ids of findings, prefixed by their issue: one that came back counts once. */
+  readonly raised: readonly string[];
+  readonly closed: Readonly<Record<string, "resolved" | "superseded" | "waived">>;
+  /** Why a target could not follow its landed line, by target. */
+  readonly behind: Readonly<Record<string, string>>;
+  readonly costUsd: number | null;
+  readonly status: string;
+}
+interface SummaryIssue {
+  readonly title: string;
+  readonly status: IssueStatus;
+  readonly message: string;
+  readonly gateAttempts: number;
+  readonly rounds: number;
+  readonly commit: string | null;
+  readonly target: string | null;
+  readonly branch: string | null;
+  readonly worktree: string | null;
+  readonly dossier: string | null;
+}
+
+export const emptySummary: Summary = {
+  ...{ runId: null, startedAt: null, finishedAt: null, costUsd: null, status: "running" },
+  ...{ issues: {}, raised: [], closed: {}, behind: {} },
+};
+
+export function foldSummary(summary: Summary, event: PublicEvent): Summary {
+  switch (event.type) {
+    case "run-started":
+      return { ...summary, runId: event.run_id, startedAt: Date.parse(event.time) };
+    case "run-finished":
+      return { ...summary, status: event.status, finishedAt: Date.parse(event.time) };
+    case "turn-ended": {
+      const cost = event.usage?.cost_usd ?? null;
+      return cost === null ? summary : { ...summary, costUsd: (summary.costUsd ?? 0) + cost };
+    }
+    case "finding-raised": {
+      const key = `${event.issue_id}/${event.finding}`;
+      const { [key]: _reopened, ...closed } = summary.closed;
+      const raised = summary.raised.includes(key) ? summary.raised : [...summary.raised, key];
+      return { ...summary, raised, closed };
+    }
+    case "finding-resolved":
+      return { ...summary, closed: { ...summary.closed, [`${event.issue_id}/${event.finding}`]: event.status } };
+    default:
+      return foldIssue(summary, event);
+  }
+}
+
+function foldIssue(summary: Summary, event: PublicEvent): Summary {
+  if (event.issue_id === undefined) return summary;
+  switch (event.type) {
+    case "issue-started":
+      return patch(summary, event.issue_id, { title: event.title, status: "running" });
+    case "worktree-ready":
+      return patch(summary, event.issue_id, { branch: event.branch, worktree: event.path });
+    case "escalated":
+      return patch(summary, event.issue_id, { dossier: event.dossier });
+    case "landed": {
+      const { [event.target_branch]: _old, ...others } = summary.behind;
+      const behind = event.behind === null ? others : { ...others, [event.target_branch]: event.behind };
+      const landed = { commit: event.commit, target: event.target_branch };
+      return { ...patch(summary, event.issue_id, landed), behind };
+    }
+    case "issue-finished":
+      return patch(summary, event.issue_id, {
+        status: event.status,
+        message: event.message,
+        gateAttempts: event.counters.gate_attempts,
+        rounds: event.counters.review_attempts,
+        commit: event.commit ?? summary.issues[event.issue_id]?.commit ?? null,
+      });
+    default:
+      return summary;
+  }
+}
+
+const noIssue: SummaryIssue = {
+  ...{ title: "", status: "running", message: "", gateAttempts: 0, rounds: 0 },
+  ...{ commit: null, target: null, branch: null, worktree: null, dossier: null },
+};
+function patch(summary: Summary, id: string, part: Partial<SummaryIssue>): Summary {
+  return { ...summary, issues: { ...summary.issues, [id]: { ...noIssue, ...summary.issues[id], ...part } } };
+}
+
+export function renderSummary(summary: Summary): string[] {
+  const issues = Object.entries(summary.issues);
+  if (issues.length === 0) return ["Nothing to do: no issue was ready."];
+  return [
+    headLine(summary),
+    findingsLine(summary),
+    "",
+    ...issues.flatMap(([id, issue]) => issueLines(id, issue)),
+    ...Object.entries(summary.behind).flatMap(([target, why]) => ["", behindLine(target, why)]),
+    ...nextSteps(summary),
+  ];
+}
+
+function headLine(summary: Summary): string {
+  const all = Object.values(summary.issues);
+  const succeeded = all.filter((issue) => issue.status === "success").length;
+  const seconds =
+    summary.startedAt === null || summary.finishedAt === null ? null : (summary.finishedAt - summary.startedAt) / 1000;
+  return [
+    `${succeeded} of ${plural(all.length, "issue")} succeeded`,
+    ...(seconds === null ? [] : [formatSeconds(seconds)]),
+    ...(summary.costUsd === null ? [] : [formatCost(summary.costUsd)]),
+    ...(summary.runId === null ? [] : [`run ${summary.runId}`]),
+  ].join(" · ");
+}
+
+function findingsLine(summary: Summary): string {
+  const closed = Object.values(summary.closed);
+  const count = (status: string): number => closed.filter((one) => one === status).length;
+  const open = summary.raised.filter((key) => !(key in summary.closed)).length;
+  const others = (["superseded", "waived"] as const).flatMap((status) =>
+    count(status) > 0 ? [`${count(status)} ${status}`] : [],
+  );
+  const parts = [`${count("resolved")} resolved`, ...others, `${open} open`];
+  return `${plural(summary.raised.length, "finding")} raised, ${parts.join(", ")}`;
+}
+
+function issueLines(id: string, issue: SummaryIssue): string[] {
+  const rounds = [
+    ...(issue.gateAttempts > 0 ? [`gate ${issue.gateAttempts}×`] : []),
+    ...(issue.rounds > 0 ? [plural(issue.rounds, "review round")] : []),
+  ].join(", ");
+  const head = [plainLine(id), issue.status, rounds, plainLine(issue.title)].filter((part) => part !== "").join(" · ");
+  return [head, ...(issue.status === "success" ? [`  ${whereIsIt(issue)}`] : whatWentWrong(issue))];
+}
+
+function whereIsIt(issue: SummaryIssue): string {
+  if (issue.commit === null) return plainLine(issue.message) || "nothing had to change";
+  const place = issue.target ?? issue.branch;
+  return `commit ${shortSha(issue.commit)}${place === null ? "" : ` on ${place}`}`;
+}
+
+function whatWentWrong(issue: SummaryIssue): string[] {
+  return [
+    ...(issue.message === "" ? [] : [`  ${plainLine(issue.message)}`]),
+    ...(issue.branch === null ? [] : [`  its work is on ${issue.branch}, in ${issue.worktree ?? "its worktree"}`]),
+    ...(issue.dossier === null ? [] : [`  dossier: ${issue.dossier}`]),
+  ];
+}
+
+function behindLine(target: string, why: string): string {
+  const text = plainLine(why);
+  return text.startsWith(`${target} `) ? text : `${target} is behind: ${text}`;
+}
+
+/** Commands for what did not succeed, ready to be copied. */
+function nextSteps(summary: Summary): string[] {
+  const lost = Object.entries(summary.issues).filter(([, issue]) => issue.status !== "success");
+  if (lost.length === 0) return [];
+  const looks = lost.map(([id, issue]) => {
+    const why = issue.status === "running" || issue.status === "interrupted" ? "is unfinished" : `is ${issue.status}`;
+    return `  ratchet findings ${plainLine(id)}   # ${plainLine(id)} ${why}: what is still open`;
+  });
+  const isUnfinished = lost.some(([, issue]) => issue.status !== "escalated");
+  return ["", "What next:", ...looks, ...(isUnfinished ? ["  ratchet run --resume   # go on with these first"] : [])];
+}
