@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { cpus, freemem } from "node:os";
 import { dirname, join } from "node:path";
@@ -22,10 +23,12 @@ import { type Home, ratchetHome } from "./lib/home.js";
 import type { History, Journal } from "./run/context.js";
 import { resumeFrom } from "./run/resume.js";
 import type { RunParts, RunRequest, StartedRun } from "./run/start.js";
+import type { Worktrees } from "./run/worktrees.js";
 import type { Project, Store } from "./store/store.js";
 import { version } from "./version.js";
 
 export type { RunRequest, StartedRun } from "./run/start.js";
+export type { Worktrees, WorktreeView } from "./run/worktrees.js";
 export type { Project, Store } from "./store/store.js";
 
 /** The program, assembled: the only place that names concrete adapters, each loaded when it is used. */
@@ -42,6 +45,16 @@ export interface App {
   settings(flags: ConfigFlags): Promise<LoadedSettings>;
   /** A new run, or with `runId` an unfinished one taken up again with the settings frozen in it. */
   openRun(request: RunRequest): Promise<StartedRun>;
+  /** Where the project's issues come from. */
+  tracker(settings: Settings): Promise<Tracker>;
+  /** Reaches the run in whatever process drives it; one that nobody drives finds it when it is taken up again. */
+  signalRun(runId: string, name: "drain" | "stop"): Promise<void>;
+  /** The run's machine as it is now; null: it has not begun. */
+  runState(runId: string): Promise<RunState | null>;
+  /** Branches of a repository that do not have what has landed for them, a sentence each. */
+  branchesBehind(repoPath: string): Promise<readonly string[]>;
+  /** The issues' checkouts of the current directory's project. */
+  worktrees(): Promise<Worktrees>;
   close(): void;
 }
 export interface LoadedSettings {
@@ -58,8 +71,12 @@ export class ConfigInvalid extends UserError {
   }
 }
 
-/** Where package.json is: above dist/ in the package, above src/ in the repository. */
-const packageRoot = join(dirname(fileURLToPath(import.meta.url)), "..");
+/** Where package.json is: however deep the bundler puts this module, it is above it. */
+function packageRoot(): string {
+  let folder = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(folder, "package.json")) && dirname(folder) !== folder) folder = dirname(folder);
+  return folder;
+}
 
 const notYet = (kind: string) => async (): Promise<never> => {
   throw new UserError(`${kind} is not available yet`);
@@ -74,7 +91,7 @@ const agents: Record<AgentKind, (settings: AgentSettings) => Promise<Agent>> = {
   command: async (settings) => (await import("./agents/command.js")).commandAgent(settings),
   scripted: async (settings) => {
     const { scriptedAgent } = await import("./agents/scripted/adapter.js");
-    return scriptedAgent(settings, { program: join(dirname(fileURLToPath(import.meta.url)), "scripted.js") });
+    return scriptedAgent(settings, { program: join(packageRoot(), "dist", "scripted.js") });
   },
 };
 type LoadReviewer = (settings: ReviewerSettings, name: string) => Promise<Reviewer>;
@@ -118,8 +135,28 @@ export function createApp({ cwd, env }: { readonly cwd: string; readonly env: No
       const { startRun } = await import("./run/start.js");
       return await startRun(await runParts(app, request));
     },
+    tracker: async (settings) => trackers[settings.tracker.type](await store(), (await app.project()).id),
+    signalRun: async (runId, name) => {
+      const { runMachineId } = await import("./run/context.js");
+      await (await store()).signal(runMachineId(runId), { name });
+    },
+    runState: async (runId) => {
+      const { runMachineId } = await import("./run/context.js");
+      const view = await (await store()).machineState(runMachineId(runId));
+      return view === null ? null : (view.state as RunState);
+    },
+    branchesBehind: async (repoPath) => (await import("./run/behind.js")).branchesBehind(repoPath),
+    worktrees: async () => {
+      const { openWorktrees } = await import("./run/worktrees.js");
+      const { id, repoPath } = await app.project();
+      return openWorktrees({ home, projectId: id, repoPath });
+    },
     close: () => {
-      void opened?.then((open) => open.close());
+      // A store that could not be opened has been reported already.
+      opened?.then(
+        (open) => open.close(),
+        () => undefined,
+      );
     },
   };
   return app;
@@ -195,7 +232,7 @@ async function loadReviewers({ per_issue_review: section }: Settings): Promise<M
 /** The shipped templates, each replaced by the project's own where .ratchet/prompts/ has one. */
 async function loadTemplates(repoPath: string): Promise<Record<PromptKind, string>> {
   const { checkTemplate, promptKinds, TemplateError } = await import("./prompts/templates.js");
-  const shipped = join(packageRoot, "prompts");
+  const shipped = join(packageRoot(), "prompts");
   const own = join(repoPath, ".ratchet", "prompts");
   const read = async (kind: PromptKind) => {
     const file = (await exists(join(own, `${kind}.md`))) ? join(own, `${kind}.md`) : join(shipped, `${kind}.md`);

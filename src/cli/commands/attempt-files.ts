@@ -1,0 +1,81 @@
+import { createReadStream } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { codeOf, Refusal } from "../../lib/errors.js";
+import { type Context, knownProject } from "../context.js";
+
+interface Json {
+  readonly json?: boolean;
+}
+export interface Which {
+  readonly run: string;
+  readonly issue: string;
+  /** The number of the folder; absent: the last that has such a file. */
+  readonly nn: string | undefined;
+}
+interface Attempt {
+  readonly runId: string;
+  readonly folder: string;
+  readonly path: string;
+}
+
+export async function showPrompt(context: Context, which: Which, { json }: Json): Promise<number> {
+  const { runId, folder, path } = await findAttempt(context, which, "prompt.md");
+  const text = await readFile(path, "utf8");
+  if (json) context.out.json({ run_id: runId, issue_id: which.issue, folder, path, text });
+  else context.out.text(text);
+  return 0;
+}
+
+/** May be large: a line at a time. */
+export async function showTranscript(context: Context, which: Which, { json }: Json): Promise<number> {
+  const { out } = context;
+  const { runId, folder, path } = await findAttempt(context, which, "transcript.jsonl");
+  if (json) {
+    const text = await readFile(path, "utf8");
+    out.json({ run_id: runId, issue_id: which.issue, folder, path, text });
+    return 0;
+  }
+  const lines = createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY });
+  for await (const line of lines) {
+    if (out.gone.aborted) break;
+    out.line(line);
+  }
+  return 0;
+}
+
+async function findAttempt(context: Context, { run, issue, nn }: Which, file: string): Promise<Attempt> {
+  const { app } = context;
+  const store = await app.store("reader");
+  const project = await knownProject(context, store);
+  const { runId } = await store.run(run, project?.id);
+  const root = app.home.attempt(runId, issue, "");
+  const folders = await foldersWith(root, file);
+  const found = nn === undefined ? folders.at(-1) : folders.find((name) => name === nn || sameNumber(name, nn));
+  if (found !== undefined) return { runId, folder: found, path: join(root, found, file) };
+  const known = folders.length === 0 ? "it got none" : `there are ${folders.join(", ")}`;
+  throw new Refusal(`${issue} has no ${file}${nn === undefined ? "" : ` number ${nn}`} in run ${runId}: ${known}`, {
+    code: "not-found",
+    hint: `look into ${app.home.run(runId)}`,
+  });
+}
+
+function sameNumber(name: string, nn: string): boolean {
+  return /^\d+$/.test(nn) && Number.parseInt(name, 10) === Number(nn);
+}
+
+async function foldersWith(root: string, file: string): Promise<string[]> {
+  const names = await list(root);
+  const inside = await Promise.all(names.map(async (name) => (await list(join(root, name))).includes(file)));
+  return names.filter((_, index) => inside[index]).sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
+}
+
+async function list(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return [];
+    throw error;
+  }
+}

@@ -1,0 +1,79 @@
+import { readFile } from "node:fs/promises";
+import type { Store } from "../../app.js";
+import type { Finding } from "../../core/finding.js";
+import { codeOf, Refusal, UserError } from "../../lib/errors.js";
+import { renderFindingDetails, renderFindingList, toFindingJson } from "../../views/findings.js";
+import type { Context } from "../context.js";
+import { findLiving } from "../living.js";
+import { roomOf } from "../room.js";
+
+export interface FindingsOptions {
+  readonly all?: boolean;
+  readonly json?: boolean;
+}
+
+export async function listFindings(
+  { app, out }: Context,
+  issue: string | undefined,
+  { all = false, json }: FindingsOptions,
+): Promise<number> {
+  const project = await app.project();
+  const store = await app.store();
+  const about = issue === undefined ? {} : { issueId: issue };
+  const findings = (await store.findings({ projectId: project.id, all, ...about })).sort(worstFirst);
+  if (issue !== undefined && findings.length === 0) await mustKnow(store, project.id, issue);
+  if (json) {
+    out.json(await Promise.all(findings.map(async (finding) => toFindingJson(finding, await bodyOf(finding)))));
+    return 0;
+  }
+  const bodies = new Map(
+    await Promise.all(findings.map(async (finding) => [finding.id, await bodyOf(finding)] as const)),
+  );
+  const lines =
+    issue === undefined
+      ? renderFindingList(findings, await roomOf(out))
+      : renderFindingDetails(findings, ({ id }) => bodies.get(id) ?? "");
+  for (const line of lines) out.line(line);
+  return 0;
+}
+
+/** One without a priority comes last; otherwise as raised. */
+function worstFirst(one: Finding, other: Finding): number {
+  return (one.priority ?? 9) - (other.priority ?? 9);
+}
+
+async function mustKnow(store: Store, projectId: string, issue: string): Promise<void> {
+  if (await store.workItems.get(projectId, issue)) return;
+  if (await store.lastRecord(projectId, issue)) return;
+  throw new Refusal(`no issue ${issue} in ${projectId}`, { code: "not-found", hint: "ratchet work list --all" });
+}
+
+/** Long texts are files; one that is gone is told by its beginning. */
+async function bodyOf({ body }: Finding): Promise<string> {
+  if (body.ref === undefined) return body.text;
+  try {
+    return await readFile(body.ref.path, "utf8");
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+    return body.text;
+  }
+}
+
+/** A driven issue's ledger is its driver's: it is told; otherwise the row is changed here. */
+export async function waiveFinding(
+  { app, out }: Context,
+  id: string,
+  { reason, json }: { readonly reason: string; readonly json?: boolean },
+): Promise<number> {
+  if (reason.trim() === "") throw new UserError("--reason is empty", { hint: "say why the finding may stay" });
+  const project = await app.project();
+  const store = await app.store();
+  const finding = await store.finding(project.id, id);
+  if (finding.status !== "open") throw new Refusal(`finding ${finding.id} is ${finding.status}, not open`);
+  const living = await findLiving(store, project.id, finding.issue_id);
+  if (living === null) await store.waiveDirect(project.id, finding.id, reason);
+  else await store.signal(living.machine, { name: "waive", finding: finding.id, reason });
+  if (json) out.json({ ...toFindingJson(finding, await bodyOf(finding)), status: "waived", reason });
+  else out.line(`${finding.id} is waived${living === null ? "" : `, run ${living.runId} has been told`}`);
+  return 0;
+}

@@ -1,0 +1,97 @@
+import type { RunRecord } from "../../core/record.js";
+import type { PublicEvent } from "../../core/report.js";
+import { renderColumns } from "../../views/columns.js";
+import { logLine } from "../../views/log-lines.js";
+import { toRunRecord } from "../../views/record.js";
+import { emptySummary, foldSummary, renderSummary } from "../../views/summary.js";
+import { type Context, knownProject } from "../context.js";
+import { parseCount } from "../parse-count.js";
+import { roomOf } from "../room.js";
+
+interface Json {
+  readonly json?: boolean;
+}
+
+const columns = [
+  { title: "RUN" },
+  { title: "STATUS", least: 6 },
+  { title: "EXIT", align: "right" },
+  { title: "STARTED", drop: 1 },
+  { title: "PROJECT", least: 6, drop: 2 },
+] as const;
+
+export async function listRuns(
+  context: Context,
+  { all, json, limit }: Json & { readonly all?: boolean; readonly limit: string },
+): Promise<number> {
+  const { app, out } = context;
+  const most = parseCount("--limit", limit);
+  const store = await app.store("reader");
+  const project = all ? null : await knownProject(context, store);
+  const runs = await store.runs(project?.id ?? null, most);
+  if (json) {
+    out.json(runs.map(({ record: { config: _config, ...head } }) => head));
+    return 0;
+  }
+  if (runs.length === 0) out.line("No runs yet. Start one with `ratchet run`.");
+  else {
+    const rows = runs.map(({ runId, status, startedAt, projectId, record }) => [
+      runId,
+      status,
+      String(record.exit_code ?? "-"),
+      startedAt,
+      projectId,
+    ]);
+    for (const line of renderColumns(columns, rows, await roomOf(out))) out.line(line);
+  }
+  return 0;
+}
+
+/** The record, also while the run is going on. */
+export async function showRun(context: Context, which: string, { json }: Json): Promise<number> {
+  const { app, out } = context;
+  const store = await app.store("reader");
+  const project = await knownProject(context, store);
+  const run = await store.run(which, project?.id);
+  if (json) {
+    const { issues, ...head } = await store.runRecord(run);
+    out.json(toRunRecord({ run: head, issues: Object.values(issues) }) satisfies RunRecord);
+    return 0;
+  }
+  let summary = emptySummary;
+  for await (const event of eventsOf(context, run.runId)) summary = foldSummary(summary, event);
+  out.line(`run ${run.runId} ${run.status}, started ${run.startedAt}, ${run.record.repo_path}`);
+  for (const line of renderSummary(summary)) out.line(line);
+  out.line("");
+  out.line(`all of it: ${app.home.run(run.runId)}`);
+  return 0;
+}
+
+const pageSize = 1000;
+
+async function* eventsOf({ app }: Context, runId: string): AsyncGenerator<PublicEvent> {
+  const store = await app.store("reader");
+  for (let seq = 0; ; ) {
+    const page = await store.eventsAfter(runId, seq, pageSize);
+    yield* page;
+    seq = page.at(-1)?.seq ?? seq;
+    if (page.length < pageSize) return;
+  }
+}
+
+/** What happened, then what happens, until the run ends or nobody reads any more. */
+export async function followRun(context: Context, which: string, { json }: Json): Promise<number> {
+  const { app, out } = context;
+  const store = await app.store("reader");
+  const project = await knownProject(context, store);
+  const { runId } = await store.run(which, project?.id);
+  for await (const event of store.followEvents(runId, 0, out.gone)) {
+    if (json) out.jsonLine(event);
+    else {
+      const line = logLine(event);
+      if (line) out.line(line.text);
+    }
+    if (event.type === "run-finished") return 0;
+  }
+  return 0;
+}

@@ -1,0 +1,64 @@
+import type { Store } from "../../app.js";
+import { Refusal } from "../../lib/errors.js";
+import type { Context } from "../context.js";
+import { findLiving } from "../living.js";
+
+interface SignalOptions {
+  readonly what: string | undefined;
+  readonly json?: boolean;
+}
+
+interface Reached {
+  readonly run_id: string;
+  readonly issue_id?: string;
+  /** Somebody drives it now; otherwise it finds the signal when it is taken up again. */
+  readonly alive: boolean;
+}
+
+/** Without a name every run of this repository that is at work; else a run, or one issue of it. */
+export async function sendSignal(
+  context: Context,
+  name: "drain" | "stop",
+  { what, json }: SignalOptions,
+): Promise<number> {
+  const reached = await reach(context, name, what);
+  if (json) context.out.json({ signal: name, reached });
+  else for (const one of reached) context.out.line(sentenceOf(one, name));
+  return 0;
+}
+
+async function reach(context: Context, name: "drain" | "stop", what: string | undefined): Promise<Reached[]> {
+  const { app } = context;
+  const project = await app.project();
+  const store = await app.store();
+  const runs = await store.unfinishedRuns(project.id);
+  if (what !== undefined) {
+    const living = await findLiving(store, project.id, what);
+    if (living) {
+      await store.signal(living.machine, { name });
+      return [{ run_id: living.runId, issue_id: what, alive: true }];
+    }
+  }
+  const chosen = what === undefined ? runs.filter((run) => run.driverAlive) : [await oneOf(store, runs, what)];
+  if (chosen.length === 0) throw new Refusal("no run is at work in this repository", { hint: "ratchet status" });
+  for (const { run } of chosen) await app.signalRun(run.runId, name);
+  return chosen.map(({ run, driverAlive }) => ({ run_id: run.runId, alive: driverAlive }));
+}
+
+type Unfinished = Awaited<ReturnType<Store["unfinishedRuns"]>>[number];
+
+async function oneOf(store: Store, runs: readonly Unfinished[], what: string): Promise<Unfinished> {
+  const { runId, status } = await store.run(what).catch((error: unknown) => {
+    if (!(error instanceof Refusal) || error.code === "ambiguous") throw error;
+    throw new Refusal(`no run and no running issue ${what}`, { code: "not-found", hint: "ratchet status" });
+  });
+  const found = runs.find(({ run }) => run.runId === runId);
+  if (found) return found;
+  throw new Refusal(`run ${runId} has ended (${status})`, { code: "wrong-status" });
+}
+
+function sentenceOf({ run_id, issue_id, alive }: Reached, name: "drain" | "stop"): string {
+  const what = issue_id === undefined ? `run ${run_id}` : `${issue_id} in run ${run_id}`;
+  const word = name === "drain" ? "draining" : "stopping";
+  return alive ? `${what} is ${word}` : `${what} has no process: it will be ${word} when it is taken up again`;
+}

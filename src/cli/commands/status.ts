@@ -1,0 +1,56 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { renderStatus, type StatusJson, toStatus } from "../../views/status.js";
+import { type Context, knownProject } from "../context.js";
+import { roomOf } from "../room.js";
+import { situationOf } from "../situation.js";
+
+interface StatusOptions {
+  readonly watch?: boolean;
+  readonly all?: boolean;
+  readonly json?: boolean;
+}
+
+/** What is told besides the contract's runs: branches that wait for their user. */
+interface Told extends StatusJson {
+  readonly behind: readonly string[];
+}
+
+export async function showStatus(context: Context, options: StatusOptions): Promise<number> {
+  if (options.watch) return await watch(context, options);
+  const status = await readStatus(context, options);
+  if (options.json) context.out.json(status);
+  else for (const line of await linesOf(context, status)) context.out.line(line);
+  return 0;
+}
+
+/** Reads what is unfinished and nothing else: its cost does not grow with history. */
+async function readStatus(context: Context, { all }: StatusOptions): Promise<Told> {
+  const { app } = context;
+  const store = await app.store("reader");
+  const project = all ? null : await knownProject(context, store);
+  const unfinished = await store.unfinishedRuns(project?.id ?? null);
+  const runs = await Promise.all(unfinished.map(({ run }) => situationOf(app, run)));
+  const behind = project === null ? [] : await app.branchesBehind(project.repoPath);
+  return { ...toStatus(runs, Date.now()), behind };
+}
+
+async function linesOf({ out }: Context, status: Told): Promise<string[]> {
+  return [...renderStatus(status, await roomOf(out)), ...status.behind];
+}
+
+const redrawMs = 1000;
+
+/** Until nobody reads any more. Redrawn in a terminal; elsewhere printed again when something changed. */
+async function watch(context: Context, options: StatusOptions): Promise<number> {
+  const { out } = context;
+  const draw = out.isTerminal ? (await import("log-update")).default : null;
+  for (let last = ""; !out.gone.aborted; ) {
+    const status = await readStatus(context, options);
+    const text = options.json ? JSON.stringify(status) : out.redact((await linesOf(context, status)).join("\n"));
+    if (draw && !options.json) draw(text);
+    else if (text !== last) out.text(`${text}\n`);
+    last = text;
+    await wait(redrawMs, undefined, { signal: out.gone }).catch(() => undefined);
+  }
+  return 0;
+}

@@ -1,0 +1,152 @@
+import { randomBytes } from "node:crypto";
+import type { Store } from "../../app.js";
+import type { WorkItem } from "../../core/ports/work-items.js";
+import { Refusal } from "../../lib/errors.js";
+import { type Context, chooseProject } from "../context.js";
+
+export interface ItemOptions {
+  readonly project?: string;
+  readonly json?: boolean;
+  readonly reason?: string;
+  readonly note?: string;
+}
+export interface ClaimOptions extends ItemOptions {
+  readonly as?: string;
+}
+
+/** A claim from a shell ends by itself: nobody can tell whether its holder still lives. */
+const leaseMs = 15 * 60_000;
+
+interface Place {
+  readonly board: Store["workItems"];
+  readonly projectId: string;
+}
+
+async function openBoard(context: Context, { project }: ItemOptions): Promise<Place> {
+  const { id } = await chooseProject(context, project);
+  return { board: (await context.app.store()).workItems, projectId: id };
+}
+
+async function mustExist({ board, projectId }: Place, id: string): Promise<WorkItem> {
+  const item = await board.get(projectId, id);
+  if (item !== null) return item;
+  throw new Refusal(`no item ${id} in ${projectId}`, { code: "not-found", hint: "ratchet work list --all" });
+}
+
+/** Without --as every call is somebody else, so that of many who ask only one gets it. */
+export async function claimItem(context: Context, id: string | undefined, options: ClaimOptions): Promise<number> {
+  const place = await openBoard(context, options);
+  const holder = options.as ?? `shell-${process.pid}-${randomBytes(3).toString("hex")}`;
+  const leaseUntil = Date.now() + leaseMs;
+  const claimed = await claim(place, id, { holder, leaseUntil });
+  if (options.json) {
+    const until = new Date(leaseUntil).toISOString();
+    context.out.json(
+      claimed === null ? { claimed: false } : { claimed: true, id: claimed, holder, lease_until: until },
+    );
+  } else if (claimed !== null) context.out.line(claimed);
+  else context.out.note(id === undefined ? "nothing is ready" : await whyNot(place, id));
+  return claimed === null ? 1 : 0;
+}
+
+async function claim(
+  place: Place,
+  id: string | undefined,
+  { holder, leaseUntil }: { readonly holder: string; readonly leaseUntil: number },
+): Promise<string | null> {
+  const { board, projectId } = place;
+  if (id === undefined) return (await board.claimNext(projectId, { holder, leaseUntil }))?.id ?? null;
+  await mustExist(place, id);
+  return (await board.claim(projectId, id, { holder, leaseUntil, now: Date.now() })) ? id : null;
+}
+
+async function whyNot(place: Place, id: string): Promise<string> {
+  const { status, claimedBy, deps } = await mustExist(place, id);
+  if (status === "claimed") return `${id} is claimed by ${claimedBy ?? "somebody"}`;
+  return status === "available" ? `${id} waits for ${deps.join(", ")}` : `${id} is ${status}`;
+}
+
+export async function renewClaim(context: Context, id: string, options: ClaimOptions): Promise<number> {
+  const place = await openBoard(context, options);
+  const { claimedBy, leaseUntil: lease } = await mustExist(place, id);
+  const holder = options.as ?? claimedBy;
+  const leaseUntil = Date.now() + leaseMs;
+  if (holder === null || !(await place.board.heartbeat(place.projectId, id, { holder, leaseUntil }))) {
+    const held =
+      claimedBy !== null && lease === null ? `held by the run ${claimedBy}, which needs no heartbeat` : "not held";
+    throw new Refusal(`${id} is ${claimedBy !== null && options.as ? `held by ${claimedBy}` : held}`, {
+      code: "not-held",
+      hint: `ratchet work claim ${id}`,
+    });
+  }
+  const until = new Date(leaseUntil).toISOString();
+  return told(context, options, { value: { id, holder, lease_until: until }, line: `${id} is kept until ${until}` });
+}
+
+export async function releaseItem(context: Context, id: string, options: ClaimOptions): Promise<number> {
+  const place = await openBoard(context, options);
+  const { status, claimedBy } = await mustExist(place, id);
+  if (!(await place.board.release(place.projectId, id, options.as ?? null))) {
+    const reason = status === "claimed" ? `held by ${claimedBy ?? "somebody else"}` : `${status}, not claimed`;
+    throw new Refusal(`${id} is ${reason}`, { code: "not-held" });
+  }
+  return told(context, options, { value: { id, status: "available" }, line: `${id} is free again` });
+}
+
+export async function completeItem(context: Context, id: string, options: ItemOptions): Promise<number> {
+  const place = await openBoard(context, options);
+  const { status } = await mustExist(place, id);
+  if (!(await place.board.complete(place.projectId, id, options.note ?? null))) {
+    throw new Refusal(`${id} is ${status}`, { code: "wrong-status" });
+  }
+  return told(context, options, { value: { id, status: "completed" }, line: `${id} is completed` });
+}
+
+export async function blockItem(context: Context, id: string, options: ItemOptions): Promise<number> {
+  const { board, projectId } = await openBoard(context, options);
+  await board.block(projectId, id, options.reason ?? null);
+  return told(context, options, { value: { id, status: "blocked" }, line: `${id} is blocked` });
+}
+
+export async function unblockItem(context: Context, id: string, options: ItemOptions): Promise<number> {
+  const { board, projectId } = await openBoard(context, options);
+  await board.unblock(projectId, id);
+  return told(context, options, { value: { id, status: "available" }, line: `${id} is available` });
+}
+
+export async function failItem(context: Context, id: string, options: ItemOptions): Promise<number> {
+  const { board, projectId } = await openBoard(context, options);
+  const status = await board.failItem(projectId, id, options.reason ?? "no reason given");
+  return told(context, options, { value: { id, status }, line: `${id} is ${status}` });
+}
+
+export async function retryItem(context: Context, id: string, options: ItemOptions): Promise<number> {
+  const { board, projectId } = await openBoard(context, options);
+  await board.retry(projectId, id);
+  return told(context, options, { value: { id, status: "available" }, line: `${id} is available` });
+}
+
+export async function changeDeps(
+  context: Context,
+  id: string,
+  options: ItemOptions & { readonly on: readonly string[]; readonly remove?: boolean },
+): Promise<number> {
+  const place = await openBoard(context, options);
+  if (options.remove) await place.board.removeDeps(place.projectId, id, options.on);
+  else await place.board.addDeps(place.projectId, id, options.on);
+  const { deps } = await mustExist(place, id);
+  return told(context, options, {
+    value: { id, deps },
+    line: deps.length === 0 ? `${id} waits for nothing` : `${id} waits for ${deps.join(", ")}`,
+  });
+}
+
+function told(
+  { out }: Context,
+  { json }: ItemOptions,
+  said: { readonly value: unknown; readonly line: string },
+): number {
+  if (json) out.json(said.value);
+  else out.line(said.line);
+  return 0;
+}

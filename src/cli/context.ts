@@ -1,0 +1,44 @@
+import { existsSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type App, createApp, type Project, type Store } from "../app.js";
+import { Refusal } from "../lib/errors.js";
+import type { Output } from "./output.js";
+
+/** What every command is given. */
+export interface Context {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly out: Output;
+  readonly app: App;
+}
+
+/** A command with its arguments, ready to run; what it returns is the exit code. */
+export type Action = (context: Context) => Promise<number>;
+
+export function createContext(at: { readonly cwd: string; readonly env: NodeJS.ProcessEnv }, out: Output): Context {
+  return { ...at, out, app: createApp(at) };
+}
+
+/** The top of the checkout around a folder, found without starting git; null: there is none. */
+export function findRoot(cwd: string): string | null {
+  for (let folder = realpathSync(cwd); ; folder = dirname(folder)) {
+    if (existsSync(join(folder, ".git"))) return folder;
+    if (folder === dirname(folder)) return null;
+  }
+}
+
+/** The current directory's project where it is known already: looking registers nothing. */
+export async function knownProject({ cwd }: Context, store: Store): Promise<Project | null> {
+  const root = findRoot(cwd);
+  return root === null ? null : await store.projectAt(root);
+}
+
+/** The one named by `--project`, else the current directory's, registered on first use. */
+export async function chooseProject({ app }: Context, name: string | undefined): Promise<Project> {
+  if (name === undefined) return await app.project();
+  const project = (await (await app.store()).projects()).find(({ id }) => id === name);
+  if (project === undefined) {
+    throw new Refusal(`no project ${name}`, { code: "not-found", hint: "ratchet project list shows them" });
+  }
+  return project;
+}

@@ -1,0 +1,65 @@
+import type { Command } from "commander";
+import type { Choose } from "../program.js";
+import { withExample } from "./example.js";
+
+interface Json {
+  readonly json?: boolean;
+}
+
+export function declareProject(program: Command, choose: Choose): void {
+  declareConfig(program, choose);
+  declareWorktrees(program, choose);
+  const commands = () => import("../commands/project.js");
+  const project = program.command("project").description("the repositories Ratchet knows");
+  withExample(project, "ratchet project list");
+  const list = project.command("list").description("all of them").option("--json", "print JSON");
+  withExample(list, "ratchet project list").action((options: Json) =>
+    choose(async (context) => (await commands()).listProjects(context, options)),
+  );
+  const add = project
+    .command("add [folder]")
+    .description("make a repository known (each is made known on first use anyway)")
+    .option("--json", "print JSON");
+  withExample(add, "ratchet project add ../shop").action((folder: string | undefined, options: Json) =>
+    choose(async (context) => (await commands()).addProject(context, folder ?? ".", options)),
+  );
+}
+
+function declareConfig(program: Command, choose: Choose): void {
+  const commands = () => import("../commands/config.js");
+  const config = program.command("config").description("ratchet.yaml: check it, or print its schema");
+  withExample(config, "ratchet config check");
+  const check = config
+    .command("check")
+    .description("every mistake in ratchet.yaml at once")
+    .option("--json", "print JSON");
+  withExample(check, "ratchet config check").action((options: Json) =>
+    choose(async (context) => (await commands()).checkConfig(context, options)),
+  );
+  const schema = config.command("schema").description("the JSON Schema of ratchet.yaml, for editors");
+  withExample(schema.option("--json", "the same"), "ratchet config schema > ratchet.schema.json").action(() =>
+    choose(async (context) => (await commands()).printSchema(context)),
+  );
+}
+
+function declareWorktrees(program: Command, choose: Choose): void {
+  const commands = () => import("../commands/worktree.js");
+  const worktree = program.command("worktree").description("the issues' own checkouts");
+  withExample(worktree, "ratchet worktree list");
+  const list = worktree.command("list").description("those of this repository").option("--json", "print JSON");
+  withExample(list, "ratchet worktree list").action((options: Json) =>
+    choose(async (context) => (await commands()).listWorktrees(context, options)),
+  );
+  const park = worktree
+    .command("park <issue>")
+    .description("put a checkout aside with everything in it, uncommitted and untracked files included")
+    .option("--json", "print JSON");
+  withExample(park, "ratchet worktree park shop-3").action((issue: string, options: Json) =>
+    choose(async (context) => (await commands()).parkWorktree(context, issue, options)),
+  );
+  const restore = worktree.command("restore <issue>").description("bring back what was put aside, byte for byte");
+  withExample(restore.option("--json", "print JSON"), "ratchet worktree restore shop-3").action(
+    (issue: string, options: Json) =>
+      choose(async (context) => (await commands()).restoreWorktree(context, issue, options)),
+  );
+}

@@ -1,0 +1,56 @@
+import { appendFileSync, mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { ConfigInvalid } from "../app.js";
+import { formatDiagnostic } from "../config/diagnostic.js";
+import { ExternalError, messageOf, Refusal, UserError } from "../lib/errors.js";
+import type { Output } from "./output.js";
+
+/** An error as a person is told it. */
+export interface Told {
+  readonly exit: number;
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string | null;
+  /** What is printed: a sentence and a hint, every diagnostic, or a stack. */
+  readonly text: string;
+}
+
+/** `external`: the exit code of what failed outside; a run that cannot go on has its own. */
+export function tellError(error: unknown, external: 1 | 3): Told {
+  if (error instanceof ConfigInvalid) {
+    const text = error.diagnostics.map(formatDiagnostic).join("\n");
+    return { exit: 2, code: error.code, message: text, hint: error.hint, text };
+  }
+  if (error instanceof UserError) return sentence(error, { exit: 2, code: error.code });
+  if (error instanceof Refusal) return sentence(error, { exit: 1, code: error.code });
+  if (error instanceof ExternalError) return sentence(error, { exit: external, code: error.what.replaceAll(" ", "-") });
+  const message = messageOf(error);
+  const stack = error instanceof Error ? (error.stack ?? message) : message;
+  const hint = "this is a mistake in Ratchet: please report it with the lines above";
+  return { exit: external, code: "bug", message, hint, text: `${stack}\n  ${hint}` };
+}
+
+function sentence(
+  error: UserError | Refusal | ExternalError,
+  { exit, code }: { readonly exit: number; readonly code: string },
+): Told {
+  const { message, hint } = error;
+  const text = `ratchet: ${message}${hint === null ? "" : `\n  hint: ${hint.replaceAll("\n", "\n  ")}`}`;
+  return { exit, code, message, hint, text };
+}
+
+export function printError({ code, message, hint, text }: Told, out: Output, json: boolean): void {
+  if (json) out.json({ error: { code, message, hint } });
+  else out.note(text);
+}
+
+/** What belongs to no run is kept in the state home's own log, where that can be written. */
+export function keepInLog(log: string, text: string): void {
+  try {
+    mkdirSync(dirname(log), { recursive: true, mode: 0o700 });
+    appendFileSync(log, `${new Date().toISOString()} error ${text}\n`, { mode: 0o600 });
+  } catch {
+    // The user has the message on the screen; a state home that cannot be written is often what it says.
+    return;
+  }
+}

@@ -1,0 +1,73 @@
+import { codeOf } from "../lib/errors.js";
+import { redactor } from "../lib/redact.js";
+
+/**
+ * The two streams. Whoever reads them may go away at any moment (`ratchet run | head`): what is written afterwards is
+ * dropped, and the work goes on. Text for people is free of secrets; JSON is printed as it is.
+ */
+export interface Output {
+  /** A line for people on stdout. */
+  line(text: string): void;
+  /** A line for people on stderr: remarks, never results. */
+  note(text: string): void;
+  /** Text for people on stdout, as it is. */
+  text(text: string): void;
+  /** One JSON document on stdout. */
+  json(value: unknown): void;
+  /** One JSON value on one line of stdout. */
+  jsonLine(value: unknown): void;
+  readonly redact: (text: string) => string;
+  /** A person is watching: redrawing is welcome. */
+  readonly isTerminal: boolean;
+  readonly columns: number;
+  readonly rows: number;
+  /** Aborted when nobody reads stdout any longer. */
+  readonly gone: AbortSignal;
+  /** Resolves when everything written to stdout has left this process, or cannot any more. */
+  flushed(): Promise<void>;
+}
+
+type Streams = Pick<NodeJS.Process, "stdout" | "stderr">;
+
+export function openOutput({ stdout, stderr }: Streams, env: NodeJS.ProcessEnv): Output {
+  const gone = new AbortController();
+  const write = writer(stdout, () => gone.abort());
+  const writeError = writer(stderr, () => undefined);
+  const redact = redactor(env);
+  return {
+    line: (text) => write(`${redact(text)}\n`),
+    note: (text) => writeError(`${redact(text)}\n`),
+    text: (text) => write(redact(text)),
+    json: (value) => write(`${JSON.stringify(value, null, 2)}\n`),
+    jsonLine: (value) => write(`${JSON.stringify(value)}\n`),
+    redact,
+    isTerminal: stdout.isTTY === true && env.TERM !== "dumb" && !env.CI,
+    get columns() {
+      return stdout.columns ?? 80;
+    },
+    get rows() {
+      return stdout.rows ?? 24;
+    },
+    gone: gone.signal,
+    flushed: () =>
+      new Promise((resolve) => {
+        if (gone.signal.aborted) return resolve();
+        gone.signal.addEventListener("abort", () => resolve());
+        stdout.write("", () => resolve());
+      }),
+  };
+}
+
+function writer(stream: NodeJS.WriteStream, onGone: () => void): (text: string) => void {
+  let isOpen = true;
+  stream.on("error", (error) => {
+    isOpen = false;
+    onGone();
+    const code = codeOf(error) ?? "";
+    // A full disk behind `> file` is not ours to report on the stream that failed; nothing of the run depends on it.
+    if (!["EPIPE", "ERR_STREAM_DESTROYED", "ECONNRESET", "EIO", "ENOSPC", "EBADF"].includes(code)) throw error;
+  });
+  return (text) => {
+    if (isOpen) stream.write(text);
+  };
+}

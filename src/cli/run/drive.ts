@@ -1,0 +1,75 @@
+import type { RunRequest, StartedRun, Store } from "../../app.js";
+import type { PublicEvent } from "../../core/report.js";
+import { messageOf } from "../../lib/errors.js";
+import type { Context } from "../context.js";
+import type { Interrupts } from "./interrupts.js";
+import { openPresenter, type Presenter } from "./presenter.js";
+import { openRunLog, type RunLog } from "./run-log.js";
+
+export interface DriveOptions {
+  readonly json: boolean;
+  readonly withoutSummary?: boolean;
+  readonly interrupts: Interrupts;
+}
+
+const pageSize = 1000;
+
+/** Starts (or takes up) one run, shows it while it goes on, and returns its exit code. */
+export async function driveToEnd(context: Context, request: RunRequest, options: DriveOptions): Promise<number> {
+  const store = await context.app.store();
+  const past = request.type === "unfinished" ? await readEvents(store, request.runId, 0) : [];
+  const run = await context.app.openRun(request);
+  const presenter = await openPresenter(context, run.runId, options);
+  const detach = options.interrupts.attach(run, (text) => presenter.say(text));
+  const log = openRunLog(context, run.runId);
+  const show: Show = { presenter, log, shown: past.at(-1)?.seq ?? 0 };
+  for (const event of past) {
+    log.add(event);
+    presenter.past(event);
+  }
+  try {
+    return await followToEnd(store, run, show);
+  } finally {
+    detach();
+    log.close();
+    await presenter.end();
+  }
+}
+
+interface Show {
+  readonly presenter: Presenter;
+  readonly log: RunLog;
+  /** The number of the newest event that was shown. */
+  shown: number;
+}
+
+function showEvent(show: Show, event: PublicEvent): void {
+  show.shown = event.seq;
+  show.log.add(event);
+  show.presenter.event(event);
+}
+
+/** The events are read back from the store: what is shown is what is recorded, and showing never holds up the run. */
+async function followToEnd(store: Store, run: StartedRun, show: Show): Promise<number> {
+  const ended = new AbortController();
+  const following = (async () => {
+    for await (const event of store.followEvents(run.runId, show.shown, ended.signal)) showEvent(show, event);
+  })().catch((error: unknown) => show.presenter.say(`the events cannot be followed: ${messageOf(error)}`));
+  try {
+    return (await run.done).exitCode;
+  } finally {
+    ended.abort();
+    await following;
+    for (const event of await readEvents(store, run.runId, show.shown)) showEvent(show, event);
+  }
+}
+
+async function readEvents(store: Store, runId: string, after: number): Promise<PublicEvent[]> {
+  const events: PublicEvent[] = [];
+  for (let seq = after; ; ) {
+    const page = await store.eventsAfter(runId, seq, pageSize);
+    events.push(...page);
+    seq = page.at(-1)?.seq ?? seq;
+    if (page.length < pageSize) return events;
+  }
+}

@@ -1,0 +1,64 @@
+import { createLogUpdate } from "log-update";
+import type { PublicEvent } from "../../core/report.js";
+import { emptyLive, foldLive } from "../../views/live.js";
+import { renderTable } from "../../views/live-table.js";
+import { logLine } from "../../views/log-lines.js";
+import { emptySummary, foldSummary, renderSummary } from "../../views/summary.js";
+import type { Context } from "../context.js";
+import { roomOf } from "../room.js";
+import type { Presenter, Showing } from "./presenter.js";
+
+/** Time goes on between events. */
+const redrawMs = 1000;
+
+/** The live table: redrawn on events and each second; the summary stays when the run has ended. */
+export async function livePresenter(
+  { app, out, env }: Context,
+  runId: string,
+  { withoutSummary }: Showing,
+): Promise<Presenter> {
+  const { width } = await roomOf(out);
+  const update = createLogUpdate(process.stdout);
+  let live = emptyLive;
+  let summary = emptySummary;
+  let note: string | null = null;
+  const draw = () => {
+    if (out.gone.aborted) return;
+    const size = { columns: out.columns, rows: out.rows - 1 };
+    const lines = renderTable(live, { ...size, width, now: Date.now(), color: !env.NO_COLOR, note });
+    update(out.redact(lines.join("\n")));
+  };
+  const fold = (event: PublicEvent) => {
+    live = foldLive(live, event);
+    summary = foldSummary(summary, event);
+  };
+  /** A drain or stop may come from another terminal. */
+  const look = async () => {
+    const state = await app.runState(runId);
+    if (state?.draining && !state.stopping) note ??= "draining, press again to stop";
+    draw();
+  };
+  const timer = setInterval(() => void look().catch((error: unknown) => out.note(String(error))), redrawMs);
+  return {
+    past: fold,
+    event: (event) => {
+      fold(event);
+      const line = event.type === "log" && event.level !== "info" ? logLine(event) : null;
+      if (line && !out.gone.aborted) update.persist(out.redact(line.text));
+      draw();
+    },
+    say: (text) => {
+      note = text;
+      draw();
+    },
+    end: async () => {
+      clearInterval(timer);
+      note = null;
+      draw();
+      update.done();
+      if (withoutSummary) return;
+      out.line("");
+      for (const line of renderSummary(summary)) out.line(line);
+    },
+  };
+}

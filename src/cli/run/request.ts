@@ -1,0 +1,64 @@
+import type { ConfigFlags } from "../../config/overlay.js";
+import type { Scope } from "../../core/ports/tracker.js";
+import type { RunOptions } from "../../core/run/effects.js";
+import { UserError } from "../../lib/errors.js";
+
+/** As commander hands them over. */
+export interface RunFlags {
+  readonly maxAgents?: string;
+  readonly maxIssues?: string;
+  readonly maxReviewRetries?: string;
+  readonly disableValidations?: readonly string[];
+  readonly json?: boolean;
+  readonly scope?: string;
+  readonly dryRun?: boolean;
+  readonly resume?: boolean;
+  readonly prioritizeWip?: boolean;
+  readonly strict?: boolean;
+  readonly fresh?: boolean;
+}
+
+/** What is asked of a run before the configuration is known. */
+export type Wanted = Omit<RunOptions, "maxIssues">;
+
+export function toWanted(ids: readonly string[], flags: RunFlags): Wanted {
+  const resume = flags.resume === true || flags.prioritizeWip === true;
+  for (const name of ["strict", "fresh"] as const) {
+    if (flags[name] && !resume) {
+      throw new UserError(`--${name} says how to resume`, { hint: `add --resume: ratchet run --resume --${name}` });
+    }
+  }
+  if (flags.strict && flags.fresh) {
+    throw new UserError("--strict demands the earlier session and --fresh a new one", { hint: "give one of them" });
+  }
+  return { scope: toScope(ids, flags.scope), resume, strict: flags.strict === true, fresh: flags.fresh === true };
+}
+
+function toScope(ids: readonly string[], text: string | undefined): Scope {
+  if (ids.length > 0) {
+    if (text !== undefined)
+      throw new UserError("ids and --scope cannot be given together", { hint: "give one of them" });
+    return { type: "ids", ids: [...new Set(ids)] };
+  }
+  if (text === undefined || text === "all") return { type: "all" };
+  if (text === "orphans") return { type: "orphans" };
+  const [kind, ...rest] = text.split(":");
+  const names = rest
+    .join(":")
+    .split(",")
+    .map((name) => name.trim());
+  const [first = ""] = names;
+  if (kind === "epic" && names.length === 1 && first !== "") return { type: "epic", epic: first };
+  if (kind === "ids" && names.every((name) => name !== "")) return { type: "ids", ids: [...new Set(names)] };
+  throw new UserError(`--scope ${text} is not one of all, epic:X, ids:a,b, orphans`);
+}
+
+export function toConfigFlags(flags: RunFlags): ConfigFlags {
+  const disabled = flags.disableValidations?.flatMap((names) => names.split(",")).map((name) => name.trim());
+  return {
+    maxAgents: flags.maxAgents,
+    maxIssues: flags.maxIssues,
+    maxReviewRetries: flags.maxReviewRetries,
+    disableValidations: disabled,
+  };
+}

@@ -1,0 +1,79 @@
+import type { App, Store } from "../app.js";
+import type { IssueState } from "../core/issue/state.js";
+import type { IssueRecord } from "../core/record.js";
+import type { Settings } from "../core/settings.js";
+import type { IssueSituation, RunSituation } from "../views/status.js";
+
+type StoredRun = Awaited<ReturnType<Store["run"]>>;
+type Machine = Awaited<ReturnType<Store["issueStates"]>>[number];
+
+/** A run as the store knows it now: its machines say where they are, its records what they came to. */
+export async function situationOf(app: App, run: StoredRun): Promise<RunSituation> {
+  const store = await app.store("reader");
+  const [state, machines, records] = await Promise.all([
+    app.runState(run.runId),
+    store.issueStates(run.runId),
+    store.issueRecords(run.runId),
+  ]);
+  // A later life of an issue takes its place.
+  const byIssue = new Map(machines.map((machine) => [stateOf(machine).issueId, machine]));
+  const issues = records.map(async ({ issueId, record }) => {
+    const open = await store.findings({ projectId: run.projectId, issueId, all: false });
+    const priorities = open.map(({ priority }) => priority);
+    const machine = byIssue.get(issueId);
+    return { ...factsOf(record, machine, run.settings), issueId, openFindings: priorities };
+  });
+  return {
+    runId: run.runId,
+    status: run.status,
+    draining: state !== null && (state.draining || state.stopping),
+    issues: await Promise.all(issues),
+  };
+}
+
+function stateOf(machine: Machine): IssueState {
+  return machine.state as IssueState;
+}
+
+function factsOf(
+  record: IssueRecord,
+  machine: Machine | undefined,
+  settings: Settings,
+): Omit<IssueSituation, "issueId" | "openFindings"> {
+  const state = machine === undefined ? null : stateOf(machine);
+  return {
+    phase: state?.phase ?? "preparing",
+    status: record.status,
+    ...attemptOf(state, settings),
+    sessionId: state?.session ?? record.session_id,
+    startedAt: Date.parse(record.started_at),
+    finishedAt: record.finished_at === null ? null : Date.parse(record.finished_at),
+    costUsd: record.usage.cost_usd,
+    waitingFor: machine === undefined || record.status !== "running" ? null : waitOf(machine),
+  };
+}
+
+/** The number of the check that judges now, or will judge the turn that runs. */
+function attemptOf(state: IssueState | null, settings: Settings): { attempt: number; maxAttempts: number } {
+  if (state === null) return { attempt: 0, maxAttempts: 0 };
+  switch (state.phase) {
+    case "gating":
+      return { attempt: state.gate.failures + 1, maxAttempts: Math.max(1, settings.max_gate_retries) };
+    case "reviewing":
+      return { attempt: state.review.round, maxAttempts: Math.max(1, settings.per_issue_review.max_retries) };
+    default:
+      return { attempt: state.turn?.attempt ?? 0, maxAttempts: state.turn?.maxAttempts ?? 0 };
+  }
+}
+
+/** Nothing but a timer is owed: that is what it waits for. */
+function waitOf({ owed }: Machine): string | null {
+  const effects = owed.filter(isEffect);
+  const timer = effects.find(({ kind }) => kind === "timer");
+  if (timer === undefined || effects.some(({ kind }) => kind !== "timer" && kind !== "wait")) return null;
+  return typeof timer.until === "number" ? `${new Date(timer.until).toISOString()} (back-off)` : "back-off";
+}
+
+function isEffect(value: unknown): value is { readonly kind: string; readonly until?: unknown } {
+  return typeof value === "object" && value !== null && "kind" in value && typeof value.kind === "string";
+}
