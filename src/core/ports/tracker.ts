@@ -10,6 +10,8 @@ export interface Issue {
   readonly deps: readonly string[];
   readonly priority: Priority;
   readonly status: ItemStatus;
+  /** The issue whose non-blocking findings it collects; never taken by the run that made it. */
+  readonly followUpOf?: string | null;
 }
 export type ItemStatus =
   | "available"

@@ -8,6 +8,8 @@ export interface IssueStart {
   readonly title: string;
   readonly life: number;
   readonly resume: ResumeFrom | null;
+  /** The issue is a follow-up made by Ratchet: it makes no follow-up of its own. */
+  readonly followUp?: boolean;
 }
 export interface ResumeFrom {
   readonly runId: string;
@@ -78,6 +80,11 @@ export type RunSignal = { readonly name: "drain" } | { readonly name: "stop" };
 /** What the user asked of this run. */
 export interface RunOptions {
   readonly scope: Scope;
+  /** Failed, stopped and claimed-but-idle issues first, each from where its last life stopped. */
   readonly resume: boolean;
+  /** With resume: an issue whose session cannot be restored fails. */
+  readonly strict: boolean;
+  /** With resume: new sessions. */
+  readonly fresh: boolean;
   readonly maxIssues: number | null;
 }

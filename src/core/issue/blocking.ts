@@ -1,0 +1,19 @@
+import { openFindings } from "../ledger/ledger.js";
+import { isReviewStage } from "./slots.js";
+import type { Step } from "./step.js";
+import { carriedFindings } from "./turns.js";
+
+/** Open blocking findings of the issue's review; before its first verdict in this life, those it was resumed with. */
+export function blockingReview(step: Step): string[] {
+  if (!step.state.review.judged) return carriedFindings(step);
+  const threshold = step.policy.settings.per_issue_review.finding_threshold;
+  const open = openFindings(step.ledger, { sources: ["review"], blocking: threshold });
+  return open.filter((finding) => reportedIn(finding)).map((finding) => finding.id);
+}
+
+function reportedIn(finding: {
+  readonly stage: string;
+  readonly stages?: readonly { readonly stage: string }[];
+}): boolean {
+  return finding.stages ? finding.stages.some((report) => isReviewStage(report.stage)) : isReviewStage(finding.stage);
+}

@@ -1,0 +1,113 @@
+import { supersedeStage } from "../ledger/ledger.js";
+import type { IssueEvent } from "./events.js";
+import { isPass } from "./ledger-parts.js";
+import { gateAttempts, reviewAttempts } from "./policy.js";
+import { isReviewStage, perIssueReview, reviewSlots, reviewStage } from "./slots.js";
+import type { Step } from "./step.js";
+import { carriedFindings, oweTurn } from "./turns.js";
+
+type Of<T extends IssueEvent["type"]> = Extract<IssueEvent, { type: T }>;
+
+/** From the claim to the first prompt. A life that is not claimed leaves no trace in any record. */
+export function begin(step: Step): void {
+  step.set({ startedAt: step.at });
+  step.oweSignal();
+  step.owe({ kind: "tracker", key: "tracker:claim", op: "claim" });
+}
+
+export function afterClaim(step: Step, event: Of<"tracker-done">) {
+  const { state, policy } = step;
+  if (!event.ok) {
+    step.set({ trackerOwed: !event.lost });
+    return step.end({ status: "not-claimed", message: event.reason, error: null, commit: null });
+  }
+  if (state.halt || state.draining) return giveBack(step);
+  step.report({ type: "issue-started", title: state.title, life: state.life, agent: policy.settings.agent.type });
+  step.set({ phase: "preparing" });
+  step.owe({ kind: "worktree", key: "worktree:open", op: "open", baseSha: state.resume?.baseSha ?? null });
+}
+
+/** The run ended before the issue began: it never starts. */
+function giveBack(step: Step): void {
+  step.set({ phase: "closing" });
+  step.set({ ending: { status: "not-claimed", message: "The run ended first", error: null, commit: null } });
+  step.owe({ kind: "tracker", key: "tracker:release", op: "release" });
+}
+
+export function afterWorktree(step: Step, event: Of<"worktree-ready">) {
+  const { head, tree, baseSha } = event;
+  const work = { head, tree, filesTree: tree, commits: head === baseSha ? 0 : 1, dirtyCount: 0 };
+  step.set({
+    baseSha,
+    reviewBase: baseSha,
+    work: { ...work, docsOnly: false, containsBase: true, named: null },
+  });
+  step.report({ type: "worktree-ready", path: event.path, branch: event.branch, base_sha: baseSha });
+  if (step.state.halt) return;
+  const setup = step.policy.settings.commands.setup;
+  if (!event.fresh || !setup) return firstTurn(step);
+  step.owe({
+    kind: "command",
+    key: "setup",
+    folder: step.newFolder("setup"),
+    stage: "setup",
+    name: "setup",
+    command: setup.command,
+    timeoutSeconds: setup.timeout,
+    exclusive: setup.exclusive,
+    place: "issue",
+    commit: null,
+  });
+}
+
+export function afterSetup(step: Step, event: Of<"command-ended">) {
+  if (isPass(event) || step.policy.settings.commands.setup?.allow_fail) return firstTurn(step);
+  step.fail("setup_failed", `setup failed: ${event.digest || `exit ${event.exitCode}`}`);
+}
+
+function firstTurn(step: Step) {
+  const { policy, state } = step;
+  const { resume } = state;
+  if (!resume) return implement(step, null);
+  dropUnchecked(step);
+  if (policy.options.strict && resume.sessionId === null) {
+    return step.fail("session_not_found", `Run ${resume.runId} left no session to restore`);
+  }
+  const session = policy.options.fresh ? null : resume.sessionId;
+  step.set({ session });
+  const blocking = carriedFindings(step);
+  if (blocking.length === 0) return implement(step, session);
+  step.log("info", `Using review_followup for resume: ${blocking.length} issues from prior run ${resume.runId}`);
+  oweTurn(step, {
+    role: "implementer",
+    stage: "implement",
+    prompt: policy.options.fresh ? "implementer" : "review_followup",
+    attempt: 1,
+    maxAttempts: reviewAttempts(policy),
+    session,
+    earlier: session !== null,
+    only: true,
+    judged: true,
+  });
+}
+
+function implement(step: Step, session: string | null): void {
+  const maxAttempts = gateAttempts(step.policy);
+  const plan = { role: "implementer", stage: "implement", prompt: "implementer", attempt: 1 } as const;
+  oweTurn(step, { ...plan, maxAttempts, session, earlier: session !== null });
+}
+
+/** Findings of reviewers that are no longer configured would stay open for ever. */
+function dropUnchecked(step: Step): void {
+  const { settings } = step.policy;
+  const checked = settings.per_issue_review.enabled
+    ? [perIssueReview, ...reviewSlots(settings).map((slot) => reviewStage(settings, slot.name))]
+    : [];
+  const stages = step.ledger.findings.flatMap((finding) => [
+    finding.stage,
+    ...(finding.stages ?? []).map((report) => report.stage),
+  ]);
+  const gone = [...new Set(stages)].filter((stage) => isReviewStage(stage) && !checked.includes(stage));
+  if (gone.length === 0) return;
+  step.apply(supersedeStage(step.ledger, { stages: gone, reason: "no longer checked", at: step.at }));
+}

@@ -1,0 +1,120 @@
+import type { Finding } from "../finding.js";
+import { openFindings, waive } from "../ledger/ledger.js";
+import { blockingReview } from "./blocking.js";
+import type { IssueEvent } from "./events.js";
+import { reportConclusion } from "./session-end.js";
+import { isReviewStage } from "./slots.js";
+import type { Step } from "./step.js";
+
+type TrackerDone = Extract<IssueEvent, { type: "tracker-done" }>;
+
+/** The ending is decided: the tracker is told, what stays open is tracked or waived, and in the end nothing is owed. */
+export function enterClosing(step: Step) {
+  const { ending } = step.state;
+  for (const owed of step.state.owed) if (owed.kind === "timer") step.cancel(owed.key);
+  if (!ending) return;
+  // Cut short while a fixer was to work on a failed command.
+  reportConclusion(step, { result: "fail", reason: "command_failed" });
+  const reason = ending.error === null ? ending.message : `${ending.error}: ${ending.message}`;
+  switch (ending.status) {
+    case "not-claimed":
+      return finish(step);
+    case "success":
+      return trackLeftovers(step);
+    case "failed":
+      return step.owe({ kind: "tracker", key: "tracker:fail", op: "fail", reason });
+    case "interrupted":
+      return step.owe({ kind: "tracker", key: "tracker:release", op: "release" });
+    case "escalated":
+      step.report({ type: "escalated", reason: ending.message, dossier: null });
+      return step.owe({ kind: "tracker", key: "tracker:escalate", op: "escalate", reason });
+  }
+}
+
+export function afterClosingTracker(step: Step, event: TrackerDone) {
+  if (!event.ok) {
+    step.set({ trackerOwed: true });
+    step.log("error", `The tracker could not be told (${event.key}): ${event.reason}`);
+  }
+  if (event.key === "tracker:follow-up") {
+    if (event.ok) waiveLeftovers(step, event.id ?? "a follow-up issue");
+    return complete(step);
+  }
+  if (event.key === "tracker:complete") {
+    return step.owe({ kind: "worktree", key: "worktree:remove", op: "remove" });
+  }
+  finish(step);
+}
+
+export function afterRemoval(step: Step, failure: string | null): void {
+  if (failure !== null) step.log("warn", `The worktree could not be removed: ${failure}`);
+  finish(step);
+}
+
+function trackLeftovers(step: Step) {
+  const tracked = openFindings(step.ledger, { defects: true }).filter((finding) => isTracked(step, finding));
+  if (tracked.length === 0 || step.state.followUp) {
+    waiveLeftovers(step, null);
+    return complete(step);
+  }
+  const findings = tracked.map((finding) => finding.id);
+  step.owe({ kind: "tracker", key: "tracker:follow-up", op: "follow-up", findings });
+}
+
+function isTracked(step: Step, finding: Finding): boolean {
+  const { per_issue_review: review, validation_triggers } = step.policy.settings;
+  const own = validation_triggers.session_end?.code_review;
+  const byReview = review.enabled && review.track_review_issues;
+  const byTrigger = (own?.enabled ?? false) && (own?.track_review_issues ?? false);
+  if (isReviewStage(finding.stage)) return byReview;
+  if (finding.stage !== "session_end") return false;
+  return finding.source === "review" ? byTrigger : byReview || byTrigger;
+}
+
+function waiveLeftovers(step: Step, followUp: string | null): void {
+  const open = openFindings(step.ledger);
+  const waiveAll = (findings: readonly Finding[], reason: string) => {
+    const ids = findings.map((finding) => finding.id);
+    if (ids.length > 0) step.apply(waive(step.ledger, { ids, reason, at: step.at }));
+  };
+  const tracked = open.filter(
+    (finding) => followUp !== null && finding.source !== "protocol" && isTracked(step, finding),
+  );
+  const rest = open.filter((finding) => !tracked.includes(finding));
+  waiveAll(tracked, `tracked as ${followUp}`);
+  waiveAll(
+    rest.filter((finding) => finding.stage === "session_end"),
+    "session_end: continue",
+  );
+  waiveAll(
+    rest.filter((finding) => finding.stage !== "session_end"),
+    "below threshold",
+  );
+}
+
+function complete(step: Step): void {
+  const { ending, marker } = step.state;
+  const note = marker && ending?.commit === null ? `${marker.name}: ${marker.rationale}` : (ending?.message ?? "");
+  step.owe({ kind: "tracker", key: "tracker:complete", op: "complete", commit: ending?.commit ?? null, note });
+}
+
+function finish(step: Step): void {
+  for (const owed of step.state.owed) step.cancel(owed.key);
+  step.set({ phase: "done", turn: null });
+  const { ending, marker, gate, review, sessionEndRuns, session } = step.state;
+  if (!ending || ending.status === "not-claimed") return;
+  const { status, message, error, commit } = ending;
+  const blocking = status === "success" ? [] : blockingReview(step);
+  step.report({
+    type: "issue-finished",
+    status,
+    message,
+    error,
+    commit,
+    resolution: marker && { outcome: marker.name, rationale: marker.rationale },
+    last_review_issues: blocking.length > 0 ? blocking : null,
+    counters: { gate_attempts: gate.runs, review_attempts: review.round, session_end_attempts: sessionEndRuns },
+    session_id: session,
+    duration_seconds: (step.at - step.state.startedAt) / 1000,
+  });
+}

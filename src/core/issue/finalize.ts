@@ -1,0 +1,169 @@
+import type { Remark } from "../finding.js";
+import { add } from "../ledger/ledger.js";
+import type { CommandEnded, LandOutcome } from "./events.js";
+import { commandNames, isRemembered, remember, rememberTree } from "./gate.js";
+import { endHalted, isStopping } from "./halt.js";
+import { closeOthers, commandRemark, isPass, plainRemark, visitOf } from "./ledger-parts.js";
+import { gateAttempts } from "./policy.js";
+import { landsNothing } from "./preconditions.js";
+import { isReviewDue } from "./review.js";
+import type { LandingState } from "./state.js";
+import type { Step } from "./step.js";
+import { oweTurn } from "./turns.js";
+
+/**
+ * Landing: propose, gate the proposed commit where its tree has not been gated, commit. A mechanical merge of the
+ * reviewed commit and the target needs the gate again, not the review; a conflict goes back to the agent.
+ */
+const mergeRounds = 3;
+
+export function enterFinalize(step: Step) {
+  const { state, policy } = step;
+  if (landsNothing(state)) return succeed(step, null);
+  const { mode } = policy.settings.finalize;
+  if (mode === "merge") return propose(step);
+  if (mode === "pr") return step.fail("landing_failed", "finalize.mode pr is not available yet");
+  const proposals = state.landing.proposals + 1;
+  setLanding(step, { proposals });
+  step.owe({ kind: "land", key: `land:branch:${proposals}`, op: "branch", head: headOf(step) });
+}
+
+export function afterLand(step: Step, outcome: LandOutcome) {
+  const { landing } = step.state;
+  switch (outcome.type) {
+    case "proposed": {
+      const { tip, commit, tree, merged } = outcome;
+      if (isStopping(step.state)) return endHalted(step);
+      setLanding(step, { proposed: { tip, commit, tree, merged }, evidence: {}, raised: [], folder: "" });
+      return nextCommand(step);
+    }
+    case "conflict":
+      return conflict(step, outcome.tip, outcome.files);
+    case "landed": {
+      const { commit, behind } = outcome;
+      const merged = landing.proposed?.merged ?? false;
+      const target_branch = landing.proposed ? step.policy.target : `ratchet/${step.state.issueId}`;
+      step.report({ type: "landed", commit, target_branch, merged, behind });
+      return succeed(step, commit);
+    }
+    case "moved":
+      return isStopping(step.state) ? endHalted(step) : propose(step);
+    case "refused":
+      return step.fail("landing_failed", `Landing was refused: ${outcome.reason}`);
+    case "closed": {
+      const message = "The issue was closed by someone else meanwhile: not landed, the branch is kept";
+      return step.end({ status: "interrupted", message, error: "closed", commit: null });
+    }
+  }
+}
+
+export function afterLandingCommand(step: Step, event: CommandEnded) {
+  const { landing } = step.state;
+  const name = commandNames(step).find((one) => !(one in landing.evidence));
+  const command = name === undefined ? undefined : step.policy.settings.commands[name];
+  if (isStopping(step.state)) return endHalted(step);
+  if (!landing.proposed || name === undefined || !command) {
+    return step.fail("landing_failed", "A landing command ended that is not known");
+  }
+  const passed = isPass(event);
+  setLanding(step, { evidence: { ...landing.evidence, [name]: passed || command.allow_fail } });
+  if (passed) remember(step, landing.proposed.tree, name);
+  else if (!command.allow_fail) raiseMerge(step, [commandRemark(event, { name, command: command.command })], "gate");
+  nextCommand(step);
+}
+
+function propose(step: Step): void {
+  const proposals = step.state.landing.proposals + 1;
+  setLanding(step, { proposals, proposed: null });
+  const { target } = step.policy;
+  step.owe({ kind: "land", key: `land:propose:${proposals}`, op: "propose", head: headOf(step), target });
+}
+
+function nextCommand(step: Step) {
+  const { landing, gate } = step.state;
+  const { proposed } = landing;
+  if (!proposed) return;
+  const { settings, target } = step.policy;
+  const done = { ...landing.evidence };
+  for (const name of commandNames(step)) {
+    if (name in done) continue;
+    if (isRemembered(gate, proposed.tree, name)) {
+      done[name] = true;
+      setLanding(step, { evidence: { ...done } });
+      continue;
+    }
+    return oweCommand(step, name, settings.commands[name]);
+  }
+  if (Object.values(done).some((passed) => !passed)) return gateConflict(step, proposed.tip);
+  rememberTree(step, proposed.tree);
+  const { tip, commit } = proposed;
+  const key = `land:commit:${landing.proposals}`;
+  step.owe({ kind: "land", key, op: "commit", tip, commit, target, head: headOf(step) });
+}
+
+function oweCommand(step: Step, name: string, command: Step["policy"]["settings"]["commands"][string] | undefined) {
+  const { landing } = step.state;
+  if (!command || !landing.proposed)
+    return step.fail("landing_failed", `The gate requires ${name}, which is not configured`);
+  const folder = landing.folder === "" ? step.newFolder("landing") : landing.folder;
+  setLanding(step, { folder });
+  step.owe({
+    kind: "command",
+    key: `landing:${landing.proposals}:${name}`,
+    folder: `${folder}/${name}`,
+    stage: "landing",
+    name,
+    command: command.command,
+    timeoutSeconds: command.timeout,
+    exclusive: command.exclusive,
+    place: "landing",
+    commit: landing.proposed.commit,
+  });
+}
+
+function conflict(step: Step, tip: string, files: readonly string[]): void {
+  const listed = files.slice(0, 100);
+  const more = files.length > listed.length ? `\n… and ${files.length - listed.length} more` : "";
+  const body = `Merge ${tip} into the branch, resolve the conflicts and commit. Files in conflict:\n${listed.join("\n")}${more}`;
+  raiseMerge(step, [plainRemark(`Conflict with ${step.policy.target}`, body, "merge")], "merge");
+  sendBack(step, tip, `It conflicts with ${step.policy.target}`);
+}
+
+/** Each side passes alone, together they do not: the agent must merge and repair. */
+function gateConflict(step: Step, tip: string): void {
+  sendBack(step, tip, `The gate fails on the merge with ${step.policy.target}`);
+}
+
+function sendBack(step: Step, tip: string, why: string) {
+  const { landing, gate } = step.state;
+  closeOthers(step, "merge", { keep: landing.raised, passed: false, visit: landing.rounds + 1 });
+  const rounds = landing.rounds + 1;
+  setLanding(step, { rounds, demanded: true, proposed: null, raised: [] });
+  step.set({ reviewBase: tip, marker: null });
+  if (step.state.halt) return endHalted(step);
+  if (rounds > mergeRounds) {
+    const message = `${why}, ${mergeRounds} rounds of merging did not help`;
+    return step.end({ status: "escalated", error: "merge_conflict", message, commit: null });
+  }
+  const plan = { role: "implementer", stage: "implement", prompt: "gate_followup" } as const;
+  const attempt = gate.failures + 1;
+  oweTurn(step, { ...plan, attempt, maxAttempts: gateAttempts(step.policy), session: step.state.session });
+}
+
+function raiseMerge(step: Step, remarks: readonly Remark[], source: "gate" | "merge"): void {
+  const { landing } = step.state;
+  const visit = visitOf(step, { stage: "merge", source, reviewer: "merge", visit: landing.rounds + 1, remarks });
+  setLanding(step, { raised: [...landing.raised, ...step.apply(add(step.ledger, visit))] });
+}
+
+function succeed(step: Step, commit: string | null): void {
+  const message = isReviewDue(step) ? "Review passed" : "No review required";
+  step.end({ status: "success", message, error: null, commit });
+}
+
+function headOf({ state }: Step): string {
+  return state.work?.head ?? state.baseSha;
+}
+function setLanding(step: Step, patch: Partial<LandingState>): void {
+  step.set({ landing: { ...step.state.landing, ...patch } });
+}

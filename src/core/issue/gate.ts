@@ -1,0 +1,158 @@
+import type { Remark } from "../finding.js";
+import { add } from "../ledger/ledger.js";
+import type { CommandEnded } from "./events.js";
+import { closeOthers, commandRemark, isPass, visitOf } from "./ledger-parts.js";
+import { gateAttempts } from "./policy.js";
+import { brokenPreconditions, landsNothing } from "./preconditions.js";
+import type { GateState, Work } from "./state.js";
+import type { Step } from "./step.js";
+import { oweTurn } from "./turns.js";
+
+/**
+ * The gate judges one exact commit, clean. Every required command runs, in order, whatever the others say; only passes
+ * are remembered, per tree. Its failures are counted since its last pass and by no other counter.
+ */
+const rememberedTrees = 4;
+
+export function enterGate(step: Step) {
+  const { work, gate } = step.state;
+  if (!work) return step.fail("worktree_failed", "The worktree could not be read");
+  const folder = step.newFolder("gate");
+  setGate(step, { runs: gate.runs + 1, evidence: {}, raised: [], failed: [], folder });
+  const max = gateAttempts(step.policy);
+  const started = { attempt: gate.failures + 1, max_attempts: max, commit: work.head, run: gate.runs + 1 };
+  step.report({ type: "gate-started", ...started });
+  const broken = brokenPreconditions(step.state, work, step.dirty);
+  if (broken.length > 0) {
+    raiseNow(step, broken);
+    return gateFailed(
+      step,
+      work,
+      broken.map((remark) => remark.title),
+    );
+  }
+  if (landsNothing(step.state)) return gatePassed(step, work);
+  nextCommand(step, work);
+}
+
+export function afterGateCommand(step: Step, event: CommandEnded) {
+  const { work, gate } = step.state;
+  const name = commandNames(step).find((one) => !(one in (gate.evidence ?? {})));
+  const command = name === undefined ? undefined : step.policy.settings.commands[name];
+  if (!work || name === undefined || !command)
+    return step.fail("gate_failed", "A gate command ended that is not known");
+  if (event.discarded.length > 0) {
+    step.log("warn", `${name} changed files, which were put back: ${event.discarded.slice(0, 10).join(", ")}`);
+  }
+  const passed = isPass(event);
+  setGate(step, { evidence: { ...gate.evidence, [name]: passed } });
+  if (passed) remember(step, work.tree, name);
+  else if (command.allow_fail) step.log("info", `${name} failed, which is allowed: ${event.digest}`);
+  else {
+    raiseNow(step, [commandRemark(event, { name, command: command.command })]);
+    setGate(step, { failed: [...step.state.gate.failed, name] });
+  }
+  nextCommand(step, work);
+}
+
+/** The names of the commands a commit must pass, in order. */
+export function commandNames(step: Step): readonly string[] {
+  return [...new Set(step.policy.settings.evidence_check.required)];
+}
+
+export function isRemembered(gate: GateState, tree: string, name: string): boolean {
+  return gate.passed.includes(tree) || gate.cache.some((entry) => entry.tree === tree && entry.names.includes(name));
+}
+
+export function remember(step: Step, tree: string, name: string): void {
+  const { cache } = step.state.gate;
+  const names = cache.find((entry) => entry.tree === tree)?.names ?? [];
+  const others = cache.filter((entry) => entry.tree !== tree);
+  setGate(step, { cache: [...others, { tree, names: [...names, name] }].slice(-rememberedTrees) });
+}
+export function rememberTree(step: Step, tree: string): void {
+  const others = step.state.gate.passed.filter((one) => one !== tree);
+  setGate(step, { passed: [...others, tree].slice(-rememberedTrees) });
+}
+
+function nextCommand(step: Step, work: Work) {
+  for (const name of commandNames(step)) {
+    const { gate } = step.state;
+    const command = step.policy.settings.commands[name];
+    if (name in (gate.evidence ?? {})) continue;
+    if (!command) return step.fail("gate_failed", `The gate requires ${name}, which is not configured`);
+    if (isRemembered(gate, work.tree, name)) {
+      setGate(step, { evidence: { ...gate.evidence, [name]: true } });
+      continue;
+    }
+    return step.owe({
+      kind: "command",
+      key: `gate:${gate.runs}:${name}`,
+      folder: `${gate.folder}/${name}`,
+      stage: "gate",
+      name,
+      command: command.command,
+      timeoutSeconds: command.timeout,
+      exclusive: command.exclusive,
+      place: "issue",
+      commit: work.head,
+    });
+  }
+  const { failed } = step.state.gate;
+  if (failed.length > 0)
+    return gateFailed(
+      step,
+      work,
+      failed.map((name) => `${name} failed`),
+    );
+  rememberTree(step, work.tree);
+  gatePassed(step, work);
+}
+
+function gatePassed(step: Step, work: Work): void {
+  const { gate, landing } = step.state;
+  closeOthers(step, "gate", { keep: [], passed: true, visit: gate.runs });
+  if (!landing.demanded || work.containsBase) closeOthers(step, "merge", { keep: [], passed: true, visit: gate.runs });
+  const evidence = gate.evidence ?? {};
+  step.report({ type: "gate-passed", attempt: gate.failures + 1, commit: work.head, evidence });
+  setGate(step, { failures: 0, evidence: null, tree: work.tree });
+  step.go(gate.next);
+}
+
+function gateFailed(step: Step, work: Work, reasons: readonly string[]) {
+  const { gate, seen, review } = step.state;
+  closeOthers(step, "gate", { keep: gate.raised, passed: false, visit: gate.runs });
+  const failures = gate.failures + 1;
+  const evidence = gate.evidence ?? {};
+  const findings = gate.raised.length;
+  step.report({ type: "gate-failed", attempt: failures, findings, reasons, evidence });
+  setGate(step, { failures, evidence: null, next: "session-ending" });
+  step.set({ seen: { tree: work.tree, filesTree: work.filesTree } });
+  const max = gateAttempts(step.policy);
+  const stuck = seen !== null && seen.tree === work.tree && seen.filesTree === work.filesTree;
+  if (failures >= max || stuck) {
+    step.report({ type: "session-end-skipped", reason: "gate_failed" });
+    return failures >= max
+      ? step.fail("gate_failed", `The gate failed ${failures} times: ${reasons.join("; ")}`)
+      : step.fail("no_progress", `No progress: the gate saw the same tree again: ${reasons.join("; ")}`);
+  }
+  const fixer = review.fixer !== null;
+  oweTurn(step, {
+    role: fixer ? "fixer" : "implementer",
+    stage: fixer ? "per_issue_review" : "implement",
+    prompt: "gate_followup",
+    attempt: failures + 1,
+    maxAttempts: max,
+    session: review.fixer ? review.fixer.session : step.state.session,
+  });
+}
+
+function raiseNow(step: Step, remarks: readonly Remark[]): void {
+  const { runs, raised } = step.state.gate;
+  const visit = visitOf(step, { stage: "gate", source: "gate", reviewer: "gate", visit: runs, remarks });
+  setGate(step, { raised: [...raised, ...step.apply(add(step.ledger, visit))] });
+}
+
+function setGate(step: Step, patch: Partial<GateState>): void {
+  step.set({ gate: { ...step.state.gate, ...patch } });
+}

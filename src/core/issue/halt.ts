@@ -1,0 +1,95 @@
+import type { CommandEnded, IssueEvent } from "./events.js";
+import { recordCommand, reportConclusion } from "./session-end.js";
+import type { Owed } from "./state.js";
+import type { Step } from "./step.js";
+
+/**
+ * Abort and stop. Turns get their clean signal and stay owed until they settle; commands end by themselves, or after a
+ * stop's patience; timers are dropped. When nothing is in flight any more the life ends as the first of the two said.
+ */
+export function halt(step: Step, how: "abort" | "stop"): void {
+  const { state } = step;
+  if (state.phase === "closing") return;
+  step.set({ halt: state.halt ?? how, hurry: state.hurry || (state.halt === "abort" && how === "stop") });
+  windDown(step);
+}
+
+export function isHalting({ state }: Step): boolean {
+  if (state.halt === null || state.phase === "claiming" || state.phase === "closing") return false;
+  return state.phase !== "finalizing" || isStopping(state);
+}
+
+/** A stop, not only an abort: what has not been proposed for landing does not go on. */
+export function isStopping(state: Step["state"]): boolean {
+  return state.halt === "stop" || state.hurry;
+}
+
+export function isInFlight(step: Step): boolean {
+  return step.state.owed.some((owed) => owed.kind !== "wait" && owed.kind !== "stop");
+}
+
+export function endHalted(step: Step) {
+  const aborted = step.state.halt === "abort";
+  const reason = aborted ? "run_aborted" : "SIGINT received";
+  reportConclusion(step, { result: "interrupted", reason });
+  if (aborted) return step.fail("run_aborted", "The run was aborted");
+  step.end({ status: "interrupted", message: "Stopped; resumable", error: null, commit: null });
+}
+
+/** What a result still means while the life is wound down: it is kept, and nothing follows from it. */
+export function absorbCommand(step: Step, event: CommandEnded): void {
+  if (step.state.phase === "session-ending") recordCommand(step, event);
+}
+
+function windDown(step: Step): void {
+  if (!isHalting(step)) return;
+  for (const owed of step.state.owed) {
+    if (owed.kind === "timer") step.cancel(owed.key);
+    else if (owed.kind === "turn") step.oweStop(owed, "clean");
+    else if (owed.kind === "command" && isStopping(step.state)) step.oweStop(owed, "patient");
+  }
+}
+
+/** A performer broke: the failing event of that kind of effect, never a pass. */
+export function failureOf(owed: Owed, event: Extract<IssueEvent, { type: "crashed" }>): IssueEvent {
+  const { key, message } = event;
+  switch (owed.kind) {
+    case "turn":
+      return {
+        type: "turn-ended",
+        key,
+        outcome: { type: "failed", reason: message },
+        sessionId: null,
+        usage: null,
+        seconds: 0,
+        snapshot: null,
+        marker: null,
+        review: null,
+        until: 0,
+      };
+    case "command":
+      return {
+        type: "command-ended",
+        key,
+        exitCode: null,
+        timedOut: false,
+        stopped: false,
+        seconds: 0,
+        digest: message,
+        outputPath: "",
+        tails: message,
+        discarded: [],
+      };
+    case "worktree":
+      return { type: "worktree-failed", key, reason: message };
+    case "land":
+      return { type: "land-ended", key, outcome: { type: "refused", reason: message } };
+    case "tracker":
+      return { type: "tracker-done", key, ok: false, reason: message, lost: false };
+    case "timer":
+      return { type: "timer-fired", key };
+    case "stop":
+    case "wait":
+      return { type: "stop-done", key };
+  }
+}

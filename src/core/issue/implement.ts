@@ -1,0 +1,28 @@
+import { blockingReview } from "./blocking.js";
+import type { TurnEnded } from "./events.js";
+import type { Step } from "./step.js";
+import { isOverBudget, settleTurn } from "./turns.js";
+
+/** An implementer's turn, or a remediating fixer's, is over: the gate judges what it left, unless nothing changed. */
+export function afterTurn(step: Step, event: TurnEnded) {
+  const result = settleTurn(step, event);
+  const { turn, work, seen, gate } = step.state;
+  if (!result || !turn || step.state.halt) return;
+  if (turn.prompt === "fixer") {
+    const { stage, attempt } = turn;
+    step.report({ type: "fixer-ended", stage, attempt, outcome: event.outcome.type });
+  }
+  if (result.error !== null) return step.fail(result.error, result.message);
+  if (isOverBudget(step)) return;
+  if (!event.snapshot || !work) return step.fail("worktree_failed", "The worktree could not be read after the turn");
+  step.set({
+    turn: null,
+    marker: turn.role === "implementer" ? event.marker : null,
+    gate: { ...gate, next: "session-ending" },
+  });
+  const same = seen !== null && seen.tree === work.tree && seen.filesTree === work.filesTree;
+  if (turn.judged && same && blockingReview(step).length > 0) {
+    return step.fail("no_progress", "No progress: the tree is the one that the last review saw");
+  }
+  step.go("gating");
+}

@@ -1,0 +1,57 @@
+import type { FindingSource, Ledger, Remark } from "../finding.js";
+import { type LedgerChange, resolveStage, supersedeStage } from "../ledger/ledger.js";
+import type { Visit } from "../ledger/visit.js";
+import type { CommandEnded } from "./events.js";
+import type { Step } from "./step.js";
+
+/** A visit of a stage by this life, now. */
+export function visitOf(
+  step: Step,
+  visit: { stage: string; source: FindingSource; reviewer: string; visit: number; remarks: readonly Remark[] },
+): Visit {
+  const { policy, state, at } = step;
+  return { ...visit, outcome: "fail", at, commit: state.work?.head ?? null, runId: policy.runId };
+}
+
+/** Closes what the stage reported before, all but `keep`: resolved when the stage passed, superseded when it failed again. */
+export function closeOthers(
+  step: Step,
+  stage: string,
+  how: { readonly keep: readonly string[]; readonly passed: boolean; readonly visit: number },
+): void {
+  const rest = step.ledger.findings.filter((finding) => !how.keep.includes(finding.id));
+  const part: Ledger = { ...step.ledger, findings: rest };
+  const commit = step.state.work?.head ?? null;
+  const reason = `not reported again by ${stage}, visit ${how.visit}`;
+  const closed: LedgerChange = how.passed
+    ? resolveStage(part, { stage, at: step.at, commit })
+    : supersedeStage(part, { stages: [stage], reason, at: step.at });
+  const byId = new Map(closed.ledger.findings.map((finding) => [finding.id, finding]));
+  const findings = step.ledger.findings.map((finding) => byId.get(finding.id) ?? finding);
+  step.apply({ ledger: { ...step.ledger, findings }, reports: closed.reports });
+}
+
+/** A failed command as a finding: what failed, how to run it again, and what it printed. */
+export function commandRemark(
+  ended: CommandEnded,
+  command: { readonly name: string; readonly command: string },
+): Remark {
+  const how = ended.timedOut ? "timed out" : ended.exitCode === null ? "was stopped" : `exit ${ended.exitCode}`;
+  const digest = ended.digest.replace(/\s+/g, " ").trim();
+  const title = `${command.name} failed: ${how}${digest === "" ? "" : `: ${digest}`}`;
+  const facts = [
+    `Exit code: ${ended.exitCode ?? "none"}${ended.timedOut ? " (timed out)" : ""}`,
+    `Duration: ${ended.seconds.toFixed(1)} s`,
+    `Run again: ${command.command}`,
+    `Full output: ${ended.outputPath}`,
+  ];
+  return plainRemark(title.slice(0, 300), `${facts.join("\n")}\n\n${ended.tails}`, command.name);
+}
+
+export function plainRemark(title: string, body: string, reviewer: string): Remark {
+  return { file: "", line_start: 0, line_end: 0, priority: 1, title, body: { text: body }, reviewer };
+}
+
+export function isPass(ended: CommandEnded): boolean {
+  return ended.exitCode === 0 && !ended.timedOut && !ended.stopped;
+}

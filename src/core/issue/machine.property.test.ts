@@ -1,0 +1,209 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Finding } from "../finding.js";
+import { emptyLedger, isBlocking, raise } from "../ledger/ledger.js";
+import type { IssueEvent, Stamped } from "./events.js";
+import { panelOf, policyOf, remark, type Setup, start } from "./fixture.js";
+import { type IssueLife, issueMachine, newIssue } from "./machine.js";
+import { numbersOf, RandomWorld } from "./random-world.js";
+
+const failureMode = fc.constantFrom("continue", "abort", "remediate");
+const reviewSetup = fc.record({
+  max_retries: fc.nat(3),
+  failure_mode: failureMode,
+  finding_threshold: fc.constantFrom("none", "P0", "P2"),
+  track_review_issues: fc.boolean(),
+});
+const setups: fc.Arbitrary<Setup> = fc
+  .record({
+    review: fc.option(reviewSetup, { nil: undefined }),
+    panel: fc.boolean(),
+    sessionEnd: fc.option(fc.record({ failure_mode: failureMode, max_retries: fc.nat(2) }), { nil: null }),
+    mode: fc.constantFrom("merge", "merge", "branch"),
+    options: fc.record({ strict: fc.boolean(), fresh: fc.boolean() }),
+    ownReview: fc.boolean(),
+  })
+  .map(({ review, panel, sessionEnd, mode, options, ownReview }) => {
+    const chosen = review && { ...review, ...(panel ? panelOf("security", "style") : {}) };
+    const policy = policyOf({ review: {} });
+    const code_review = ownReview ? policy.settings.per_issue_review : null;
+    return {
+      ...(chosen ? { review: chosen } : {}),
+      sessionEnd: sessionEnd && { ...sessionEnd, code_review },
+      settings: { finalize: { mode, into: null } },
+      options,
+    } satisfies Setup;
+  });
+/** An issue taken up for the first time, or again with what its last review left. */
+const begins = fc.constantFrom(
+  () => ({ start, ledger: emptyLedger("p-1") }),
+  () => {
+    const visit = {
+      stage: "per_issue_review",
+      source: "review",
+      reviewer: "command",
+      outcome: "fail",
+      visit: 3,
+    } as const;
+    const old = {
+      at: 1,
+      commit: "c9",
+      runId: "run-1",
+      remarks: [remark("Old defect", 1), remark("Old name", 3, "b.ts")],
+    };
+    const { ledger } = raise(emptyLedger("p-1"), { ...visit, ...old });
+    const blocking = ledger.findings.filter((finding) => finding.priority === 1).map((finding) => finding.id);
+    const seen = { tree: "t12", filesTree: "t12" };
+    const resume = { runId: "run-1", sessionId: "old", blocking, baseSha: "c0", seen };
+    return { start: { ...start, life: 2, resume }, ledger };
+  },
+);
+const worlds = fc
+  .tuple(setups, begins, fc.integer(), fc.nat(900), fc.constantFrom(0, 20, 100))
+  .map(([setup, begin, seed, length, trouble]) => {
+    return new RandomWorld(setup, begin(), { choices: numbersOf(seed, length), trouble });
+  });
+
+/** Lives a life to its end, looking at it after every arrival. */
+function live(
+  world: RandomWorld,
+  look: (before: IssueLife, event: Stamped<IssueEvent>) => void = () => undefined,
+): void {
+  world.arrive({ type: "started" });
+  for (let steps = 0; ; steps += 1) {
+    if (steps > 3000) throw new Error("the life does not end");
+    const before = world.life;
+    if (!world.step()) return;
+    const event = world.events.at(-1);
+    if (event) look(before, event);
+  }
+}
+const runs = { numRuns: 1500 };
+
+describe("whatever happens to an issue", () => {
+  it("its life ends, with nothing owed, no key owed twice, and exactly one wait until then", () => {
+    fc.assert(
+      fc.property(worlds, (world) => {
+        live(world, () => {
+          const mirrored = world.life.state.owed.map((owed) => owed.key).sort();
+          expect(mirrored).toEqual([...world.owed.keys()].sort());
+          if (world.life.state.phase === "done") return;
+          expect([...world.owed.values()].filter((effect) => effect.kind === "wait")).toHaveLength(1);
+        });
+        expect(world.life.state.phase).toBe("done");
+        expect(world.owed.size).toBe(0);
+        const finished = world.reported("issue-finished");
+        expect(finished).toHaveLength(world.life.state.ending?.status === "not-claimed" ? 0 : 1);
+      }),
+      runs,
+    );
+  });
+
+  it("succeeds only with a passed gate of the landed tree and, where due, a passed review of the landed commit", () => {
+    fc.assert(
+      fc.property(worlds, (world) => {
+        live(world);
+        const finished = world.finished();
+        if (finished?.status !== "success") return;
+        if (finished.commit === null) {
+          expect(["NO_CHANGE", "OBSOLETE", "ALREADY_COMPLETE"]).toContain(finished.resolution?.outcome);
+          return;
+        }
+        expect(gatedTrees(world)).toContain(RandomWorld.treeOf(finished.commit));
+        const landing = world.history.findLast((effect) => effect.kind === "land" && effect.op !== "propose");
+        const head = landing?.kind === "land" ? landing.head : "";
+        expect([head, `m-${head}-${landing && "tip" in landing ? landing.tip : ""}`]).toContain(finished.commit);
+        if (world.policy.settings.per_issue_review.enabled && finished.resolution === null) expectReviewed(world, head);
+      }),
+      runs,
+    );
+  });
+
+  it("loses no finding, and closes one only when a check has ended or a person waived it", () => {
+    fc.assert(
+      fc.property(worlds, (world) => {
+        live(world, (before, event) => {
+          const now = new Map(world.life.ledger.findings.map((finding) => [finding.id, finding]));
+          for (const old of before.ledger.findings) expectLawful(old, now.get(old.id), { event, life: world.life });
+        });
+      }),
+      runs,
+    );
+  });
+
+  it("nothing changes an ending, and folding the events gives the row again, through JSON and within 8 kB", () => {
+    fc.assert(
+      fc.property(worlds, (world) => {
+        live(world, () => expect(JSON.stringify(world.life.state).length).toBeLessThanOrEqual(8192));
+        const transition = issueMachine(world.policy);
+        for (const event of world.events) {
+          const next = transition(world.life, { ...event, at: world.at + 1 });
+          expect(next.state).toBe(world.life);
+          expect(next.effects).toEqual([]);
+        }
+        let folded: IssueLife = JSON.parse(world.first);
+        for (const event of world.events) folded = JSON.parse(JSON.stringify(transition(folded, event).state));
+        expect(folded).toEqual(JSON.parse(JSON.stringify(world.life)));
+      }),
+      runs,
+    );
+  });
+
+  it("stays within 8 kB when it is resumed with more findings than a list can hold", () => {
+    const blocking = Array.from({ length: 5000 }, (_, n) => n.toString(16).padStart(16, "0"));
+    const resume = { runId: "run-1", sessionId: "s", blocking, baseSha: "c0", seen: null };
+    const state = newIssue({ ...start, title: "x".repeat(100_000), resume });
+    expect(JSON.stringify(state).length).toBeLessThanOrEqual(8192);
+  });
+});
+
+/** Trees on which every required command has passed, as the world itself saw it. */
+function gatedTrees(world: RandomWorld): string[] {
+  const passed = new Map<string, Set<string>>();
+  for (const event of world.events) {
+    if (event.type !== "command-ended" || event.exitCode !== 0 || event.stopped || event.timedOut) continue;
+    const effect = world.history.find((one) => one.key === event.key);
+    if (effect?.kind !== "command" || (effect.stage !== "gate" && effect.stage !== "landing")) continue;
+    const tree = RandomWorld.treeOf(effect.commit ?? "");
+    passed.set(tree, (passed.get(tree) ?? new Set()).add(effect.name));
+  }
+  const required = world.policy.settings.evidence_check.required;
+  return [...passed].filter(([, names]) => required.every((name) => names.has(name))).map(([tree]) => tree);
+}
+
+function expectReviewed(world: RandomWorld, head: string): void {
+  const { per_issue_review } = world.policy.settings;
+  const slots =
+    per_issue_review.reviewer_type === "panel" ? per_issue_review.panel.map((one) => one.name) : ["command"];
+  for (const slot of slots) {
+    const last = world.events.findLast((event) => {
+      if (event.type !== "turn-ended") return false;
+      const effect = world.history.find((one) => one.key === event.key);
+      return effect?.kind === "turn" && effect.slot === slot && effect.stage !== "session_end" && effect.head === head;
+    });
+    const review = last?.type === "turn-ended" && last.outcome.type === "ended" ? last.review : null;
+    if (review?.type !== "verdict") throw new Error(`${slot} gave no verdict on ${head}`);
+    const blocking = review.findings.filter((one) => isBlocking(one.priority, per_issue_review.finding_threshold));
+    const kept = blocking.filter((one) => {
+      const known = world.life.ledger.findings.filter(
+        (finding) => finding.title === one.title && finding.file === one.file,
+      );
+      return !known.some((finding) => finding.status === "waived");
+    });
+    expect(kept).toEqual([]);
+  }
+}
+
+function expectLawful(old: Finding, now: Finding | undefined, at: { event: IssueEvent; life: IssueLife }): void {
+  if (!now) throw new Error(`${old.title} is gone`);
+  if (old.status !== "open" || now.status === "open") return;
+  const { event, life } = at;
+  if (now.status === "waived") {
+    const byPerson = event.type === "signal" && event.signal.name === "waive" && event.signal.finding === old.id;
+    expect(byPerson || life.state.ending?.status === "success").toBe(true);
+    return;
+  }
+  expect(["command-ended", "turn-ended", "land-ended", "worktree-committed", "worktree-ready", "crashed"]).toContain(
+    event.type,
+  );
+}

@@ -1,0 +1,152 @@
+import type { LedgerChange } from "../ledger/ledger.js";
+import { waive } from "../ledger/ledger.js";
+import { afterClaim, afterSetup, afterWorktree, begin } from "./claim.js";
+import { afterClosingTracker, afterRemoval, enterClosing } from "./close.js";
+import type { CommandEnded, IssueEvent, IssueSignal, Stamped, TurnEnded } from "./events.js";
+import { afterLand, afterLandingCommand, enterFinalize } from "./finalize.js";
+import { afterGateCommand, enterGate } from "./gate.js";
+import { absorbCommand, endHalted, failureOf, halt, isHalting, isInFlight } from "./halt.js";
+import { afterTurn } from "./implement.js";
+import type { IssuePolicy } from "./policy.js";
+import { afterReviewer, enterReview } from "./review.js";
+import { resendReviewer, settleReviewer } from "./reviewers.js";
+import {
+  afterFixerCommit,
+  afterSessionEndCommand,
+  afterSessionEndReviewer,
+  afterSessionEndTurn,
+  enterSessionEnd,
+  restartSessionEnd,
+  sessionEndTimeout,
+} from "./session-end.js";
+import type { IssueLife, Owed, Phase } from "./state.js";
+import { type IssueNext, Step } from "./step.js";
+import { resendTurn } from "./turns.js";
+
+export type { IssuePolicy } from "./policy.js";
+export type { IssueLife, IssueState } from "./state.js";
+export { newIssue } from "./state.js";
+export type { IssueNext } from "./step.js";
+
+/** An issue's life as a pure machine: what happened in, what is owed out. */
+export function issueMachine(policy: IssuePolicy): (life: IssueLife, event: Stamped<IssueEvent>) => IssueNext {
+  return (life, event) => {
+    const step = new Step(policy, life, event.at);
+    if (life.state.phase === "done" || !handle(step, event)) return { state: life, effects: [] };
+    enterPhases(step);
+    if (isHalting(step) && !isInFlight(step)) {
+      endHalted(step);
+      enterPhases(step);
+    }
+    return step.next();
+  };
+}
+
+const enter: Record<Phase, (step: Step) => void> = {
+  claiming: () => undefined,
+  preparing: () => undefined,
+  implementing: () => undefined,
+  gating: enterGate,
+  "session-ending": enterSessionEnd,
+  reviewing: enterReview,
+  finalizing: enterFinalize,
+  closing: enterClosing,
+  done: () => undefined,
+};
+
+function enterPhases(step: Step): void {
+  while (step.entering !== null) {
+    const phase = step.entering;
+    step.entering = null;
+    enter[phase](step);
+  }
+}
+
+/** False: nobody waits for this, so nothing changes. */
+function handle(step: Step, event: IssueEvent): boolean {
+  if (event.type === "started") begin(step);
+  else if (event.type === "resumed") return resumed(step);
+  else {
+    const owed = step.settle(event.key);
+    if (!owed) return false;
+    if (event.type === "signal") signalled(step, event.signal);
+    else if (owed.kind === "wait") step.oweSignal();
+    else settled(step, owed, event.type === "crashed" ? failureOf(owed, event) : event);
+  }
+  return true;
+}
+
+function resumed(step: Step): boolean {
+  const command = step.state.owed.find((owed) => owed.kind === "command");
+  if (!command) return false;
+  if (isHalting(step)) step.cancel(command.key);
+  else if (step.state.phase === "session-ending") restartSessionEnd(step);
+  else return false;
+  return true;
+}
+
+function signalled(step: Step, signal: IssueSignal) {
+  step.oweSignal();
+  switch (signal.name) {
+    case "drain":
+      return step.set({ draining: true });
+    case "abort":
+    case "stop":
+      return halt(step, signal.name);
+    case "waive": {
+      const { finding, reason } = signal;
+      const change: LedgerChange = waive(step.ledger, { ids: [finding], reason, at: step.at });
+      step.apply(change);
+    }
+  }
+}
+
+function settled(step: Step, owed: Owed, event: IssueEvent) {
+  switch (event.type) {
+    case "turn-ended":
+      return turnEnded(step, owed, event);
+    case "command-ended":
+      return commandEnded(step, event);
+    case "timer-fired":
+      return timerFired(step, owed);
+    case "tracker-done":
+      return step.state.phase === "claiming" ? afterClaim(step, event) : afterClosingTracker(step, event);
+    case "worktree-ready":
+      return afterWorktree(step, event);
+    case "worktree-committed":
+      return isHalting(step) ? step.look(event.snapshot) : afterFixerCommit(step, event.snapshot);
+    case "worktree-removed":
+      return afterRemoval(step, null);
+    case "worktree-failed":
+      if (step.state.phase === "closing") return afterRemoval(step, event.reason);
+      return isHalting(step) ? undefined : step.fail("worktree_failed", `The worktree failed: ${event.reason}`);
+    case "land-ended":
+      return afterLand(step, event.outcome);
+    default:
+      return;
+  }
+}
+
+function turnEnded(step: Step, owed: Owed, event: TurnEnded) {
+  const ending = step.state.phase === "session-ending";
+  if (owed.slot === undefined) return ending ? afterSessionEndTurn(step, event) : afterTurn(step, event);
+  settleReviewer(step, owed.slot, event);
+  if (isHalting(step)) return;
+  if (ending) afterSessionEndReviewer(step);
+  else afterReviewer(step);
+}
+
+function commandEnded(step: Step, event: CommandEnded) {
+  const { phase } = step.state;
+  if (phase === "finalizing") return afterLandingCommand(step, event);
+  if (isHalting(step)) return absorbCommand(step, event);
+  if (phase === "preparing") return afterSetup(step, event);
+  if (phase === "gating") return afterGateCommand(step, event);
+  if (phase === "session-ending") return afterSessionEndCommand(step, event);
+}
+
+function timerFired(step: Step, owed: Owed) {
+  if (owed.slot !== undefined) return resendReviewer(step, owed.slot);
+  if (owed.key === step.state.sessionEnd?.timer) return sessionEndTimeout(step);
+  resendTurn(step);
+}

@@ -1,0 +1,54 @@
+import type { Remark } from "../finding.js";
+import { plainRemark } from "./ledger-parts.js";
+import type { IssueState, Work } from "./state.js";
+
+const gateName = "gate";
+
+/** What must hold before a gate command may run. Each broken one is a finding; Ratchet never repairs for an implementer. */
+export function brokenPreconditions(state: IssueState, work: Work, dirty: readonly string[]): Remark[] {
+  const remarks: Remark[] = [];
+  if (work.dirtyCount > 0) remarks.push(uncommitted(work, dirty));
+  const marker = wrongMarker(state, work);
+  if (marker) remarks.push(marker);
+  if (state.marker === null && work.commits === 0) {
+    const body =
+      "There is no commit since the base. Commit the work, or end with a line ISSUE_NO_CHANGE, ISSUE_OBSOLETE or ISSUE_ALREADY_COMPLETE and why.";
+    remarks.push(plainRemark("No commit", body, gateName));
+  }
+  if (state.landing.demanded && !work.containsBase) {
+    const body = `The branch must contain ${state.reviewBase}, the tip of the target. Merge it into the branch, resolve the conflicts and commit.`;
+    remarks.push(plainRemark("The target is not merged", body, gateName));
+  }
+  return remarks;
+}
+
+/** Nothing of the branch lands: the issue ends by its marker. */
+export function landsNothing(state: IssueState): boolean {
+  const name = state.marker?.name;
+  return name === "NO_CHANGE" || name === "OBSOLETE" || name === "ALREADY_COMPLETE";
+}
+
+function uncommitted(work: Work, dirty: readonly string[]): Remark {
+  const more = work.dirtyCount - dirty.length;
+  const list = [...dirty, ...(more > 0 ? [`… and ${more} more`] : [])].join("\n");
+  return plainRemark("Uncommitted changes", `These files are not committed (${work.dirtyCount}):\n${list}`, gateName);
+}
+
+function wrongMarker({ marker }: IssueState, work: Work): Remark | null {
+  if (marker === null) return null;
+  const wrong = markerFault(marker.name, work);
+  return wrong === null ? null : plainRemark(`ISSUE_${marker.name} does not hold`, wrong, gateName);
+}
+
+function markerFault(name: string, work: Work): string | null {
+  switch (name) {
+    case "NO_CHANGE":
+    case "OBSOLETE":
+      return work.commits > 0 ? `It means that nothing was changed, but there are ${work.commits} commits.` : null;
+    case "ALREADY_COMPLETE":
+      return work.named === true ? null : "Its rationale must name a commit that is in the target branch.";
+    default:
+      if (work.commits === 0) return "There is no commit.";
+      return work.docsOnly ? null : "The commits change files that are no documentation.";
+  }
+}

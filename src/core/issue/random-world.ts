@@ -1,0 +1,199 @@
+import type { Ledger } from "../finding.js";
+import type { IssueStart } from "../run/effects.js";
+import type { CommandEffect, IssueEffect, LandEffect, TurnEffect } from "./effects.js";
+import type { IssueEvent, IssueSignal, LandOutcome, MarkerName, TurnOutcome } from "./events.js";
+import { commandEnded, policyOf, remark, type Setup, snapshot, turnEnded, World } from "./fixture.js";
+
+/** Numbers that look random and are the same for the same seed. */
+export function numbersOf(seed: number, length: number): number[] {
+  let state = seed >>> 0;
+  return Array.from({ length }, () => {
+    state = (Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9) >>> 0;
+    return Math.floor(((state ^ (state >>> 12)) >>> 0) / 7) % 10_000;
+  });
+}
+
+/** A world that answers as a list of numbers says, in any order and with any type-correct result; then benignly, so that every life can end. */
+export class RandomWorld extends World {
+  private readonly choices: number[];
+  private readonly trouble: number;
+  private made = 10;
+  /** As it was before anything happened. */
+  readonly first: string;
+
+  /** `trouble`: how often machinery fails, in percent of the usual; checks fail as often as they do. */
+  constructor(
+    setup: Setup,
+    begin: { start: IssueStart; ledger: Ledger },
+    luck: { choices: number[]; trouble: number },
+  ) {
+    super(policyOf(setup), begin.start, begin.ledger);
+    this.first = JSON.stringify(this.life);
+    this.choices = [...luck.choices];
+    this.trouble = luck.trouble;
+  }
+
+  /** The commit's tree: commits and trees are numbered alike, mechanical merges have their own. */
+  static treeOf(commit: string): string {
+    return commit.replace(/^c/, "t").replace(/^m/, "mt");
+  }
+
+  /** One arrival; false when the life is over. */
+  step(): boolean {
+    const open = [...this.owed.values()].filter((effect) => effect.kind !== "wait");
+    if (this.owed.size === 0) return false;
+    const outside = this.outside();
+    if (outside === "resumed") this.arrive({ type: "resumed" });
+    else if (outside) this.signal(outside);
+    else {
+      const busy = open.filter((effect) => effect.kind !== "timer");
+      const among = busy.length === 0 || this.chance(3) ? open : busy;
+      const effect = among[this.choose() % among.length];
+      if (!effect) throw new Error("only a signal is owed: the life is stuck");
+      if (effect.kind === "timer") this.at = Math.max(this.at, effect.until);
+      this.arrive(this.result(effect));
+    }
+    return true;
+  }
+
+  private choose(): number {
+    return this.choices.shift() ?? 0;
+  }
+  private chance(percent: number): boolean {
+    return this.likely((percent * this.trouble) / 100);
+  }
+  private likely(percent: number): boolean {
+    return this.choices.length > 0 && this.choose() % 100 >= 100 - percent;
+  }
+
+  private outside(): IssueSignal | "resumed" | null {
+    if (!this.chance(8)) return null;
+    const finding = this.life.ledger.findings[this.choose() % Math.max(1, this.life.ledger.findings.length)];
+    const waive: IssueSignal = { name: "waive", finding: finding?.id ?? "none", reason: "a person says so" };
+    const all = ["resumed", { name: "drain" }, { name: "abort" }, { name: "stop" }, waive, waive, "resumed"] as const;
+    return all[this.choose() % all.length] ?? "resumed";
+  }
+
+  private result(effect: IssueEffect): IssueEvent {
+    const { key } = effect;
+    if (this.chance(3)) return { type: "crashed", key, effect: effect.kind, message: "broke" };
+    switch (effect.kind) {
+      case "turn":
+        return effect.role === "reviewer" ? this.reviewed(effect) : this.worked(effect);
+      case "command":
+        return this.ran(effect);
+      case "stop":
+        return { type: "stop-done", key };
+      case "timer":
+        return { type: "timer-fired", key };
+      case "tracker":
+        return this.chance(5)
+          ? { type: "tracker-done", key, ok: false, reason: "down", lost: this.chance(50) }
+          : { type: "tracker-done", key, ok: true, id: "p-9" };
+      case "worktree":
+        if (this.chance(3)) return { type: "worktree-failed", key, reason: "locked" };
+        if (effect.op === "remove") return { type: "worktree-removed", key };
+        if (effect.op === "commit-all") return { type: "worktree-committed", key, snapshot: this.look() };
+        return {
+          type: "worktree-ready",
+          key,
+          path: "/w",
+          branch: "ratchet/p-1",
+          baseSha: "c0",
+          head: "c0",
+          tree: "t0",
+          fresh: true,
+          targetTip: "c0",
+        };
+      case "land":
+        return { type: "land-ended", key, outcome: this.landed(effect) };
+      case "wait":
+        throw new Error("a signal is not performed");
+    }
+  }
+
+  private look() {
+    const again = this.likely(10);
+    if (!again) this.made += 1;
+    const n = again ? this.made - (this.choose() % 3) : this.made;
+    const dirtyCount = this.chance(10) ? 2 : 0;
+    const dirty = dirtyCount > 0 ? { dirtyCount, dirty: ["x", "y"], filesTree: `f${n}-${this.choose() % 3}` } : {};
+    return snapshot(n, {
+      commits: this.likely(6) ? 0 : 1 + (n % 5),
+      docsOnly: this.likely(40),
+      containsBase: !this.likely(8),
+      namedCommitInTarget: this.likely(60),
+      ...dirty,
+    });
+  }
+
+  private worked({ key, session }: TurnEffect): IssueEvent {
+    const bad: TurnOutcome[] = [
+      { type: "failed", reason: "no" },
+      { type: "timed-out" },
+      { type: "idle" },
+      { type: "lost" },
+      { type: "transient", reason: "busy" },
+      { type: "limited", until: this.at + 5000, reason: "limit" },
+      { type: "limited", until: null, reason: "limit" },
+      { type: "no-session" },
+      { type: "stopped" },
+    ];
+    const outcome: TurnOutcome = this.chance(25)
+      ? (bad[this.choose() % bad.length] ?? { type: "ended" })
+      : { type: "ended" };
+    const names: MarkerName[] = ["NO_CHANGE", "OBSOLETE", "ALREADY_COMPLETE", "DOCS_ONLY"];
+    const name = names[this.choose() % names.length] ?? "NO_CHANGE";
+    const marker = this.likely(6) ? { name, rationale: "because" } : null;
+    return turnEnded({
+      key,
+      outcome,
+      marker,
+      sessionId: this.chance(10) ? null : (session ?? `s${this.choose() % 5}`),
+      snapshot: this.chance(2) ? null : this.look(),
+      usage: { input_tokens: 10, output_tokens: 5, cost_usd: 0.01 },
+      until: this.at + 1000,
+    });
+  }
+
+  private reviewed({ key }: TurnEffect): IssueEvent {
+    if (this.chance(20)) {
+      const bad: TurnOutcome[] = [
+        { type: "failed", reason: "no" },
+        { type: "lost" },
+        { type: "stopped" },
+        { type: "transient", reason: "busy" },
+        { type: "limited", until: null, reason: "limit" },
+        { type: "no-session" },
+      ];
+      return turnEnded({ key, outcome: bad[this.choose() % bad.length] ?? { type: "lost" } });
+    }
+    if (this.chance(15))
+      return turnEnded({ key, review: this.chance(50) ? null : { type: "protocol", reason: "mute" } });
+    const findings = Array.from({ length: this.choose() % 3 }, () => {
+      const n = this.choose();
+      return remark(`Defect ${"abcdefgh"[n % 8]}`, [0, 1, 2, 3, null][n % 5] ?? null, `f${n % 4}.ts`);
+    });
+    return turnEnded({ key, review: { type: "verdict", verdict: this.likely(50) ? "fail" : "pass", findings } });
+  }
+
+  private ran(effect: CommandEffect): IssueEvent {
+    if (this.chance(5)) return commandEnded(effect, { exitCode: null, stopped: true });
+    if (this.chance(5)) return commandEnded(effect, { exitCode: null, timedOut: true });
+    const digest = `broken ${this.choose() % 4}`;
+    return commandEnded(effect, this.likely(10) ? { exitCode: 1, digest, tails: "out" } : {});
+  }
+
+  private landed(effect: LandEffect): LandOutcome {
+    if (this.chance(5)) return { type: "refused", reason: "protected" };
+    if (effect.op === "branch") return { type: "landed", commit: effect.head, behind: null };
+    if (this.chance(15)) return { type: "moved" };
+    if (effect.op === "commit") return { type: "landed", commit: effect.commit, behind: null };
+    const tip = `tip${this.choose() % 5}`;
+    if (this.likely(35)) return { type: "conflict", tip, files: ["a.ts"] };
+    if (this.chance(5)) return { type: "closed" };
+    const merged = this.likely(40);
+    const commit = merged ? `m-${effect.head}-${tip}` : effect.head;
+    return { type: "proposed", tip, commit, tree: RandomWorld.treeOf(commit), merged };
+  }
+}

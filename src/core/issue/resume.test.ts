@@ -1,0 +1,129 @@
+import { describe, expect, it } from "vitest";
+import type { Ledger } from "../finding.js";
+import { emptyLedger, raise, waive } from "../ledger/ledger.js";
+import type { IssueStart } from "../run/effects.js";
+import { failWith, policyOf, type Rules, remark, type Setup, snapshot, start, World } from "./fixture.js";
+
+function left(stage = "per_issue_review", seen: { tree: string; filesTree: string } | null = null) {
+  const visit = { stage, source: "review", reviewer: "command", outcome: "fail", visit: 3 } as const;
+  const remarks = [remark("Null deref", 0), remark("Naming", 2, "b.ts")];
+  const { ledger } = raise(emptyLedger("p-1"), { ...visit, at: 1, commit: "c9", runId: "run-1", remarks });
+  const blocking = ledger.findings.slice(0, 1).map((finding) => finding.id);
+  const begin: IssueStart = {
+    ...start,
+    life: 2,
+    resume: { runId: "run-1", sessionId: "old", blocking, baseSha: "c0", seen },
+  };
+  return { ledger, blocking, begin };
+}
+function resume(setup: Setup, rules: Rules = {}, from: { begin: IssueStart; ledger: Ledger } = left()): World {
+  return new World(policyOf(setup), from.begin, from.ledger).play(rules);
+}
+const logs = (world: World) => world.reported("log").map((report) => report.text);
+
+describe("a life resumed with the findings of its last review", () => {
+  it("A2 sends review_followup, attempt 1 of 3, into the restored session, with exactly those findings, and says so once", () => {
+    const world = resume({ review: {} });
+    const [first] = world.turns();
+    expect(first).toMatchObject({
+      prompt: "review_followup",
+      attempt: 1,
+      maxAttempts: 3,
+      session: "old",
+      only: left().blocking,
+    });
+    expect(logs(world)).toEqual(["Using review_followup for resume: 1 issues from prior run run-1"]);
+    expect(world.turns().filter((turn) => turn.role === "implementer")).toHaveLength(1);
+  });
+
+  it("A6 passed: nothing is stored", () => {
+    expect(resume({ review: {} }).finished()).toMatchObject({ status: "success", last_review_issues: null });
+  });
+
+  it("A6 failed again: only the new set, and the follow-up after round 1 is attempt 2", () => {
+    const world = resume({ review: {} }, { review: () => failWith(remark("Other thing", 0, "z.ts")) });
+    const stored = world.finished()?.last_review_issues ?? [];
+    expect(
+      world.life.ledger.findings.filter((finding) => stored.includes(finding.id)).map((finding) => finding.title),
+    ).toEqual(["Other thing"]);
+    expect(
+      world
+        .turns()
+        .filter((turn) => turn.role === "implementer")
+        .map((turn) => turn.attempt),
+    ).toEqual([1, 2, 3]);
+  });
+
+  it("A6 failed before any review: the old findings are carried on", () => {
+    const world = resume({ review: {} }, { implement: () => ({ outcome: { type: "failed", reason: "x" } }) });
+    expect(world.finished()?.last_review_issues).toEqual(left().blocking);
+  });
+
+  it("A7 the session is gone: once more, the same prompt in a new session", () => {
+    const gone: Rules = {
+      implement: (turn) => (turn.session === "old" ? { outcome: { type: "no-session" }, sessionId: null } : {}),
+    };
+    const world = resume({ review: {} }, gone);
+    expect(
+      world
+        .turns()
+        .slice(0, 2)
+        .map((turn) => [turn.prompt, turn.session, turn.only]),
+    ).toEqual([
+      ["review_followup", "old", left().blocking],
+      ["review_followup", null, left().blocking],
+    ]);
+    expect(logs(world).filter((text) => text.startsWith("Using"))).toHaveLength(1);
+    const strict = resume({ review: {}, options: { strict: true } }, gone);
+    expect(strict.finished()).toMatchObject({
+      status: "failed",
+      error: "session_not_found",
+      last_review_issues: left().blocking,
+    });
+  });
+
+  it("A7 strict, and the record has no session: failed before any turn", () => {
+    const from = left();
+    const begin = { ...from.begin, resume: from.begin.resume && { ...from.begin.resume, sessionId: null } };
+    const world = resume({ review: {}, options: { strict: true } }, {}, { begin, ledger: from.ledger });
+    expect(world.finished()).toMatchObject({ status: "failed", error: "session_not_found" });
+    expect(world.turns()).toEqual([]);
+  });
+
+  it("fresh: the implementer prompt with the findings, in a new session", () => {
+    const [first] = resume({ review: {}, options: { fresh: true } }).turns();
+    expect(first).toMatchObject({ prompt: "implementer", session: null, only: left().blocking });
+  });
+
+  it("A8 the tree of the earlier run's last round is no progress", () => {
+    const seen = { tree: "t1", filesTree: "t1" };
+    const world = resume({ review: {} }, { implement: () => ({ snapshot: snapshot(1) }) }, left(undefined, seen));
+    expect(world.finished()).toMatchObject({ error: "no_progress", last_review_issues: left().blocking });
+    expect(world.reported("gate-started")).toEqual([]);
+  });
+
+  it("waived findings are not replayed; none left: the implementer prompt", () => {
+    const from = left();
+    const { ledger } = waive(from.ledger, { ids: from.blocking, reason: "fine", at: 2 });
+    const world = resume({ review: {} }, {}, { begin: from.begin, ledger });
+    expect(world.turns()[0]).toMatchObject({ prompt: "implementer", session: "old", only: null });
+    expect(logs(world)).toEqual([]);
+  });
+
+  it("findings of a reviewer that is no longer configured are superseded", () => {
+    const world = resume({ review: {} }, {}, left("per_issue_review/security"));
+    expect(world.turns()[0]?.prompt).toBe("implementer");
+    expect(world.life.ledger.findings.map((finding) => finding.reason)).toEqual([
+      "no longer checked",
+      "no longer checked",
+    ]);
+  });
+
+  it("C8 base_sha is the earlier life's", () => {
+    const from = left();
+    const begin = { ...from.begin, resume: from.begin.resume && { ...from.begin.resume, baseSha: "b7" } };
+    const world = resume({ review: {} }, {}, { begin, ledger: from.ledger });
+    expect(world.reported("worktree-ready")).toMatchObject([{ base_sha: "b7" }]);
+    expect(world.turns().map((turn) => turn.base)).toEqual(["b7", "b7"]);
+  });
+});

@@ -1,0 +1,123 @@
+import { openFindings, supersedeStage } from "../ledger/ledger.js";
+import { blockingReview } from "./blocking.js";
+import { closeOthers } from "./ledger-parts.js";
+import { reviewAttempts } from "./policy.js";
+import { isReviewerRunning, newSlot, startSlots } from "./reviewers.js";
+import { perIssueReview, reviewSlots, reviewStage } from "./slots.js";
+import type { ReviewState, Slot } from "./state.js";
+import type { Step } from "./step.js";
+import { isOverBudget, oweTurn } from "./turns.js";
+
+/**
+ * The issue's review. A round is one commit under review: first the slots that blocked last time, then the others, so
+ * that a pass always covers the commit that lands. Nothing is decided while a reviewer runs.
+ */
+export function enterReview(step: Step) {
+  const { work, review } = step.state;
+  if (!isReviewDue(step) || !work) return step.go("finalizing");
+  if (review.seen === work.tree && blockingReview(step).length > 0) {
+    return step.fail("no_progress", "No progress: the tree is the one that the last review saw");
+  }
+  if (isOverBudget(step)) return;
+  const slots = reviewSlots(step.policy.settings).map(({ name }) =>
+    newSlot(name, review.slots.find((slot) => slot.name === name)?.open ?? false),
+  );
+  setReview(step, { round: review.round + 1, slots });
+  const first = slots.filter((slot) => slot.open);
+  startSlots(step, namesOf(first.length > 0 ? first : slots));
+}
+
+export function isReviewDue(step: Step): boolean {
+  const { work, marker } = step.state;
+  return step.policy.settings.per_issue_review.enabled && (work?.commits ?? 0) > 0 && marker === null;
+}
+
+export function afterReviewer(step: Step) {
+  if (isReviewerRunning(step)) return;
+  const slots = step.state.review.slots.map((slot) =>
+    stillBlocks(step, slot) ? slot : { ...slot, status: "pass" as const },
+  );
+  setReview(step, { slots });
+  const failed = slots.filter((slot) => slot.status === "fail");
+  const out = slots.filter((slot) => slot.status === "out");
+  if (failed.length > 0 || out.length > 0) return roundFailed(step, { failed, out });
+  const rest = slots.filter((slot) => slot.status === "idle");
+  if (rest.length > 0 && isOverBudget(step)) return;
+  if (rest.length > 0) return startSlots(step, namesOf(rest));
+  roundPassed(step);
+}
+
+/** A waiver may have come since the slot's verdict. */
+function stillBlocks(step: Step, slot: Slot): boolean {
+  if (slot.status !== "fail") return true;
+  const { settings } = step.policy;
+  const blocking = settings.per_issue_review.finding_threshold;
+  return openFindings(step.ledger, { stages: [reviewStage(settings, slot.name)], blocking }).length > 0;
+}
+
+function roundPassed(step: Step): void {
+  const { work, review } = step.state;
+  closeOthers(step, perIssueReview, { keep: keptOpen(step), passed: true, visit: review.round });
+  const slots = review.slots.map((slot) => ({ ...slot, open: false }));
+  setReview(step, { passed: work?.head ?? null, slots, fixer: null });
+  step.go("finalizing");
+}
+
+/** Without a panel the section's own findings are the slot's, which its verdict has dealt with. */
+function keptOpen(step: Step): string[] {
+  if (step.policy.settings.per_issue_review.reviewer_type === "panel") return [];
+  return step.ledger.findings.map((finding) => finding.id);
+}
+
+function roundFailed(step: Step, slots: { readonly failed: readonly Slot[]; readonly out: readonly Slot[] }) {
+  const { work, review } = step.state;
+  const { per_issue_review } = step.policy.settings;
+  if (slots.failed.length === 0 || !work) return unavailable(step, slots.out);
+  if (per_issue_review.reviewer_type === "panel") {
+    const gone = { stages: [perIssueReview], reason: "no longer checked", at: step.at };
+    step.apply(supersedeStage(step.ledger, gone));
+  }
+  const blocking = review.blocking + 1;
+  const marked = review.slots.map((slot) => ({ ...slot, open: slot.status === "fail" }));
+  setReview(step, { blocking, seen: work.tree, slots: marked });
+  step.set({ seen: { tree: work.tree, filesTree: work.filesTree } });
+  const max = reviewAttempts(step.policy);
+  if (blocking < max) return followUp(step, blocking + 1, max);
+  if (slots.out.length > 0) return unavailable(step, slots.out);
+  usedUp(step, blocking);
+}
+
+function followUp(step: Step, attempt: number, maxAttempts: number): void {
+  const { session } = step.state;
+  const plan = { role: "implementer", stage: "implement", prompt: "review_followup", judged: true } as const;
+  oweTurn(step, { ...plan, attempt, maxAttempts, session });
+}
+
+function unavailable(step: Step, out: readonly Slot[]): void {
+  step.fail("review_unavailable", `Review unavailable: no verdict from ${namesOf(out).join(", ")}`);
+}
+
+function usedUp(step: Step, rounds: number) {
+  const { failure_mode, max_retries } = step.policy.settings.per_issue_review;
+  const { review, draining } = step.state;
+  const message = `Review failed: blocking findings after ${rounds} rounds`;
+  if (failure_mode === "abort") {
+    step.set({ abortRun: true });
+    return step.fail("failure_mode_abort", `${message}, and its failure_mode is abort`);
+  }
+  if (failure_mode !== "remediate" || draining || review.fixers >= max_retries)
+    return step.fail("review_failed", message);
+  if (isOverBudget(step)) return;
+  const attempt = review.fixers + 1;
+  setReview(step, { fixers: attempt, fixer: { session: null } });
+  step.report({ type: "fixer-started", stage: perIssueReview, attempt, max_attempts: max_retries });
+  const plan = { role: "fixer", stage: "per_issue_review", prompt: "fixer", session: null, judged: true } as const;
+  oweTurn(step, { ...plan, attempt, maxAttempts: max_retries });
+}
+
+function namesOf(slots: readonly Slot[]): string[] {
+  return slots.map((slot) => slot.name);
+}
+function setReview(step: Step, patch: Partial<ReviewState>): void {
+  step.set({ review: { ...step.state.review, ...patch } });
+}

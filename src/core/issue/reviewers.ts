@@ -1,0 +1,206 @@
+import { add, openFindings } from "../ledger/ledger.js";
+import type { FindingThreshold } from "../settings.js";
+import { blockingReview } from "./blocking.js";
+import type { ReviewOutcome, TurnEnded } from "./events.js";
+import { closeOthers, visitOf } from "./ledger-parts.js";
+import { reviewAttempts } from "./policy.js";
+import { reviewStage } from "./slots.js";
+import type { Slot } from "./state.js";
+import type { Step } from "./step.js";
+import { limitEnd, reportTurn, spend } from "./turns.js";
+
+/**
+ * Reviewers in their slots, for the issue's review and for session_end's own. Each slot comes to a verdict or runs out
+ * of tries; only a verdict is ever a pass. What the verdicts mean is decided by the phase once no slot runs.
+ */
+interface Panel {
+  readonly prefix: string;
+  readonly round: number;
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly threshold: FindingThreshold;
+  readonly slots: readonly Slot[];
+  readonly stage: (slot: string) => string;
+  /** Older findings of the stage are closed by each verdict. */
+  readonly closes: boolean;
+}
+
+const protocolTries = 3;
+const lostTries = 3;
+
+export function newSlot(name: string, open: boolean): Slot {
+  return { name, status: "idle", open, starts: 0, bad: 0, transient: 0, lost: 0 };
+}
+
+export function startSlots(step: Step, names: readonly string[]): void {
+  for (const name of names) startSlot(step, name);
+}
+
+export function isReviewerRunning(step: Step): boolean {
+  return panelOf(step).slots.some((slot) => slot.status === "running");
+}
+
+/** The slot's back-off is over. */
+export function resendReviewer(step: Step, name: string): void {
+  startSlot(step, name);
+}
+
+export function settleReviewer(step: Step, name: string, event: TurnEnded) {
+  spend(step, event.usage);
+  reportTurn(step, event, "reviewer");
+  const slot = panelOf(step).slots.find((one) => one.name === name);
+  if (!slot) return;
+  const { outcome } = event;
+  if (outcome.type === "ended") return judge(step, slot, event.review);
+  if (isWindingDown(step)) return giveUp(step, slot, "stopped");
+  switch (outcome.type) {
+    case "lost":
+    case "stopped":
+      return slot.lost < lostTries
+        ? again(step, { ...slot, lost: slot.lost + 1 })
+        : protocolFailure(step, slot, "the reviewer's process was lost");
+    case "transient": {
+      const seconds = step.policy.settings.agent.backoff_seconds[slot.transient];
+      return seconds === undefined
+        ? giveUp(step, slot, outcome.reason)
+        : waitFor(step, slot, step.at + seconds * 1000, outcome.reason);
+    }
+    case "limited": {
+      const until = limitEnd(step, slot.transient, outcome.until);
+      return until === null ? giveUp(step, slot, outcome.reason) : waitFor(step, slot, until, outcome.reason);
+    }
+    default:
+      return protocolFailure(step, slot, "reason" in outcome ? outcome.reason : outcome.type);
+  }
+}
+
+function isWindingDown({ state }: Step): boolean {
+  return state.halt !== null || (state.sessionEnd?.timedOut ?? false);
+}
+
+function judge(step: Step, slot: Slot, review: ReviewOutcome | null) {
+  if (review === null) return protocolFailure(step, slot, "no verdict");
+  if (review.type === "protocol") return protocolFailure(step, slot, review.reason);
+  if (review.verdict === "fail" && review.findings.length === 0) {
+    return protocolFailure(step, slot, "a fail without a finding");
+  }
+  const panel = panelOf(step);
+  const stage = panel.stage(slot.name);
+  const visit = { stage, source: "review", reviewer: slot.name, visit: panel.round, remarks: review.findings } as const;
+  const raised = step.apply(add(step.ledger, visitOf(step, visit)));
+  const blocking = openFindings(step.ledger, { ids: raised, stages: [stage], blocking: panel.threshold });
+  const passed = blocking.length === 0;
+  if (panel.closes) closeOthers(step, stage, { keep: raised, passed, visit: panel.round });
+  setSlot(step, { ...slot, status: passed ? "pass" : "fail" });
+  if (panel.closes) step.set({ review: { ...step.state.review, judged: true } });
+  reportEnd(step, slot, { verdict: passed ? "pass" : "fail", findings: raised.length });
+}
+
+function protocolFailure(step: Step, slot: Slot, reason: string): void {
+  const panel = panelOf(step);
+  const title = `No verdict from ${slot.name}`;
+  const remark = { file: "", line_start: 0, line_end: 0, priority: null, title, body: { text: reason } };
+  const stage = panel.stage(slot.name);
+  const visit = { stage, source: "protocol", reviewer: slot.name, visit: panel.round, remarks: [remark] } as const;
+  step.apply(add(step.ledger, visitOf(step, visit)));
+  reportEnd(step, slot, { verdict: "protocol", findings: 0, reason });
+  const bad = slot.bad + 1;
+  if (bad >= protocolTries || isWindingDown(step)) setSlot(step, { ...slot, bad, status: "out" });
+  else again(step, { ...slot, bad });
+}
+
+function giveUp(step: Step, slot: Slot, reason: string): void {
+  reportEnd(step, slot, { verdict: "protocol", findings: 0, reason });
+  setSlot(step, { ...slot, status: "out" });
+}
+
+function waitFor(step: Step, slot: Slot, until: number, reason: string): void {
+  setSlot(step, { ...slot, transient: slot.transient + 1 });
+  step.oweTimer(`reviewer-${slot.name}`, until, slot.name);
+  step.report({ type: "waiting", for: `${slot.name}: ${reason}`, until });
+}
+
+function again(step: Step, slot: Slot): void {
+  setSlot(step, slot);
+  startSlot(step, slot.name);
+}
+
+function reportEnd(
+  step: Step,
+  slot: Slot,
+  end: { readonly verdict: "pass" | "fail" | "protocol"; readonly findings: number; readonly reason?: string },
+): void {
+  const { attempt, stage, closes } = panelOf(step);
+  const blocking = closes ? { blocking: blockingReview(step) } : {};
+  step.report({ type: "review-ended", attempt, reviewer: slot.name, stage: stage(slot.name), ...end, ...blocking });
+}
+
+function startSlot(step: Step, name: string): void {
+  const panel = panelOf(step);
+  const slot = panel.slots.find((one) => one.name === name);
+  if (!slot) return;
+  const starts = slot.starts + 1;
+  setSlot(step, { ...slot, starts, status: "running" });
+  const { state } = step;
+  const folder = step.newFolder(`review-${name}`);
+  const head = state.work?.head ?? state.baseSha;
+  const { attempt, maxAttempts } = panel;
+  const stage = panel.stage(name);
+  step.owe(
+    {
+      kind: "turn",
+      key: `${panel.prefix}:${name}:round-${panel.round}:try-${starts}`,
+      folder,
+      role: "reviewer",
+      prompt: "review",
+      stage,
+      slot: name,
+      attempt,
+      maxAttempts,
+      session: null,
+      base: state.reviewBase,
+      head,
+      only: null,
+      continues: null,
+      until: null,
+    },
+    name,
+  );
+  step.report({ type: "review-started", attempt, reviewer: name, commit: head, stage });
+  const prompt = { kind: "review", attempt, max_attempts: maxAttempts, path: folder, role: "reviewer" } as const;
+  step.report({ type: "prompt-sent", ...prompt, reviewer: name });
+}
+
+function setSlot(step: Step, slot: Slot): void {
+  const { phase, sessionEnd, review } = step.state;
+  const put = (slots: readonly Slot[]) => slots.map((one) => (one.name === slot.name ? slot : one));
+  if (phase !== "session-ending") step.set({ review: { ...review, slots: put(review.slots) } });
+  else if (sessionEnd) step.set({ sessionEnd: { ...sessionEnd, slots: put(sessionEnd.slots) } });
+}
+
+function panelOf(step: Step): Panel {
+  const { state, policy } = step;
+  const { settings } = policy;
+  if (state.phase === "session-ending") {
+    return {
+      prefix: "session_end-review",
+      round: state.sessionEndRuns,
+      attempt: 1,
+      maxAttempts: 1,
+      threshold: settings.validation_triggers.session_end?.code_review?.finding_threshold ?? "none",
+      slots: state.sessionEnd?.slots ?? [],
+      stage: () => "session_end",
+      closes: false,
+    };
+  }
+  return {
+    prefix: "review",
+    round: state.review.round,
+    attempt: state.review.round,
+    maxAttempts: reviewAttempts(policy),
+    threshold: settings.per_issue_review.finding_threshold,
+    slots: state.review.slots,
+    stage: (slot) => reviewStage(settings, slot),
+    closes: true,
+  };
+}

@@ -1,0 +1,196 @@
+import { describe, expect, it } from "vitest";
+import type { CommandEffect } from "./effects.js";
+import { failWith, noVerdict, play, remark, review, type Setup, type World } from "./fixture.js";
+
+const failing = (...names: string[]) => ({
+  command: (effect: CommandEffect) => ({
+    exitCode: effect.stage === "session_end" && names.includes(effect.name) ? 1 : 0,
+  }),
+});
+const executed = (world: World) =>
+  world.history.filter((effect) => effect.kind === "command" && effect.stage === "session_end").length;
+const fixers = (world: World) => world.turns().filter((turn) => turn.role === "fixer");
+const result = (world: World) => world.reported("session-end-completed").at(-1)?.session_end_result;
+const own = (patch: Setup["sessionEnd"] = {}): Setup => ({ sessionEnd: { code_review: review, ...patch } });
+
+describe("session_end", () => {
+  it("C2 not configured: skipped, no started line, the review goes on", () => {
+    const world = play({ review: {} });
+    expect(world.reported("session-end-skipped")).toMatchObject([{ reason: "not_configured" }]);
+    expect(world.reported("session-end-started")).toEqual([]);
+    expect(world.reported("review-started")).toHaveLength(1);
+  });
+
+  it("records each command with its place, in one folder each", () => {
+    const world = play({ sessionEnd: {} });
+    expect(result(world)).toMatchObject({ status: "pass", reason: null, code_review_result: null });
+    expect(result(world)?.commands.map((command) => [command.ref, command.passed, command.output_path])).toEqual([
+      ["one", true, "/home/runs/run-2/p-1/03-session_end/one"],
+      ["two", true, "/home/runs/run-2/p-1/03-session_end/two"],
+      ["three", true, "/home/runs/run-2/p-1/03-session_end/three"],
+    ]);
+  });
+
+  it("C4 continue: later commands do not run, its review runs once, the issue can still succeed", () => {
+    const world = play({ review: {}, ...own() }, { ...failing("two"), tracker: () => ({ id: "p-7" }) });
+    expect(executed(world)).toBe(2);
+    expect(result(world)).toMatchObject({
+      status: "fail",
+      reason: "command_failed",
+      code_review_result: { ran: true, passed: true },
+    });
+    expect(world.reported("review-started").map((report) => report.stage)).toEqual(["session_end", "per_issue_review"]);
+    expect(world.finished()?.status).toBe("success");
+    const [finding] = world.life.ledger.findings;
+    expect(finding).toMatchObject({
+      source: "command",
+      stage: "session_end",
+      status: "waived",
+      reason: "tracked as p-7",
+    });
+  });
+
+  it("C5 remediate, always failing: 3 executions, 2 fixers in new sessions, its review once, then the review", () => {
+    const world = play({ review: {}, ...own({ failure_mode: "remediate", max_retries: 2 }) }, failing("one"));
+    expect(executed(world)).toBe(3);
+    expect(fixers(world).map((turn) => [turn.attempt, turn.maxAttempts, turn.session])).toEqual([
+      [1, 2, null],
+      [2, 2, null],
+    ]);
+    expect(result(world)).toMatchObject({ status: "fail", reason: "max_retries_exhausted" });
+    expect(world.reported("review-started").filter((report) => report.stage === "session_end")).toHaveLength(1);
+    expect(world.finished()).toMatchObject({ status: "success", counters: { session_end_attempts: 3 } });
+  });
+
+  it("C5 success on the second execution: one fixer, pass; max_retries 0: none", () => {
+    const second = play(own({ failure_mode: "remediate", max_retries: 2 }), {
+      command: (effect) => ({ exitCode: effect.folder === "03-session_end/one" ? 1 : 0 }),
+    });
+    expect(fixers(second)).toHaveLength(1);
+    expect(result(second)).toMatchObject({ status: "pass", reason: null });
+    const none = play(own({ failure_mode: "remediate" }), failing("one"));
+    expect(fixers(none)).toEqual([]);
+    expect(result(none)?.reason).toBe("max_retries_exhausted");
+  });
+
+  it("a fixer's commit goes through the gate before the review, and session_end is not entered again", () => {
+    const world = play({ review: {}, sessionEnd: { failure_mode: "remediate", max_retries: 1 } }, failing("one"));
+    expect(world.reported("gate-passed").map((report) => report.commit)).toEqual(["c1", "c101"]);
+    expect(world.reported("session-end-started")).toHaveLength(1);
+    expect(world.reported("review-started")).toMatchObject([{ commit: "c101" }]);
+    expect(world.finished()?.commit).toBe("c101");
+  });
+
+  it("C6 its executions change neither the gate's nor the review's attempts", () => {
+    const world = play(
+      { review: {}, sessionEnd: { failure_mode: "remediate", max_retries: 2 } },
+      {
+        command: (effect) => ({ exitCode: effect.stage === "session_end" && effect.name === "one" ? 1 : 0 }),
+        review: (_, n) => (n <= 2 ? failWith(remark("Wrong", 1)) : {}),
+      },
+    );
+    expect(
+      world
+        .turns()
+        .filter((turn) => turn.role === "implementer")
+        .map((turn) => [turn.prompt, turn.attempt]),
+    ).toEqual([
+      ["implementer", 1],
+      ["review_followup", 2],
+      ["review_followup", 3],
+    ]);
+    expect(world.finished()).toMatchObject({
+      status: "success",
+      counters: { review_attempts: 3, session_end_attempts: 9 },
+    });
+  });
+
+  it("C11 abort: the culprit fails, also with review off, without its own review, and wants the run aborted", () => {
+    const world = play(own({ failure_mode: "abort" }), failing("one"));
+    expect(result(world)).toMatchObject({ status: "fail", reason: "failure_mode_abort", code_review_result: null });
+    expect(world.finished()).toMatchObject({ status: "failed", error: "failure_mode_abort" });
+    expect(world.life.state.abortRun).toBe(true);
+  });
+
+  it("C9 the overall timeout ends the running command, records none, and the review goes on", () => {
+    const world = play({ review: {}, ...own() }, { command: (effect) => (effect.name === "two" ? null : {}) });
+    expect(world.history.find((effect) => effect.kind === "stop")).toMatchObject({
+      how: "kill",
+      folder: "03-session_end/two",
+    });
+    expect(result(world)).toMatchObject({
+      status: "timeout",
+      reason: "session_end_timeout",
+      commands: [],
+      code_review_result: null,
+    });
+    expect(world.finished()?.status).toBe("success");
+  });
+
+  it("the overall clock does not count fixer turns", () => {
+    const world = play(
+      { sessionEnd: { failure_mode: "remediate", max_retries: 1, timeout: 100 } },
+      {
+        ...failing("one"),
+        fix: () => ({ seconds: 5000 }),
+        before: (w) => {
+          if (w.turns().at(-1)?.role === "fixer" && w.at < 5_000_000) w.at = 5_000_000;
+          return null;
+        },
+      },
+    );
+    expect(result(world)).toMatchObject({ status: "fail", reason: "max_retries_exhausted" });
+    const timers = world.history.filter((effect) => effect.kind === "timer");
+    expect(timers[1]?.until).toBeGreaterThan(5_000_000);
+  });
+
+  it("the timeout during its review stops the reviewer: timeout, ran false", () => {
+    const world = play(own(), { review: () => null });
+    expect(result(world)).toMatchObject({ status: "timeout", commands: [], code_review_result: { ran: false } });
+    expect(world.finished()?.status).toBe("success");
+  });
+
+  it("blocking findings of its own review make it fail, code_review; three protocol failures too, without findings", () => {
+    const blocked = play(own(), { review: () => failWith(remark("Wrong", 1)) });
+    expect(result(blocked)).toMatchObject({
+      status: "fail",
+      reason: "code_review",
+      code_review_result: { ran: true, passed: false },
+    });
+    expect(result(blocked)?.code_review_result?.findings).toHaveLength(1);
+    const mute = play(own(), { review: () => noVerdict });
+    expect(mute.reported("review-ended").map((report) => report.verdict)).toEqual(["protocol", "protocol", "protocol"]);
+    expect(result(mute)?.code_review_result).toEqual({ ran: true, passed: false, findings: [] });
+    expect(mute.finished()?.status).toBe("success");
+  });
+
+  it("C13 without commands its review alone decides", () => {
+    expect(result(play(own({ commands: [] })))).toMatchObject({
+      status: "pass",
+      commands: [],
+      code_review_result: { ran: true, passed: true },
+    });
+  });
+
+  it("C15 killed in a command: interrupted, process_crash; then again from the first command, no attempt used", () => {
+    let crashed = false;
+    const world = play(
+      { sessionEnd: {} },
+      {
+        before: (w) => {
+          if (crashed || ![...w.owed.keys()].includes("session_end:03:two")) return null;
+          crashed = true;
+          return "resumed";
+        },
+      },
+    );
+    const told = world.reported("session-end-completed");
+    expect(told.map((report) => [report.result, report.reason])).toEqual([
+      ["interrupted", "process_crash"],
+      ["pass", null],
+    ]);
+    expect(told[0]?.session_end_result.commands.map((command) => command.ref)).toEqual(["one"]);
+    expect(world.finished()?.counters.session_end_attempts).toBe(1);
+    expect(world.commands().filter((key) => key.startsWith("session_end:04"))).toHaveLength(3);
+  });
+});

@@ -1,0 +1,145 @@
+import { describe, expect, it } from "vitest";
+import type { IssueSignal } from "./events.js";
+import { failWith, panelOf, play, type Rules, remark, type Setup, type World } from "./fixture.js";
+
+/** Sends the signal when an effect with this key is first owed. */
+function when(key: string, signal: IssueSignal, rules: Rules = {}): Rules {
+  let sent = false;
+  const before = (world: World) => {
+    if (sent || !world.owed.has(key)) return null;
+    sent = true;
+    return signal;
+  };
+  return { ...rules, before };
+}
+const drain: IssueSignal = { name: "drain" };
+const abort: IssueSignal = { name: "abort" };
+const stop: IssueSignal = { name: "stop" };
+const ended = (world: World) => world.reported("session-end-completed").at(-1)?.session_end_result;
+const stops = (world: World) =>
+  world.history.flatMap((effect) => (effect.kind === "stop" ? [[effect.folder, effect.how]] : []));
+const both: Setup = { review: {}, sessionEnd: {} };
+
+describe("drain", () => {
+  it("C10 during command 1 of 3: it ends, 2 and 3 do not run, the review runs and the issue is finalized", () => {
+    const world = play(both, when("session_end:03:one", drain));
+    expect(ended(world)).toMatchObject({
+      status: "interrupted",
+      reason: "SIGINT received",
+      commands: [{ ref: "one", passed: true }],
+    });
+    expect(world.reported("review-started")).toHaveLength(1);
+    expect(world.finished()?.status).toBe("success");
+  });
+
+  it("a session_end entered afterwards is interrupted with no command; interruption beats failure_mode", () => {
+    const world = play({ review: {}, sessionEnd: { failure_mode: "abort" } }, when("gate:1:test", drain));
+    expect(ended(world)).toMatchObject({ status: "interrupted", reason: "SIGINT received", commands: [] });
+    expect(world.finished()?.status).toBe("success");
+    const failing = { command: () => ({ exitCode: 1 }) };
+    const beaten = play(
+      { settings: { evidence_check: { required: [] } }, sessionEnd: { failure_mode: "abort" } },
+      when("session_end:03:one", drain, failing),
+    );
+    expect(ended(beaten)).toMatchObject({ status: "interrupted", commands: [{ ref: "one", passed: false }] });
+    expect(beaten.finished()?.status).toBe("success");
+  });
+
+  it("follow-up turns go on, fixers are not started", () => {
+    const world = play(
+      { review: { failure_mode: "remediate", max_retries: 2 } },
+      when("turn:implementer:1", drain, { review: () => failWith(remark("Wrong", 0)) }),
+    );
+    expect(world.turns().filter((turn) => turn.role === "implementer")).toHaveLength(2);
+    expect(world.turns().some((turn) => turn.role === "fixer")).toBe(false);
+    expect(world.finished()?.error).toBe("review_failed");
+  });
+
+  it("an issue that is only being claimed does not start", () => {
+    const world = play({}, when("tracker:claim", drain));
+    expect(world.reports).toEqual([]);
+    expect(world.history.some((effect) => effect.kind === "tracker" && effect.op === "release")).toBe(true);
+    expect(world.life.state.ending?.status).toBe("not-claimed");
+  });
+});
+
+describe("abort", () => {
+  it("C11 in a command of session_end: it ends by itself, interrupted run_aborted, no reviewer, failed", () => {
+    const world = play(both, when("session_end:03:one", abort));
+    expect(ended(world)).toMatchObject({ status: "interrupted", reason: "run_aborted", commands: [{ ref: "one" }] });
+    expect(stops(world)).toEqual([]);
+    expect(world.reported("review-started")).toEqual([]);
+    expect(world.finished()).toMatchObject({ status: "failed", error: "run_aborted" });
+    expect(world.life.state.abortRun).toBe(false);
+  });
+
+  it("a turn gets its clean signal; its work and session are kept", () => {
+    const world = play({}, when("turn:implementer:1", abort, { implement: () => null }));
+    expect(stops(world)).toEqual([["01-implementer", "clean"]]);
+    expect(world.finished()).toMatchObject({ status: "failed", error: "run_aborted", session_id: "s1" });
+    expect(world.reported("gate-started")).toEqual([]);
+  });
+
+  it("reviewers are stopped, and the findings of those that had finished stay", () => {
+    const rules: Rules = { review: (turn) => (turn.slot === "b" ? null : failWith(remark("Wrong", 0))) };
+    let sent = false;
+    const world = play(
+      { review: panelOf("a", "b") },
+      {
+        ...rules,
+        before: (w) => {
+          if (sent || w.life.ledger.findings.length === 0) return null;
+          sent = true;
+          return abort;
+        },
+      },
+    );
+    expect(stops(world)).toEqual([["04-review-b", "clean"]]);
+    expect(world.finished()).toMatchObject({ status: "failed", error: "run_aborted" });
+    expect(world.finished()?.last_review_issues).toHaveLength(1);
+  });
+
+  it("a landing goes on; a conflict then ends it", () => {
+    expect(play({}, when("land:propose:1", abort)).finished()).toMatchObject({ status: "success", commit: "c1" });
+    const torn = play({}, when("land:propose:1", abort, { land: () => ({ type: "conflict", tip: "t", files: [] }) }));
+    expect(torn.finished()).toMatchObject({ status: "failed", error: "run_aborted" });
+  });
+
+  it("a back-off is not waited for", () => {
+    const rules: Rules = { implement: () => ({ outcome: { type: "transient", reason: "busy" } }) };
+    const world = play({}, when("timer:backoff:1", abort, rules));
+    expect(world.turns()).toHaveLength(1);
+    expect(world.finished()?.error).toBe("run_aborted");
+  });
+});
+
+describe("stop", () => {
+  it.each([
+    ["turn:implementer:1", [["01-implementer", "clean"]]],
+    ["gate:1:test", [["02-gate/test", "patient"]]],
+    ["session_end:03:one", [["03-session_end/one", "patient"]]],
+    ["review:command:round-1:try-1", [["04-review-command", "clean"]]],
+  ])("at %s: wound down, interrupted, released, nothing landed", (key, told) => {
+    const hang = { implement: () => (key.startsWith("turn") ? null : {}), review: () => null };
+    const world = play(both, when(key, stop, { ...hang, command: (effect) => (effect.key === key ? null : {}) }));
+    expect(stops(world)).toEqual(told);
+    expect(world.finished()).toMatchObject({ status: "interrupted", commit: null });
+    expect(world.history.some((effect) => effect.kind === "tracker" && effect.op === "release")).toBe(true);
+    expect(world.history.some((effect) => effect.kind === "land")).toBe(false);
+  });
+
+  it("a proposed landing is not committed, but one being committed finishes", () => {
+    expect(play({}, when("land:propose:1", stop)).finished()?.status).toBe("interrupted");
+    expect(play({}, when("land:commit:1", stop)).finished()).toMatchObject({ status: "success", commit: "c1" });
+  });
+
+  it("after an abort it only hurries: the ending stays run_aborted", () => {
+    let sent = 0;
+    const world = play(both, {
+      command: (effect) => (effect.key === "gate:1:test" ? null : {}),
+      before: (w) => (w.owed.has("gate:1:test") && sent < 2 ? ([abort, stop][sent++] ?? null) : null),
+    });
+    expect(stops(world)).toEqual([["02-gate/test", "patient"]]);
+    expect(world.finished()).toMatchObject({ status: "failed", error: "run_aborted" });
+  });
+});

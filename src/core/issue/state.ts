@@ -1,0 +1,272 @@
+import type { Ledger } from "../finding.js";
+import type { IssueStatus } from "../record.js";
+import type { IssueStart } from "../run/effects.js";
+import type { IssueEffect, PromptKind } from "./effects.js";
+import type { Marker } from "./events.js";
+
+/**
+ * An issue's life as its row keeps it: counters, ids and references, never texts, so that it stays below 8 kB whatever
+ * happens. Settings are not in it: they are the run's, frozen, and come with the policy.
+ */
+export type Phase =
+  | "claiming"
+  | "preparing"
+  | "implementing"
+  | "gating"
+  | "session-ending"
+  | "reviewing"
+  | "finalizing"
+  | "closing"
+  | "done";
+
+export interface IssueState {
+  readonly version: 1;
+  readonly issueId: string;
+  readonly title: string;
+  readonly life: number;
+  /** It is a follow-up itself, so it makes none of its own. */
+  readonly followUp: boolean;
+  readonly phase: Phase;
+  readonly startedAt: number;
+  readonly resume: {
+    readonly runId: string;
+    readonly sessionId: string | null;
+    readonly baseSha: string | null;
+  } | null;
+  /** Blocking findings the life was resumed with; "open": too many to list, every open review finding is meant. */
+  readonly carried: readonly string[] | "open";
+  readonly owed: readonly Owed[];
+  readonly signals: number;
+  readonly folders: number;
+  readonly turns: number;
+  readonly timers: number;
+  readonly draining: boolean;
+  readonly halt: "abort" | "stop" | null;
+  /** A stop came after an abort: nothing is waited for any longer than a stop allows. */
+  readonly hurry: boolean;
+  readonly usage: { readonly tokens: number; readonly usd: number };
+  readonly baseSha: string;
+  readonly reviewBase: string;
+  readonly work: Work | null;
+  readonly marker: Marker | null;
+  readonly session: string | null;
+  readonly turn: TurnState | null;
+  readonly gate: GateState;
+  /** What the last failed gate or blocking round saw, the earlier run's included. */
+  readonly seen: Seen | null;
+  readonly sessionEnd: SessionEndState | null;
+  readonly sessionEndRuns: number;
+  readonly review: ReviewState;
+  readonly landing: LandingState;
+  readonly ending: Ending | null;
+  /** A tracker call that gave up: the run exits 3. */
+  readonly trackerOwed: boolean;
+  /** Its failure mode says that the whole run aborts. */
+  readonly abortRun: boolean;
+}
+
+/** The machine's value: the row and, beside it, the ledger (kept as rows of its own). */
+export interface IssueLife {
+  readonly state: IssueState;
+  readonly ledger: Ledger;
+}
+
+/** An effect that is owed, as far as the machine must know it to route its result or to end it. */
+export interface Owed {
+  readonly key: string;
+  readonly kind: IssueEffect["kind"];
+  readonly folder?: string;
+  /** The reviewer's slot it belongs to. */
+  readonly slot?: string;
+  /** A stop has been owed for it. */
+  readonly told?: boolean;
+}
+
+export interface Seen {
+  readonly tree: string;
+  readonly filesTree: string;
+}
+export interface Work extends Seen {
+  readonly head: string;
+  readonly commits: number;
+  readonly dirtyCount: number;
+  readonly docsOnly: boolean;
+  readonly containsBase: boolean;
+  readonly named: boolean | null;
+}
+
+/** The turn that is owed or about to be repeated. Repeats keep the number and get a new key and folder. */
+export interface TurnState {
+  readonly role: "implementer" | "fixer";
+  readonly stage: "implement" | "session_end" | "per_issue_review";
+  readonly prompt: PromptKind;
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly folder: string;
+  readonly session: string | null;
+  /** The session id is an earlier run's. */
+  readonly earlier: boolean;
+  /** Only the carried findings are listed. */
+  readonly only: boolean;
+  /** A review judges it: an unchanged tree is no progress at once. */
+  readonly judged: boolean;
+  /** What was sent last, and what is sent when the timer fires. */
+  readonly next: "same" | "continue";
+  readonly transient: number;
+  readonly limited: number;
+  readonly idle: number;
+  readonly lost: number;
+  readonly restarted: boolean;
+}
+
+export interface GateState {
+  readonly runs: number;
+  readonly failures: number;
+  readonly next: "session-ending" | "reviewing";
+  /** The commands of the running execution that have ended, by name; null: none runs. */
+  readonly evidence: Readonly<Record<string, boolean>> | null;
+  readonly folder: string;
+  /** Findings this execution has raised, and the names of the commands that raised them. */
+  readonly raised: readonly string[];
+  readonly failed: readonly string[];
+  /** The tree of the last passed gate, by commands or by marker. */
+  readonly tree: string | null;
+  /** Trees whose gate passed by its commands; the newest last. */
+  readonly passed: readonly string[];
+  /** Single commands that passed, per tree; the newest last. */
+  readonly cache: readonly { readonly tree: string; readonly names: readonly string[] }[];
+}
+
+export interface SessionEndState {
+  readonly startedAt: number;
+  readonly execution: number;
+  readonly fixers: number;
+  readonly folder: string;
+  readonly results: readonly SessionEndRun[];
+  /** The common beginning of the output paths. */
+  readonly root: string;
+  /** How the commands came out, once they have. */
+  readonly outcome: null | { readonly passed: boolean; readonly reason: string | null };
+  readonly timer: string | null;
+  readonly timerUntil: number;
+  readonly remainingMs: number;
+  readonly timedOut: boolean;
+  readonly slots: readonly Slot[];
+}
+export interface SessionEndRun {
+  readonly exit: number | null;
+  readonly timedOut: boolean;
+  readonly seconds: number;
+  /** Below `root`. */
+  readonly output: string;
+}
+
+export interface ReviewState {
+  readonly round: number;
+  /** Rounds with blocking findings. */
+  readonly blocking: number;
+  /** A reviewer has given a verdict in this life. */
+  readonly judged: boolean;
+  readonly slots: readonly Slot[];
+  /** The tree of the last blocking round. */
+  readonly seen: string | null;
+  /** The commit of the last passed round. */
+  readonly passed: string | null;
+  readonly fixers: number;
+  /** The remediating fixer's session, while one is at work. */
+  readonly fixer: { readonly session: string | null } | null;
+}
+export interface Slot {
+  readonly name: string;
+  readonly status: "idle" | "running" | "pass" | "fail" | "out";
+  /** It blocked in the last round. */
+  readonly open: boolean;
+  /** Turns started in this round, and how many of them gave no verdict. */
+  readonly starts: number;
+  readonly bad: number;
+  readonly transient: number;
+  readonly lost: number;
+}
+
+export interface LandingState {
+  readonly rounds: number;
+  readonly proposals: number;
+  /** The target must be merged into the branch before the gate. */
+  readonly demanded: boolean;
+  readonly proposed: null | {
+    readonly tip: string;
+    readonly commit: string;
+    readonly tree: string;
+    readonly merged: boolean;
+  };
+  readonly evidence: Readonly<Record<string, boolean>>;
+  readonly raised: readonly string[];
+  readonly folder: string;
+}
+
+export interface Ending {
+  readonly status: Exclude<IssueStatus, "running"> | "not-claimed";
+  readonly message: string;
+  readonly error: string | null;
+  readonly commit: string | null;
+}
+
+const carriedMax = 100;
+
+export function newIssue(start: IssueStart): IssueState {
+  const { resume } = start;
+  return {
+    version: 1,
+    issueId: start.issueId,
+    title: start.title.length > 200 ? `${start.title.slice(0, 199)}…` : start.title,
+    life: start.life,
+    followUp: start.followUp ?? false,
+    phase: "claiming",
+    startedAt: 0,
+    resume: resume && { runId: resume.runId, sessionId: resume.sessionId, baseSha: resume.baseSha },
+    carried: resume === null ? [] : resume.blocking.length > carriedMax ? "open" : resume.blocking,
+    owed: [],
+    signals: 0,
+    folders: 0,
+    turns: 0,
+    timers: 0,
+    draining: false,
+    halt: null,
+    hurry: false,
+    usage: { tokens: 0, usd: 0 },
+    baseSha: "",
+    reviewBase: "",
+    work: null,
+    marker: null,
+    session: null,
+    turn: null,
+    gate: {
+      runs: 0,
+      failures: 0,
+      next: "session-ending",
+      evidence: null,
+      folder: "",
+      raised: [],
+      failed: [],
+      tree: null,
+      passed: [],
+      cache: [],
+    },
+    seen: resume?.seen ?? null,
+    sessionEnd: null,
+    sessionEndRuns: 0,
+    review: { round: 0, blocking: 0, judged: false, slots: [], seen: null, passed: null, fixers: 0, fixer: null },
+    landing: {
+      rounds: 0,
+      proposals: 0,
+      demanded: false,
+      proposed: null,
+      evidence: {},
+      raised: [],
+      folder: "",
+    },
+    ending: null,
+    trackerOwed: false,
+    abortRun: false,
+  };
+}

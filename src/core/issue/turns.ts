@@ -1,0 +1,206 @@
+import { openFindings } from "../ledger/ledger.js";
+import type { TurnEnded, TurnOutcome, Usage } from "./events.js";
+import { isReviewStage } from "./slots.js";
+import type { TurnState } from "./state.js";
+import type { Step } from "./step.js";
+
+/**
+ * Turns of implementers and fixers: how they are owed, and which endings are not the turn's word but the world's
+ * (back-off, usage limits, silence, crashes, a forgotten session). Those repeat the turn under its number, in a new folder.
+ */
+export type TurnPlan = Pick<TurnState, "role" | "stage" | "prompt" | "attempt" | "maxAttempts" | "session"> &
+  Partial<Pick<TurnState, "earlier" | "only" | "judged">>;
+
+const idleContinues = 2;
+const lostContinues = 3;
+const limitWaitMs = 15 * 60_000;
+const limitWaits = 24;
+
+export function oweTurn(step: Step, plan: TurnPlan): void {
+  if (isOverBudget(step)) return;
+  const turn: TurnState = {
+    earlier: false,
+    only: false,
+    judged: false,
+    ...plan,
+    folder: "",
+    next: "same",
+    transient: 0,
+    limited: 0,
+    idle: 0,
+    lost: 0,
+    restarted: false,
+  };
+  step.set({ phase: plan.stage === "session_end" ? "session-ending" : "implementing" });
+  send(step, turn, null);
+}
+
+/** Escalates when the issue's budget is used up. Checked before a turn is owed and at its end. */
+export function isOverBudget(step: Step): boolean {
+  const { usd, tokens, minutes } = step.policy.settings.budgets.issue;
+  const { usage, startedAt } = step.state;
+  const over =
+    usd !== null && usage.usd >= usd
+      ? `${usage.usd.toFixed(2)} of ${usd} USD`
+      : tokens !== null && usage.tokens >= tokens
+        ? `${usage.tokens} of ${tokens} tokens`
+        : minutes !== null && step.at - startedAt >= minutes * 60_000
+          ? `${Math.round((step.at - startedAt) / 60_000)} of ${minutes} minutes`
+          : null;
+  if (over === null) return false;
+  step.end({ status: "escalated", error: "budget", message: `The issue's budget is used up: ${over}`, commit: null });
+  return true;
+}
+
+/** What a turn came to when it is not repeated. error null: it ended by itself. */
+export interface TurnResult {
+  readonly error: string | null;
+  readonly message: string;
+}
+
+/** Takes in a turn's ending; null: the turn is repeated, or will be when a timer fires. */
+export function settleTurn(step: Step, event: TurnEnded): TurnResult | null {
+  const { turn } = step.state;
+  if (!turn) return { error: "agent_failed", message: "a turn ended that was not owed" };
+  spend(step, event.usage);
+  reportTurn(step, event, turn.role);
+  if (event.snapshot) step.look(event.snapshot);
+  const session = event.sessionId ?? turn.session;
+  keepSession(step, turn, session);
+  if (step.state.halt) return { error: "halted", message: "" };
+  return afterOutcome(step, event, { ...turn, session });
+}
+
+/** The timer of a back-off or a usage limit fired. */
+export function resendTurn(step: Step): void {
+  const { turn } = step.state;
+  if (turn && !isOverBudget(step)) send(step, turn, null);
+}
+
+export function spend(step: Step, usage: Usage | null): void {
+  if (!usage) return;
+  const { tokens, usd } = step.state.usage;
+  const spent = usage.input_tokens + usage.output_tokens;
+  step.set({ usage: { tokens: tokens + spent, usd: usd + (usage.cost_usd ?? 0) } });
+}
+
+export function reportTurn(step: Step, event: TurnEnded, role: string): void {
+  const { outcome, sessionId, usage } = event;
+  const reason = "reason" in outcome ? { reason: outcome.reason } : {};
+  step.report({ type: "turn-ended", outcome: outcome.type, session_id: sessionId, usage, role, ...reason });
+}
+
+/** The carried findings that are still open: what the review_followup of a resume lists. */
+export function carriedFindings(step: Step): string[] {
+  const { carried } = step.state;
+  const open = openFindings(step.ledger).filter((finding) => isReviewStage(finding.stage));
+  return open.filter((finding) => carried === "open" || carried.includes(finding.id)).map((finding) => finding.id);
+}
+
+function afterOutcome(step: Step, event: TurnEnded, turn: TurnState): TurnResult | null {
+  const { outcome } = event;
+  switch (outcome.type) {
+    case "ended":
+      return { error: null, message: "" };
+    case "failed":
+      return { error: "agent_failed", message: `The agent failed: ${outcome.reason}` };
+    case "timed-out":
+      return { error: "turn_timeout", message: "The turn ran out of time" };
+    case "idle":
+      if (turn.idle >= idleContinues) return { error: "idle_timeout", message: "The agent stayed silent" };
+      return goOn(step, { ...turn, idle: turn.idle + 1 }, event.until);
+    case "lost":
+    case "stopped":
+      if (turn.lost >= lostContinues) return { error: "agent_lost", message: "The agent's process was lost" };
+      return goOn(step, { ...turn, lost: turn.lost + 1 }, null);
+    case "transient":
+      return backOff(step, turn, outcome.reason);
+    case "limited":
+      return waitForLimit(step, turn, outcome);
+    case "no-session":
+      return startAnew(step, turn);
+  }
+}
+
+/** Without a session id there is nothing to continue: the same prompt again. */
+function goOn(step: Step, turn: TurnState, until: number | null): null {
+  if (!isOverBudget(step)) send(step, { ...turn, next: "continue" }, until);
+  return null;
+}
+
+function backOff(step: Step, turn: TurnState, reason: string): TurnResult | null {
+  const seconds = step.policy.settings.agent.backoff_seconds[turn.transient];
+  if (seconds === undefined)
+    return { error: "transient_exhausted", message: `The agent could not be reached: ${reason}` };
+  step.set({ turn: { ...turn, transient: turn.transient + 1 } });
+  step.oweTimer("backoff", step.at + seconds * 1000);
+  return null;
+}
+
+function waitForLimit(
+  step: Step,
+  turn: TurnState,
+  outcome: Extract<TurnOutcome, { type: "limited" }>,
+): TurnResult | null {
+  const until = limitEnd(step, turn.limited, outcome.until);
+  if (until === null) return { error: "transient_exhausted", message: `Usage limit: ${outcome.reason}` };
+  step.set({ turn: { ...turn, limited: turn.limited + 1, next: "continue" } });
+  step.oweTimer("limit", until);
+  step.report({ type: "waiting", for: `usage limit: ${outcome.reason}`, until });
+  return null;
+}
+
+/** The given end; else the back-off list, then every 15 minutes up to 6 hours; null: waited long enough. */
+export function limitEnd(step: Step, waits: number, until: number | null): number | null {
+  const list = step.policy.settings.agent.backoff_seconds;
+  if (waits >= list.length + limitWaits) return null;
+  if (until !== null && until > step.at) return until;
+  const seconds = list[waits];
+  return step.at + (seconds === undefined ? limitWaitMs : seconds * 1000);
+}
+
+function startAnew(step: Step, turn: TurnState): TurnResult | null {
+  const gone = "The agent no longer knows the session";
+  if (turn.session === null) return { error: "agent_failed", message: `${gone} although none was asked for` };
+  if (turn.restarted || (turn.earlier && step.policy.options.strict)) {
+    return { error: "session_not_found", message: `${gone} ${turn.session}` };
+  }
+  step.log("warn", `Session ${turn.session} is gone: the same prompt goes into a new one`);
+  keepSession(step, turn, null);
+  if (!isOverBudget(step)) send(step, { ...turn, session: null, earlier: false, restarted: true, next: "same" }, null);
+  return null;
+}
+
+function keepSession(step: Step, turn: TurnState, session: string | null): void {
+  const { review } = step.state;
+  if (turn.role === "implementer") step.set({ session });
+  else if (turn.stage === "per_issue_review" && review.fixer) step.set({ review: { ...review, fixer: { session } } });
+}
+
+function send(step: Step, turn: TurnState, until: number | null): void {
+  const { state } = step;
+  const continues = turn.next === "continue" && turn.session !== null;
+  const prompt = continues ? "continue" : turn.prompt;
+  const folder = step.newFolder(prompt);
+  const turns = state.turns + 1;
+  step.set({ turns, turn: { ...turn, folder } });
+  step.owe({
+    kind: "turn",
+    key: `turn:${prompt}:${turns}`,
+    folder,
+    role: turn.role,
+    prompt,
+    stage: turn.stage,
+    slot: null,
+    attempt: turn.attempt,
+    maxAttempts: turn.maxAttempts,
+    session: turn.session,
+    base: state.reviewBase,
+    head: state.work?.head ?? state.baseSha,
+    only: turn.only ? carriedFindings(step) : null,
+    continues: continues ? turn.folder : null,
+    until,
+  });
+  const { attempt, maxAttempts, role } = turn;
+  step.report({ type: "prompt-sent", kind: prompt, attempt, max_attempts: maxAttempts, path: folder, role });
+}

@@ -1,0 +1,224 @@
+import type { Stamped } from "../issue/events.js";
+import type { Next } from "../next.js";
+import type { ReportBody, RunReport, RunStatus } from "../report.js";
+import type { RunEffect, RunEvent, RunOptions, RunSignal } from "./effects.js";
+import type { RunChild, RunState } from "./state.js";
+
+export type { RunState } from "./state.js";
+export { newRun } from "./state.js";
+
+export type RunNext = Next<RunState, RunEffect, RunReport>;
+export interface RunPolicy extends RunOptions {
+  /** validation_triggers.run_end is configured. */
+  readonly runEnd?: boolean;
+}
+
+/**
+ * A run: issues are picked one after the other, each as soon as the one before has been, and their lives go on side by
+ * side. It ends when nothing runs and nothing is left, or when it was told to end and the last life has.
+ */
+export function runMachine(policy: RunPolicy): (state: RunState, event: Stamped<RunEvent>) => RunNext {
+  return (state, event) => {
+    if (state.phase === "done") return { state, effects: [] };
+    const step = new RunStep(state);
+    handle(step, event, policy);
+    moveOn(step, policy);
+    return step.next();
+  };
+}
+
+class RunStep {
+  state: RunState;
+  readonly effects: RunEffect[] = [];
+  private readonly cancelled: string[] = [];
+  private readonly reports: RunReport[] = [];
+  constructor(state: RunState) {
+    this.state = state;
+  }
+  set(patch: Partial<RunState>): void {
+    this.state = { ...this.state, ...patch };
+  }
+  report(body: ReportBody): void {
+    this.reports.push(body);
+  }
+  cancel(key: string | null): void {
+    if (key !== null) this.cancelled.push(key);
+  }
+  next(): RunNext {
+    const effects = this.effects.filter((effect) => !this.cancelled.includes(effect.key));
+    return { state: this.state, effects, cancel: this.cancelled, reports: this.reports };
+  }
+}
+
+function handle(step: RunStep, event: RunEvent, policy: RunPolicy) {
+  const { state } = step;
+  switch (event.type) {
+    case "started":
+      oweSignal(step);
+      step.effects.push({ kind: "prepare", key: "prepare" });
+      return;
+    case "prepared":
+      return prepared(step, event);
+    case "picked":
+      if (event.key === state.picking) picked(step, event.start);
+      return;
+    case "none-left":
+      if (event.key === state.picking) step.set({ picking: null });
+      return;
+    case "child-ended":
+      return childEnded(step, event, policy);
+    case "told":
+      return step.set({ telling: state.telling.filter((key) => key !== event.key) });
+    case "signal":
+      if (event.key === state.waiting) signalled(step, event.signal);
+      return;
+    case "crashed":
+      return crashed(step, event, policy);
+    case "resumed":
+    case "timer-fired":
+      return;
+  }
+}
+
+function prepared(step: RunStep, event: Extract<RunEvent, { type: "prepared" }>): void {
+  if (step.state.phase !== "preparing") return;
+  step.report({
+    type: "run-started",
+    project_id: event.projectId,
+    target_branch: event.target,
+    run_start_commit: event.tip,
+    repo_path: event.repoPath,
+  });
+  step.set({ phase: "running" });
+  pick(step);
+}
+
+function picked(step: RunStep, start: Extract<RunEvent, { type: "picked" }>["start"]): void {
+  const { children, taken, started } = step.state;
+  const key = `child:${start.issueId}:${start.life}`;
+  const child: RunChild = { key, issueId: start.issueId, life: start.life };
+  step.set({ picking: null, started: started + 1, children: [...children, child] });
+  step.set({ taken: [...taken.filter((id) => id !== start.issueId), start.issueId] });
+  step.effects.push({ kind: "child", key, start });
+  pick(step);
+}
+
+function childEnded(step: RunStep, event: Extract<RunEvent, { type: "child-ended" }>, policy: RunPolicy): void {
+  const { state } = step;
+  const child = state.children.find((one) => one.key === event.key);
+  if (!child) return;
+  const { status } = event;
+  step.set({
+    children: state.children.filter((one) => one !== child),
+    external: state.external || event.trackerOwed,
+    started: state.started - (status === "not-claimed" ? 1 : 0),
+    succeeded: state.succeeded + (status === "success" ? 1 : 0),
+    failed: state.failed + (status === "failed" || status === "escalated" ? 1 : 0),
+    taken: status === "success" && !event.trackerOwed ? state.taken.filter((id) => id !== event.issueId) : state.taken,
+  });
+  if (event.abort && !state.aborting) {
+    step.set({ aborting: true });
+    stopPicking(step);
+    tellChildren(step, "abort");
+  }
+  if (step.state.picking === null && mayPick(step, policy)) pick(step);
+}
+
+function signalled(step: RunStep, signal: RunSignal): void {
+  step.set({ waiting: null });
+  oweSignal(step);
+  const { state } = step;
+  if (signal.name === "drain" ? state.draining || state.stopping : state.stopping) return;
+  step.set(signal.name === "drain" ? { draining: true } : { stopping: true });
+  stopPicking(step);
+  tellChildren(step, signal.name);
+}
+
+/** Lives that run go on to their end; nothing new is taken. */
+function crashed(step: RunStep, event: Extract<RunEvent, { type: "crashed" }>, policy: RunPolicy) {
+  const { state } = step;
+  if (event.key === state.waiting) {
+    step.set({ waiting: null });
+    return oweSignal(step);
+  }
+  if (state.telling.includes(event.key)) return step.set({ telling: state.telling.filter((key) => key !== event.key) });
+  step.report({ type: "log", level: "error", text: `${event.effect} broke: ${event.message}` });
+  step.set({ external: state.external || event.external, broken: true });
+  const child = state.children.find((one) => one.key === event.key);
+  if (!child) {
+    step.set({ closed: true, phase: "running" });
+    return stopPicking(step);
+  }
+  step.set({ children: state.children.filter((one) => one !== child), failed: state.failed + 1 });
+  if (step.state.picking === null && mayPick(step, policy)) pick(step);
+}
+
+function moveOn(step: RunStep, policy: RunPolicy): void {
+  const { state } = step;
+  if (state.picking !== null && !mayPick(step, policy)) stopPicking(step);
+  const stillPreparing = state.phase === "preparing" && !isEnding(state);
+  if (stillPreparing || step.state.picking !== null || state.children.length > 0) return;
+  finish(step, policy);
+}
+
+function mayPick({ state }: RunStep, policy: RunPolicy): boolean {
+  if (isEnding(state) || state.closed) return false;
+  return policy.maxIssues === null || state.started < policy.maxIssues;
+}
+
+function isEnding(state: RunState): boolean {
+  return state.draining || state.stopping || state.aborting;
+}
+
+function pick(step: RunStep): void {
+  const picks = step.state.picks + 1;
+  const key = `pick:${picks}`;
+  step.set({ picks, picking: key });
+  step.effects.push({ kind: "pick", key, not: step.state.taken });
+}
+
+function stopPicking(step: RunStep): void {
+  step.cancel(step.state.picking);
+  step.set({ picking: null });
+}
+
+function tellChildren(step: RunStep, signal: "drain" | "abort" | "stop"): void {
+  for (const { issueId, life } of step.state.children) {
+    const key = `tell:${issueId}:${life}:${signal}`;
+    step.effects.push({ kind: "tell", key, issueId, life, signal });
+    step.set({ telling: [...step.state.telling, key] });
+  }
+}
+
+function oweSignal(step: RunStep): void {
+  const signals = step.state.signals + 1;
+  const key = `signal:${signals}`;
+  step.set({ signals, waiting: key });
+  step.effects.push({ kind: "wait", key });
+}
+
+function finish(step: RunStep, policy: RunPolicy): void {
+  const { state } = step;
+  if (policy.runEnd && isEnding(state)) step.report({ type: "run-end-skipped", reason: "run_aborted" });
+  const [status, exit_code] = outcome(state);
+  step.report({
+    type: "run-finished",
+    status,
+    exit_code,
+    success_count: state.succeeded,
+    total_count: state.succeeded + state.failed,
+  });
+  step.cancel(state.waiting);
+  for (const key of state.telling) step.cancel(key);
+  if (state.phase === "preparing") step.cancel("prepare");
+  step.set({ phase: "done", waiting: null, telling: [], exitCode: exit_code });
+}
+
+/** The worst of what happened: 130 before 3 before 1. */
+function outcome(state: RunState): readonly [RunStatus, number] {
+  if (state.draining || state.stopping) return ["interrupted", 130];
+  if (state.aborting) return ["aborted", 3];
+  if (state.external) return ["failed", 3];
+  if (state.failed > 0 || state.broken) return ["failed", 1];
+  return ["succeeded", 0];
+}

@@ -1,0 +1,57 @@
+/** A run as its row keeps it: what is in flight, counts, and the issues it must not take again. */
+export interface RunState {
+  readonly version: 1;
+  readonly phase: "preparing" | "running" | "done";
+  readonly signals: number;
+  /** The wait that is owed. */
+  readonly waiting: string | null;
+  readonly picks: number;
+  /** The pick that is owed. */
+  readonly picking: string | null;
+  readonly children: readonly RunChild[];
+  /** Tells that are owed. */
+  readonly telling: readonly string[];
+  /** Issues taken by this run that did not succeed: a tracker may offer them again. */
+  readonly taken: readonly string[];
+  readonly started: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly draining: boolean;
+  readonly stopping: boolean;
+  readonly aborting: boolean;
+  /** Nothing more is picked: a pick broke. */
+  readonly closed: boolean;
+  /** Something outside (tracker, forge, disk) could not be reached. */
+  readonly external: boolean;
+  readonly broken: boolean;
+  readonly exitCode: number | null;
+}
+export interface RunChild {
+  readonly key: string;
+  readonly issueId: string;
+  readonly life: number;
+}
+
+export function newRun(): RunState {
+  return {
+    version: 1,
+    phase: "preparing",
+    signals: 0,
+    waiting: null,
+    picks: 0,
+    picking: null,
+    children: [],
+    telling: [],
+    taken: [],
+    started: 0,
+    succeeded: 0,
+    failed: 0,
+    draining: false,
+    stopping: false,
+    aborting: false,
+    closed: false,
+    external: false,
+    broken: false,
+    exitCode: null,
+  };
+}

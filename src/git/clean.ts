@@ -1,0 +1,44 @@
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Checkout, findCheckout, gitIn } from "./checkout.js";
+import { resolveHead } from "./head.js";
+import { parkCheckout } from "./parking.js";
+import { dropOperations, readChanges, resetFiles, unfinishedOperations } from "./status.js";
+
+/** Puts back what a command changed in tracked or unignored files, and says what that was. */
+export async function discardChanges(path: string): Promise<readonly string[]> {
+  const checkout = await findCheckout(path);
+  return await discardAt(checkout, (await resolveHead(checkout.gitDir)) ?? checkout.baseSha);
+}
+
+/** The files at exactly this commit, clean but for ignored ones; what had to go is returned, and commits that would be lost are parked first. */
+export async function putAt(path: string, commit: string): Promise<readonly string[]> {
+  return await discardAt(await findCheckout(path), commit);
+}
+
+export async function discardAt(checkout: Checkout, commit: string): Promise<readonly string[]> {
+  const head = await resolveHead(checkout.gitDir);
+  const moved = head !== commit;
+  const started = await unfinishedOperations(checkout);
+  const changes = moved && checkout.branch === null ? [] : await readChanges(checkout, commit);
+  if (!moved && started.length === 0 && changes.length === 0) return [];
+  if (moved && checkout.branch !== null) await parkCheckout(checkout);
+  if (moved) await moveHead(checkout, commit);
+  await dropOperations(checkout);
+  await resetFiles(checkout, commit);
+  const paths = changes.map(({ path }) => path.toString("utf8"));
+  return moved && checkout.branch !== null ? [`HEAD (${head ?? "none"})`, ...paths] : paths;
+}
+
+async function moveHead({ gitDir, branch, mirror, path, baseSha }: Checkout, commit: string): Promise<void> {
+  if (branch === null) return await writeFile(join(gitDir, "HEAD"), `${commit}\n`);
+  await writeFile(join(gitDir, "HEAD"), `ref: refs/heads/${branch}\n`);
+  await rm(join(gitDir, "index"), { force: true });
+  await gitIn({ gitDir, branch, mirror, path, baseSha }, [
+    "update-ref",
+    "-m",
+    "ratchet: back to what was judged",
+    "HEAD",
+    commit,
+  ]);
+}

@@ -1,0 +1,88 @@
+import { isAbsolute, join, resolve } from "node:path";
+import { type ConfigEntry, identityFrom } from "./repository.js";
+
+/**
+ * What the mirror and the checkouts take over from the user's repository: remotes, identity, LFS and other filters,
+ * line ends. Everything else of theirs (hooks, aliases, includes, tokens in headers) stays behind. The files are made
+ * whole from the user's settings each time, so whatever an agent wrote into one is gone at the next look.
+ */
+const core =
+  /^core\.(autocrlf|eol|safecrlf|filemode|symlinks|ignorecase|precomposeunicode|longpaths|checkstat|trustctime|bigfilethreshold|attributesfile|excludesfile)$/;
+const forCheckouts =
+  /^(user|lfs|filter|diff|merge|gpg|i18n)\.|^remote\..*\.(url|pushurl|fetch|promisor|partialclonefilter)$/;
+const forMirror = /^(user|lfs|remote|url|http|credential)\.|^ssh\.variant$|^core\.sshcommand$/;
+
+export interface CopiedSettings {
+  readonly mirror: string;
+  readonly checkout: string;
+}
+
+interface Source {
+  readonly entries: readonly ConfigEntry[];
+  readonly root: string;
+  readonly commonDir: string;
+}
+
+export function copySettings(source: Source): CopiedSettings {
+  const local = source.entries
+    .filter(
+      ({ scope, key }) => (scope === "local" || scope === "worktree") && key !== "user.name" && key !== "user.email",
+    )
+    .map(({ key, value }) => ({ key, value: placed(source, key, value) }));
+  const chosen = (wanted: RegExp) => local.filter(({ key }) => wanted.test(key) || core.test(key));
+  const format = local.filter(({ key }) => key === "extensions.objectformat" || key === "extensions.partialclone");
+  const base = [{ key: "core.repositoryformatversion", value: format.length > 0 ? "1" : "0" }, ...format];
+  const quiet = [
+    { key: "gc.auto", value: "0" },
+    { key: "maintenance.auto", value: "false" },
+  ];
+  const { name, email } = identityFrom(source.entries);
+  const own = [
+    { key: "user.name", value: name },
+    { key: "user.email", value: email },
+    ...(local.some(({ key }) => key === "lfs.storage")
+      ? []
+      : [{ key: "lfs.storage", value: join(source.commonDir, "lfs") }]),
+  ];
+  return {
+    mirror: writeConfig([...base, { key: "core.bare", value: "true" }, ...quiet, ...chosen(forMirror), ...own]),
+    checkout: writeConfig([
+      ...base,
+      { key: "core.bare", value: "false" },
+      { key: "core.logallrefupdates", value: "true" },
+      ...quiet,
+      ...chosen(forCheckouts),
+      ...own,
+    ]),
+  };
+}
+
+/** Values that are paths relative to the user's repository mean something else in ours. */
+function placed({ root, commonDir }: Source, key: string, value: string): string {
+  if (key === "lfs.storage") return isAbsolute(value) ? value : resolve(commonDir, value);
+  if (key === "core.attributesfile" || key === "core.excludesfile")
+    return value.startsWith("~") ? value : resolve(root, value);
+  if (!/^remote\..*\.(url|pushurl)$/.test(key)) return value;
+  const elsewhere =
+    isAbsolute(value) || value.startsWith("~") || /^[\w+.-]+:/.test(value) || /^[^/]*@?[^/]*:/.test(value);
+  return elsewhere ? value : resolve(root, value);
+}
+
+function writeConfig(entries: readonly { readonly key: string; readonly value: string }[]): string {
+  return entries
+    .map(({ key, value }) => `${header(key)}\n\t${key.slice(key.lastIndexOf(".") + 1)} = ${quoted(value)}\n`)
+    .join("");
+}
+
+/** `remote.my.fork.url` → `[remote "my.fork"]`. */
+function header(key: string): string {
+  const first = key.indexOf(".");
+  const last = key.lastIndexOf(".");
+  const section = key.slice(0, first);
+  return first === last ? `[${section}]` : `[${section} "${key.slice(first + 1, last).replace(/["\\]/g, "\\$&")}"]`;
+}
+
+function quoted(value: string): string {
+  const escaped = value.replace(/["\\]/g, "\\$&").replace(/\n/g, "\\n").replace(/\t/g, "\\t");
+  return `"${escaped}"`;
+}

@@ -1,0 +1,69 @@
+import { cp, lstat, mkdir, realpath } from "node:fs/promises";
+import { dirname, isAbsolute, join, normalize, sep } from "node:path";
+import { codeOf, UserError } from "../lib/errors.js";
+import { exists } from "../lib/files.js";
+
+export interface CopyOptions {
+  /** Paths of files or folders, relative to the repository's root. */
+  readonly copy: readonly string[];
+  readonly repoPath: string;
+}
+
+/** What is there already (tracked, or copied before and perhaps changed) is never overwritten; what the user does not have is left out. */
+export async function copyIntoCheckout(
+  path: string,
+  { copy, repoPath }: CopyOptions,
+): Promise<{ readonly copied: readonly string[]; readonly ignore: string }> {
+  const names = copy.map(insideName);
+  const copied: string[] = [];
+  for (const name of names) {
+    const to = join(path, name);
+    if ((await exists(to)) || !(await isInside(repoPath, name))) continue;
+    await mkdir(dirname(to), { recursive: true });
+    await cp(join(repoPath, name), to, {
+      recursive: true,
+      dereference: true,
+      filter: async (source) => await leadsInside(repoPath, source),
+    });
+    copied.push(name);
+  }
+  return { copied, ignore: names.map((name) => `/${escaped(name)}\n`).join("") };
+}
+
+function insideName(name: string): string {
+  const clean = normalize(name).replace(/\/+$/, "");
+  const inside = clean !== "" && clean !== "." && !isAbsolute(name) && clean !== ".." && !clean.startsWith(`..${sep}`);
+  if (inside && clean.split(sep)[0] !== ".git" && !/[\n\0]/.test(name)) return clean;
+  throw new UserError(`worktree.copy: ${JSON.stringify(name)} is not a path inside the repository`, {
+    hint: "Name files relative to the repository's root, such as .env",
+    code: "worktree_copy",
+  });
+}
+
+/** There, and reached without leaving the repository. */
+async function isInside(repoPath: string, name: string): Promise<boolean> {
+  try {
+    await lstat(join(repoPath, name));
+  } catch (error) {
+    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return false;
+    throw error;
+  }
+  return await leadsInside(repoPath, join(repoPath, name));
+}
+
+/** Sockets and the like are left out; so is a link that leads out of the repository, to a folder, or nowhere. Others are copied as what they lead to. */
+async function leadsInside(repoPath: string, source: string): Promise<boolean> {
+  const found = await lstat(source);
+  if (!found.isFile() && !found.isDirectory() && !found.isSymbolicLink()) return false;
+  try {
+    const [root, real] = await Promise.all([realpath(repoPath), realpath(source)]);
+    return real.startsWith(root + sep) && !(found.isSymbolicLink() && (await lstat(real)).isDirectory());
+  } catch (error) {
+    if (codeOf(error) === "ENOENT" || codeOf(error) === "ELOOP") return false;
+    throw error;
+  }
+}
+
+function escaped(name: string): string {
+  return name.replace(/[\\*?[\]!# ]/g, "\\$&");
+}

@@ -1,0 +1,142 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { codeOf, Refusal } from "../lib/errors.js";
+import { GitError, git } from "./git.js";
+import { fetchIntoUser, isAncestor, type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
+import { commonDirOf } from "./repository.js";
+import { followedRef, givenRef, landedRef } from "./tip.js";
+
+/**
+ * The only writes to the user's repository: a copy of the landed line, and a fast-forward of the target where git
+ * itself finds it safe. Whatever a person has uncommitted, staged, merging or rebasing makes git refuse, and a refusal
+ * is said, not forced.
+ */
+export interface Followed {
+  /** null: the user's branch has the landed work. Else why not, and what to run. */
+  readonly behind: string | null;
+}
+
+/** It is tried again at each landing, so a person's lock is not waited for as long as ours. */
+const lockWaitMs = 10_000;
+
+export async function followTarget(
+  mirror: Mirror,
+  { target, commit }: { readonly target: string; readonly commit: string },
+): Promise<Followed> {
+  try {
+    await fetchIntoUser(mirror, [`+${landedRef(target)}:${landedRef(target)}`], lockWaitMs);
+    await updateRefs(mirror.path, [{ ref: givenRef(target), to: commit }]);
+    const refused = await fastForward(mirror, target);
+    if (refused !== null) return { behind: refused };
+    await updateRefs(mirror.path, [{ ref: followedRef(target), to: commit }]);
+    return { behind: null };
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    return { behind: behind(target, error.message) };
+  }
+}
+
+function behind(target: string, reason: string, command = "git merge --ff-only"): string {
+  return `${target} is behind: ${reason}, run \`${command} ${landedRef(target)}\``;
+}
+
+async function fastForward(mirror: Mirror, target: string): Promise<string | null> {
+  const repo = mirror.repoPath;
+  const branch = `refs/heads/${target}`;
+  const refs = await readRefs(repo, [branch, landedRef(target)]);
+  const landed = refs.get(landedRef(target));
+  const user = refs.get(branch);
+  if (landed === undefined) throw new GitError(`${landedRef(target)} is not in ${repo}`, { code: 1, stderr: "" });
+  if (user === undefined)
+    return `${target} is behind: the branch is gone, run \`git branch ${target} ${landedRef(target)}\``;
+  if (await isAncestor(repo, landed, user)) return null;
+  if (!(await isAncestor(repo, user, landed))) return behind(target, "it has commits of its own", "git merge");
+  const places = await placesOf(repo, branch);
+  if (places.busy !== null) return behind(target, places.busy);
+  if (places.checkout !== null) return await mergeIn(places.checkout, target);
+  if (await updateRefs(repo, [{ ref: branch, to: landed, from: user }])) return null;
+  return behind(target, "it moved at the same moment");
+}
+
+async function mergeIn(checkout: string, target: string): Promise<string | null> {
+  const flags = ["--ff-only", "--quiet", "--no-stat", "--no-autostash", "--no-verify-signatures"];
+  const output = await git(checkout, ["merge", ...flags, landedRef(target)], { okCodes: [1, 2, 128], lockWaitMs });
+  return output.code === 0 ? null : behind(target, refusal(output.stderr));
+}
+
+function refusal(stderr: string): string {
+  const files = stderr
+    .split("\n")
+    .filter((line) => line.startsWith("\t"))
+    .map((line) => line.trim());
+  const named = files.slice(0, 3).join(", ") + (files.length > 3 ? ` and ${files.length - 3} more` : "");
+  if (/local changes to the following files would be overwritten/.test(stderr))
+    return `uncommitted changes in ${named} are in the way`;
+  if (/untracked working tree files would be/.test(stderr)) return `untracked ${named} would be overwritten`;
+  if (/not concluded your merge|MERGE_HEAD exists/.test(stderr)) return "a merge is in progress there";
+  const line = stderr.split("\n").find((one) => /^(error|fatal):/.test(one)) ?? "git refused";
+  return line.replace(/^(error|fatal): /, "").replace(/[.,]$/, "");
+}
+
+interface Places {
+  readonly checkout: string | null;
+  readonly busy: string | null;
+}
+
+/** Where the branch is checked out, and whether an unfinished rebase or bisect will want it back where it was. */
+async function placesOf(repo: string, branch: string): Promise<Places> {
+  const [listing, commonDir] = await Promise.all([
+    git(repo, ["worktree", "list", "--porcelain", "-z"]),
+    commonDirOf(repo),
+  ]);
+  const entries = listing.stdout.toString("utf8").split("\0\0");
+  const here = entries
+    .map((entry) => entry.split("\0"))
+    .find((lines) => lines.includes(`branch ${branch}`) && !lines.includes("bare"));
+  const checkout = here?.find((line) => line.startsWith("worktree "))?.slice("worktree ".length) ?? null;
+  return { checkout, busy: await unfinished(commonDir, branch) };
+}
+
+async function unfinished(commonDir: string, branch: string): Promise<string | null> {
+  const short = branch.replace("refs/heads/", "");
+  const linked = (await readdir(join(commonDir, "worktrees")).catch(noneIfMissing)).map((name) =>
+    join(commonDir, "worktrees", name),
+  );
+  for (const dir of [commonDir, ...linked]) {
+    for (const [file, what] of [
+      ["rebase-merge/head-name", "a rebase"],
+      ["rebase-apply/head-name", "a rebase"],
+      ["BISECT_START", "a bisect"],
+    ] as const) {
+      const name = (await readFile(join(dir, file), "utf8").catch(noneIfMissing)).toString().trim();
+      if (name === branch || name === short) return `${what} of it is in progress`;
+    }
+  }
+  return null;
+}
+
+function noneIfMissing(error: unknown): string[] {
+  if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return [];
+  throw error;
+}
+
+/** Puts `ratchet/<issue>` into the user's repository; a branch that somebody else has moved or has checked out is left alone. */
+export async function putBranch(
+  mirror: Mirror,
+  { branch, head }: { readonly branch: string; readonly head: string },
+): Promise<void> {
+  const ref = `refs/heads/${branch}`;
+  const given = `refs/ratchet/given-branch/${branch}`;
+  await updateRefs(mirror.path, [{ ref, to: head }]);
+  const [theirs, ours] = await Promise.all([readRefs(mirror.repoPath, [ref]), readRefs(mirror.path, [given])]);
+  const untouched = theirs.get(ref) !== undefined && theirs.get(ref) === ours.get(given);
+  try {
+    await fetchIntoUser(mirror, [`${untouched ? "+" : ""}${ref}:${ref}`]);
+  } catch (error) {
+    if (!(error instanceof GitError) || error.retryable) throw error;
+    throw new Refusal(`${branch} in ${mirror.repoPath} could not be moved: ${error.message}`, {
+      hint: `Rename or delete your ${branch}, or check out another branch, and try again.`,
+    });
+  }
+  await updateRefs(mirror.path, [{ ref: given, to: head }]);
+}

@@ -1,0 +1,188 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
+import { codeOf, ExternalError, UserError } from "../lib/errors.js";
+import { gitEnvironment } from "./environment.js";
+
+export interface GitOptions {
+  readonly input?: string | Uint8Array;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+  /** Exit codes besides 0 that are an answer. */
+  readonly okCodes?: readonly number[];
+  /** How long a held lock is waited out. */
+  readonly lockWaitMs?: number;
+  /** Output beyond this is not read; the command is stopped. */
+  readonly maxBytes?: number;
+  /** Standard output goes to this file. */
+  readonly stdoutFile?: string;
+}
+
+export interface GitOutput {
+  readonly code: number;
+  readonly stdout: Buffer;
+  readonly stderr: string;
+  readonly truncated: boolean;
+}
+
+/** A git command that failed. */
+export class GitError extends ExternalError {
+  readonly code: number;
+  readonly stderr: string;
+  constructor(
+    message: string,
+    output: Pick<GitOutput, "code" | "stderr">,
+    options: { retryable?: boolean; hint?: string } = {},
+  ) {
+    super("git", message, options);
+    this.code = output.code;
+    this.stderr = output.stderr;
+  }
+}
+
+const defaultTimeoutMs = 900_000;
+const lockWaitMs = 60_000;
+
+/** Runs one git command. Held locks are waited out with back-off; a lock file is never deleted, however old it looks. */
+export async function git(cwd: string, args: readonly string[], options: GitOptions = {}): Promise<GitOutput> {
+  const waitMs = options.lockWaitMs ?? lockWaitMs;
+  const until = Date.now() + waitMs;
+  for (let pause = 10; ; pause = Math.min(pause * 2, 1000)) {
+    const output = await runProgram("git", args, { ...options, cwd, env: gitEnvironment(options.env) });
+    if (output.code === 0 || output.truncated) return output;
+    const lock = heldLock(output.stderr);
+    if (lock === null) {
+      if (options.okCodes?.includes(output.code)) return output;
+      throw failure(args, output);
+    }
+    if (Date.now() >= until) throw lockedOut(lock, waitMs, output);
+    await delay(pause * (0.5 + Math.random()), undefined, options.signal ? { signal: options.signal } : {});
+  }
+}
+
+/** The output of a command as text, without its last line end. */
+export async function gitText(cwd: string, args: readonly string[], options: GitOptions = {}): Promise<string> {
+  return (await git(cwd, args, options)).stdout.toString("utf8").replace(/\n$/, "");
+}
+
+/** The file another git process holds, if that is why the command failed. */
+export function heldLock(stderr: string): string | null {
+  const found =
+    /Unable to create '([^\n]+\.lock)': File exists/.exec(stderr) ??
+    /could not lock config file ([^\n]+): File exists/.exec(stderr);
+  return found?.[1] ?? null;
+}
+
+function failure(args: readonly string[], output: GitOutput): GitError {
+  const lines = output.stderr.split("\n").filter((line) => /^(fatal|error):/.test(line));
+  const said = (lines.length > 0 ? lines : output.stderr.trim().split("\n").slice(-3)).join("; ").slice(0, 600);
+  return new GitError(`git ${args[0] ?? ""} failed (exit ${output.code}): ${said || "it said nothing"}`, output);
+}
+
+function lockedOut(lock: string, waitMs: number, output: GitOutput): GitError {
+  return new GitError(`git is locked: ${lock} is still there after ${Math.round(waitMs / 1000)} s`, output, {
+    retryable: true,
+    hint: `When no git command is running there any more, remove ${lock} and start again.`,
+  });
+}
+
+export interface ProgramOptions {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly input?: string | Uint8Array;
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+  readonly maxBytes?: number;
+  readonly stdoutFile?: string;
+}
+
+/** One program to its end, in a session of its own: no terminal to ask on, and Ctrl-C in ours does not reach it. */
+export async function runProgram(name: string, args: readonly string[], options: ProgramOptions): Promise<GitOutput> {
+  options.signal?.throwIfAborted();
+  const file = options.stdoutFile === undefined ? null : await open(options.stdoutFile, "w", 0o600);
+  try {
+    const child = spawn(name, args, {
+      cwd: options.cwd,
+      env: options.env,
+      detached: true,
+      stdio: [options.input === undefined ? "ignore" : "pipe", file === null ? "pipe" : file.fd, "pipe"],
+    });
+    return await outputOf(child, { name, ...options });
+  } finally {
+    await file?.close();
+  }
+}
+
+function outputOf(child: ChildProcess, options: ProgramOptions & { readonly name: string }): Promise<GitOutput> {
+  return new Promise((resolve, reject) => {
+    const out = collect(child, "stdout", options.maxBytes);
+    const err = collect(child, "stderr", 1_000_000);
+    const stop = () => endGroup(child);
+    let timedOut = false;
+    const timer = setTimeout(() => {
+      timedOut = true;
+      stop();
+    }, options.timeoutMs ?? defaultTimeoutMs);
+    options.signal?.addEventListener("abort", stop, { once: true });
+    const settle = () => {
+      clearTimeout(timer);
+      options.signal?.removeEventListener("abort", stop);
+    };
+    child.on("error", (error) => {
+      settle();
+      reject(cannotStart(error, options));
+    });
+    child.on("close", (code) => {
+      settle();
+      if (options.signal?.aborted) return reject(options.signal.reason);
+      const stderr = err.bytes().toString("utf8") + (timedOut ? "\nerror: stopped, it took too long" : "");
+      resolve({ code: code ?? 255, stdout: out.bytes(), stderr, truncated: out.cut() });
+    });
+    // A command may end without reading its input.
+    child.stdin?.on("error", (error) => {
+      if (codeOf(error) !== "EPIPE") child.emit("error", error);
+    });
+    child.stdin?.end(options.input);
+  });
+}
+
+function collect(child: ChildProcess, which: "stdout" | "stderr", maxBytes = Number.POSITIVE_INFINITY) {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  child[which]?.on("data", (chunk: Buffer) => {
+    if (size < maxBytes) chunks.push(chunk);
+    size += chunk.length;
+    if (size > maxBytes && which === "stdout") endGroup(child);
+  });
+  return {
+    bytes: () => Buffer.concat(chunks).subarray(0, Math.min(size, maxBytes)),
+    cut: () => size > maxBytes,
+  };
+}
+
+/** SIGTERM first: git removes its lock files on it. */
+function endGroup(child: ChildProcess): void {
+  const send = (signal: NodeJS.Signals) => {
+    if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    try {
+      process.kill(-child.pid, signal);
+    } catch (error) {
+      if (codeOf(error) !== "ESRCH") throw error;
+    }
+  };
+  send("SIGTERM");
+  setTimeout(() => send("SIGKILL"), 2000).unref();
+}
+
+function cannotStart(error: Error, { name, cwd }: { name: string; cwd: string }): Error {
+  if (codeOf(error) !== "ENOENT")
+    return new ExternalError(name, `${name} could not be started: ${error.message}`, { cause: error });
+  if (!existsSync(cwd))
+    return new ExternalError(name, `${name} could not be started: ${cwd} is not there`, { cause: error });
+  return new UserError(`${name} is not installed`, {
+    hint: `Install ${name} and make sure it is on PATH.`,
+    cause: error,
+  });
+}

@@ -1,0 +1,116 @@
+import { safeName } from "../lib/home.js";
+import { attachCopies, openCheckout } from "./checkout.js";
+import { discardAt } from "./clean.js";
+import { gitText } from "./git.js";
+import { isAncestor, type Mirror, mergeTrees, readRefs, updateRefs } from "./mirror-refs.js";
+import { asAuthor, type Identity } from "./repository.js";
+import { followedRef, landedRef, readLine, tipOf } from "./tip.js";
+
+export { type Followed, followTarget, putBranch } from "./follow.js";
+export { isLanded } from "./tip.js";
+
+/**
+ * Landing happens on refs alone, never in a checkout: a commit is proposed on top of the tip, judged by the caller, and
+ * put on the line by compare-and-set. Every part can be repeated after a crash.
+ */
+export type Proposal =
+  | {
+      readonly type: "proposed";
+      readonly tip: string;
+      readonly commit: string;
+      readonly tree: string;
+      readonly merged: boolean;
+    }
+  | { readonly type: "conflict"; readonly tip: string; readonly files: readonly string[] }
+  | { readonly type: "waits"; readonly reason: string };
+
+export interface ProposeOptions {
+  readonly target: string;
+  readonly head: string;
+  readonly message: { readonly issue: string; readonly title: string; readonly run: string };
+  readonly identity: Identity;
+}
+
+export async function proposeLanding(mirror: Mirror, options: ProposeOptions): Promise<Proposal> {
+  const { target, head } = options;
+  const tip = await tipOf(mirror, target);
+  switch (tip.type) {
+    case "rewound":
+    case "missing":
+      return { type: "waits", reason: tip.reason };
+    case "conflict":
+      return await proposeBoth(mirror, { head, landed: tip.sha, theirs: tip.theirs, files: tip.files });
+    case "tip":
+      if (await isAncestor(mirror.path, tip.sha, head)) return await proposeHead(mirror, tip.sha, head);
+      return await proposeMerge(mirror, tip.sha, options);
+  }
+}
+
+async function proposeHead(mirror: Mirror, tip: string, head: string): Promise<Proposal> {
+  const tree = await gitText(mirror.path, ["rev-parse", `${head}^{tree}`]);
+  return { type: "proposed", tip, commit: head, tree, merged: false };
+}
+
+/** Line and branch conflict with each other: only work that has merged both can land. */
+async function proposeBoth(
+  mirror: Mirror,
+  { head, landed, theirs, files }: { head: string; landed: string; theirs: string; files: readonly string[] },
+): Promise<Proposal> {
+  if (!(await isAncestor(mirror.path, theirs, head))) return { type: "conflict", tip: theirs, files };
+  if (!(await isAncestor(mirror.path, landed, head))) return { type: "conflict", tip: landed, files };
+  return await proposeHead(mirror, landed, head);
+}
+
+async function proposeMerge(
+  mirror: Mirror,
+  tip: string,
+  { head, message, identity }: ProposeOptions,
+): Promise<Proposal> {
+  const merge = await mergeTrees(mirror.path, tip, head);
+  if (merge.type === "conflict") return { type: "conflict", tip, files: merge.files };
+  const title = message.title.replace(/\s+/g, " ").trim();
+  const text = `Merge ${message.issue}: ${title}\n\nRatchet-Issue: ${message.issue}\nRatchet-Run: ${message.run}\n`;
+  const args = ["commit-tree", merge.tree, "-p", tip, "-p", head];
+  const commit = await gitText(mirror.path, args, { env: asAuthor(identity), input: text });
+  // Kept alive while it is judged; the next proposal of the issue takes its place.
+  await updateRefs(mirror.path, [{ ref: proposedRef(message.issue), to: commit }]);
+  return { type: "proposed", tip, commit, tree: merge.tree, merged: true };
+}
+
+export function proposedRef(issue: string): string {
+  return `refs/ratchet/proposed/${safeName(issue)}`;
+}
+
+/**
+ * moved: the line, or the user's branch, is no longer where the proposal was made. A commit that is on the line already
+ * has landed, whoever put it there.
+ */
+export async function commitLanding(
+  mirror: Mirror,
+  { target, tip, commit }: { readonly target: string; readonly tip: string; readonly commit: string },
+): Promise<{ readonly type: "landed" } | { readonly type: "moved" }> {
+  for (;;) {
+    const { landed, user } = await readLine(mirror, target);
+    if (landed !== null && (await isAncestor(mirror.path, commit, landed))) return { type: "landed" };
+    if (landed !== null && !(await isAncestor(mirror.path, landed, tip))) return { type: "moved" };
+    if (user !== null && !(await isAncestor(mirror.path, user, commit))) return { type: "moved" };
+    const followed = user === null ? [] : [{ ref: followedRef(target), to: user }];
+    const done = await updateRefs(mirror.path, [{ ref: landedRef(target), to: commit, from: landed }, ...followed]);
+    if (done) return { type: "landed" };
+  }
+}
+
+/** The place where a merge is judged: a detached checkout at exactly the commit, clean but for ignored files. */
+export async function openLandingWorktree(
+  mirror: Mirror,
+  { path, commit, copy = [] }: { readonly path: string; readonly commit: string; readonly copy?: readonly string[] },
+): Promise<{ readonly path: string; readonly fresh: boolean; readonly discarded: readonly string[] }> {
+  const { checkout, fresh } = await openCheckout(mirror, { path, branch: null, commit, base: commit });
+  const discarded = fresh ? [] : await discardAt(checkout, commit);
+  await attachCopies(checkout, { copy, repoPath: mirror.repoPath });
+  return { path, fresh, discarded };
+}
+
+export async function listLanded(mirror: Mirror): Promise<ReadonlyMap<string, string>> {
+  return await readRefs(mirror.path, ["refs/ratchet/landed"]);
+}

@@ -1,0 +1,106 @@
+import { GitError, git } from "./git.js";
+
+/**
+ * The private bare mirror of the user's repository. Nothing of an agent's reaches it but objects: every checkout has a
+ * git folder of its own below `checkouts/`, which borrows the mirror's objects, so no agent shares a config, a hook, a
+ * stash, an index or a ref with the mirror, with another issue or with the user. The user's refs are kept below
+ * `refs/user/`, ours below `refs/ratchet/` and `refs/heads/ratchet/`.
+ */
+export interface Mirror {
+  readonly path: string;
+  readonly repoPath: string;
+}
+
+const quietFetch = [
+  "--quiet",
+  "--no-tags",
+  "--no-write-fetch-head",
+  "--no-auto-maintenance",
+  "--no-recurse-submodules",
+];
+
+/** Two fetches at once can lose a ref to each other; the next try finds it up to date. */
+export async function fetchFromUser(
+  mirror: Mirror,
+  refs: readonly string[],
+  flags: readonly string[] = [],
+): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await git(mirror.path, ["fetch", ...quietFetch, "--update-shallow", ...flags, mirror.repoPath, ...refs]);
+      return;
+    } catch (error) {
+      const raced = error instanceof GitError && /cannot lock ref|unable to update local ref/.test(error.stderr);
+      if (!raced || tries >= 20) throw error;
+    }
+  }
+}
+
+/** Brings refs of the mirror into the user's repository: no hooks, no FETCH_HEAD, no tags. */
+export async function fetchIntoUser(mirror: Mirror, refs: readonly string[], lockWaitMs?: number): Promise<void> {
+  const options = lockWaitMs === undefined ? {} : { lockWaitMs };
+  await git(mirror.repoPath, ["fetch", ...quietFetch, "--refmap=", "--update-shallow", mirror.path, ...refs], options);
+}
+
+/** The commits these refs are at; those that are not there are left out. */
+export async function readRefs(cwd: string, refs: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const output = await git(cwd, ["for-each-ref", "--format=%(objectname) %(refname)", ...refs]);
+  const lines = output.stdout.toString("utf8").split("\n").filter(Boolean);
+  return new Map(
+    lines.map((line): [string, string] => {
+      const cut = line.indexOf(" ");
+      return [line.slice(cut + 1), line.slice(0, cut)];
+    }),
+  );
+}
+
+export interface RefChange {
+  readonly ref: string;
+  /** null deletes. */
+  readonly to: string | null;
+  /** What it must be at; null: it must not exist; left out: whatever it is. */
+  readonly from?: string | null;
+}
+
+/** All of them or none. false: a ref was not where it had to be. */
+export async function updateRefs(cwd: string, changes: readonly RefChange[]): Promise<boolean> {
+  if (changes.length === 0) return true;
+  const input = changes.map(instruction).join("");
+  try {
+    await git(cwd, ["update-ref", "--no-deref", "-z", "--stdin"], { input });
+    return true;
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    if (/but expected|reference already exists|unable to resolve reference|reference is missing/.test(error.stderr))
+      return false;
+    throw error;
+  }
+}
+
+function instruction({ ref, to, from }: RefChange): string {
+  if (to === null) return `delete ${ref}\0${from ?? ""}\0`;
+  return from === null ? `create ${ref}\0${to}\0` : `update ${ref}\0${to}\0${from ?? ""}\0`;
+}
+
+export async function isAncestor(cwd: string, ancestor: string, descendant: string): Promise<boolean> {
+  if (ancestor === descendant) return true;
+  const output = await git(cwd, ["merge-base", "--is-ancestor", ancestor, descendant], { okCodes: [1] });
+  return output.code === 0;
+}
+
+export async function hasCommit(cwd: string, commit: string): Promise<boolean> {
+  const output = await git(cwd, ["cat-file", "-e", `${commit}^{commit}`], { okCodes: [1, 128] });
+  return output.code === 0;
+}
+
+export type Merge =
+  | { readonly type: "clean"; readonly tree: string }
+  | { readonly type: "conflict"; readonly files: readonly string[] };
+
+/** Merges two commits without a checkout. */
+export async function mergeTrees(cwd: string, ours: string, theirs: string): Promise<Merge> {
+  const args = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", "--allow-unrelated-histories"];
+  const output = await git(cwd, [...args, ours, theirs], { okCodes: [1] });
+  const [tree = "", ...files] = output.stdout.toString("utf8").split("\0").filter(Boolean);
+  return output.code === 0 ? { type: "clean", tree } : { type: "conflict", files };
+}

@@ -1,0 +1,110 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { codeOf } from "../lib/errors.js";
+import { exists } from "../lib/files.js";
+import { type CheckoutTemplate, readOr, writeIfChanged, writeTemplate } from "./checkout-template.js";
+import { copySettings } from "./copied-settings.js";
+import { GitError, git, gitText } from "./git.js";
+import { fetchFromUser, type Mirror } from "./mirror-refs.js";
+import { commonDirOf, readConfig } from "./repository.js";
+
+export type { Mirror } from "./mirror-refs.js";
+export { type Tip, tipOf } from "./tip.js";
+
+const userRefs = [
+  "+refs/heads/*:refs/user/heads/*",
+  "+refs/tags/*:refs/user/tags/*",
+  "+refs/remotes/*:refs/user/remotes/*",
+];
+/** Safe to call at the same time from several processes: a mirror is made aside and put in place whole, or not at all. */
+export async function openMirror({ repoPath, mirrorPath }: { repoPath: string; mirrorPath: string }): Promise<Mirror> {
+  const mirror = { path: resolve(mirrorPath), repoPath: resolve(repoPath) };
+  if (!(await isWhole(mirror.path))) await makeMirror(mirror);
+  await refreshMirror(mirror);
+  return mirror;
+}
+
+async function isWhole(path: string): Promise<boolean> {
+  const parts = ["HEAD", "objects", "refs", "ratchet/made"];
+  return (await Promise.all(parts.map((part) => exists(join(path, part))))).every(Boolean);
+}
+
+async function makeMirror(mirror: Mirror): Promise<void> {
+  const mark = `${process.pid}-${randomBytes(4).toString("hex")}`;
+  const aside = join(dirname(mirror.path), `.${basename(mirror.path)}.new-${mark}`);
+  await mkdir(dirname(mirror.path), { recursive: true, mode: 0o700 });
+  try {
+    await cloneObjects(mirror.repoPath, aside);
+    await mkdir(join(aside, "ratchet"), { recursive: true });
+    await mkdir(join(aside, "checkouts"), { recursive: true });
+    await refreshMirror({ ...mirror, path: aside });
+    // The landed line outlives a lost mirror: the user's repository has a copy.
+    await fetchFromUser({ ...mirror, path: aside }, ["refs/ratchet/landed/*:refs/ratchet/landed/*"]);
+    await writeFile(join(aside, "ratchet", "made"), "");
+    await putInPlace(aside, mirror.path, mark);
+  } finally {
+    await rm(aside, { recursive: true, force: true });
+  }
+}
+
+/** The winner of a race stays; a half-made or damaged one is put aside, not thrown away. */
+async function putInPlace(aside: string, path: string, mark: string): Promise<void> {
+  try {
+    return await rename(aside, path);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code !== "ENOTEMPTY" && code !== "EEXIST" && code !== "ENOTDIR") throw error;
+  }
+  if (await isWhole(path)) return;
+  await rename(path, `${path}.broken-${mark}`);
+  await rename(aside, path);
+}
+
+/** A clone that takes objects only. Hard links where possible; a repository being packed at this moment is read the slow way. */
+async function cloneObjects(repoPath: string, path: string): Promise<void> {
+  const clone = (how: string) =>
+    git(dirname(path), ["clone", "--quiet", "--bare", "--no-tags", "--template=", how, repoPath, path]);
+  try {
+    await clone("--local");
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    await rm(path, { recursive: true, force: true });
+    await clone("--no-local");
+  }
+  await rm(join(path, "packed-refs"), { force: true });
+  await rm(join(path, "refs", "heads"), { recursive: true, force: true });
+  await mkdir(join(path, "refs", "heads"));
+  await writeFile(join(path, "HEAD"), "ref: refs/heads/ratchet/none\n");
+}
+
+/** Settings first (a partial clone's fetch needs them), then the user's refs, then what checkouts start with. */
+async function refreshMirror(mirror: Mirror): Promise<void> {
+  const [entries, commonDir] = await Promise.all([readConfig(mirror.repoPath), commonDirOf(mirror.repoPath)]);
+  const settings = copySettings({ entries, root: mirror.repoPath, commonDir });
+  await Promise.all([
+    writeIfChanged(join(mirror.path, "config"), settings.mirror),
+    rm(join(mirror.path, "hooks"), { recursive: true, force: true }),
+  ]);
+  await fetchFromUser(mirror, userRefs, ["--prune"]);
+  const template: CheckoutTemplate = {
+    config: settings.checkout,
+    exclude: await readOr(join(commonDir, "info", "exclude")),
+    attributes: await readOr(join(commonDir, "info", "attributes")),
+    packedRefs: await refsForCheckouts(mirror),
+  };
+  await writeTemplate(mirror, template);
+}
+
+async function refsForCheckouts(mirror: Mirror): Promise<string> {
+  const format = "--format=%(objectname) %(refname)";
+  const all = await gitText(mirror.path, [
+    "for-each-ref",
+    format,
+    "refs/user/heads",
+    "refs/user/tags",
+    "refs/user/remotes",
+  ]);
+  const lines = all.split("\n").filter((line) => line !== "" && !/ refs\/user\/heads\/ratchet(\/|$)/.test(line));
+  return lines.map((line) => `${line.replace(" refs/user/", " refs/")}\n`).join("");
+}

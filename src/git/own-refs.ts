@@ -1,0 +1,79 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { type Checkout, gitIn } from "./checkout.js";
+import { readOr, readTemplate } from "./checkout-template.js";
+import { GitError } from "./git.js";
+
+/** The refs of a checkout that are neither the issue's branch nor what it started with: an agent's branches, tags, stash. */
+async function ownRefs(checkout: Checkout): Promise<readonly string[]> {
+  const { packedRefs } = await readTemplate(checkout.mirror);
+  const given = new Set(packedRefs.split("\n"));
+  const output = await gitIn(checkout, ["for-each-ref", "--format=%(objectname) %(refname)"]);
+  const lines = output.stdout.toString("utf8").split("\n").filter(Boolean);
+  return lines.filter((line) => !given.has(line) && !line.endsWith(` refs/heads/${checkout.branch}`));
+}
+
+export async function hasOwnRefs(checkout: Checkout): Promise<boolean> {
+  return (await ownRefs(checkout)).length > 0;
+}
+
+const pseudoRefs = [
+  "ORIG_HEAD",
+  "MERGE_HEAD",
+  "CHERRY_PICK_HEAD",
+  "REVERT_HEAD",
+  "REBASE_HEAD",
+  "rebase-merge/orig-head",
+  "rebase-merge/onto",
+  "rebase-merge/stopped-sha",
+  "rebase-apply/orig-head",
+];
+
+/** Every commit that only the agent's git folder names: branches, tags, each stash, what an unfinished operation needs. */
+export async function commitsToKeep(checkout: Checkout, head: string): Promise<readonly string[]> {
+  const { gitDir, branch } = checkout;
+  const texts = await Promise.all(
+    [...pseudoRefs, `refs/heads/${branch}`, "logs/refs/stash", ...(await todoFiles(gitDir))].map((name) =>
+      readOr(join(gitDir, name)),
+    ),
+  );
+  const named = [...(await ownRefs(checkout)), ...texts].flatMap(
+    (text) => text.match(/\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b/g) ?? [],
+  );
+  const candidates = [...new Set(named)];
+  if (candidates.length === 0) return [];
+  const input = candidates.map((id) => `${id}^{commit}\n`).join("");
+  const checked = await gitIn(checkout, ["cat-file", "--batch-check=%(objectname) %(objecttype)"], { input });
+  const commits = checked.stdout
+    .toString("utf8")
+    .split("\n")
+    .flatMap((line) => /^([0-9a-f]+) commit$/.exec(line)?.[1] ?? []);
+  return [...new Set(commits)].filter((commit) => commit !== head);
+}
+
+async function todoFiles(gitDir: string): Promise<readonly string[]> {
+  const folder = join(gitDir, "rebase-merge");
+  const names = await readdir(folder).catch(() => []);
+  return names
+    .filter((name) => name.startsWith("git-rebase-todo") || name === "done")
+    .map((name) => `rebase-merge/${name}`);
+}
+
+/** Contents that only the agent's index names: what is staged, and the sides of a conflict. */
+export async function stagedBlobs(checkout: Checkout, head: string): Promise<readonly string[]> {
+  try {
+    const [staged, unmerged] = await Promise.all([
+      gitIn(checkout, ["diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", head]),
+      gitIn(checkout, ["ls-files", "-u", "-z"]),
+    ]);
+    const ids = [
+      ...staged.stdout.toString("latin1").matchAll(/:\d+ (?!160000)\d+ [0-9a-f]+ ([0-9a-f]+) [A-Z]\d*\0/g),
+      ...unmerged.stdout.toString("latin1").matchAll(/(?:^|\0)(?!160000)\d{6} ([0-9a-f]+) [1-3]\t/g),
+    ].flatMap((found) => found[1] ?? []);
+    return [...new Set(ids)].filter((id) => !/^0+$/.test(id)).sort();
+  } catch (error) {
+    // A broken index names nothing.
+    if (error instanceof GitError) return [];
+    throw error;
+  }
+}

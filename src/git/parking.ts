@@ -1,0 +1,170 @@
+import { randomBytes } from "node:crypto";
+import { copyFile, lstat, mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { codeOf } from "../lib/errors.js";
+import { exists } from "../lib/files.js";
+import { safeName } from "../lib/home.js";
+import { packFiles } from "./archive.js";
+import { type Checkout, findCheckout, gitIn, ownIndex } from "./checkout.js";
+import { resolveHead } from "./head.js";
+import { type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
+import { commitsToKeep, hasOwnRefs, stagedBlobs } from "./own-refs.js";
+import { asAuthor } from "./repository.js";
+import { shareBranch } from "./snapshot.js";
+import { type Change, readChanges, unfinishedOperations, writeFilesTree } from "./status.js";
+
+/**
+ * Parked work is one commit: its tree is the files as they were, for people to look at; its first parent is HEAD; its
+ * second parent holds what a tree cannot say and what a restore uses: the changed files byte for byte (modes, links,
+ * line ends, nested repositories), what was deleted, and the state of the git folder (index, branches, stash, an
+ * unfinished rebase). Every commit the agent's refs name is an ancestor, so none is ever collected.
+ */
+export interface Parked {
+  readonly ref: string;
+  readonly sha: string;
+}
+
+export const parkedRefs = "refs/ratchet/parked";
+/** Parked work that openWorktree does not take up by itself: it was restored before, or belongs to landed work. */
+export const settledRefs = "refs/ratchet/settled";
+
+export async function parkWork(
+  mirror: Mirror,
+  { path, issue }: { readonly path: string; readonly issue: string },
+): Promise<Parked | null> {
+  const checkout = await findCheckout(path);
+  return await parkCheckout({ ...checkout, mirror }, safeName(issue));
+}
+
+/** null: there is nothing that is not in the base already. */
+export async function parkCheckout(checkout: Checkout, name = parkedName(checkout)): Promise<Parked | null> {
+  const head = (await resolveHead(checkout.gitDir)) ?? checkout.baseSha;
+  const changes = await readChanges(checkout, head);
+  if (head === checkout.baseSha && !(await hasLooseEnds(checkout, changes))) return null;
+  const [tree, state] = [await filesTree(checkout, changes), await writeState(checkout, { head, changes })];
+  const env = asAuthor({ name: "Ratchet", email: "ratchet@localhost" });
+  const args = ["commit-tree", tree, "-p", head, "-p", state, "-m", `Parked work of ${name}`];
+  const sha = (await gitIn(checkout, args, { env })).stdout.toString().trim();
+  await shareBranch(checkout, head);
+  return { ref: await nextRef(checkout.mirror, name, sha), sha };
+}
+
+function parkedName(checkout: Checkout): string {
+  return (checkout.branch ?? "detached").replace(/^ratchet\//, "");
+}
+
+/** Anything besides commits on the branch that would go with the worktree. */
+export async function hasLooseEnds(checkout: Checkout, changes: readonly Change[]): Promise<boolean> {
+  if (changes.length > 0 || (await unfinishedOperations(checkout)).length > 0) return true;
+  return (await exists(join(checkout.gitDir, "replaced"))) || (await hasOwnRefs(checkout));
+}
+
+async function filesTree(checkout: Checkout, changes: readonly Change[]): Promise<string> {
+  const index = join(checkout.gitDir, "ratchet-index.park");
+  await copyFile(ownIndex(checkout), index);
+  try {
+    return await writeFilesTree(checkout, changes, index);
+  } finally {
+    await rm(index, { force: true });
+  }
+}
+
+async function writeState(
+  checkout: Checkout,
+  { head, changes }: { readonly head: string; readonly changes: readonly Change[] },
+): Promise<string> {
+  const folder = join(checkout.gitDir, "ratchet", `park-${randomBytes(4).toString("hex")}`);
+  await mkdir(folder, { recursive: true });
+  try {
+    const there = changes.filter(({ kind }) => kind !== "deleted").map(({ path }) => path);
+    await packFiles(join(folder, "files.tar"), checkout.path, [...there, ...(await hiddenRepositories(checkout))]);
+    await packFiles(join(folder, "gitdir.tar"), checkout.gitDir, await stateFiles(checkout.gitDir));
+    const gone = changes.filter(({ kind }) => kind === "deleted").flatMap(({ path }) => [path, Buffer.of(0)]);
+    await writeFile(join(folder, "deleted"), Buffer.concat(gone));
+    const { branch, baseSha } = checkout;
+    await writeFile(join(folder, "meta.json"), JSON.stringify({ version: 1, branch, baseSha, head }));
+    return await commitState(checkout, folder, head);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function commitState(checkout: Checkout, folder: string, head: string): Promise<string> {
+  const names = ["deleted", "files.tar", "gitdir.tar", "meta.json"];
+  const hashed = await gitIn(checkout, [
+    "hash-object",
+    "-w",
+    "--no-filters",
+    ...names.map((name) => join(folder, name)),
+  ]);
+  const ids = hashed.stdout.toString().trim().split("\n");
+  const entries = names.map((name, index) => `100644 blob ${ids[index] ?? ""}\t${name}\0`);
+  const staged = (await stagedBlobs(checkout, head)).map((id) => `100644 blob ${id}\t${id}\0`);
+  if (staged.length > 0) entries.push(`040000 tree ${await makeTree(checkout, staged)}\tstaged\0`);
+  const tree = await makeTree(checkout, entries);
+  const parents = (await commitsToKeep(checkout, head)).flatMap((commit) => ["-p", commit]);
+  const env = asAuthor({ name: "Ratchet", email: "ratchet@localhost" });
+  const made = await gitIn(checkout, ["commit-tree", tree, ...parents, "-m", "State of the checkout"], { env });
+  return made.stdout.toString().trim();
+}
+
+async function makeTree(checkout: Checkout, entries: readonly string[]): Promise<string> {
+  return (await gitIn(checkout, ["mktree", "-z"], { input: entries.join("") })).stdout.toString().trim();
+}
+
+/** Settings are Ratchet's and objects are shared already; locks die with their owners. */
+async function stateFiles(gitDir: string): Promise<readonly Buffer[]> {
+  const names = await readdir(gitDir);
+  const left = names.filter((name) => !/^(objects|config|config\.worktree|info|hooks|ratchet.*|.*\.lock)$/.test(name));
+  return left.map((name) => Buffer.from(name));
+}
+
+/** A `.git` that an agent made in a folder with tracked files: git looks through it, so no status names it. */
+async function hiddenRepositories(checkout: Checkout): Promise<readonly Buffer[]> {
+  const listing = (await gitIn(checkout, ["ls-files", "-z"], { own: true })).stdout.toString("latin1").split("\0");
+  const folders = new Set<string>();
+  for (const path of listing) {
+    for (let cut = path.lastIndexOf("/"); cut > 0; cut = path.lastIndexOf("/", cut - 1))
+      folders.add(path.slice(0, cut));
+  }
+  const root = Buffer.from(`${checkout.path}/`);
+  const found: Buffer[] = [];
+  for (const folder of folders) {
+    const name = Buffer.from(`${folder}/.git`, "latin1");
+    if (await isThere(Buffer.concat([root, name]))) found.push(name);
+  }
+  return found;
+}
+
+async function isThere(path: Buffer): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return false;
+    throw error;
+  }
+}
+
+async function nextRef(mirror: Mirror, name: string, sha: string): Promise<string> {
+  for (;;) {
+    const numbers = (await numbersOf(mirror, name)).concat(0);
+    const ref = `${parkedRefs}/${name}/${Math.max(...numbers) + 1}`;
+    if (await updateRefs(mirror.path, [{ ref, to: sha, from: null }])) return ref;
+  }
+}
+
+export async function numbersOf(mirror: Mirror, name: string): Promise<number[]> {
+  const refs = await readRefs(mirror.path, [`${parkedRefs}/${name}`]);
+  return [...refs.keys()].map((ref) => Number(ref.slice(ref.lastIndexOf("/") + 1)));
+}
+
+export async function listParked(
+  mirror: Mirror,
+): Promise<readonly (Parked & { readonly name: string; readonly n: number })[]> {
+  const refs = await readRefs(mirror.path, [parkedRefs]);
+  return [...refs].map(([ref, sha]) => {
+    const [name = "", n = ""] = ref.slice(parkedRefs.length + 1).split("/");
+    return { ref, sha, name, n: Number(n) };
+  });
+}

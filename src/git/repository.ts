@@ -1,0 +1,110 @@
+import { resolve } from "node:path";
+import { UserError } from "../lib/errors.js";
+import { GitError, git, gitText } from "./git.js";
+
+export interface Repository {
+  /** Top of the checkout; of a bare repository its own folder. */
+  readonly root: string;
+  readonly gitDir: string;
+  /** null: the checkout is detached. */
+  readonly branch: string | null;
+  /** null: there is no commit yet. */
+  readonly head: string | null;
+  readonly bare: boolean;
+}
+
+export async function inspectRepository(cwd: string): Promise<Repository> {
+  const gitDir = await gitDirOf(cwd);
+  const bare = (await gitText(cwd, ["rev-parse", "--is-bare-repository"])) === "true";
+  const [root, branch, head] = await Promise.all([
+    bare ? gitDir : topOf(cwd),
+    answer(cwd, ["symbolic-ref", "-q", "--short", "HEAD"]),
+    answer(cwd, ["rev-parse", "-q", "--verify", "HEAD^{commit}"]),
+  ]);
+  return { root, gitDir, branch, head, bare };
+}
+
+async function gitDirOf(cwd: string): Promise<string> {
+  try {
+    return await gitText(cwd, ["rev-parse", "--absolute-git-dir"]);
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    if (/dubious ownership/.test(error.stderr)) {
+      throw new UserError(`${cwd} belongs to another user, git refuses to work there`, {
+        hint: `git config --global --add safe.directory ${cwd}`,
+        cause: error,
+      });
+    }
+    if (!/not a git repository/i.test(error.stderr)) throw error;
+    throw new UserError(`${cwd} is not in a git repository`, {
+      hint: "Change to your repository, or make one: git init && git add -A && git commit",
+      code: "no_repository",
+      cause: error,
+    });
+  }
+}
+
+async function topOf(cwd: string): Promise<string> {
+  try {
+    return await gitText(cwd, ["rev-parse", "--show-toplevel"]);
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    throw new UserError(`${cwd} is inside a .git folder`, { hint: "Change to the checkout itself.", cause: error });
+  }
+}
+
+async function answer(cwd: string, args: readonly string[]): Promise<string | null> {
+  const output = await git(cwd, args, { okCodes: [1] });
+  return output.code === 0 ? output.stdout.toString("utf8").trim() : null;
+}
+
+/** Where the repository keeps what its worktrees share. */
+export async function commonDirOf(repoPath: string): Promise<string> {
+  return resolve(repoPath, await gitText(repoPath, ["rev-parse", "--git-common-dir"]));
+}
+
+export interface Identity {
+  readonly name: string;
+  readonly email: string;
+}
+
+/** The user's own, else Ratchet's: commits never fail for want of a name. */
+export async function readIdentity(repoPath: string): Promise<Identity> {
+  return identityFrom(await readConfig(repoPath));
+}
+
+export interface ConfigEntry {
+  readonly scope: string;
+  readonly key: string;
+  readonly value: string;
+}
+
+/** Every setting in force in the repository, in order of increasing weight. */
+export async function readConfig(repoPath: string): Promise<readonly ConfigEntry[]> {
+  const output = await git(repoPath, ["config", "--list", "--includes", "--show-scope", "-z"]);
+  const fields = output.stdout.toString("utf8").split("\0");
+  const entries: ConfigEntry[] = [];
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    const [scope = "", setting = ""] = fields.slice(at, at + 2);
+    const cut = setting.indexOf("\n");
+    // A key without a value means true.
+    entries.push({
+      scope,
+      key: cut < 0 ? setting : setting.slice(0, cut),
+      value: cut < 0 ? "true" : setting.slice(cut + 1),
+    });
+  }
+  return entries;
+}
+
+export function identityFrom(entries: readonly ConfigEntry[]): Identity {
+  const last = (key: string) => entries.findLast((entry) => entry.key === key && entry.value.trim() !== "")?.value;
+  const name = process.env.GIT_AUTHOR_NAME || last("user.name");
+  const email = process.env.GIT_AUTHOR_EMAIL || last("user.email");
+  return name && email ? { name, email } : { name: "Ratchet", email: "ratchet@localhost" };
+}
+
+/** The environment that makes a commit this person's. */
+export function asAuthor({ name, email }: Identity): Record<string, string> {
+  return { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email };
+}

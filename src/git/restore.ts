@@ -1,0 +1,133 @@
+import { randomBytes } from "node:crypto";
+import { lstat, mkdir, readFile, rm, rmdir, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { codeOf, Refusal } from "../lib/errors.js";
+import { exists } from "../lib/files.js";
+import { safeName } from "../lib/home.js";
+import { unpackFiles } from "./archive.js";
+import { type Checkout, findCheckout, hasCheckout, openCheckout, removeCheckout, repairCheckout } from "./checkout.js";
+import { git, gitText } from "./git.js";
+import { type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
+import { numbersOf, parkCheckout, parkedRefs, settledRefs } from "./parking.js";
+import { forgetAlignment } from "./status.js";
+
+export interface Restored {
+  readonly ref: string;
+  readonly sha: string;
+  readonly path: string;
+  readonly branch: string;
+  readonly baseSha: string;
+  readonly head: string;
+  /** What was in the worktree before, parked in its turn. */
+  readonly parked: string | null;
+}
+
+export interface RestoreOptions {
+  readonly issue: string;
+  /** Which one; the newest where it is left out. */
+  readonly n?: number;
+  readonly path: string;
+}
+
+/** Brings parked work back, as it was; the ref stays. Whatever is in the worktree now is parked first. */
+export async function restoreParked(mirror: Mirror, { issue, n, path }: RestoreOptions): Promise<Restored> {
+  const name = safeName(issue);
+  const number = n ?? Math.max(0, ...(await numbersOf(mirror, name)));
+  const ref = `${parkedRefs}/${name}/${number}`;
+  const sha = (await readRefs(mirror.path, [ref])).get(ref);
+  if (sha === undefined) {
+    throw new Refusal(n === undefined ? `nothing of ${issue} is parked` : `${issue} has no parked work number ${n}`, {
+      hint: "ratchet worktree list shows what is parked.",
+      code: "not_found",
+    });
+  }
+  const parked = await makeRoom(mirror, path);
+  const { branch, baseSha, head } = await readMeta(mirror, sha);
+  const { checkout } = await openCheckout(mirror, { path, branch, commit: head, base: baseSha });
+  await putBack(checkout, sha);
+  await updateRefs(mirror.path, [
+    { ref: `${settledRefs}/${name}/${number}`, to: sha },
+    { ref: `refs/heads/${branch}`, to: head },
+    { ref: `refs/ratchet/base/${branch}`, to: baseSha },
+  ]);
+  return { ref, sha, path, branch, baseSha, head, parked };
+}
+
+/** The newest parked work that was neither restored yet nor left over from a landing; null when there is none. */
+export async function newestParked(mirror: Mirror, name: string): Promise<number | null> {
+  const refs = await readRefs(mirror.path, [`${parkedRefs}/${name}`, `${settledRefs}/${name}`]);
+  const numbers = [...refs.keys()]
+    .filter((ref) => ref.startsWith(parkedRefs))
+    .map((ref) => Number(ref.slice(ref.lastIndexOf("/") + 1)));
+  return numbers.sort((a, b) => b - a).find((n) => !refs.has(`${settledRefs}/${name}/${n}`)) ?? null;
+}
+
+async function makeRoom(mirror: Mirror, path: string): Promise<string | null> {
+  if (!(await hasCheckout(mirror, path))) return null;
+  const checkout = await findCheckout(path);
+  const parked = (await exists(path)) ? await parkCheckout(checkout) : null;
+  await removeCheckout(checkout);
+  return parked?.ref ?? null;
+}
+
+async function readMeta(mirror: Mirror, sha: string): Promise<{ branch: string; baseSha: string; head: string }> {
+  const meta: unknown = JSON.parse(await gitText(mirror.path, ["cat-file", "blob", `${sha}^2:meta.json`]));
+  if (typeof meta !== "object" || meta === null || !("branch" in meta && "baseSha" in meta && "head" in meta)) {
+    throw new Refusal(`${sha} does not look like parked work`, { code: "not_found" });
+  }
+  return { branch: String(meta.branch), baseSha: String(meta.baseSha), head: String(meta.head) };
+}
+
+async function putBack(checkout: Checkout, sha: string): Promise<void> {
+  const { mirror, gitDir, path } = checkout;
+  const folder = join(gitDir, "ratchet", `restore-${randomBytes(4).toString("hex")}`);
+  await mkdir(folder, { recursive: true });
+  try {
+    for (const name of ["deleted", "files.tar", "gitdir.tar"]) {
+      await git(mirror.path, ["cat-file", "blob", `${sha}^2:${name}`], { stdoutFile: join(folder, name) });
+    }
+    await removePaths(path, await readFile(join(folder, "deleted")));
+    await unpackFiles(join(folder, "files.tar"), path);
+    await unpackFiles(join(folder, "gitdir.tar"), gitDir);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+  await forgetAlignment(checkout);
+  await repairCheckout(checkout);
+}
+
+/** Folders that become empty go too, as they do when git removes a file: something else may take their name. */
+async function removePaths(root: string, list: Buffer): Promise<void> {
+  for (let at = 0; at < list.length; ) {
+    const end = list.indexOf(0, at);
+    const name = list.subarray(at, end);
+    at = end + 1;
+    await removeFile(bytesPath(root, name));
+    await removeEmptyFolders(root, name);
+  }
+}
+
+async function removeFile(path: Buffer): Promise<void> {
+  try {
+    await unlink(path);
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT" && codeOf(error) !== "ENOTDIR") throw error;
+  }
+}
+
+function bytesPath(root: string, name: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`${root}/`), name]);
+}
+
+async function removeEmptyFolders(root: string, name: Buffer): Promise<void> {
+  for (let cut = name.lastIndexOf(0x2f); cut > 0; cut = name.lastIndexOf(0x2f, cut - 1)) {
+    const folder = bytesPath(root, name.subarray(0, cut));
+    try {
+      if (!(await lstat(folder)).isDirectory()) return;
+      await rmdir(folder);
+    } catch (error) {
+      if (["ENOTEMPTY", "EEXIST", "ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "")) return;
+      throw error;
+    }
+  }
+}

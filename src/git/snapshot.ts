@@ -1,0 +1,168 @@
+import { copyFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { type Checkout, findCheckout, gitIn, markUsed, ownIndex } from "./checkout.js";
+import { git } from "./git.js";
+import { matchesAny } from "./glob.js";
+import { resolveHead } from "./head.js";
+import { isAncestor, type Mirror, updateRefs } from "./mirror-refs.js";
+import { shareObjects } from "./objects.js";
+import { type Change, readChanges, unfinishedOperations, writeFilesTree } from "./status.js";
+import { landedRef } from "./tip.js";
+
+/** The worktree as a turn left it. */
+export interface Snapshot {
+  readonly head: string;
+  readonly tree: string;
+  readonly filesTree: string;
+  readonly dirty: readonly string[];
+  readonly dirtyCount: number;
+  readonly commits: number;
+  readonly docsOnly: boolean;
+  readonly containsBase: boolean;
+  readonly namedCommitInTarget: boolean | null;
+}
+
+export interface SnapshotOptions {
+  /** base_sha: where the issue's work starts. */
+  readonly base: string;
+  /** What HEAD has to contain; base where it is left out. */
+  readonly reviewBase?: string;
+  readonly docsPatterns: readonly string[];
+  /** A commit id that the agent named, and the branch it should be in. */
+  readonly namedCommit?: string | null;
+  readonly target?: string;
+}
+
+const shownPaths = 50;
+
+/** Also gives the mirror the objects and the branch, so that the work outlives the worktree. */
+export async function snapshot(path: string, options: SnapshotOptions): Promise<Snapshot> {
+  const checkout = await findCheckout(path);
+  const head = (await resolveHead(checkout.gitDir)) ?? checkout.baseSha;
+  const [changes, started, history, named] = await Promise.all([
+    readChanges(checkout, head),
+    unfinishedOperations(checkout),
+    readHistory(checkout, { ...options, head }),
+    isInTarget(checkout, options),
+    shareBranch(checkout, head),
+    markUsed(checkout),
+  ]);
+  const dirty = [...started.map((what) => `(${what} is in progress)`), ...changes.map(shown)];
+  const { reviewBase } = options;
+  return {
+    head,
+    tree: history.tree,
+    filesTree: changes.length === 0 ? history.tree : await filesTree(checkout, changes),
+    dirty: dirty.slice(0, shownPaths),
+    dirtyCount: dirty.length,
+    commits: history.commits,
+    docsOnly: history.docsOnly,
+    containsBase:
+      reviewBase === undefined || reviewBase === options.base
+        ? history.containsBase
+        : await isAncestor(checkout.mirror.path, reviewBase, head),
+    namedCommitInTarget: named,
+  };
+}
+
+function shown({ path, kind }: Change): string {
+  return path.toString("utf8") + (kind === "nested" ? "/ (a repository of its own)" : "");
+}
+
+async function filesTree(checkout: Checkout, changes: readonly Change[]): Promise<string> {
+  const index = join(checkout.gitDir, "ratchet-index.files");
+  await copyFile(ownIndex(checkout), index);
+  try {
+    return await writeFilesTree(checkout, changes, index);
+  } finally {
+    await rm(index, { force: true });
+  }
+}
+
+/** The issue's branch in the mirror follows HEAD, on whatever branch the agent left it. */
+export async function shareBranch(checkout: Checkout, head: string): Promise<void> {
+  await shareObjects(checkout);
+  if (checkout.branch === null) return;
+  const ref = `refs/heads/${checkout.branch}`;
+  if ((await resolveHead(checkout.mirror.path, ref)) === head) return;
+  await updateRefs(checkout.mirror.path, [{ ref, to: head }]);
+}
+
+interface History {
+  readonly tree: string;
+  readonly commits: number;
+  readonly docsOnly: boolean;
+  readonly containsBase: boolean;
+}
+
+/**
+ * One walk over base..head, its boundary included, answers all: an ancestor of head that is not head itself is always
+ * on the boundary.
+ */
+async function readHistory(checkout: Checkout, options: SnapshotOptions & { readonly head: string }): Promise<History> {
+  const { base, head, docsPatterns } = options;
+  if (head === base) {
+    const tree = await gitIn(checkout, ["rev-parse", `${head}^{tree}`]);
+    return { tree: tree.stdout.toString().trim(), commits: 0, docsOnly: false, containsBase: true };
+  }
+  const range = ["--boundary", "--cc", "--name-only", "--no-renames", "--no-ext-diff", `${base}..${head}`];
+  const output = await gitIn(checkout, ["log", "-z", "--format=%x01%m%H %T", ...range]);
+  const entries = parseLog(output.stdout.toString("utf8"));
+  const newest = entries.find(({ id }) => id === head);
+  const tree = newest?.tree ?? (await gitIn(checkout, ["rev-parse", `${head}^{tree}`])).stdout.toString().trim();
+  const origin = entries.find(({ id, boundary }) => boundary && id === base);
+  const own = entries.filter(({ boundary }) => !boundary);
+  const paths = own.flatMap((entry) => entry.paths);
+  const docs = paths.filter((path) => matchesAny(path, docsPatterns)).length;
+  const changed = origin === undefined || origin.tree !== tree;
+  const docsOnly =
+    docs > 0 && changed && (docs === paths.length || (own.length > 1 && (await onlyDocsBetween(checkout, options))));
+  return { tree, commits: own.length, docsOnly, containsBase: origin !== undefined };
+}
+
+/** Code that was changed and changed back counts as not changed. */
+async function onlyDocsBetween(
+  checkout: Checkout,
+  { base, head, docsPatterns }: { base: string; head: string; docsPatterns: readonly string[] },
+): Promise<boolean> {
+  const output = await gitIn(checkout, ["diff-tree", "-r", "-z", "--name-only", "--no-renames", base, head]);
+  const paths = output.stdout.toString("utf8").split("\0").filter(Boolean);
+  return paths.length > 0 && paths.every((path) => matchesAny(path, docsPatterns));
+}
+
+interface LogEntry {
+  readonly boundary: boolean;
+  readonly id: string;
+  readonly tree: string;
+  readonly paths: readonly string[];
+}
+
+const start = "\u0001";
+
+function parseLog(text: string): readonly LogEntry[] {
+  const entries: (LogEntry & { readonly paths: string[] })[] = [];
+  for (const field of text.split("\0")) {
+    const header = field.startsWith(start) ? /^([->])([0-9a-f]+) ([0-9a-f]+)$/.exec(field.slice(1)) : null;
+    const path = field.replace(/^\n/, "");
+    if (header !== null)
+      entries.push({ boundary: header[1] === "-", id: header[2] ?? "", tree: header[3] ?? "", paths: [] });
+    else if (path !== "") entries.at(-1)?.paths.push(path);
+  }
+  return entries;
+}
+
+async function isInTarget({ mirror }: Checkout, { namedCommit, target }: SnapshotOptions): Promise<boolean | null> {
+  if (namedCommit === null || namedCommit === undefined || target === undefined) return null;
+  if (!/^[0-9a-f]{4,64}$/i.test(namedCommit)) return false;
+  return (
+    (await isIn(mirror, namedCommit, landedRef(target))) ||
+    (await isIn(mirror, namedCommit, `refs/user/heads/${target}`))
+  );
+}
+
+async function isIn(mirror: Mirror, commit: string, ref: string): Promise<boolean> {
+  const output = await git(mirror.path, ["merge-base", "--is-ancestor", `${commit}^{commit}`, ref], {
+    okCodes: [1, 128],
+  });
+  return output.code === 0;
+}

@@ -1,0 +1,136 @@
+import { git, gitText } from "./git.js";
+import { fetchFromUser, hasCommit, isAncestor, type Mirror, mergeTrees, readRefs, updateRefs } from "./mirror-refs.js";
+import { asAuthor, readIdentity } from "./repository.js";
+
+/**
+ * The landed line of a target, and where the user's own branch stands against it. `sha` is always a commit that work
+ * can start from.
+ */
+export type Tip =
+  | { readonly type: "tip"; readonly sha: string; readonly merged: boolean }
+  /** The line and the user's branch cannot be merged mechanically: the next landing issue has to. */
+  | {
+      readonly type: "conflict";
+      readonly sha: string;
+      readonly theirs: string;
+      readonly files: readonly string[];
+      readonly reason: string;
+    }
+  /** The user's branch was put back before landed work: landing waits until it is there again. */
+  | { readonly type: "rewound"; readonly sha: string; readonly reason: string }
+  | { readonly type: "missing"; readonly sha: null; readonly reason: string };
+
+export function landedRef(target: string): string {
+  return `refs/ratchet/landed/${target}`;
+}
+/** The newest commit of the user's branch that the landed line is built on: the branch may move ahead of it, never back. */
+export function followedRef(target: string): string {
+  return `refs/ratchet/followed/${target}`;
+}
+/** What the user's repository was last given as its copy of the landed line. */
+export function givenRef(target: string): string {
+  return `refs/ratchet/given/${target}`;
+}
+
+export interface Line {
+  readonly landed: string | null;
+  readonly followed: string | null;
+  readonly given: string | null;
+  /** The user's branch, its objects present in the mirror. */
+  readonly user: string | null;
+  /** The user's own copy of the landed line. */
+  readonly copy: string | null;
+}
+
+export async function readLine(mirror: Mirror, target: string): Promise<Line> {
+  const branch = `refs/heads/${target}`;
+  const [ours, theirs] = await Promise.all([
+    readRefs(mirror.path, [landedRef(target), followedRef(target), givenRef(target)]),
+    readRefs(mirror.repoPath, [branch, landedRef(target)]),
+  ]);
+  const user = theirs.get(branch) ?? null;
+  const landed = ours.get(landedRef(target)) ?? null;
+  if (user !== null && user !== landed && !(await hasCommit(mirror.path, user))) {
+    await fetchFromUser(mirror, [`+${branch}:refs/user/heads/${target}`]);
+  }
+  return {
+    landed,
+    user,
+    followed: ours.get(followedRef(target)) ?? null,
+    given: ours.get(givenRef(target)) ?? null,
+    copy: theirs.get(landedRef(target)) ?? null,
+  };
+}
+
+/** T: the later of landed line and user's branch, or their mechanical merge, which is put on the landed line first. */
+export async function tipOf(mirror: Mirror, target: string): Promise<Tip> {
+  for (;;) {
+    const line = await readLine(mirror, target);
+    const tip = await decideTip(mirror, target, line);
+    if (tip !== "again") return tip;
+  }
+}
+
+async function decideTip(mirror: Mirror, target: string, line: Line): Promise<Tip | "again"> {
+  const { landed, user } = line;
+  if (landed === null) {
+    // No landing yet: the user's branch is the line, wherever they move it.
+    if (user === null) return { type: "missing", sha: null, reason: `there is no branch ${target} with a commit` };
+    return { type: "tip", sha: user, merged: false };
+  }
+  if (user === null || user === landed) return { type: "tip", sha: landed, merged: false };
+  if (line.followed !== null && !(await isAncestor(mirror.path, line.followed, user))) {
+    return await afterRewind(mirror, target, { ...line, landed });
+  }
+  if (await isAncestor(mirror.path, user, landed)) return { type: "tip", sha: landed, merged: false };
+  if (await isAncestor(mirror.path, landed, user)) return { type: "tip", sha: user, merged: false };
+  return await mergeLines(mirror, target, { landed, user });
+}
+
+/** Deleting their copy of the landed line is how a user says that the landed work shall be let go. It stays under `refs/ratchet/dropped/`. */
+async function afterRewind(
+  mirror: Mirror,
+  target: string,
+  line: Line & { readonly landed: string },
+): Promise<Tip | "again"> {
+  const { landed, followed, given, copy } = line;
+  if (copy !== null || given === null || followed === null) {
+    const hint = `run \`git merge ${landedRef(target)}\`, or let the landed work go: \`git update-ref -d ${landedRef(target)}\``;
+    return { type: "rewound", sha: landed, reason: `${target} was rewound: ${hint}` };
+  }
+  await updateRefs(mirror.path, [
+    { ref: `refs/ratchet/dropped/${landed}`, to: landed },
+    { ref: landedRef(target), to: null, from: landed },
+    { ref: followedRef(target), to: null },
+    { ref: givenRef(target), to: null },
+  ]);
+  return "again";
+}
+
+async function mergeLines(
+  mirror: Mirror,
+  target: string,
+  { landed, user }: { readonly landed: string; readonly user: string },
+): Promise<Tip | "again"> {
+  const merge = await mergeTrees(mirror.path, landed, user);
+  if (merge.type === "conflict") {
+    const reason = `${target} and the landed line conflict in ${merge.files.slice(0, 5).join(", ")}`;
+    return { type: "conflict", sha: landed, theirs: user, files: merge.files, reason };
+  }
+  const env = asAuthor(await readIdentity(mirror.repoPath));
+  const args = ["commit-tree", merge.tree, "-p", landed, "-p", user, "-m", `Merge ${target} into the landed line`];
+  const sha = await gitText(mirror.path, args, { env });
+  const moved = await updateRefs(mirror.path, [
+    { ref: landedRef(target), to: sha, from: landed },
+    { ref: followedRef(target), to: user },
+  ]);
+  return moved ? { type: "tip", sha, merged: true } : "again";
+}
+
+/** Is the commit on the landed line? */
+export async function isLanded(mirror: Mirror, target: string, commit: string): Promise<boolean> {
+  const output = await git(mirror.path, ["merge-base", "--is-ancestor", commit, landedRef(target)], {
+    okCodes: [1, 128],
+  });
+  return output.code === 0;
+}

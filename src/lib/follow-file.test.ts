@@ -1,0 +1,65 @@
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { followLines, readLines, readTail } from "./follow-file.js";
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "ratchet-follow-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+async function all(lines: AsyncIterable<string>): Promise<string[]> {
+  const read: string[] = [];
+  for await (const line of lines) read.push(line);
+  return read;
+}
+
+test.each([
+  ["", []],
+  ["a\nb\n", ["a", "b"]],
+  ["a\r\nb", ["a", "b"]],
+  ["\n\n", ["", ""]],
+  ["é😀\n", ["é😀"]],
+])("%j has the lines %j", async (text, lines) => {
+  writeFileSync(join(folder, "f"), text);
+  expect(await all(readLines(join(folder, "f")))).toEqual(lines);
+});
+
+test("a missing file has no lines and no tail", async () => {
+  expect(await all(readLines(join(folder, "none")))).toEqual([]);
+  expect(await readTail(join(folder, "none"), 10)).toEqual({ text: "", whole: true });
+});
+
+test("an endless line comes in pieces, none of them lost", async () => {
+  writeFileSync(join(folder, "f"), "é".repeat(3_000_000));
+  const pieces = await all(readLines(join(folder, "f")));
+  expect(pieces.length).toBeGreaterThan(1);
+  expect(pieces.join("").length).toBe(3_000_000);
+});
+
+test.each([
+  ["abcdef", 3, "def", false],
+  ["abc", 3, "abc", true],
+  ["a😀b", 4, "b", false],
+  ["a😀b", 5, "😀b", false],
+])("the tail of %j within %i bytes is %j", async (text, bytes, tail, whole) => {
+  writeFileSync(join(folder, "f"), text);
+  expect(await readTail(join(folder, "f"), bytes)).toEqual({ text: tail, whole });
+});
+
+test("a file is followed from before it exists to the end, and then said to be at its end", async () => {
+  const path = join(folder, "f");
+  const abort = new AbortController();
+  const lines = followLines(path, abort.signal);
+  const first = lines.next();
+  writeFileSync(path, "one\ntw");
+  expect((await first).value).toBe("one");
+  const second = lines.next();
+  appendFileSync(path, "o\n");
+  expect((await second).value).toBe("two");
+  appendFileSync(path, "three\nfour");
+  abort.abort();
+  expect(await all(lines)).toEqual(["three", "four"]);
+});

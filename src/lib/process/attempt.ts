@@ -1,0 +1,93 @@
+import { createHash, randomUUID } from "node:crypto";
+import { linkSync, readFileSync, realpathSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { codeOf } from "../errors.js";
+
+/**
+ * The files by which shim, orchestrator and their successors agree about one program: `pid` (who has the folder, made
+ * once), `lease` (somebody still cares), `stop` (somebody asked for the end), `exit` (how it ended, made once).
+ */
+export interface Attempt {
+  readonly folder: string;
+  /** In the environment of everything the program starts. Made from the folder's path: every restart finds the same. */
+  readonly cookie: string;
+}
+
+export function attemptOf(folder: string): Attempt {
+  const path = realPath(folder);
+  return { folder: path, cookie: createHash("sha256").update(path).digest("hex").slice(0, 32) };
+}
+
+function realPath(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return resolve(folder);
+    throw error;
+  }
+}
+
+/** null: nobody has claimed the folder. 0: claimed, but the number is not (or never was) written. */
+export function readPid(attempt: Attempt): number | null {
+  const text = readSmall(join(attempt.folder, "pid"));
+  return text === null ? null : Number.parseInt(text, 10) || 0;
+}
+
+/** How the program ended; null: not yet. The shim makes the file before it writes into it: without a line it is no answer. */
+export function readExit(attempt: Attempt): number | null {
+  const text = readSmall(join(attempt.folder, "exit"));
+  return text !== null && /^\d+\n$/.test(text) ? Number.parseInt(text, 10) : null;
+}
+
+/** For when no shim is left that could: replaces an empty file, never an answer. */
+export function writeExit(attempt: Attempt, code: number): void {
+  if (readExit(attempt) !== null) return;
+  const temporary = join(attempt.folder, `exit.${randomUUID()}`);
+  writeFileSync(temporary, `${code}\n`);
+  renameSync(temporary, join(attempt.folder, "exit"));
+}
+
+/** Takes the folder so that no shim can any more; false when one has it. */
+export function claimForNobody(attempt: Attempt): boolean {
+  const temporary = join(attempt.folder, `pid.${randomUUID()}`);
+  writeFileSync(temporary, "0\n");
+  try {
+    linkSync(temporary, join(attempt.folder, "pid"));
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return false;
+    throw error;
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+export function touchLease(attempt: Attempt): void {
+  const path = join(attempt.folder, "lease");
+  const now = new Date();
+  try {
+    utimesSync(path, now, now);
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+    writeFileSync(path, "");
+  }
+}
+
+/** Why the program was ended from outside; the first word stays, so that a successor tells the same story. */
+export function markStop(attempt: Attempt, why: string): void {
+  if (readStopMark(attempt) === null) writeFileSync(join(attempt.folder, "stop"), why);
+}
+
+/** null: nobody ended it. */
+export function readStopMark(attempt: Attempt): string | null {
+  return readSmall(join(attempt.folder, "stop"));
+}
+
+function readSmall(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return null;
+    throw error;
+  }
+}

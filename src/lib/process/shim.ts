@@ -1,0 +1,87 @@
+/**
+ * The shim: a few lines of sh between the orchestrator and the program, so that a turn outlives its orchestrator.
+ *
+ * It owns three promises. One program per folder: `pid` is created exclusively, so of two shims in one folder the later
+ * one leaves at once. A result whatever happens to the orchestrator: `exit` is written by whoever comes first, shim or
+ * stopper. No orphans: when nobody has touched `lease` for the grace, everything that carries the cookie is ended.
+ *
+ * It is written for dash, bash and zsh as sh and forks nothing it does not need. The main shell uses positional
+ * parameters only, because a variable of its own could be one that the program was given. The program runs in the
+ * foreground: background jobs of a shell ignore SIGINT. The cookie is exported to the program alone, so that looking for
+ * it never finds the shim; the shim itself is known by its arguments. Time is counted in sleeps, which stand still
+ * while a laptop sleeps.
+ */
+const shimText = `
+reap() {
+  while :; do
+    if [ -r /proc/self/environ ]; then
+      set -- "$1" $(grep -lsaF "RATCHET_TURN=$1" /proc/[0-9]*/environ | sed 's/[^0-9]//g')
+    else
+      set -- "$1" $(ps -axEww -o pid=,command= | awk -v c="RATCHET_TURN=$1" 'index($0, c) && !/awk -v c=/ { print $1 }')
+    fi
+    [ $# -gt 1 ] || return 0
+    c=$1
+    shift
+    kill -$signal "$@"
+    [ $signal = KILL ] || return 0
+    set -- "$c"
+    sleep 1
+  done
+}
+watch() {
+  trap 'kill -KILL $!; exit' TERM
+  cd /
+  PATH=$PATH:/usr/bin:/bin
+  n=0
+  echo >"$1/stamp"
+  while :; do
+    sleep $4 &
+    wait $! || [ $? -gt 128 ] || exit
+    if [ "$1/lease" -nt "$1/stamp" ]; then n=0; echo >"$1/stamp"; else n=$((n + 1)); fi
+    [ $n -gt $3 ] || continue
+    trap '' TERM
+    signal=TERM; reap "$2"
+    sleep 2 & wait $!
+    signal=KILL; reap "$2"
+    sleep 1 & wait $!
+    set -C
+    echo 137 >"$1/exit"
+    kill -KILL -$$
+  done
+}
+set -C
+echo $$ >"$1/pid" || exit 97
+set +C
+watch "$1" "$2" "$3" "$4" </dev/null >/dev/null 2>&1 &
+trap : INT TERM HUP QUIT
+(
+  RATCHET_TURN=$2
+  export RATCHET_TURN
+  shift 4
+  exec "$@"
+)
+set -- "$1" "$2" $?
+exec 2>/dev/null
+kill $!
+set -C
+echo $3 >"$1/exit"
+kill -0 $PPID || { PATH=$PATH:/usr/bin:/bin; signal=KILL; reap "$2"; }
+`;
+
+/** What `ps` and /proc show of a shim; with the cookie behind it nothing else looks like it. */
+export const shimName = "ratchet-shim";
+/** The shim's own exit code when the folder is taken already. */
+export const takenExitCode = 97;
+
+export interface ShimCall {
+  readonly folder: string;
+  readonly cookie: string;
+  readonly graceSeconds: number;
+  readonly argv: readonly [string, ...string[]];
+}
+
+export function shimArguments({ folder, cookie, graceSeconds, argv }: ShimCall): string[] {
+  const stepSeconds = Math.min(10, Math.max(1, Math.floor(graceSeconds / 6)));
+  const steps = Math.ceil(graceSeconds / stepSeconds);
+  return ["-c", shimText, shimName, folder, cookie, String(steps), String(stepSeconds), ...argv];
+}

@@ -1,0 +1,114 @@
+import { execFileSync } from "node:child_process";
+import { closeSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
+import { codeOf } from "../errors.js";
+import { shimName } from "./shim.js";
+
+/** A living process (zombies are not) as seen from one attempt. */
+export interface ProcessRow {
+  readonly pid: number;
+  readonly parent: number;
+  /** Its session; where ps cannot tell, its process group. */
+  readonly session: number;
+  /** With the pid it names a process for good: numbers are given out again. */
+  readonly start: string;
+  /** The attempt's cookie is in its environment. */
+  readonly carries: boolean;
+  /** It is the attempt's shim, or a fork of it that has not become another program. */
+  readonly isShim: boolean;
+}
+
+const hasProc = process.platform === "linux";
+
+export function listProcesses(cookie: string): ProcessRow[] {
+  return hasProc ? pidsFromProc().flatMap((pid) => rowFromProc(pid, cookie) ?? []) : rowsFromPs(runPs(), cookie);
+}
+
+/** Only the carriers: what is looked for after every end, so it reads one file per process. */
+export function listCarriers(cookie: string): ProcessRow[] {
+  if (!hasProc) return rowsFromPs(runPs(), cookie).filter((row) => row.carries);
+  return pidsFromProc().flatMap((pid) => (carriesInProc(pid, cookie) ? (rowFromProc(pid, cookie) ?? []) : []));
+}
+
+/** Whether this number is the attempt's shim now, and not a later process with its number. */
+export function isShimAlive(pid: number, cookie: string): boolean {
+  if (hasProc) return isShimLine(readProc(pid, "cmdline")?.toString("latin1") ?? "", cookie);
+  return isShimLine(runPs(["-p", String(pid)]), cookie);
+}
+
+function isShimLine(line: string, cookie: string): boolean {
+  return line.includes(shimName) && line.includes(cookie);
+}
+
+function carriesInProc(pid: number, cookie: string): boolean {
+  return readProc(pid, "environ")?.includes(`RATCHET_TURN=${cookie}`) ?? false;
+}
+
+function pidsFromProc(): number[] {
+  return readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
+}
+
+function rowFromProc(pid: number, cookie: string): ProcessRow | null {
+  const stat = readProc(pid, "stat")?.toString("latin1");
+  if (stat === undefined) return null;
+  // The second field is the name in parentheses and may hold anything; fields count from behind it.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  if (fields[0] === "Z" || fields[0] === "X") return null;
+  return {
+    pid,
+    parent: Number(fields[1]),
+    session: Number(fields[3]),
+    start: fields[19] ?? "",
+    carries: carriesInProc(pid, cookie),
+    isShim: isShimLine(readProc(pid, "cmdline")?.toString("latin1") ?? "", cookie),
+  };
+}
+
+/** Hundreds of files are read in a row: one buffer for all of them, and only what it cannot hold is read the slow way. */
+const shared = Buffer.allocUnsafe(64 * 1024);
+
+/** Valid until the next call. null: gone meanwhile, or somebody else's. */
+function readProc(pid: number, file: string): Buffer | null {
+  const path = `/proc/${pid}/${file}`;
+  let fd: number | null = null;
+  try {
+    fd = openSync(path, "r");
+    const length = readSync(fd, shared, 0, shared.length, null);
+    // The kernel may hand out less than there is; a page or more may be the beginning of something longer.
+    return length < 4096 ? shared.subarray(0, length) : readFileSync(path);
+  } catch (error) {
+    if (["ENOENT", "ESRCH", "EACCES", "EPERM"].includes(codeOf(error) ?? "")) return null;
+    throw error;
+  } finally {
+    if (fd !== null) closeSync(fd);
+  }
+}
+
+function runPs(which: readonly string[] = ["-ax"]): string {
+  try {
+    return execFileSync("ps", [...which, "-Eww", "-o", "pid=,ppid=,pgid=,state=,lstart=,command="], {
+      encoding: "utf8",
+      maxBuffer: 64 * 1024 * 1024,
+    });
+  } catch (error) {
+    // ps answers "no such process" by its exit code.
+    if (error instanceof Error && "status" in error && error.status === 1) return "";
+    throw error;
+  }
+}
+
+/** pid, parent, group, state, five words of start time, then command line and environment. */
+export function rowsFromPs(text: string, cookie: string): ProcessRow[] {
+  return text.split("\n").flatMap((line) => {
+    const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+((?:\S+\s+){4}\S+)\s(.*)$/.exec(line);
+    if (match === null || match[4]?.startsWith("Z")) return [];
+    const command = match[6] ?? "";
+    return {
+      pid: Number(match[1]),
+      parent: Number(match[2]),
+      session: Number(match[3]),
+      start: match[5] ?? "",
+      carries: command.includes(`RATCHET_TURN=${cookie}`),
+      isShim: isShimLine(command, cookie),
+    };
+  });
+}

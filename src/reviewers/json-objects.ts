@@ -1,0 +1,115 @@
+/**
+ * JSON objects inside prose. A reviewer's answer stands between sentences, in code fences, after other objects and with
+ * braces in its strings; only a parser that starts at a brace can tell what is an object. It starts at every brace, from
+ * the last to the first, and remembers where each object ends: a start further left steps over the objects that are
+ * known already, and gives up where one is known to be broken. So the whole costs one pass.
+ */
+export interface FoundObject {
+  readonly start: number;
+  /** Behind the closing brace. */
+  readonly end: number;
+}
+
+/** Every object of the text that has `key` as a key of its own and is not part of another object; the first to the last. */
+export function findObjects(text: string, key: string): FoundObject[] {
+  const ends = new Map<number, number>();
+  const found: FoundObject[] = [];
+  for (let start = text.lastIndexOf("{"); start !== -1; start = start === 0 ? -1 : text.lastIndexOf("{", start - 1)) {
+    const parser = new ObjectParser(text, ends, key);
+    const end = parser.objectAt(start);
+    if (end === -1) continue;
+    ends.set(start, end);
+    while ((found.at(-1)?.start ?? Number.POSITIVE_INFINITY) < end) found.pop();
+    if (parser.hasKey) found.push({ start, end });
+  }
+  return found.reverse();
+}
+
+/** What ends a string or may not stand in one: a quote, an escape, a control character. */
+const notable = /[\\"]|[^\P{Cc}\u007f-\u009f]/gu;
+const numberOrWord = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
+
+class ObjectParser {
+  hasKey = false;
+  readonly #text: string;
+  readonly #ends: ReadonlyMap<number, number>;
+  readonly #key: string;
+
+  constructor(text: string, ends: ReadonlyMap<number, number>, key: string) {
+    this.#text = text;
+    this.#ends = ends;
+    this.#key = key;
+  }
+
+  /** Where the object that starts here ends; -1: it is none. */
+  objectAt(start: number): number {
+    let at = this.#skipSpace(start + 1);
+    if (this.#text[at] === "}") return at + 1;
+    while (at !== -1) {
+      const keyEnd = this.#stringAt(at);
+      if (keyEnd === -1) return -1;
+      this.hasKey ||= this.#text.slice(at + 1, keyEnd - 1) === this.#key;
+      at = this.#skipSpace(keyEnd);
+      if (this.#text[at] !== ":") return -1;
+      at = this.#skipSpace(this.#valueAt(this.#skipSpace(at + 1)));
+      if (this.#text[at] === "}") return at + 1;
+      at = this.#text[at] === "," ? this.#skipSpace(at + 1) : -1;
+    }
+    return -1;
+  }
+
+  /** Arrays are counted, not recursed into: depth is the writer's choice, the stack is ours. */
+  #valueAt(start: number): number {
+    let depth = 0;
+    let at = start;
+    for (;;) {
+      if (this.#text[at] === "[") {
+        const next = this.#skipSpace(at + 1);
+        depth++;
+        if (this.#text[next] !== "]") {
+          at = next;
+          continue;
+        }
+        at = next;
+      } else {
+        at = this.#plainAt(at);
+        if (at === -1 || depth === 0) return at;
+        at = this.#skipSpace(at);
+      }
+      while (depth > 0 && this.#text[at] === "]") {
+        depth--;
+        if (depth === 0) return at + 1;
+        at = this.#skipSpace(at + 1);
+      }
+      if (this.#text[at] !== ",") return -1;
+      at = this.#skipSpace(at + 1);
+    }
+  }
+
+  /** A string, a number, a word or an object that is known already. */
+  #plainAt(at: number): number {
+    const first = this.#text[at];
+    if (first === '"') return this.#stringAt(at);
+    if (first === "{") return this.#ends.get(at) ?? -1;
+    numberOrWord.lastIndex = at;
+    return numberOrWord.test(this.#text) ? numberOrWord.lastIndex : -1;
+  }
+
+  #stringAt(start: number): number {
+    if (this.#text[start] !== '"') return -1;
+    for (let at = start + 1; ; ) {
+      notable.lastIndex = at;
+      const hit = notable.exec(this.#text);
+      if (hit?.[0] === '"') return hit.index + 1;
+      if (hit?.[0] !== "\\") return -1;
+      at = hit.index + 2;
+    }
+  }
+
+  #skipSpace(start: number): number {
+    if (start < 0) return -1;
+    let at = start;
+    while (at < this.#text.length && " \t\n\r".includes(this.#text[at] ?? "x")) at++;
+    return at;
+  }
+}

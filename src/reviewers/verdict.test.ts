@@ -1,0 +1,149 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { findObjects } from "./json-objects.js";
+import { readVerdict, toVerdict } from "./verdict.js";
+
+const finding = { file: "a.ts", line_start: 1, line_end: 2, priority: 1, title: "T", body: "B" };
+const fail = JSON.stringify({ verdict: "fail", findings: [finding] });
+const pass = '{"verdict": "pass", "findings": []}';
+
+function read(text: string): string {
+  const reading = readVerdict(text);
+  return reading.type === "protocol" ? `protocol: ${reading.reason}` : `${reading.verdict} ${reading.findings.length}`;
+}
+
+describe("the verdict of an output", () => {
+  test.each([
+    ["alone", pass, "pass 0"],
+    ["pretty-printed", JSON.stringify(JSON.parse(fail), null, 2), "fail 1"],
+    ["in a code fence", `Here:\n\`\`\`json\n${fail}\n\`\`\`\nThat is all.`, "fail 1"],
+    ["in nested code fences", `\`\`\`\`md\n\`\`\`json\n${fail}\n\`\`\`\n\`\`\`\``, "fail 1"],
+    ["after its own example", `I answer like ${pass}.\n\n${fail}`, "fail 1"],
+    ["before another object", `${fail}\n{"tokens": 5}`, "fail 1"],
+    ["before a stray brace", `${fail} } } {`, "fail 1"],
+    ["after an open quote and brace", `he said "{ and left\n{"x": "unfinished\n${fail}`, "fail 1"],
+    ["with brackets in strings", JSON.stringify({ verdict: "fail", findings: [{ body: '}]}" {"a" ```' }] }), "fail 1"],
+    ["with escapes", '{"verdict":"pass","note":"\\"\\\\\\u007b"}', "pass 0"],
+    ["without findings", '{"verdict":"pass"}', "pass 0"],
+    ["in capitals", '{"verdict":" PASS "}', "pass 0"],
+    [
+      "that quotes another verdict in a string",
+      JSON.stringify({ verdict: "fail", findings: [{ body: pass }] }),
+      "fail 1",
+    ],
+    ["that has another inside", '{"verdict":"fail","findings":[{"verdict":"pass"}]}', "fail 1"],
+    ["with null findings", '{"verdict":"pass","findings":null}', "pass 0"],
+    ["missing", "all good, verdict: pass", "protocol: no verdict in the output"],
+    ["only inside another object", `{"history": [${pass}]}`, "protocol: no verdict in the output"],
+    ["empty", "", "protocol: no verdict in the output"],
+    ["cut off", fail.slice(0, -1), "protocol: no verdict in the output"],
+    ["neither pass nor fail", '{"verdict":"maybe"}', 'protocol: "maybe" is no verdict'],
+    ["no word", '{"verdict":true}', "protocol: true is no verdict"],
+    ["fail without a finding", '{"verdict":"fail","findings":[]}', "protocol: fail without any finding"],
+    [
+      "fail with nothing that is a finding",
+      '{"verdict":"fail","findings":[5,null]}',
+      "protocol: fail without any finding",
+    ],
+    ["with findings that are no list", '{"verdict":"pass","findings":{}}', "protocol: findings is not a list"],
+    ["with a bad escape", '{"verdict":"pass","x":"\\q"}', "protocol: nothing is no verdict"],
+  ])("%s is read", (_how, text, expected) => {
+    expect(read(text)).toBe(expected);
+  });
+
+  test("only the last megabyte is looked at", () => {
+    expect(read(`${fail}${" ".repeat(1024 * 1024)}`)).toMatch("protocol");
+    expect(read(`${"{".repeat(3_000_000)}${fail}`)).toBe("fail 1");
+  });
+});
+
+test.each([
+  [
+    {},
+    { file: "unknown", line_start: 0, line_end: 0, priority: null, title: "Unknown issue", body: "", reviewer: null },
+  ],
+  [
+    { title: "x", line_start: "7" },
+    { line_start: 7, line_end: 7, title: "x" },
+  ],
+  [
+    { line_start: 9, line_end: 3 },
+    { line_start: 9, line_end: 9 },
+  ],
+  [
+    { line_start: "x", line_end: -1 },
+    { line_start: 0, line_end: 0 },
+  ],
+  [{ line_start: 1.5 }, { line_start: 0 }],
+  [{ priority: "P2" }, { priority: 2 }],
+  [{ priority: "0" }, { priority: 0 }],
+  [{ priority: 3 }, { priority: 3 }],
+  [{ priority: 4 }, { priority: null }],
+  [{ priority: "high" }, { priority: null }],
+  [{ priority: true }, { priority: null }],
+  [
+    { file: 5, title: "", body: 7 },
+    { file: "unknown", title: "Unknown issue", body: "" },
+  ],
+  [{ reviewer: "jo" }, { reviewer: "jo" }],
+])("A4 the finding %j is completed to %j", (given, expected) => {
+  const reading = toVerdict({ verdict: "fail", findings: [given] });
+  expect(reading.type === "verdict" ? reading.findings[0] : null).toMatchObject(expected);
+});
+
+describe("whatever a reviewer prints", () => {
+  const piece = fc.oneof(
+    fc.constantFrom("{", "}", "[", "]", '"', "\\", ":", ",", "verdict", '"verdict"', "pass", " ", "\n", "```", "1"),
+    fc.json(),
+    fc.string({ unit: "binary" }),
+  );
+  const noise = fc.array(piece, { maxLength: 40 }).map((pieces) => pieces.join(""));
+
+  test("reading it never throws", () => {
+    fc.assert(
+      fc.property(noise, (text) => readVerdict(text).type !== undefined),
+      { numRuns: 2000 },
+    );
+  });
+
+  test("a verdict on a line of its own at the end is found behind any noise", () => {
+    fc.assert(
+      fc.property(noise, (text) => {
+        // A brace or bracket left open may take the verdict for its own part: then there is no pass, but never another one.
+        const said = read(`${text}\n${fail}`);
+        expect(["fail 1", "protocol: no verdict in the output"]).toContain(said);
+        if (!/[{[]/.test(text)) expect(said).toBe("fail 1");
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test("an object is found exactly when JSON.parse takes it", () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.nat(3), (value, indent) => {
+        const text = JSON.stringify({ ...value, verdict: 1 }, null, indent);
+        expect(findObjects(text, "verdict")).toEqual([{ start: 0, end: text.length }]);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test.each([
+    ["open objects", '{"a":'],
+    ["braces", "{"],
+    ["empty objects", "{}"],
+    ["open strings", '{"'],
+    ["arrays", '{"a":[['],
+    ["objects in arrays", '[{"a":1},'],
+    ["escaped quotes", '\\"{'],
+    ["spaces", "{    "],
+    ["pairs", '{"a":{},"b":'],
+    ["verdicts", '{"verdict":"pass"}'],
+  ])("a megabyte of %s takes linear time", (_what, unit) => {
+    const text = unit.repeat(Math.ceil((1024 * 1024) / unit.length));
+    const started = performance.now();
+    readVerdict(text);
+    readVerdict(`${text}"}]}`);
+    expect(performance.now() - started).toBeLessThan(8000);
+  });
+});

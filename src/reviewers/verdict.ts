@@ -1,0 +1,89 @@
+import { findObjects } from "./json-objects.js";
+
+/**
+ * A verdict is positive evidence: a word, and for `fail` at least one finding. Whatever is missing or unreadable is a
+ * protocol failure with its reason, never a pass. Findings themselves are read tolerantly: a reviewer that forgets a
+ * line number has still found something.
+ */
+export type VerdictReading =
+  | { readonly type: "verdict"; readonly verdict: "pass" | "fail"; readonly findings: readonly RawFinding[] }
+  | { readonly type: "protocol"; readonly reason: string };
+
+export interface RawFinding {
+  readonly file: string;
+  readonly line_start: number;
+  readonly line_end: number;
+  readonly priority: number | null;
+  readonly title: string;
+  readonly body: string;
+  readonly reviewer: string | null;
+}
+
+/** As much of the end of an output is looked at. */
+export const verdictBytes = 1024 * 1024;
+
+/** The last JSON object of a text that has a `verdict`, whatever stands around it. */
+export function readVerdict(text: string): VerdictReading {
+  const last = findObjects(text.slice(-verdictBytes), "verdict").at(-1);
+  if (last === undefined) return { type: "protocol", reason: "no verdict in the output" };
+  return toVerdict(parse(text.slice(-verdictBytes).slice(last.start, last.end)));
+}
+
+function parse(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : {};
+  } catch {
+    // Something our scanner takes for JSON and the engine does not: no verdict.
+    return {};
+  }
+}
+
+export function toVerdict(fields: Readonly<Record<string, unknown>>): VerdictReading {
+  const word = typeof fields.verdict === "string" ? fields.verdict.trim().toLowerCase() : fields.verdict;
+  if (word !== "pass" && word !== "fail") return { type: "protocol", reason: `${show(fields.verdict)} is no verdict` };
+  const given = fields.findings ?? [];
+  if (!Array.isArray(given)) return { type: "protocol", reason: "findings is not a list" };
+  const findings = given.flatMap((each: unknown) => (isRecord(each) ? [toFinding(each)] : []));
+  if (word === "fail" && findings.length === 0) return { type: "protocol", reason: "fail without any finding" };
+  return { type: "verdict", verdict: word, findings };
+}
+
+function show(value: unknown): string {
+  return (JSON.stringify(value) ?? "nothing").slice(0, 80);
+}
+
+function toFinding(fields: Readonly<Record<string, unknown>>): RawFinding {
+  const lineStart = toLine(fields.line_start) ?? 0;
+  return {
+    file: toText(fields.file) ?? "unknown",
+    line_start: lineStart,
+    line_end: Math.max(lineStart, toLine(fields.line_end) ?? lineStart),
+    priority: toPriority(fields.priority),
+    title: toText(fields.title) ?? "Unknown issue",
+    body: typeof fields.body === "string" ? fields.body : "",
+    reviewer: toText(fields.reviewer),
+  };
+}
+
+function toText(value: unknown): string | null {
+  return typeof value === "string" && value.trim() !== "" ? value.trim() : null;
+}
+
+function toLine(value: unknown): number | null {
+  const line = typeof value === "string" && /^\s*\d{1,9}\s*$/.test(value) ? Number(value) : value;
+  return typeof line === "number" && Number.isSafeInteger(line) && line >= 0 ? line : null;
+}
+
+function toPriority(value: unknown): number | null {
+  const level = typeof value === "string" ? /^\s*[Pp]?([0-3])\s*$/.exec(value)?.[1] : value;
+  return level === 0 || level === 1 || level === 2 || level === 3
+    ? level
+    : typeof level === "string"
+      ? Number(level)
+      : null;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,49 @@
+import type { PublicEvent } from "../core/report.js";
+import type { Sql } from "./sql.js";
+import { type EventPage, positionOf, readEvents, readStream } from "./steps.js";
+import type { Wake } from "./wake.js";
+
+const pageSize = 500;
+
+/** Events of a run after number `seq`, at most `limit`. */
+export async function eventsAfter(
+  sql: Sql,
+  runId: string,
+  { seq, limit }: { readonly seq: number; readonly limit: number },
+): Promise<PublicEvent[]> {
+  const stream = await readStream(sql, runId);
+  if (stream === null) return [];
+  const position = await positionOf(sql, stream, seq);
+  const page = await readEvents(sql, { runId, stream }, { position, limit: limit + 1 });
+  return page.events.filter((event) => event.seq > seq).slice(0, limit);
+}
+
+/** Every event of a run after number `seq`, those to come too, until aborted. */
+export async function* followEvents(
+  { sql, wake }: { readonly sql: Sql; readonly wake: Wake },
+  { runId, seq }: { readonly runId: string; readonly seq: number },
+  abort: AbortSignal,
+): AsyncGenerator<PublicEvent> {
+  const bell = wake.listen();
+  try {
+    let from: { readonly stream: number; readonly position: number } | null = null;
+    while (!abort.aborted) {
+      from ??= await startOf(sql, runId, seq);
+      const page: EventPage = from === null ? { events: [], position: 0 } : await readPage(sql, runId, from);
+      if (from !== null) from = { ...from, position: page.position };
+      if (page.events.length === 0) await bell.rung(abort);
+      for (const event of page.events) if (event.seq > seq && !abort.aborted) yield event;
+    }
+  } finally {
+    bell.close();
+  }
+}
+
+async function startOf(sql: Sql, runId: string, seq: number) {
+  const stream = await readStream(sql, runId);
+  return stream === null ? null : { stream, position: await positionOf(sql, stream, seq) };
+}
+
+function readPage(sql: Sql, runId: string, from: { readonly stream: number; readonly position: number }) {
+  return readEvents(sql, { runId, stream: from.stream }, { position: from.position, limit: pageSize });
+}

@@ -1,0 +1,44 @@
+import { number, type Sql, text } from "./sql.js";
+import type { Wake } from "./wake.js";
+
+export interface Signal {
+  readonly id: number;
+  readonly body: unknown;
+}
+
+/** Puts a signal into a machine's inbox, whether or not the machine exists yet. Returns its id. */
+export async function sendSignal(
+  sql: Sql,
+  signal: { readonly machine: string; readonly body: unknown; readonly now: number },
+): Promise<number> {
+  const [rows] = await sql.batch([
+    {
+      sql: "INSERT INTO inbox (machine, body, at) VALUES (?, ?, ?) RETURNING id",
+      params: [signal.machine, JSON.stringify(signal.body), signal.now],
+      expect: 1,
+    },
+  ]);
+  return rows?.[0] === undefined ? 0 : number(rows[0], "id");
+}
+
+/** The first signal after `afterId`; waits for it. It stays in the inbox until the commit that records it takes it out. */
+export async function nextSignal(
+  { sql, wake }: { readonly sql: Sql; readonly wake: Wake },
+  wanted: { readonly machine: string; readonly afterId: number },
+  abort: AbortSignal,
+): Promise<Signal> {
+  const bell = wake.listen();
+  try {
+    for (;;) {
+      abort.throwIfAborted();
+      const [row] = await sql.all("SELECT id, body FROM inbox WHERE machine = ? AND id > ? ORDER BY id LIMIT 1", [
+        wanted.machine,
+        wanted.afterId,
+      ]);
+      if (row !== undefined) return { id: number(row, "id"), body: JSON.parse(text(row, "body")) };
+      await bell.rung(abort);
+    }
+  } finally {
+    bell.close();
+  }
+}

@@ -1,0 +1,182 @@
+import type { IssueRecord, RunRecord } from "../core/record.js";
+import type { RunStatus } from "../core/report.js";
+import type { RunOptions } from "../core/run/effects.js";
+import type { Settings } from "../core/settings.js";
+import { Refusal } from "../lib/errors.js";
+import { isAlive } from "../lib/process-identity.js";
+import { parseDriver } from "./machine-log.js";
+import { number, numberOrNull, type Row, type Sql, text, textOrNull } from "./sql.js";
+
+/** A run's record without its issues, which are rows of their own. */
+export type RunHead = Omit<RunRecord, "issues">;
+
+export interface StoredRun {
+  readonly runId: string;
+  readonly projectId: string;
+  readonly status: RunStatus;
+  readonly startedAt: string;
+  readonly record: RunHead;
+  /** As frozen when the run started. */
+  readonly settings: Settings;
+  readonly options: RunOptions;
+}
+
+export interface StoredIssue {
+  readonly runId: string;
+  readonly issueId: string;
+  readonly life: number;
+  readonly record: IssueRecord;
+}
+
+export async function createRun(
+  sql: Sql,
+  run: { readonly record: RunHead; readonly settings: Settings; readonly options: RunOptions },
+): Promise<void> {
+  const { record, settings, options } = run;
+  await sql.batch([
+    {
+      sql: `INSERT INTO runs (run_id, project_id, status, started_at, record, settings, options)
+        VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      params: [
+        record.run_id,
+        record.project_id,
+        record.status,
+        record.started_at,
+        JSON.stringify(record),
+        JSON.stringify(settings),
+        JSON.stringify(options),
+      ],
+      expect: 1,
+    },
+  ]);
+}
+
+const columns = "SELECT run_id, project_id, status, started_at, record, settings, options FROM runs";
+
+/** Newest first. */
+export async function listRuns(sql: Sql, projectId: string | null, limit: number): Promise<StoredRun[]> {
+  const where = projectId === null ? "" : "WHERE project_id = ?";
+  const params = projectId === null ? [limit] : [projectId, limit];
+  return (await sql.all(`${columns} ${where} ORDER BY started_at DESC, run_id DESC LIMIT ?`, params)).map(toRun);
+}
+
+/** By a unique beginning of its id, or `last`. */
+export async function findRun(sql: Sql, which: string, projectId: string | null): Promise<StoredRun> {
+  const found = which === "last" ? await listRuns(sql, projectId, 1) : await runsLike(sql, which);
+  const [first, second] = found;
+  if (first === undefined) {
+    throw new Refusal(which === "last" ? "there is no run yet" : `no run ${which}`, {
+      code: "not-found",
+      hint: "ratchet logs list shows the runs",
+    });
+  }
+  if (second === undefined || first.runId === which) return first;
+  throw new Refusal(`${which} fits more than one run: ${found.map((run) => run.runId).join(", ")}`, {
+    code: "ambiguous",
+    hint: "give more of the id",
+  });
+}
+
+async function runsLike(sql: Sql, prefix: string): Promise<StoredRun[]> {
+  if (prefix === "") return [];
+  const rows = await sql.all(`${columns} WHERE run_id >= ? AND run_id < ? ORDER BY run_id LIMIT 3`, [
+    prefix,
+    `${prefix}\u{10ffff}`,
+  ]);
+  return rows.map(toRun);
+}
+
+export interface UnfinishedRun {
+  readonly run: StoredRun;
+  /** Its machine has a driver, in whatever process, that lives. */
+  readonly driverAlive: boolean;
+  readonly driverPid: number | null;
+}
+
+/** Killed before its machine was opened, or with a machine that is not done: index hits, both. */
+const maybeUnfinished = `SELECT run_id FROM runs WHERE status = 'running'
+  UNION SELECT run_id FROM machines JOIN streams ON streams.no = machines.stream WHERE done = 0 AND kind = ?`;
+
+/** Runs whose machine still owes something, oldest first. `machineKind`: which machine of the run decides that. */
+export async function unfinishedRuns(
+  sql: Sql,
+  projectId: string | null,
+  machineKind: string,
+): Promise<UnfinishedRun[]> {
+  const rows = await sql.all(
+    `SELECT runs.run_id, project_id, status, started_at, record, settings, options, machines.driver
+      FROM runs LEFT JOIN streams ON streams.run_id = runs.run_id
+      LEFT JOIN machines ON machines.stream = streams.no AND machines.kind = ?
+      WHERE runs.run_id IN (${maybeUnfinished}) AND coalesce(machines.done, 0) = 0
+        AND runs.project_id = coalesce(?, runs.project_id)
+      ORDER BY started_at, runs.run_id`,
+    [machineKind, machineKind, projectId],
+  );
+  return rows.map((row) => {
+    const driver = parseDriver(textOrNull(row, "driver"));
+    return { run: toRun(row), driverAlive: driver !== null && isAlive(driver), driverPid: driver?.pid ?? null };
+  });
+}
+
+/** In the order they started. */
+export async function issueRecords(sql: Sql, runId: string): Promise<StoredIssue[]> {
+  const rows = await sql.all(
+    "SELECT run_id, issue_id, life, record FROM issue_records WHERE run_id = ? ORDER BY started_at, issue_id",
+    [runId],
+  );
+  return rows.map(toIssue);
+}
+
+/** The whole record, as `runs export` prints it. */
+export async function readRunRecord(sql: Sql, run: StoredRun): Promise<RunRecord> {
+  const issues = await issueRecords(sql, run.runId);
+  return { ...run.record, issues: Object.fromEntries(issues.map(({ issueId, record }) => [issueId, record])) };
+}
+
+/**
+ * What a resume of the issue builds on: the newest record that is not older than a success. One that got no session does
+ * not hide an earlier one that did, and with it that one's findings.
+ */
+export async function lastRecord(sql: Sql, projectId: string, issueId: string): Promise<StoredIssue | null> {
+  const rows = await sql.all(
+    `SELECT run_id, issue_id, life, record FROM issue_records WHERE project_id = ? AND issue_id = ?
+      ORDER BY started_at DESC, life DESC LIMIT 100`,
+    [projectId, issueId],
+  );
+  const records = rows.map(toIssue);
+  const success = records.findIndex(({ record }) => record.status === "success");
+  const fresh = success === -1 ? records : records.slice(0, success + 1);
+  const [newest] = fresh;
+  if (newest === undefined || success === 0) return newest ?? null;
+  const sinceSuccess = fresh.filter(({ record }) => record.status !== "success");
+  return sinceSuccess.find(({ record }) => (record.session_id ?? null) !== null) ?? newest;
+}
+
+export async function nextLife(sql: Sql, projectId: string, issueId: string): Promise<number> {
+  const [row] = await sql.all("SELECT max(life) AS life FROM issue_records WHERE project_id = ? AND issue_id = ?", [
+    projectId,
+    issueId,
+  ]);
+  return row === undefined ? 1 : (numberOrNull(row, "life") ?? 0) + 1;
+}
+
+function toRun(row: Row): StoredRun {
+  return {
+    runId: text(row, "run_id"),
+    projectId: text(row, "project_id"),
+    status: text(row, "status") as RunStatus,
+    startedAt: text(row, "started_at"),
+    record: JSON.parse(text(row, "record")) as RunHead,
+    settings: JSON.parse(text(row, "settings")) as Settings,
+    options: JSON.parse(text(row, "options")) as RunOptions,
+  };
+}
+
+function toIssue(row: Row): StoredIssue {
+  return {
+    runId: text(row, "run_id"),
+    issueId: text(row, "issue_id"),
+    life: number(row, "life"),
+    record: JSON.parse(text(row, "record")) as IssueRecord,
+  };
+}

@@ -1,0 +1,134 @@
+/**
+ * The tables, as one script per version; a database of an older version gets the missing scripts in one transaction.
+ *
+ * `steps` is the journal: one row per commit, in the order of its run, key = run's number × 2^32 + position. A row holds
+ * the arrival, the public events it made, the number of the run's last event so far, and the machine's state and what it
+ * owes; in older rows of a machine these are taken out where they weigh more than the rest. `heads` says where the newest
+ * row of each living machine of the run is. So a commit is one insert at the end of the run and at most one update of a
+ * row close to it: one page, as a rule, whatever the history.
+ */
+export const migrations: readonly string[] = [
+  `
+CREATE TABLE projects (
+  id TEXT PRIMARY KEY,
+  repo_path TEXT NOT NULL UNIQUE,
+  next_item INTEGER NOT NULL DEFAULT 1,
+  created_at INTEGER NOT NULL
+);
+CREATE TABLE streams (
+  no INTEGER PRIMARY KEY,
+  run_id TEXT NOT NULL UNIQUE
+);
+CREATE TABLE machines (
+  no INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  kind TEXT NOT NULL,
+  stream INTEGER NOT NULL REFERENCES streams (no),
+  epoch INTEGER NOT NULL,
+  driver TEXT,
+  done INTEGER NOT NULL DEFAULT 0,
+  head INTEGER
+);
+CREATE INDEX machines_of_stream ON machines (stream);
+CREATE INDEX machines_unfinished ON machines (kind) WHERE done = 0;
+CREATE TABLE steps (
+  id INTEGER PRIMARY KEY,
+  machine INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  heads TEXT NOT NULL,
+  reports TEXT,
+  arrival TEXT NOT NULL,
+  state TEXT,
+  owed TEXT
+);
+CREATE TABLE inbox (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  machine TEXT NOT NULL,
+  body TEXT NOT NULL,
+  at INTEGER NOT NULL
+);
+CREATE INDEX inbox_of_machine ON inbox (machine, id);
+CREATE TABLE runs (
+  run_id TEXT PRIMARY KEY,
+  project_id TEXT NOT NULL REFERENCES projects (id),
+  status TEXT NOT NULL,
+  started_at TEXT NOT NULL,
+  record TEXT NOT NULL,
+  settings TEXT NOT NULL,
+  options TEXT NOT NULL
+);
+CREATE INDEX runs_of_project ON runs (project_id, started_at);
+CREATE INDEX runs_by_start ON runs (started_at);
+CREATE INDEX runs_running ON runs (started_at) WHERE status = 'running';
+CREATE TABLE issue_records (
+  run_id TEXT NOT NULL REFERENCES runs (run_id),
+  issue_id TEXT NOT NULL,
+  project_id TEXT NOT NULL,
+  life INTEGER NOT NULL,
+  started_at TEXT NOT NULL,
+  finished_at TEXT,
+  record TEXT NOT NULL,
+  PRIMARY KEY (run_id, issue_id)
+);
+CREATE INDEX issue_records_of_issue ON issue_records (project_id, issue_id, started_at);
+CREATE TABLE findings (
+  no INTEGER PRIMARY KEY,
+  project_id TEXT NOT NULL,
+  issue_id TEXT NOT NULL,
+  id TEXT NOT NULL,
+  status TEXT NOT NULL,
+  finding TEXT NOT NULL,
+  UNIQUE (project_id, issue_id, id)
+);
+CREATE INDEX findings_open ON findings (project_id, no) WHERE status = 'open';
+CREATE TABLE work_items (
+  no INTEGER PRIMARY KEY,
+  project_id TEXT NOT NULL REFERENCES projects (id),
+  id TEXT NOT NULL,
+  title TEXT NOT NULL,
+  body TEXT NOT NULL,
+  type TEXT NOT NULL,
+  parent INTEGER REFERENCES work_items (no),
+  priority INTEGER NOT NULL,
+  status TEXT NOT NULL,
+  source TEXT NOT NULL,
+  claimed_by TEXT,
+  lease_until INTEGER,
+  failure_count INTEGER NOT NULL DEFAULT 0,
+  failure_reason TEXT,
+  payload TEXT,
+  waits_for INTEGER NOT NULL DEFAULT 0,
+  begun INTEGER NOT NULL DEFAULT 0,
+  follows TEXT,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  UNIQUE (project_id, id)
+);
+CREATE INDEX work_ready ON work_items (project_id, priority, created_at, no)
+  WHERE status = 'available' AND waits_for = 0 AND type = 'task';
+CREATE INDEX work_begun ON work_items (project_id, priority, created_at, no)
+  WHERE begun = 1 AND status IN ('available', 'failed') AND waits_for = 0 AND type = 'task';
+CREATE INDEX work_claimed ON work_items (project_id, no) WHERE status = 'claimed';
+CREATE INDEX work_by_status ON work_items (status, project_id, no);
+CREATE INDEX work_by_project ON work_items (project_id, no);
+CREATE INDEX work_children ON work_items (parent) WHERE parent IS NOT NULL;
+CREATE UNIQUE INDEX work_follow_up ON work_items (project_id, follows)
+  WHERE follows IS NOT NULL AND status <> 'completed';
+CREATE TABLE work_deps (
+  item INTEGER NOT NULL REFERENCES work_items (no),
+  on_item INTEGER NOT NULL REFERENCES work_items (no),
+  PRIMARY KEY (item, on_item)
+);
+CREATE INDEX work_dependents ON work_deps (on_item);
+CREATE TABLE work_events (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  project_id TEXT NOT NULL,
+  item_id TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  type TEXT NOT NULL,
+  body TEXT NOT NULL
+);
+CREATE INDEX work_events_of_item ON work_events (project_id, item_id, id);
+`,
+];

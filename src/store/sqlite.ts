@@ -1,0 +1,151 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite";
+import { ExternalError, UserError } from "../lib/errors.js";
+import { addNumbers, mergeRecords } from "./merge-records.js";
+import { migrations } from "./schema.js";
+import { Refused, type Row, type Sql, type Statement, type Value } from "./sql.js";
+import { isBusy, toStoreError } from "./sqlite-errors.js";
+
+/** How long a writer waits for another program's transaction before it gives up. */
+const patienceMs = 60_000;
+
+interface Prepared {
+  readonly statement: StatementSyncInstance;
+  readonly returnsRows: boolean;
+}
+
+/**
+ * The one module that knows the binding. A transaction runs synchronously from BEGIN to COMMIT, so nothing of this
+ * process can come between; another process's lock is waited for outside of it, without blocking the event loop.
+ */
+export async function openSqlite(path: string, mode: { readonly readonly: boolean }): Promise<Sql> {
+  const { DatabaseSync } = await import("@photostructure/sqlite");
+  const open = (readOnly: boolean) => patiently(path, () => new DatabaseSync(path, { readOnly, timeout: 0 }));
+  let database = await open(mode.readonly);
+  try {
+    if (mode.readonly && (await patiently(path, () => versionOf(database, path))) < migrations.length) {
+      // A reader is the first to meet an older database: it migrates like anyone else.
+      database.close();
+      database = await open(false);
+    }
+    await patiently(path, () => configure(database));
+    await patiently(path, () => migrate(database, path));
+    return new Sqlite(database, path);
+  } catch (error) {
+    if (database.isOpen) database.close();
+    throw error;
+  }
+}
+
+class Sqlite implements Sql {
+  readonly #database: DatabaseSyncInstance;
+  readonly #path: string;
+  readonly #prepared = new Map<string, Prepared>();
+
+  constructor(database: DatabaseSyncInstance, path: string) {
+    this.#database = database;
+    this.#path = path;
+  }
+
+  batch(statements: readonly Statement[]): Promise<Row[][]> {
+    return patiently(this.#path, () => this.#transaction(statements));
+  }
+
+  all(sql: string, params: readonly Value[]): Promise<Row[]> {
+    return patiently(this.#path, () => this.#prepare(sql).statement.all(...params) as Row[]);
+  }
+
+  close(): void {
+    this.#prepared.clear();
+    if (this.#database.isOpen) this.#database.close();
+  }
+
+  #transaction(statements: readonly Statement[]): Row[][] {
+    this.#prepare("BEGIN IMMEDIATE").statement.run();
+    try {
+      const rows = statements.map((statement, index) => this.#execute(statement, index));
+      this.#prepare("COMMIT").statement.run();
+      return rows;
+    } catch (error) {
+      // A full disk has already rolled it back.
+      if (this.#database.isTransaction) this.#prepare("ROLLBACK").statement.run();
+      throw error;
+    }
+  }
+
+  #execute({ sql, params, expect }: Statement, index: number): Row[] {
+    const { statement, returnsRows } = this.#prepare(sql);
+    const rows = returnsRows ? (statement.all(...params) as Row[]) : [];
+    const count = returnsRows ? rows.length : Number(statement.run(...params).changes);
+    if (expect !== undefined && count !== expect) throw new Refused(index);
+    return rows;
+  }
+
+  #prepare(sql: string): Prepared {
+    const known = this.#prepared.get(sql);
+    if (known) return known;
+    const statement = this.#database.prepare(sql);
+    const prepared = { statement, returnsRows: statement.columns().length > 0 };
+    this.#prepared.set(sql, prepared);
+    return prepared;
+  }
+}
+
+/** Every connection starts with weaker settings than the file was made with: they are set each time. */
+function configure(database: DatabaseSyncInstance): void {
+  database.exec("PRAGMA busy_timeout = 0; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON");
+  database.function("merge_record", { deterministic: true }, mergeRecords);
+  database.function("add_numbers", { deterministic: true }, addNumbers);
+  if (textPragma(database, "journal_mode") !== "wal") database.exec("PRAGMA journal_mode = WAL");
+}
+
+function migrate(database: DatabaseSyncInstance, path: string): void {
+  if (versionOf(database, path) === migrations.length) return;
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    for (const script of migrations.slice(versionOf(database, path))) database.exec(script);
+    database.exec(`PRAGMA user_version = ${migrations.length}; COMMIT`);
+  } catch (error) {
+    if (database.isTransaction) database.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+function versionOf(database: DatabaseSyncInstance, path: string): number {
+  const version = Number(textPragma(database, "user_version"));
+  if (version <= migrations.length) return version;
+  throw new UserError(
+    `${path} was written by a newer Ratchet (format ${version}, this one knows ${migrations.length})`,
+    {
+      code: "newer-database",
+      hint: "update Ratchet, or set RATCHET_HOME to another folder",
+    },
+  );
+}
+
+function textPragma(database: DatabaseSyncInstance, name: string): string {
+  const row: unknown = database.prepare(`PRAGMA ${name}`).get();
+  return String(Object.values(row as Row)[0]);
+}
+
+/** Tries until the other program's lock is gone; every other failure is told in our own words. */
+async function patiently<T>(path: string, attempt: () => T): Promise<T> {
+  const deadline = Date.now() + patienceMs;
+  for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, 25)) {
+    try {
+      return attempt();
+    } catch (error) {
+      if (!isBusy(error)) throw toStoreError(error, path);
+      if (Date.now() > deadline) throw locked(path, error);
+    }
+    await wait(waitMs * (0.5 + Math.random()));
+  }
+}
+
+function locked(path: string, cause: unknown): ExternalError {
+  return new ExternalError("database", `the database is locked by another program: ${path}`, {
+    retryable: true,
+    hint: `find it with: fuser ${path}`,
+    cause,
+  });
+}

@@ -1,0 +1,145 @@
+import { existsSync } from "node:fs";
+import type { Finding } from "../core/finding.js";
+import type { RunRecord } from "../core/record.js";
+import type { PublicEvent, RunReport } from "../core/report.js";
+import type { RunOptions } from "../core/run/effects.js";
+import type { Settings } from "../core/settings.js";
+import type { Keyed, Log } from "../durable/types.js";
+import type { Home } from "../lib/home.js";
+import type { ProcessIdentity } from "../lib/process-identity.js";
+import { eventsAfter, followEvents } from "./events.js";
+import { type FindingsQuery, findFinding, readFindings, waiveDirect } from "./findings.js";
+import { prepareHome } from "./home-files.js";
+import { nextSignal, type Signal, sendSignal } from "./inbox.js";
+import { type LogShared, MachineLog, type MachineLogOptions } from "./machine-log.js";
+import { livingDriver, type MachineView, readJournal, readMachine, readMachines } from "./machines.js";
+import { listProjects, type Project, projectAt, registerProject } from "./projects.js";
+import {
+  createRun,
+  findRun,
+  issueRecords,
+  lastRecord,
+  listRuns,
+  nextLife,
+  type RunHead,
+  readRunRecord,
+  type StoredIssue,
+  type StoredRun,
+  type UnfinishedRun,
+  unfinishedRuns,
+} from "./runs.js";
+import type { Sql } from "./sql.js";
+import { openSqlite } from "./sqlite.js";
+import { Wake } from "./wake.js";
+import { type Board, openBoard } from "./work-items.js";
+import { readWorkEvents, type WorkEvent } from "./work-rows.js";
+
+export type { Codec } from "./machine-log.js";
+export type { MachineView } from "./machines.js";
+export type { Project } from "./projects.js";
+export type { RunHead, StoredIssue, StoredRun, UnfinishedRun } from "./runs.js";
+export type { Board } from "./work-items.js";
+export type { WorkEvent } from "./work-rows.js";
+
+/** All that Ratchet remembers. Every call is one short transaction, or a read that blocks nobody. */
+export interface Store {
+  log<S, E, F extends Keyed, R extends RunReport>(options: MachineLogOptions<S>): Log<S, E, F, R>;
+  /** Accepted before the machine exists. Returns the signal's id. */
+  signal(machine: string, body: unknown): Promise<number>;
+  /** Waits for the first signal after `afterId`; rejects when aborted. The commit whose step names it takes it out. */
+  nextSignal(machine: string, afterId: number, abort: AbortSignal): Promise<Signal>;
+  machineState(id: string): Promise<MachineView | null>;
+  /** Machines of kind `issue` in a run that have begun. */
+  issueStates(runId: string): Promise<MachineView[]>;
+  livingDriver(machine: string): Promise<ProcessIdentity | null>;
+  journal(machine: string): Promise<unknown[]>;
+
+  createRun(run: {
+    readonly record: RunHead;
+    readonly settings: Settings;
+    readonly options: RunOptions;
+  }): Promise<void>;
+  runs(projectId: string | null, limit: number): Promise<StoredRun[]>;
+  /** A unique beginning of its id, or `last` (of the project, when given). Throws Refusal. */
+  run(which: string, projectId?: string): Promise<StoredRun>;
+  runRecord(run: StoredRun): Promise<RunRecord>;
+  unfinishedRuns(projectId: string | null): Promise<UnfinishedRun[]>;
+  issueRecords(runId: string): Promise<StoredIssue[]>;
+  lastRecord(projectId: string, issueId: string): Promise<StoredIssue | null>;
+  nextLife(projectId: string, issueId: string): Promise<number>;
+
+  eventsAfter(runId: string, seq: number, limit: number): Promise<PublicEvent[]>;
+  followEvents(runId: string, fromSeq: number, abort: AbortSignal): AsyncIterable<PublicEvent>;
+  /** Events of the board after a cursor, which is the last event's id. */
+  observeAfter(cursor: number, limit: number): Promise<WorkEvent[]>;
+
+  findings(query: FindingsQuery): Promise<Finding[]>;
+  /** By a unique beginning of its id. Throws Refusal. */
+  finding(projectId: string, id: string): Promise<Finding>;
+  /** Only where no driver of the issue lives. */
+  waiveDirect(projectId: string, id: string, reason: string): Promise<Finding>;
+
+  registerProject(repoPath: string): Promise<Project>;
+  projectAt(repoPath: string): Promise<Project | null>;
+  projects(): Promise<Project[]>;
+  readonly workItems: Board;
+  close(): void;
+}
+
+export interface StoreOptions {
+  readonly home: Home;
+  /** For readers: nothing is made or migrated unless the database is missing. */
+  readonly readonly?: boolean;
+  readonly clock?: { now(): number };
+}
+
+export async function openStore({ home, readonly = false, clock = Date }: StoreOptions): Promise<Store> {
+  const asReader = readonly && existsSync(home.database);
+  if (!asReader) prepareHome(home);
+  const sql = await openSqlite(home.database, { readonly: asReader });
+  const wake = new Wake(home.wake);
+  const now = () => clock.now();
+  const committed = () => wake.touch();
+  const shared: LogShared = { sql, tails: new Map(), committed };
+  return {
+    log: (options) => new MachineLog(options, shared),
+    signal: async (machine, body) => {
+      const id = await sendSignal(sql, { machine, body, now: now() });
+      committed();
+      return id;
+    },
+    nextSignal: (machine, afterId, abort) => nextSignal({ sql, wake }, { machine, afterId }, abort),
+    machineState: (id) => readMachine(sql, id),
+    issueStates: async (runId) => (await readMachines(sql, runId)).filter((machine) => machine.kind === "issue"),
+    livingDriver: (machine) => livingDriver(sql, machine),
+    journal: (machine) => readJournal(sql, machine),
+    ...runQueries(sql),
+    eventsAfter: (runId, seq, limit) => eventsAfter(sql, runId, { seq, limit }),
+    followEvents: (runId, fromSeq, abort) => followEvents({ sql, wake }, { runId, seq: fromSeq }, abort),
+    observeAfter: (cursor, limit) => readWorkEvents(sql, { cursor, limit }),
+    findings: (query) => readFindings(sql, query),
+    finding: (projectId, id) => findFinding(sql, projectId, id),
+    waiveDirect: (projectId, id, reason) => waiveDirect(sql, { projectId, id, reason, now: now() }),
+    registerProject: (repoPath) => registerProject(sql, repoPath, now()),
+    projectAt: (repoPath) => projectAt(sql, repoPath),
+    projects: () => listProjects(sql),
+    workItems: openBoard({ sql, now, committed }),
+    close: () => {
+      wake.close();
+      sql.close();
+    },
+  };
+}
+
+function runQueries(sql: Sql) {
+  return {
+    createRun: (run) => createRun(sql, run),
+    runs: (projectId, limit) => listRuns(sql, projectId, limit),
+    run: (which, projectId) => findRun(sql, which, projectId ?? null),
+    runRecord: (run) => readRunRecord(sql, run),
+    unfinishedRuns: (projectId) => unfinishedRuns(sql, projectId, "run"),
+    issueRecords: (runId) => issueRecords(sql, runId),
+    lastRecord: (projectId, issueId) => lastRecord(sql, projectId, issueId),
+    nextLife: (projectId, issueId) => nextLife(sql, projectId, issueId),
+  } satisfies Partial<Store>;
+}

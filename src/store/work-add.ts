@@ -1,0 +1,147 @@
+import type { AddResult, NewWorkItem } from "../core/ports/work-items.js";
+import { number, Refused, type Sql, type Statement } from "./sql.js";
+import { eventStatement, type ItemKey } from "./work-rows.js";
+
+const validId = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+/** A statement, and what it means when it finds no row. */
+interface Checked {
+  readonly statement: Statement;
+  /** The reason in words, or: taken, raced, followed. */
+  readonly refusal: string;
+}
+
+/** `follows`: the item whose follow-up this is; when that has one already, the batch is Refused. */
+export async function addItem(
+  sql: Sql,
+  item: NewWorkItem,
+  { now, follows = null }: { readonly now: number; readonly follows?: string | null },
+): Promise<AddResult> {
+  if (item.id !== null && !validId.test(item.id)) {
+    return { ok: false, reason: `"${item.id}" is no valid id: letters, digits, ".", "_" and "-", at most 64` };
+  }
+  for (;;) {
+    const counter = await readCounter(sql, item.projectId);
+    if (counter === null) return { ok: false, reason: `no project ${item.projectId}` };
+    const id = item.id ?? `${item.projectId}-${counter}`;
+    const checked = addStatements({ ...item, id }, { now, counter: item.id === null ? counter : null });
+    if (follows !== null) checked.push({ statement: setFollows(item.projectId, id, follows), refusal: "followed" });
+    const refusal = await tryAll(sql, checked);
+    if (refusal === null) return { ok: true, id };
+    if (refusal === "followed") throw new Refused(checked.length - 1);
+    if (refusal === "taken" && item.id === null) await skipNumber(sql, item.projectId, counter);
+    else if (refusal === "taken") return { ok: false, reason: `the id ${id} is taken` };
+    else if (refusal !== "raced") return { ok: false, reason: refusal };
+  }
+}
+
+function addStatements(
+  item: NewWorkItem & { readonly id: string },
+  { now, counter }: { readonly now: number; readonly counter: number | null },
+): Checked[] {
+  const key = { projectId: item.projectId, id: item.id };
+  const deps = [...new Set(item.deps)];
+  return [
+    ...(counter === null ? [] : [{ statement: countUp(item.projectId, counter), refusal: "raced" }]),
+    { statement: insertItem(item, now), refusal: "taken" },
+    ...(item.parent === null
+      ? []
+      : [{ statement: setParent(key, item.parent), refusal: `no epic ${item.parent} in ${item.projectId}` }]),
+    ...deps.map((dep) => ({
+      statement: insertDep(key, dep),
+      refusal: dep === item.id ? `${dep} cannot depend on itself` : `no item ${dep} in ${item.projectId}`,
+    })),
+    { statement: countDeps(key), refusal: "raced" },
+    { statement: eventStatement(key, { type: "added", at: now, body: { title: item.title } }), refusal: "raced" },
+  ];
+}
+
+/** What stood in the way; null: all of it was done. */
+async function tryAll(sql: Sql, checked: readonly Checked[]): Promise<string | null> {
+  try {
+    await sql.batch(checked.map(({ statement }) => statement));
+    return null;
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    return checked[error.statement]?.refusal ?? "raced";
+  }
+}
+
+async function readCounter(sql: Sql, projectId: string): Promise<number | null> {
+  const [row] = await sql.all("SELECT next_item FROM projects WHERE id = ?", [projectId]);
+  return row === undefined ? null : number(row, "next_item");
+}
+
+/** Somebody chose this number by hand. */
+async function skipNumber(sql: Sql, projectId: string, counter: number): Promise<void> {
+  const { expect: _any, ...statement } = countUp(projectId, counter);
+  await sql.batch([statement]);
+}
+
+function countUp(projectId: string, counter: number): Statement {
+  return {
+    sql: "UPDATE projects SET next_item = next_item + 1 WHERE id = ? AND next_item = ?",
+    params: [projectId, counter],
+    expect: 1,
+  };
+}
+
+function insertItem(item: NewWorkItem & { readonly id: string }, now: number): Statement {
+  const { projectId, id, title, body, type, priority, source, createdAt } = item;
+  return {
+    sql: `INSERT INTO work_items (project_id, id, title, body, type, priority, status, source, created_at, updated_at)
+      VALUES (?, ?, ?, ?, ?, ?, 'available', ?, ?, ?) ON CONFLICT (project_id, id) DO NOTHING`,
+    params: [projectId, id, title, body, type, priority, source, createdAt ?? now, now],
+    expect: 1,
+  };
+}
+
+function setFollows(projectId: string, id: string, follows: string): Statement {
+  return {
+    sql: `UPDATE work_items SET follows = ? WHERE project_id = ? AND id = ? AND NOT EXISTS (SELECT 1
+      FROM work_items AS others WHERE others.project_id = ? AND others.follows = ? AND others.status <> 'completed')`,
+    params: [follows, projectId, id, projectId, follows],
+    expect: 1,
+  };
+}
+
+/** A parent is an epic, and no epic is its own ancestor. */
+function setParent({ projectId, id }: ItemKey, parent: string): Statement {
+  return {
+    sql: `UPDATE work_items SET parent = (SELECT no FROM work_items AS epics
+        WHERE project_id = ? AND id = ? AND type = 'epic')
+      WHERE project_id = ? AND id = ? AND EXISTS (SELECT 1 FROM work_items AS epics
+        WHERE project_id = ? AND id = ? AND type = 'epic')
+        AND no NOT IN (WITH RECURSIVE above (no, parent) AS (
+          SELECT no, parent FROM work_items WHERE project_id = ? AND id = ?
+          UNION SELECT work_items.no, work_items.parent FROM work_items JOIN above ON work_items.no = above.parent
+        ) SELECT no FROM above)`,
+    params: [projectId, parent, projectId, id, projectId, parent, projectId, parent],
+    expect: 1,
+  };
+}
+
+/** Refused when the other item is missing, or already waits for this one, however far away. */
+export function insertDep({ projectId, id }: ItemKey, on: string): Statement {
+  return {
+    sql: `INSERT INTO work_deps (item, on_item) SELECT one.no, other.no FROM work_items AS one, work_items AS other
+      WHERE one.project_id = ? AND one.id = ? AND other.project_id = ? AND other.id = ?
+        AND one.no NOT IN (WITH RECURSIVE reach (no) AS (
+          SELECT no FROM work_items WHERE project_id = ? AND id = ?
+          UNION SELECT on_item FROM work_deps JOIN reach ON item = reach.no
+        ) SELECT no FROM reach)
+      ON CONFLICT (item, on_item) DO UPDATE SET item = excluded.item`,
+    params: [projectId, id, projectId, on, projectId, on],
+    expect: 1,
+  };
+}
+
+/** The one place where the number of unfinished dependencies is set from the dependencies themselves. */
+export function countDeps({ projectId, id }: ItemKey): Statement {
+  return {
+    sql: `UPDATE work_items SET waits_for = (SELECT count(*) FROM work_deps JOIN work_items AS others ON others.no = on_item
+        WHERE item = work_items.no AND others.status <> 'completed') WHERE project_id = ? AND id = ?`,
+    params: [projectId, id],
+    expect: 1,
+  };
+}

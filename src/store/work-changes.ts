@@ -1,0 +1,201 @@
+import type { ItemStatus } from "../core/ports/tracker.js";
+import { Refusal } from "../lib/errors.js";
+import { Refused, type Sql, type Statement, type Value } from "./sql.js";
+import { countDeps, insertDep } from "./work-add.js";
+import { eventStatement, type ItemKey, idleClaim, readItem } from "./work-rows.js";
+
+/** At this many failures an item is taken out of the queue until somebody retries it. */
+const quarantineAt = 3;
+
+export interface Claim {
+  readonly holder: string;
+  readonly leaseUntil: number | null;
+  readonly now: number;
+}
+
+/** Compare-and-set: free, failed or idle; already this holder's own counts too, unless it must be `fresh`. */
+export function claimItem(
+  sql: Sql,
+  key: ItemKey,
+  { holder, leaseUntil, now, fresh = false }: Claim & { readonly fresh?: boolean },
+): Promise<boolean> {
+  return changed(sql, [
+    {
+      sql: `UPDATE work_items SET status = 'claimed', claimed_by = ?, lease_until = ?, begun = 1, updated_at = ?
+        WHERE project_id = ? AND id = ? AND waits_for = 0
+        AND (status IN ('available', 'failed') OR (status = 'claimed' AND claimed_by = ?) OR (${idleClaim}))`,
+      params: [holder, leaseUntil, now, key.projectId, key.id, fresh ? null : holder, now],
+      expect: 1,
+    },
+    eventStatement(key, { type: "claimed", at: now, body: { holder, lease_until: leaseUntil } }),
+  ]);
+}
+
+export function releaseItem(sql: Sql, key: ItemKey, holder: string | null, now: number): Promise<boolean> {
+  return changed(sql, [
+    {
+      sql: `UPDATE work_items SET status = 'available', claimed_by = NULL, lease_until = NULL, updated_at = ?
+        WHERE project_id = ? AND id = ? AND status = 'claimed' AND claimed_by = coalesce(?, claimed_by)`,
+      params: [now, key.projectId, key.id, holder],
+      expect: 1,
+    },
+    eventStatement(key, { type: "released", at: now, body: { holder } }),
+  ]);
+}
+
+export interface Settlement {
+  readonly status: "completed" | "failed" | "waiting_for_response";
+  readonly reason: string | null;
+  readonly commit: string | null;
+}
+
+export function settleItem(
+  sql: Sql,
+  key: ItemKey,
+  { holder, to, now }: { readonly holder: string | null; readonly to: Settlement; readonly now: number },
+): Promise<boolean> {
+  return changed(sql, [
+    {
+      sql: `UPDATE work_items SET status = ?, claimed_by = NULL, lease_until = NULL, failure_reason = ?,
+        failure_count = failure_count + ?, updated_at = ?
+        WHERE project_id = ? AND id = ? AND ${holder === null ? openToAnyone : "status = 'claimed' AND claimed_by = ?"}`,
+      params: [
+        to.status,
+        to.status === "completed" ? null : to.reason,
+        to.status === "failed" ? 1 : 0,
+        now,
+        key.projectId,
+        key.id,
+        ...(holder === null ? [] : [holder]),
+      ],
+      expect: 1,
+    },
+    ...(to.status === "completed" ? [freeDependents(key, now)] : []),
+    eventStatement(key, { type: to.status, at: now, body: { reason: to.reason, commit: to.commit } }),
+  ]);
+}
+const openToAnyone = "status NOT IN ('completed', 'quarantined')";
+
+/** In the transaction that completes: each dependent waits for one less; one that had failed may be tried again when that was the last. */
+function freeDependents({ projectId, id }: ItemKey, now: number): Statement {
+  return {
+    sql: `UPDATE work_items SET waits_for = waits_for - 1, updated_at = ?,
+        status = CASE WHEN status = 'failed' AND waits_for = 1 THEN 'available' ELSE status END
+      WHERE no IN (SELECT item FROM work_deps WHERE on_item =
+        (SELECT no FROM work_items AS done WHERE done.project_id = ? AND done.id = ?))`,
+    params: [now, projectId, id],
+  };
+}
+
+/** `work fail`: back into the queue until the third failure, then quarantined. Returns what it became. */
+export async function failItem(
+  sql: Sql,
+  key: ItemKey,
+  { reason, now }: { readonly reason: string; readonly now: number },
+): Promise<ItemStatus> {
+  await mustChange(sql, key, [
+    {
+      sql: `UPDATE work_items SET failure_count = failure_count + 1, failure_reason = ?, claimed_by = NULL,
+        lease_until = NULL, updated_at = ?,
+        status = CASE WHEN failure_count + 1 >= ? THEN 'quarantined' ELSE 'available' END
+        WHERE project_id = ? AND id = ? AND status IN ('available', 'claimed', 'failed')`,
+      params: [reason, now, quarantineAt, key.projectId, key.id],
+      expect: 1,
+    },
+    eventStatement(key, { type: "failed", at: now, body: { reason } }),
+  ]);
+  return (await readItem(sql, key, now))?.status ?? "failed";
+}
+
+/** An operator's word. `retry` alone forgets the failures; `unblock` lifts only an operator's block. */
+export function changeStatus(
+  sql: Sql,
+  key: ItemKey,
+  change: { readonly how: "block" | "unblock" | "retry"; readonly reason: string | null; readonly now: number },
+): Promise<void> {
+  const { from, to, reset, event } = operatorChanges[change.how];
+  return mustChange(sql, key, [
+    {
+      sql: `UPDATE work_items SET status = ?, failure_reason = ?, updated_at = ?
+        ${reset ? ", failure_count = 0, claimed_by = NULL, lease_until = NULL" : ""}
+        WHERE project_id = ? AND id = ? AND status IN (${from.map(() => "?").join(", ")})`,
+      params: [to, change.reason, change.now, key.projectId, key.id, ...from],
+      expect: 1,
+    },
+    eventStatement(key, { type: event, at: change.now, body: { reason: change.reason } }),
+  ]);
+}
+const operatorChanges: Record<
+  "block" | "unblock" | "retry",
+  { from: ItemStatus[]; to: ItemStatus; reset: boolean; event: string }
+> = {
+  block: { from: ["available", "failed"], to: "blocked", reset: false, event: "blocked" },
+  unblock: { from: ["blocked"], to: "available", reset: false, event: "unblocked" },
+  retry: {
+    from: ["available", "failed", "quarantined", "waiting_for_response"],
+    to: "available",
+    reset: true,
+    event: "retried",
+  },
+};
+
+export async function addDeps(sql: Sql, key: ItemKey, on: readonly string[], now: number): Promise<void> {
+  const added = [...new Set(on)];
+  const statements = [...added.map((dep) => insertDep(key, dep)), countDeps(key)];
+  const history = eventStatement(key, { type: "dep-added", at: now, body: { on: added.join(" ") } });
+  try {
+    await sql.batch([...statements, history]);
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    await mustExist(sql, key, now);
+    const dep = added[error.statement] ?? "";
+    await mustExist(sql, { ...key, id: dep }, now);
+    throw new Refusal(`${dep} already waits for ${key.id}: that would be a circle`, { code: "cycle" });
+  }
+}
+
+export async function removeDeps(sql: Sql, key: ItemKey, on: readonly string[], now: number): Promise<void> {
+  await mustExist(sql, key, now);
+  const removed = [...new Set(on)];
+  await sql.batch([
+    ...removed.map((dep) => ({
+      sql: `DELETE FROM work_deps WHERE item = (SELECT no FROM work_items WHERE project_id = ? AND id = ?)
+        AND on_item = (SELECT no FROM work_items WHERE project_id = ? AND id = ?)`,
+      params: [key.projectId, key.id, key.projectId, dep],
+    })),
+    countDeps(key),
+    eventStatement(key, { type: "dep-removed", at: now, body: { on: removed.join(" ") } }),
+  ]);
+}
+
+/** An event on the board that changes no item. */
+export async function noteItem(
+  sql: Sql,
+  key: ItemKey,
+  event: { readonly type: string; readonly at: number; readonly body: Readonly<Record<string, Value>> },
+): Promise<void> {
+  await sql.batch([eventStatement(key, event)]);
+}
+
+async function changed(sql: Sql, statements: readonly Statement[]): Promise<boolean> {
+  try {
+    await sql.batch(statements);
+    return true;
+  } catch (error) {
+    if (error instanceof Refused) return false;
+    throw error;
+  }
+}
+
+async function mustChange(sql: Sql, key: ItemKey, statements: readonly Statement[]): Promise<void> {
+  if (await changed(sql, statements)) return;
+  const item = await mustExist(sql, key, 0);
+  throw new Refusal(`${key.id} is ${item.status}`, { code: "wrong-status", hint: `ratchet work show ${key.id}` });
+}
+
+async function mustExist(sql: Sql, key: ItemKey, now: number) {
+  const item = await readItem(sql, key, now);
+  if (item === null)
+    throw new Refusal(`no item ${key.id} in ${key.projectId}`, { code: "not-found", hint: "ratchet work list" });
+  return item;
+}

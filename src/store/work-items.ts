@@ -1,0 +1,142 @@
+import type { ItemStatus } from "../core/ports/tracker.js";
+import type { WorkItem, WorkItems } from "../core/ports/work-items.js";
+import { appendFollowUp } from "./follow-up.js";
+import { listProjects } from "./projects.js";
+import { number, type Sql, type Value } from "./sql.js";
+import { addItem } from "./work-add.js";
+import {
+  addDeps,
+  changeStatus,
+  claimItem,
+  failItem,
+  noteItem,
+  releaseItem,
+  removeDeps,
+  settleItem,
+} from "./work-changes.js";
+import { type ReadyQuery, readReady } from "./work-ready.js";
+import { itemColumns, readItem, readWorkEvents, toItem, type WorkEvent } from "./work-rows.js";
+
+/** What the `work` commands need besides what a run does. Refused changes throw Refusal. */
+export interface Board extends WorkItems {
+  complete(projectId: string, id: string, note: string | null): Promise<boolean>;
+  /** `work fail`: requeued until the third failure, then quarantined. Returns what it became. */
+  failItem(projectId: string, id: string, reason: string): Promise<ItemStatus>;
+  block(projectId: string, id: string, reason: string | null): Promise<void>;
+  unblock(projectId: string, id: string): Promise<void>;
+  retry(projectId: string, id: string): Promise<void>;
+  addDeps(projectId: string, id: string, on: readonly string[]): Promise<void>;
+  removeDeps(projectId: string, id: string, on: readonly string[]): Promise<void>;
+  /** The best ready item, claimed; null: there is none. */
+  claimNext(
+    projectId: string,
+    claim: { readonly holder: string; readonly leaseUntil: number | null },
+  ): Promise<WorkItem | null>;
+  heartbeat(
+    projectId: string,
+    id: string,
+    lease: { readonly holder: string; readonly leaseUntil: number },
+  ): Promise<boolean>;
+  events(projectId: string, id: string): Promise<WorkEvent[]>;
+  note(
+    projectId: string,
+    id: string,
+    event: { readonly type: string; readonly body: Readonly<Record<string, Value>> },
+  ): Promise<void>;
+}
+
+export interface BoardShared {
+  readonly sql: Sql;
+  readonly now: () => number;
+  readonly committed: () => void;
+}
+
+export function openBoard({ sql, now, committed }: BoardShared): Board {
+  const after = async <T>(change: Promise<T>): Promise<T> => {
+    const result = await change;
+    committed();
+    return result;
+  };
+  return {
+    add: (item) => after(addItem(sql, item, { now: now() })),
+    get: (projectId, id) => readItem(sql, { projectId, id }, now()),
+    list: (query) => listItems(sql, query, now()),
+    ready: (query) => readReady(sql, query),
+    claim: (projectId, id, claim) => after(claimItem(sql, { projectId, id }, claim)),
+    claimNext: (projectId, claim) => after(claimNext(sql, projectId, { ...claim, now: now() })),
+    heartbeat: (projectId, id, { holder, leaseUntil }) =>
+      after(renewLease(sql, { projectId, id, holder, leaseUntil, now: now() })),
+    release: (projectId, id, holder) => after(releaseItem(sql, { projectId, id }, holder, now())),
+    settle: (projectId, id, holder, to) => after(settleItem(sql, { projectId, id }, { holder, to, now: now() })),
+    complete: (projectId, id, note) =>
+      after(settleItem(sql, { projectId, id }, { holder: null, to: completed(note), now: now() })),
+    failItem: (projectId, id, reason) => after(failItem(sql, { projectId, id }, { reason, now: now() })),
+    block: (projectId, id, reason) => after(changeStatus(sql, { projectId, id }, { how: "block", reason, now: now() })),
+    unblock: (projectId, id) =>
+      after(changeStatus(sql, { projectId, id }, { how: "unblock", reason: null, now: now() })),
+    retry: (projectId, id) => after(changeStatus(sql, { projectId, id }, { how: "retry", reason: null, now: now() })),
+    addDeps: (projectId, id, on) => after(addDeps(sql, { projectId, id }, on, now())),
+    removeDeps: (projectId, id, on) => after(removeDeps(sql, { projectId, id }, on, now())),
+    appendFollowUp: (projectId, source, text) => after(appendFollowUp(sql, { projectId, source, ...text, now: now() })),
+    events: (projectId, id) => readWorkEvents(sql, { cursor: 0, limit: 10_000, item: { projectId, id } }),
+    note: (projectId, id, event) => after(noteItem(sql, { projectId, id }, { ...event, at: now() })),
+  };
+}
+
+function completed(note: string | null) {
+  return { status: "completed", reason: note, commit: null } as const;
+}
+
+type ListQuery = Parameters<WorkItems["list"]>[0];
+
+/** In the order they were added: the heads of one index range per status and project, merged. */
+async function listItems(sql: Sql, { projectId, statuses, limit }: ListQuery, now: number): Promise<WorkItem[]> {
+  const projects = projectId === null ? (await listProjects(sql)).map((project) => project.id) : [projectId];
+  const ranges = projects.flatMap((project) => (statuses ?? [null]).map((status) => ({ project, status })));
+  const heads = await Promise.all(
+    ranges.map(({ project, status }) =>
+      sql.all(
+        `SELECT ${itemColumns} FROM work_items WHERE project_id = ? ${status === null ? "" : "AND status = ?"}
+          ORDER BY no LIMIT ?`,
+        status === null ? [project, limit] : [project, status, limit],
+      ),
+    ),
+  );
+  const rows = heads.flat().sort((one, other) => number(one, "no") - number(other, "no"));
+  return rows.slice(0, limit).map((row) => toItem(row, now));
+}
+
+async function claimNext(
+  sql: Sql,
+  projectId: string,
+  claim: { readonly holder: string; readonly leaseUntil: number | null; readonly now: number },
+): Promise<WorkItem | null> {
+  const query: ReadyQuery = { projectId, scope: { type: "all" }, resume: false, limit: 1, now: claim.now };
+  for (;;) {
+    const [best] = await readReady(sql, query);
+    if (best === undefined) return null;
+    if (await claimItem(sql, { projectId, id: best.id }, { ...claim, fresh: true })) {
+      return { ...best, status: "claimed", claimedBy: claim.holder, leaseUntil: claim.leaseUntil };
+    }
+  }
+}
+
+async function renewLease(
+  sql: Sql,
+  lease: {
+    readonly projectId: string;
+    readonly id: string;
+    readonly holder: string;
+    readonly leaseUntil: number;
+    readonly now: number;
+  },
+): Promise<boolean> {
+  const [rows] = await sql.batch([
+    {
+      sql: `UPDATE work_items SET lease_until = ?, updated_at = ? WHERE project_id = ? AND id = ? AND status = 'claimed'
+        AND claimed_by = ? AND lease_until > ? RETURNING no`,
+      params: [lease.leaseUntil, lease.now, lease.projectId, lease.id, lease.holder, lease.now],
+    },
+  ]);
+  return rows?.length === 1;
+}

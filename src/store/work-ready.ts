@@ -1,0 +1,89 @@
+import type { Scope } from "../core/ports/tracker.js";
+import type { WorkItem } from "../core/ports/work-items.js";
+import type { Sql, Value } from "./sql.js";
+import { idleClaim, itemColumns, toItem } from "./work-rows.js";
+
+const priorities = [0, 1, 2, 3];
+const base = [200, 100, 40, 10];
+const dayMs = 86_400_000;
+
+/** Priority counts, and so does age, for the first ten days. */
+export function scoreOf(item: { readonly priority: number | null; readonly createdAt: number }, now: number): number {
+  const days = Math.max(0, now - item.createdAt) / dayMs;
+  return (base[item.priority ?? 2] ?? 10) + Math.min(5 * days, 50);
+}
+
+export interface ReadyQuery {
+  readonly projectId: string;
+  readonly scope: Scope;
+  readonly resume: boolean;
+  readonly limit: number;
+  readonly now: number;
+}
+
+/**
+ * Items that may start now. Within one priority the older is never behind the younger, so the best few are among the
+ * heads of four index ranges: the cost does not depend on how many items there are.
+ */
+export async function readReady(sql: Sql, query: ReadyQuery): Promise<WorkItem[]> {
+  const fresh = [...(await readHeads(sql, query, waiting)), ...(await readIdle(sql, query))];
+  const begun = query.resume ? await readHeads(sql, query, wasBegun) : [];
+  const seen = new Set<string>();
+  return [...sortByScore(begun, query.now), ...sortByScore(fresh, query.now)]
+    .filter((item) => !seen.has(item.id) && seen.add(item.id))
+    .slice(0, query.limit);
+}
+
+/** Spelled as the partial indexes are, so that they are used. */
+const waiting = "status = 'available' AND waits_for = 0 AND type = 'task'";
+const wasBegun = "begun = 1 AND status IN ('available', 'failed') AND waits_for = 0 AND type = 'task'";
+
+async function readHeads(sql: Sql, query: ReadyQuery, state: string): Promise<WorkItem[]> {
+  const scope = scopeCondition(query);
+  const heads = await Promise.all(
+    priorities.map((priority) =>
+      sql.all(
+        `SELECT ${itemColumns} FROM work_items WHERE project_id = ? AND priority = ? AND ${state} ${scope.sql}
+          ORDER BY created_at, no LIMIT ?`,
+        [query.projectId, priority, ...scope.params, query.limit],
+      ),
+    ),
+  );
+  return heads.flat().map((row) => toItem(row, query.now));
+}
+
+/** Held by nobody who lives, few at any time. */
+async function readIdle(sql: Sql, query: ReadyQuery): Promise<WorkItem[]> {
+  const scope = scopeCondition(query);
+  const rows = await sql.all(
+    `SELECT ${itemColumns} FROM work_items WHERE project_id = ? AND ${idleClaim} ${scope.sql} ORDER BY no LIMIT ?`,
+    [query.projectId, query.now, ...scope.params, query.limit],
+  );
+  return rows.map((row) => toItem(row, query.now));
+}
+
+function scopeCondition({ projectId, scope }: ReadyQuery): { sql: string; params: Value[] } {
+  switch (scope.type) {
+    case "all":
+      return { sql: "", params: [] };
+    case "orphans":
+      return { sql: "AND parent IS NULL", params: [] };
+    case "ids":
+      return { sql: `AND id IN (${scope.ids.map(() => "?").join(", ")})`, params: [...scope.ids] };
+    case "epic":
+      return {
+        sql: `AND no IN (WITH RECURSIVE below (no) AS (
+            SELECT no FROM work_items WHERE project_id = ? AND id = ?
+            UNION SELECT work_items.no FROM work_items JOIN below ON work_items.parent = below.no
+          ) SELECT no FROM below)`,
+        params: [projectId, scope.epic],
+      };
+  }
+}
+
+function sortByScore(items: readonly WorkItem[], now: number): WorkItem[] {
+  return [...items].sort(
+    (one, other) =>
+      scoreOf(other, now) - scoreOf(one, now) || one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1),
+  );
+}

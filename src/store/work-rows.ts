@@ -1,0 +1,88 @@
+import type { ItemStatus } from "../core/ports/tracker.js";
+import type { WorkItem } from "../core/ports/work-items.js";
+import { number, numberOrNull, type Row, type Sql, type Statement, text, textOrNull, type Value } from "./sql.js";
+
+/** `work_items` as work_items' rows are read everywhere: with the parent's id and the ids it depends on. */
+export const itemColumns = `work_items.*,
+  (SELECT parents.id FROM work_items AS parents WHERE parents.no = work_items.parent) AS parent_id,
+  (SELECT json_group_array(id) FROM (SELECT others.id FROM work_deps JOIN work_items AS others ON others.no = on_item
+    WHERE item = work_items.no ORDER BY others.no)) AS deps`;
+
+/** A claim that binds nobody any more: its lease ran out, or the run that held it has ended. */
+export const idleClaim = `status = 'claimed' AND (lease_until <= ? OR (lease_until IS NULL
+  AND EXISTS (SELECT 1 FROM runs WHERE run_id = claimed_by AND runs.status <> 'running')))`;
+
+/** An expired lease reads as free, whoever looks. */
+export function toItem(row: Row, now: number): WorkItem {
+  const lease = numberOrNull(row, "lease_until");
+  const expired = row.status === "claimed" && lease !== null && lease <= now;
+  return {
+    id: text(row, "id"),
+    projectId: text(row, "project_id"),
+    title: text(row, "title"),
+    body: text(row, "body"),
+    type: text(row, "type") === "epic" ? "epic" : "task",
+    parent: textOrNull(row, "parent_id"),
+    deps: JSON.parse(text(row, "deps")) as string[],
+    priority: number(row, "priority"),
+    status: expired ? "available" : (text(row, "status") as ItemStatus),
+    source: text(row, "source"),
+    followUpOf: textOrNull(row, "follows"),
+    claimedBy: expired ? null : textOrNull(row, "claimed_by"),
+    leaseUntil: expired ? null : lease,
+    failureCount: number(row, "failure_count"),
+    failureReason: textOrNull(row, "failure_reason"),
+    payload: JSON.parse(textOrNull(row, "payload") ?? "null"),
+    createdAt: number(row, "created_at"),
+    updatedAt: number(row, "updated_at"),
+  };
+}
+
+/** The board's history: one row per change, in the transaction that makes it. */
+export interface WorkEvent {
+  readonly id: number;
+  readonly time: string;
+  readonly type: string;
+  readonly project_id: string;
+  readonly item_id: string;
+}
+
+export interface ItemKey {
+  readonly projectId: string;
+  readonly id: string;
+}
+
+export function eventStatement(
+  { projectId, id }: ItemKey,
+  event: { readonly type: string; readonly at: number; readonly body?: Readonly<Record<string, Value>> },
+): Statement {
+  return {
+    sql: "INSERT INTO work_events (project_id, item_id, at, type, body) VALUES (?, ?, ?, ?, ?)",
+    params: [projectId, id, event.at, event.type, JSON.stringify(event.body ?? {})],
+  };
+}
+
+export async function readItem(sql: Sql, { projectId, id }: ItemKey, now: number): Promise<WorkItem | null> {
+  const [row] = await sql.all(`SELECT ${itemColumns} FROM work_items WHERE project_id = ? AND id = ?`, [projectId, id]);
+  return row === undefined ? null : toItem(row, now);
+}
+
+/** Board events after `cursor`, oldest first; of one item, or of all. */
+export async function readWorkEvents(
+  sql: Sql,
+  query: { readonly cursor: number; readonly limit: number; readonly item?: ItemKey },
+): Promise<WorkEvent[]> {
+  const rows = await sql.all(
+    `SELECT id, project_id, item_id, at, type, body FROM work_events
+      WHERE id > ? ${query.item ? "AND project_id = ? AND item_id = ?" : ""} ORDER BY id LIMIT ?`,
+    [query.cursor, ...(query.item ? [query.item.projectId, query.item.id] : []), query.limit],
+  );
+  return rows.map((row) => ({
+    id: number(row, "id"),
+    time: new Date(number(row, "at")).toISOString(),
+    type: text(row, "type"),
+    project_id: text(row, "project_id"),
+    item_id: text(row, "item_id"),
+    ...(JSON.parse(text(row, "body")) as Record<string, Value>),
+  }));
+}

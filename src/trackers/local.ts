@@ -1,0 +1,46 @@
+import type { Issue, Tracker } from "../core/ports/tracker.js";
+import type { WorkItem, WorkItems } from "../core/ports/work-items.js";
+import { ExternalError } from "../lib/errors.js";
+
+/** How an issue's end is told: asking again after a crash finds it told already. */
+type Ending = Parameters<WorkItems["settle"]>[3];
+
+/** The board as a tracker: claims are held by runs, without a lease, as long as the run lives. */
+export function localTracker(workItems: WorkItems, projectId: string, clock: { now(): number } = Date): Tracker {
+  const settle = async (id: string, holder: string, to: Ending): Promise<void> => {
+    if (await workItems.settle(projectId, id, holder, to)) return;
+    const item = await workItems.get(projectId, id);
+    if (item?.status !== to.status) throw lostClaim(id, holder, item);
+  };
+  return {
+    kind: "local",
+    ready: async (query) => (await workItems.ready({ ...query, projectId, now: clock.now() })).map(toIssue),
+    get: async (id) => {
+      const item = await workItems.get(projectId, id);
+      return item === null ? null : toIssue(item);
+    },
+    claim: (id, holder) => workItems.claim(projectId, id, { holder, leaseUntil: null, now: clock.now() }),
+    complete: (id, holder, { commit, note }) => settle(id, holder, { status: "completed", reason: note, commit }),
+    fail: (id, holder, reason) => settle(id, holder, { status: "failed", reason, commit: null }),
+    escalate: (id, holder, reason) => settle(id, holder, { status: "waiting_for_response", reason, commit: null }),
+    release: async (id, holder) => {
+      if (await workItems.release(projectId, id, holder)) return;
+      const item = await workItems.get(projectId, id);
+      if (item?.status === "claimed" && item.claimedBy === holder) throw lostClaim(id, holder, item);
+    },
+    followUp: (source, text) => workItems.appendFollowUp(projectId, source, text),
+  };
+}
+
+function toIssue(item: WorkItem): Issue {
+  const { id, title, body, type, parent, deps, priority, status, followUpOf = null } = item;
+  return { id, title, body, type, parent, deps, priority, status, followUpOf };
+}
+
+function lostClaim(id: string, holder: string, item: WorkItem | null): ExternalError {
+  const now =
+    item === null ? "is gone" : `is ${item.status}${item.claimedBy === null ? "" : `, held by ${item.claimedBy}`}`;
+  return new ExternalError("tracker", `${id} is no longer held by ${holder}: it ${now}`, {
+    hint: `ratchet work show ${id}`,
+  });
+}

@@ -1,0 +1,179 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import {
+  commitLanding,
+  followTarget,
+  isLanded,
+  openLandingWorktree,
+  proposeLanding,
+  putBranch,
+} from "../../src/git/land.js";
+import { tipOf } from "../../src/git/mirror.js";
+import { removeWorktree, snapshot } from "../../src/git/worktree.js";
+import { commit, identity, makeWorld, open, put, read, sh, type World } from "./git-fixture.js";
+
+async function work(
+  world: World,
+  issue: string,
+  name: string,
+): Promise<{ head: string; path: string; branch: string }> {
+  const { path, branch } = await open(world, issue);
+  commit(path, name, `${issue}\n`);
+  const { head } = await snapshot(path, { base: world.base, docsPatterns: [] });
+  return { head, path, branch };
+}
+
+function propose(world: World, issue: string, head: string) {
+  const message = { issue, title: "Do  the\nthing", run: "run-1" };
+  return proposeLanding(world.mirror, { target: "main", head, message, identity });
+}
+
+async function land(world: World, issue: string, head: string): Promise<string> {
+  const proposal = await propose(world, issue, head);
+  if (proposal.type !== "proposed") throw new Error(JSON.stringify(proposal));
+  expect(await commitLanding(world.mirror, { target: "main", ...proposal })).toEqual({ type: "landed" });
+  return proposal.commit;
+}
+
+describe("landing", () => {
+  test("work on top of the tip lands as it is, and the checked-out target follows", async () => {
+    const world = await makeWorld();
+    const { head } = await work(world, "one", "one.txt");
+    const proposal = await propose(world, "one", head);
+    expect(proposal).toMatchObject({ type: "proposed", tip: world.base, commit: head, merged: false });
+    expect(await isLanded(world.mirror, "main", head)).toBe(false);
+    await land(world, "one", head);
+    expect(await isLanded(world.mirror, "main", head)).toBe(true);
+    expect(await followTarget(world.mirror, { target: "main", commit: head })).toEqual({ behind: null });
+    expect(sh(world.repo, "git rev-parse main refs/ratchet/landed/main")).toBe(`${head}\n${head}`);
+    expect(sh(world.repo, "git status --porcelain")).toBe("");
+    expect(read(world.repo, "one.txt")).toBe("one\n");
+    expect(existsSync(join(world.repo, ".git/FETCH_HEAD"))).toBe(false);
+  });
+
+  test("work beside the tip lands as a merge with the issue's trailers", async () => {
+    const world = await makeWorld();
+    const one = await work(world, "one", "one.txt");
+    const two = await work(world, "two", "two.txt");
+    const first = await land(world, "one", one.head);
+    const proposal = await propose(world, "two", two.head);
+    if (proposal.type !== "proposed") throw new Error(proposal.type);
+    expect(proposal).toMatchObject({ tip: first, merged: true });
+    expect(sh(world.mirror.path, `git log -1 --format='%an%n%B' ${proposal.commit}`)).toBe(
+      "Ada\nMerge two: Do the thing\n\nRatchet-Issue: two\nRatchet-Run: run-1\n",
+    );
+    expect(sh(world.mirror.path, `git ls-tree --name-only ${proposal.tree}`)).toContain("one.txt");
+    sh(world.mirror.path, "git -c gc.pruneExpire=now gc -q");
+    expect(sh(world.mirror.path, `git cat-file -t ${proposal.commit}`)).toBe("commit");
+    const place = await openLandingWorktree(world.mirror, {
+      path: join(world.home, "worktrees/_landing"),
+      commit: proposal.commit,
+    });
+    expect(read(place.path, "two.txt") + read(place.path, "one.txt")).toBe("two\none\n");
+    expect(await commitLanding(world.mirror, { target: "main", ...proposal })).toEqual({ type: "landed" });
+    expect(await commitLanding(world.mirror, { target: "main", ...proposal })).toEqual({ type: "landed" });
+  });
+
+  test("a conflict names the files, and lands once the agent has merged the tip", async () => {
+    const world = await makeWorld();
+    const one = await work(world, "one", "a.txt");
+    const two = await work(world, "two", "a.txt");
+    const tip = await land(world, "one", one.head);
+    expect(await propose(world, "two", two.head)).toEqual({ type: "conflict", tip, files: ["a.txt"] });
+    sh(two.path, `git merge -q ${tip} || true; printf both > a.txt; git commit -qam merged`);
+    const { head, containsBase } = await snapshot(two.path, { base: world.base, reviewBase: tip, docsPatterns: [] });
+    expect(containsBase).toBe(true);
+    expect(await propose(world, "two", head)).toMatchObject({ type: "proposed", commit: head, merged: false });
+  });
+
+  test("a proposal whose tip moved is not landed", async () => {
+    const world = await makeWorld();
+    const one = await work(world, "one", "one.txt");
+    const two = await work(world, "two", "two.txt");
+    const proposal = await propose(world, "two", two.head);
+    await land(world, "one", one.head);
+    if (proposal.type !== "proposed") throw new Error(proposal.type);
+    expect(await commitLanding(world.mirror, { target: "main", ...proposal })).toEqual({ type: "moved" });
+    expect(await isLanded(world.mirror, "main", two.head)).toBe(false);
+  });
+
+  test("two processes land at the same time: every commit is on the line, none is lost", async () => {
+    const world = await makeWorld();
+    const child = (name: string) =>
+      promisify(execFile)(process.execPath, ["dist-test/git-land.mjs", world.repo, world.home, name, "6"]);
+    const printed = (await Promise.all([child("left"), child("right")])).map(({ stdout }) => stdout.trim().split("\n"));
+    const landed = printed.flat();
+    expect(landed).toHaveLength(12);
+    for (const sha of landed) expect(await isLanded(world.mirror, "main", sha)).toBe(true);
+    await followTarget(world.mirror, { target: "main", commit: landed[0] ?? "" });
+    expect(
+      sh(world.repo, "ls")
+        .split("\n")
+        .filter((name) => /^(left|right)-\d\.txt$/.test(name)),
+    ).toHaveLength(12);
+    expect(sh(world.repo, "git status --porcelain")).toBe("");
+  });
+
+  test("the landing worktree is put at the next commit, clean but for ignored files", async () => {
+    const world = await makeWorld();
+    const { head } = await work(world, "one", "one.txt");
+    const path = join(world.home, "worktrees/_landing");
+    expect((await openLandingWorktree(world.mirror, { path, commit: world.base })).fresh).toBe(true);
+    put(path, "left-over.txt", "x");
+    put(path, "a.txt", "changed");
+    put(path, "build/cache", "kept");
+    expect((await openLandingWorktree(world.mirror, { path, commit: head })).fresh).toBe(false);
+    expect(sh(path, "git status --porcelain && git rev-parse HEAD")).toBe(head);
+    expect(existsSync(join(path, "left-over.txt"))).toBe(false);
+    expect(read(path, "build/cache")).toBe("kept");
+  });
+
+  test("a removed worktree of landed work leaves no branch and nothing parked", async () => {
+    const world = await makeWorld();
+    const one = await work(world, "one", "one.txt");
+    await land(world, "one", one.head);
+    expect(await removeWorktree(world.mirror, { ...one, issue: "one", target: "main" })).toEqual({ parked: null });
+    expect(
+      sh(world.mirror.path, "git for-each-ref refs/heads refs/ratchet/parked refs/ratchet/base refs/ratchet/proposed"),
+    ).toBe("");
+    expect(await open(world, "one")).toMatchObject({ from: "new", head: world.base });
+  });
+});
+
+describe("mode branch", () => {
+  test("the branch appears in the user's repository and follows later work", async () => {
+    const world = await makeWorld();
+    const one = await work(world, "one", "one.txt");
+    await putBranch(world.mirror, one);
+    expect(sh(world.repo, "git rev-parse ratchet/one")).toBe(one.head);
+    sh(one.path, "git commit -q --amend -m again");
+    const { head } = await snapshot(one.path, { base: world.base, docsPatterns: [] });
+    await putBranch(world.mirror, { branch: one.branch, head });
+    expect(sh(world.repo, "git rev-parse ratchet/one")).toBe(head);
+  });
+
+  test("a branch that a person has moved is left alone", async () => {
+    const world = await makeWorld();
+    const one = await work(world, "one", "one.txt");
+    await putBranch(world.mirror, one);
+    const theirs = sh(
+      world.repo,
+      "git checkout -q ratchet/one && git commit -q --allow-empty -m mine && git checkout -q main && git rev-parse ratchet/one",
+    );
+    sh(one.path, "git commit -q --amend -m again");
+    const { head } = await snapshot(one.path, { base: world.base, docsPatterns: [] });
+    await expect(putBranch(world.mirror, { branch: one.branch, head })).rejects.toThrow("could not be moved");
+    expect(sh(world.repo, "git rev-parse ratchet/one")).toBe(theirs);
+  });
+});
+
+test("a target without a commit is said, not guessed", async () => {
+  const world = await makeWorld();
+  expect(await tipOf(world.mirror, "nowhere")).toMatchObject({
+    type: "missing",
+    reason: "there is no branch nowhere with a commit",
+  });
+});

@@ -1,0 +1,232 @@
+import { execFile } from "node:child_process";
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import { changedPaths, diff, diffStat } from "../../src/git/diff.js";
+import { commitLanding, followTarget, isLanded, proposeLanding } from "../../src/git/land.js";
+import { openMirror, tipOf } from "../../src/git/mirror.js";
+import { inspectRepository, readIdentity } from "../../src/git/repository.js";
+import { openWorktree, snapshot } from "../../src/git/worktree.js";
+import { commit, identity, makeRepository, makeWorld, open, put, read, sh, tempFolder } from "./git-fixture.js";
+
+describe("the mirror", () => {
+  test("takes over remotes, identity, LFS settings, line ends and excludes; not hooks, aliases or tokens", async () => {
+    const world = await makeWorld((repo) => {
+      sh(
+        repo,
+        "git remote add origin ../upstream.git && git remote add 'my.fork' git@example.org:x/y.git && git config lfs.url https://lfs.example.org",
+      );
+      sh(
+        repo,
+        "git config filter.lfs.clean 'git-lfs clean -- %f' && git config core.autocrlf input && git config alias.x '!rm -rf /' && git config core.hooksPath .husky",
+      );
+      sh(
+        repo,
+        "git config http.extraheader 'AUTHORIZATION: token' && echo scratch.txt >> .git/info/exclude && git tag v1",
+      );
+    });
+    const { path } = await open(world, "one");
+    const config = sh(path, "git config --list --local");
+    expect(config).toContain(`remote.origin.url=${join(world.home, "upstream.git")}`);
+    expect(config).toContain("remote.my.fork.url=git@example.org:x/y.git");
+    expect(config).toContain("lfs.url=https://lfs.example.org");
+    expect(config).toContain("filter.lfs.clean=git-lfs clean -- %f");
+    expect(config).toContain("core.autocrlf=input");
+    expect(config).toContain("user.email=ada@example.org");
+    expect(config).not.toMatch(/alias|hookspath|extraheader/i);
+    put(path, "scratch.txt", "x");
+    expect(sh(path, "git status --porcelain && git describe --tags")).toBe("v1");
+  });
+
+  test("follows the user's refs at each start, new, moved and deleted ones", async () => {
+    const world = await makeWorld((repo) => sh(repo, "git branch old"));
+    sh(world.repo, "git branch -D old -q && git branch new");
+    const head = commit(world.repo, "b.txt", "b");
+    await openMirror({ repoPath: world.repo, mirrorPath: world.mirror.path });
+    const { path } = await open(world, "one", { base: head });
+    expect(sh(path, "git for-each-ref --format='%(refname)' refs/heads")).toBe(
+      "refs/heads/main\nrefs/heads/new\nrefs/heads/ratchet/one",
+    );
+  });
+
+  test("opens the same from four processes at once", async () => {
+    const home = tempFolder();
+    makeRepository(join(home, "repo"));
+    const base = sh(join(home, "repo"), "git rev-parse HEAD");
+    const child = (name: string) =>
+      promisify(execFile)(process.execPath, ["dist-test/git-worktrees.mjs", join(home, "repo"), home, name, "1", "2"], {
+        env: { ...process.env, BASE: base },
+      });
+    const done = await Promise.all(["a", "b", "c", "d"].map(child));
+    expect(done.map(({ stdout }) => stdout.trim())).toEqual(["2", "2", "2", "2"]);
+    expect(sh(home, "ls -A | grep mirror")).toBe("mirror.git");
+  });
+
+  test("a half-made one is put aside and made again, a lost one gets its landed line back from the user", async () => {
+    const world = await makeWorld();
+    const { path } = await open(world, "one");
+    commit(path, "one.txt", "1");
+    const { head } = await snapshot(path, { base: world.base, docsPatterns: [] });
+    put(world.repo, "one.txt", "in the way");
+    const message = { issue: "one", title: "t", run: "r" };
+    const proposal = await proposeLanding(world.mirror, { target: "main", head, message, identity });
+    if (proposal.type !== "proposed") throw new Error(proposal.type);
+    await commitLanding(world.mirror, { target: "main", ...proposal });
+    await followTarget(world.mirror, { target: "main", commit: head });
+    rmSync(join(world.mirror.path, "HEAD"));
+    const again = await openMirror({ repoPath: world.repo, mirrorPath: world.mirror.path });
+    expect(await isLanded(again, "main", head)).toBe(true);
+    expect(await tipOf(again, "main")).toMatchObject({ sha: head });
+    expect(sh(world.home, "ls -d mirror.git.broken-*")).toContain("broken");
+  });
+
+  test("a config somebody wrote into the mirror is put right", async () => {
+    const world = await makeWorld();
+    sh(
+      world.mirror.path,
+      "git config core.bare false && git config user.name Mallory && mkdir -p hooks && printf '#!/bin/sh\\nexit 1' > hooks/reference-transaction && chmod +x hooks/reference-transaction",
+    );
+    await openMirror({ repoPath: world.repo, mirrorPath: world.mirror.path });
+    expect(sh(world.mirror.path, "git config core.bare && git config user.name")).toBe("true\nAda");
+    expect(existsSync(join(world.mirror.path, "hooks"))).toBe(false);
+  });
+});
+
+describe("every kind of source works end to end", () => {
+  const sources: [string, (home: string) => string][] = [
+    ["a shallow clone", (home) => cloned(home, "--depth 1 --no-local")],
+    ["a clone with alternates", (home) => cloned(home, "--shared")],
+    [
+      "a linked worktree",
+      (home) => {
+        sh(join(home, "first"), `git worktree add -q -b main2 ../repo && cd ../repo && git branch -q -m main2 work`);
+        return "work";
+      },
+    ],
+    [
+      "a repository with a submodule",
+      (home) => {
+        cloned(home, "");
+        sh(
+          join(home, "repo"),
+          "git -c protocol.file.allow=always submodule --quiet add ../first sub && git -c user.name=x -c user.email=x@y commit -qm sub",
+        );
+        return "main";
+      },
+    ],
+    [
+      "a repository with sparse checkout and a path with spaces",
+      (home) => {
+        cloned(home, "");
+        sh(join(home, "repo"), "git sparse-checkout set docs");
+        return "main";
+      },
+    ],
+    [
+      "a SHA-256 repository",
+      (home) => {
+        sh(
+          home,
+          "git init -q -b main --object-format=sha256 repo && cd repo && echo a > a.txt && git add . && git -c user.name=x -c user.email=x@y commit -qm a",
+        );
+        return "main";
+      },
+    ],
+  ];
+  function cloned(home: string, flags: string): string {
+    sh(home, `git clone -q ${flags} "file://$PWD/first" repo 2>/dev/null || git clone -q ${flags} first repo`);
+    return "main";
+  }
+
+  test.each(sources)("%s", async (_name, make) => {
+    const home = join(tempFolder(), "with space");
+    makeRepository(join(home, "first"));
+    commit(join(home, "first"), "a.txt", "second\n");
+    const target = make(home);
+    const repo = join(home, "repo");
+    const mirror = await openMirror({ repoPath: repo, mirrorPath: join(home, "mirror.git") });
+    const tip = await tipOf(mirror, target);
+    if (tip.type !== "tip") throw new Error(tip.type);
+    const path = join(home, "worktrees/one");
+    const opened = await openWorktree(mirror, { path, branch: "ratchet/one", base: tip.sha, copy: [], repoPath: repo });
+    commit(path, "one.txt", "1\n");
+    const { head, dirtyCount } = await snapshot(path, { base: opened.baseSha, docsPatterns: [] });
+    expect(dirtyCount).toBe(0);
+    const proposal = await proposeLanding(mirror, {
+      target,
+      head,
+      message: { issue: "one", title: "t", run: "r" },
+      identity,
+    });
+    if (proposal.type !== "proposed") throw new Error(proposal.type);
+    expect(await commitLanding(mirror, { target, ...proposal })).toEqual({ type: "landed" });
+    expect(await followTarget(mirror, { target, commit: proposal.commit })).toEqual({ behind: null });
+    expect(sh(repo, `git rev-parse ${target} && git status --porcelain`)).toBe(head);
+  });
+});
+
+describe("looking at a repository", () => {
+  test("root, branch and head, from a folder inside it, whatever GIT_DIR says", async () => {
+    const world = await makeWorld();
+    process.env.GIT_DIR = "/nowhere";
+    process.env.GIT_INDEX_FILE = "/nowhere/index";
+    try {
+      expect(await inspectRepository(join(world.repo, "src"))).toEqual({
+        root: world.repo,
+        gitDir: join(world.repo, ".git"),
+        branch: "main",
+        head: world.base,
+        bare: false,
+      });
+    } finally {
+      delete process.env.GIT_DIR;
+      delete process.env.GIT_INDEX_FILE;
+    }
+  });
+
+  test("detached, without a commit, bare, and none at all", async () => {
+    const home = tempFolder();
+    await expect(inspectRepository(home)).rejects.toMatchObject({
+      name: "UserError",
+      code: "no_repository",
+      hint: expect.stringContaining("git init"),
+    });
+    sh(home, "git init -q -b main empty && git init -q --bare bare.git");
+    expect(await inspectRepository(join(home, "empty"))).toMatchObject({ branch: "main", head: null, bare: false });
+    expect(await inspectRepository(join(home, "bare.git"))).toMatchObject({ bare: true, root: join(home, "bare.git") });
+    makeRepository(join(home, "repo"));
+    sh(join(home, "repo"), "git checkout -q --detach");
+    expect(await inspectRepository(join(home, "repo"))).toMatchObject({ branch: null });
+  });
+
+  test("a user without an identity commits as Ratchet", async () => {
+    const world = await makeWorld();
+    expect(await readIdentity(world.repo)).toEqual({ name: "Ada", email: "ada@example.org" });
+    sh(world.repo, "git config --unset user.name");
+    process.env.GIT_CONFIG_GLOBAL = "/dev/null";
+    try {
+      expect(await readIdentity(world.repo)).toEqual({ name: "Ratchet", email: "ratchet@localhost" });
+    } finally {
+      delete process.env.GIT_CONFIG_GLOBAL;
+    }
+  });
+});
+
+test("a diff is cut after a whole line and says so; stat and paths take odd names", async () => {
+  const world = await makeWorld();
+  const { path } = await open(world, "one");
+  const head = commit(path, "tab\tand\nline.txt", "x\n".repeat(1000));
+  await snapshot(path, { base: world.base, docsPatterns: [] });
+  const range = { base: world.base, head };
+  const whole = await diff(world.mirror, range);
+  const cut = await diff(world.mirror, { ...range, maxBytes: 500 });
+  expect(whole.truncated).toBe(false);
+  expect(cut.truncated).toBe(true);
+  expect(whole.text.startsWith(cut.text)).toBe(true);
+  expect(cut.text.length).toBeGreaterThan(400);
+  expect(cut.text.endsWith("\n")).toBe(true);
+  expect(await changedPaths(world.mirror, range)).toEqual(["tab\tand\nline.txt"]);
+  expect(await diffStat(world.mirror, range)).toEqual([{ path: "tab\tand\nline.txt", added: 1000, removed: 0 }]);
+  expect(read(path, "a.txt")).toBe("a\n");
+});

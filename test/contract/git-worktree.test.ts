@@ -1,0 +1,203 @@
+import { execFile } from "node:child_process";
+import { existsSync, lstatSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import {
+  commitAll,
+  discardChanges,
+  listWorktrees,
+  openWorktree,
+  putAt,
+  removeWorktree,
+  snapshot,
+} from "../../src/git/worktree.js";
+import { commit, identity, makeWorld, open, put, read, sh } from "./git-fixture.js";
+
+const docsPatterns = ["**/*.md", "docs/**"];
+
+describe("a worktree", () => {
+  test("starts at the base, on its own branch, with the files of the commit", async () => {
+    const world = await makeWorld();
+    const opened = await open(world, "one");
+    expect(opened).toMatchObject({
+      branch: "ratchet/one",
+      baseSha: world.base,
+      head: world.base,
+      fresh: true,
+      from: "new",
+    });
+    expect(opened.tree).toBe(sh(world.repo, "git rev-parse HEAD^{tree}"));
+    expect(sh(opened.path, "git rev-parse --abbrev-ref HEAD")).toBe("ratchet/one");
+    expect(sh(opened.path, "git status --porcelain")).toBe("");
+    expect(read(opened.path, "a.txt")).toBe("a\n");
+    expect(sh(opened.path, "git log --format=%s main")).toBe("first");
+  });
+
+  test("is taken up as it is while it is there, with the base it was made with", async () => {
+    const world = await makeWorld();
+    const { path } = await open(world, "one");
+    const head = commit(path, "b.txt", "b");
+    put(path, "c.txt", "not committed");
+    await snapshot(path, { base: world.base, docsPatterns });
+    const again = await open(world, "one", { base: head });
+    expect(again).toMatchObject({ head, baseSha: world.base, fresh: false, from: "worktree" });
+    expect(read(path, "c.txt")).toBe("not committed");
+  });
+
+  test("comes back from its branch when its folder is gone, and from the mirror when the git folder is gone too", async () => {
+    const world = await makeWorld();
+    const { path } = await open(world, "one");
+    const head = commit(path, "b.txt", "b");
+    sh(world.home, `rm -rf ${path}`);
+    expect(await open(world, "one")).toMatchObject({ head, baseSha: world.base, fresh: true, from: "branch" });
+    expect(read(path, "b.txt")).toBe("b");
+    await snapshot(path, { base: world.base, docsPatterns });
+    sh(world.home, `rm -rf ${path} mirror.git/checkouts/*`);
+    expect(await open(world, "one")).toMatchObject({ head, baseSha: world.base, from: "branch" });
+    expect(read(path, "b.txt")).toBe("b");
+  });
+
+  test("comes back from the parked ref when the branch is gone", async () => {
+    const world = await makeWorld();
+    const { path, branch } = await open(world, "one");
+    const head = commit(path, "b.txt", "b");
+    put(path, "c.txt", "loose");
+    await removeWorktree(world.mirror, { path, branch, issue: "one", landed: null });
+    expect(existsSync(path)).toBe(false);
+    sh(world.mirror.path, `git update-ref -d refs/heads/${branch}`);
+    expect(await open(world, "one")).toMatchObject({ head, baseSha: world.base, from: "parked" });
+    expect(read(path, "c.txt")).toBe("loose");
+  });
+
+  test("what was half made when the process died is made again", async () => {
+    const world = await makeWorld();
+    const { path } = await open(world, "one");
+    sh(world.home, `rm ${path}/a.txt mirror.git/checkouts/one-*/ratchet/ready`);
+    expect(await open(world, "one")).toMatchObject({ fresh: true, head: world.base });
+    expect(read(path, "a.txt")).toBe("a\n");
+    expect(sh(path, "git status --porcelain")).toBe("");
+  });
+
+  test("foreign files in its place are moved aside, not overwritten", async () => {
+    const world = await makeWorld();
+    put(join(world.home, "worktrees/one"), "a.txt", "somebody's");
+    const { path } = await open(world, "one");
+    expect(read(path, "a.txt")).toBe("a\n");
+    expect(sh(world.home, "cat worktrees/one.aside-*/a.txt")).toBe("somebody's");
+  });
+
+  test("8 at once for 25 rounds from 2 processes: no failure", async () => {
+    const world = await makeWorld();
+    const child = (name: string) =>
+      promisify(execFile)(process.execPath, ["dist-test/git-worktrees.mjs", world.repo, world.home, name, "25", "8"], {
+        env: { ...process.env, BASE: world.base },
+      });
+    const done = await Promise.all([child("left"), child("right")]);
+    expect(done.map(({ stdout }) => stdout.trim())).toEqual(["200", "200"]);
+    expect(await listWorktrees(world.mirror)).toEqual([]);
+  });
+
+  test("the list names path, branch and head, also of one whose files are gone", async () => {
+    const world = await makeWorld();
+    const one = await open(world, "one");
+    await open(world, "two");
+    sh(world.home, "rm -rf worktrees/two");
+    const listed = await listWorktrees(world.mirror);
+    expect(listed.map(({ branch, present }) => [branch, present]).sort()).toEqual([
+      ["ratchet/one", true],
+      ["ratchet/two", false],
+    ]);
+    expect(listed.find(({ branch }) => branch === "ratchet/one")).toMatchObject({
+      path: one.path,
+      head: world.base,
+      baseSha: world.base,
+    });
+  });
+});
+
+describe("worktree.copy", () => {
+  test("brings untracked files along and keeps them out of git's sight", async () => {
+    const world = await makeWorld();
+    put(world.repo, ".env", "SECRET=1");
+    put(world.repo, "config/local/a b.json", "{}");
+    const { path } = await open(world, "one", { copy: [".env", "config/local", "missing"] });
+    expect(read(path, ".env")).toBe("SECRET=1");
+    expect(read(path, "config/local/a b.json")).toBe("{}");
+    expect(sh(path, "git status --porcelain")).toBe("");
+    expect(await discardChanges(path)).toEqual([]);
+    expect(read(path, ".env")).toBe("SECRET=1");
+  });
+
+  test("never overwrites a tracked file and never follows a link out of the repository", async () => {
+    const world = await makeWorld();
+    put(world.home, "outside.txt", "secret");
+    put(world.repo, "a.txt", "changed by the user");
+    symlinkSync(join(world.home, "outside.txt"), join(world.repo, "link"));
+    symlinkSync(world.home, join(world.repo, "folder"));
+    const { path } = await open(world, "one", { copy: ["a.txt", "link", "folder/outside.txt"] });
+    expect(read(path, "a.txt")).toBe("a\n");
+    expect(existsSync(join(path, "link"))).toBe(false);
+    expect(existsSync(join(path, "folder"))).toBe(false);
+  });
+
+  test.each(["../x", "/etc/passwd", ".git/config", ".", "a/../../x"])("refuses %s", async (name) => {
+    const world = await makeWorld();
+    await expect(open(world, "one", { copy: [name] })).rejects.toThrow("not a path inside the repository");
+  });
+});
+
+describe("what a command left behind", () => {
+  test("tracked and unignored changes are discarded and named, ignored files stay", async () => {
+    const world = await makeWorld();
+    const { path } = await open(world, "one");
+    put(path, "a.txt", "changed");
+    sh(path, "rm src/code.ts && mkdir nested && cd nested && git init -q");
+    put(path, "coverage/x", "new");
+    put(path, "build/out", "kept");
+    expect([...(await discardChanges(path))].sort()).toEqual(["a.txt", "coverage/x", "nested", "src/code.ts"]);
+    expect(read(path, "a.txt")).toBe("a\n");
+    expect(existsSync(join(path, "nested"))).toBe(false);
+    expect(existsSync(join(path, "coverage"))).toBe(false);
+    expect(read(path, "build/out")).toBe("kept");
+    expect(await discardChanges(path)).toEqual([]);
+  });
+
+  test("commits on top of the judged one are parked before the tree goes back to it", async () => {
+    const world = await makeWorld();
+    const { path } = await open(world, "one");
+    const judged = commit(path, "b.txt", "b");
+    const stray = commit(path, "c.txt", "c");
+    expect(await putAt(path, judged)).toContain(`HEAD (${stray})`);
+    expect(sh(path, "git rev-parse HEAD")).toBe(judged);
+    expect(sh(path, "git rev-parse --abbrev-ref HEAD")).toBe("ratchet/one");
+    expect(sh(path, "git status --porcelain")).toBe("");
+    expect(sh(world.mirror.path, "git rev-parse refs/ratchet/parked/one/1^1")).toBe(stray);
+    expect(await putAt(path, judged)).toEqual([]);
+  });
+});
+
+test("uncommitted work is committed on the branch, deletions, links and modes included", async () => {
+  const world = await makeWorld();
+  const { path } = await open(world, "one");
+  expect(await commitAll(path, "Fix session_end (1)", identity)).toBeNull();
+  sh(path, "rm a.txt && printf x > run.sh && chmod +x run.sh && ln -s run.sh link");
+  const made = await commitAll(path, "Fix session_end (1)", identity);
+  expect(sh(path, "git rev-parse HEAD ratchet/one")).toBe(`${made}\n${made}`);
+  expect(sh(path, "git status --porcelain")).toBe("");
+  expect(sh(path, "git show --format='%s %an <%ae>' --name-status HEAD")).toBe(
+    "Fix session_end (1) Ada <ada@example.org>\n\nD\ta.txt\nA\tlink\nA\trun.sh",
+  );
+  expect(lstatSync(join(path, "link")).isSymbolicLink()).toBe(true);
+  expect(sh(world.mirror.path, "git rev-parse ratchet/one")).toBe(made);
+});
+
+test("issues whose ids differ in case only have worktrees of their own", async () => {
+  const world = await makeWorld();
+  const [upper, lower] = await Promise.all([open(world, "ABC"), open(world, "abc")]);
+  commit(upper.path, "upper.txt", "u");
+  expect(existsSync(join(lower.path, "upper.txt"))).toBe(false);
+  expect(
+    await openWorktree(world.mirror, { ...lower, base: world.base, copy: [], repoPath: world.repo }),
+  ).toMatchObject({ head: world.base });
+});

@@ -1,0 +1,181 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { PublicEvent, RunReport } from "../../src/core/report.js";
+import { Driven, Fenced } from "../../src/durable/fenced.js";
+import type { Log, Step } from "../../src/durable/types.js";
+import type { Store } from "../../src/store/store.js";
+import { type TempStore, tempStore } from "./temp-store.js";
+
+type TestLog = Log<unknown, { type: string }, { key: string }, RunReport>;
+let temp: TempStore;
+beforeEach(async () => {
+  temp = await tempStore();
+});
+afterEach(() => temp.done());
+
+function logOf(store: Store, machine: string, runId = "r"): TestLog {
+  return store.log({
+    machine,
+    kind: "issue",
+    runId,
+    codec: { encode: (state) => state, decode: (state) => state, rows: () => [] },
+  });
+}
+function step(
+  texts: readonly string[],
+  parts: Partial<Step<unknown, { type: string }, { key: string }, RunReport>> = {},
+) {
+  return {
+    arrival: { type: "did", at: 1000 },
+    settled: null,
+    signal: null,
+    state: texts,
+    owed: [{ key: "more" }],
+    reports: texts.map((text): RunReport => ({ type: "log", level: "info", text })),
+    ...parts,
+  };
+}
+const report = (machine: string, count: number) =>
+  promisify(execFile)(process.execPath, ["dist-test/store-report.mjs", temp.home.root, "r", machine, String(count)]);
+
+describe("events", () => {
+  it("are numbered per run without gaps, also when several processes write", async () => {
+    await Promise.all(["m1", "m2", "m3"].map((machine) => report(machine, 80)));
+    const events = await temp.store.eventsAfter("r", 0, 1000);
+    expect(events.map((event) => event.seq)).toEqual(Array.from({ length: 240 }, (_, n) => n + 1));
+    const texts = events.map((event) => (event.type === "log" ? event.text : ""));
+    for (const machine of ["m1", "m2", "m3"]) {
+      expect(texts.filter((text) => text.startsWith(`${machine} `))).toEqual(
+        Array.from({ length: 80 }, (_, n) => `${machine} ${n}`),
+      );
+    }
+  });
+
+  it("are found from any number on, whatever the number of events in a step", async () => {
+    const log = logOf(temp.store, "m");
+    await log.open();
+    const sizes = [0, 3, 1, 0, 0, 5, 2, 0, 1];
+    for (const [index, size] of sizes.entries()) {
+      await log.commit(step(Array.from({ length: size }, (_, n) => `${index}.${n}`)));
+    }
+    for (let seq = 0; seq <= 13; seq++) {
+      const after = await temp.store.eventsAfter("r", seq, 3);
+      expect(after.map((event) => event.seq)).toEqual([1, 2, 3].map((n) => seq + n).filter((n) => n <= 12));
+    }
+    expect(await temp.store.eventsAfter("nobody", 0, 10)).toEqual([]);
+  });
+
+  it("belong to their run alone", async () => {
+    for (const run of ["r1", "r2"]) {
+      const log = logOf(temp.store, `m-${run}`, run);
+      await log.open();
+      await log.commit(step([run]));
+    }
+    expect(await temp.store.eventsAfter("r2", 0, 10)).toEqual([
+      { seq: 1, time: "1970-01-01T00:00:01.000Z", run_id: "r2", type: "log", level: "info", text: "r2" },
+    ]);
+  });
+
+  it("are followed across processes, from before the run exists, woken and not polled", async () => {
+    const abort = new AbortController();
+    const seen: PublicEvent[] = [];
+    const following = (async () => {
+      for await (const event of temp.store.followEvents("r", 0, abort.signal)) {
+        seen.push(event);
+        if (seen.length === 30) abort.abort();
+      }
+    })();
+    await report("m", 30);
+    const done = performance.now();
+    await following;
+    expect(performance.now() - done).toBeLessThan(1500);
+    expect(seen.map((event) => event.seq)).toEqual(Array.from({ length: 30 }, (_, n) => n + 1));
+  });
+});
+
+describe("a machine's log", () => {
+  it("gives back the newest state and what is owed, and nothing for a machine that has no step", async () => {
+    const log = logOf(temp.store, "m");
+    expect(await log.open()).toBeNull();
+    expect(await logOf(temp.store, "m").open()).toBeNull();
+    await logOf(temp.store, "other").open();
+    const again = logOf(temp.store, "m");
+    await again.open();
+    await again.commit(step(["a"]));
+    await again.commit(step(["b"], { owed: [{ key: "x" }, { key: "y" }] }));
+    expect(await logOf(temp.store, "m").open()).toEqual({ state: ["b"], owed: [{ key: "x" }, { key: "y" }] });
+  });
+
+  it("keeps only the newest of heavy states", async () => {
+    const log = logOf(temp.store, "m");
+    await log.open();
+    for (let n = 0; n < 200; n++) await log.commit(step([], { state: { n, text: "x".repeat(6000) } }));
+    expect((await temp.store.machineState("m"))?.state).toMatchObject({ n: 199 });
+    const { statSync } = await import("node:fs");
+    temp.store.close();
+    expect(statSync(temp.home.database).size).toBeLessThan(400_000);
+  });
+
+  it("refuses an older driver's step and writes nothing of it", async () => {
+    const old = logOf(temp.store, "m");
+    await old.open();
+    await old.commit(step(["old"]));
+    await logOf(temp.store, "m").open();
+    await expect(old.commit(step(["late"]))).rejects.toBeInstanceOf(Fenced);
+    expect((await temp.store.machineState("m"))?.state).toEqual(["old"]);
+    expect(await temp.store.eventsAfter("r", 0, 10)).toHaveLength(1);
+  });
+
+  it("names the living driver to whoever asks for the machine in another process", async () => {
+    await logOf(temp.store, "m").open();
+    expect(await temp.store.livingDriver("m")).toMatchObject({ pid: process.pid });
+    await expect(report("m", 1)).rejects.toThrow(`process ${process.pid} drives m`);
+    expect(new Driven("m", { pid: 1, start: "", boot: "" }).message).toBe("process 1 drives m");
+  });
+
+  it("writes nothing at all when a signal it takes is not there", async () => {
+    const log = logOf(temp.store, "m");
+    await log.open();
+    await expect(log.commit(step(["x"], { signal: 77 }))).rejects.toThrow("rows that are not there");
+    expect(await temp.store.machineState("m")).toBeNull();
+  });
+
+  it("shows every machine of a run with its state, done or not", async () => {
+    const [one, two] = [logOf(temp.store, "one"), logOf(temp.store, "two")];
+    await one.open();
+    await two.open();
+    await one.commit(step(["1"]));
+    await two.commit(step(["2"], { owed: [] }));
+    await one.commit(step(["3"]));
+    const states = await temp.store.issueStates("r");
+    expect(states.map(({ id, done, state, driverAlive }) => ({ id, done, state, driverAlive }))).toEqual([
+      { id: "one", done: false, state: ["3"], driverAlive: true },
+      { id: "two", done: true, state: ["2"], driverAlive: false },
+    ]);
+  });
+});
+
+describe("a signal", () => {
+  it("waits for its machine, in order, each seen until it is taken", async () => {
+    const { store } = temp;
+    await store.signal("m", "a");
+    await store.signal("m", { b: 1 });
+    await store.signal("other", "c");
+    const never = new AbortController().signal;
+    const first = await store.nextSignal("m", 0, never);
+    expect(first.body).toBe("a");
+    expect((await store.nextSignal("m", first.id, never)).body).toEqual({ b: 1 });
+    const log = logOf(store, "m");
+    await log.open();
+    await log.commit(step([], { signal: first.id }));
+    expect((await store.nextSignal("m", 0, never)).body).toEqual({ b: 1 });
+  });
+
+  it("is given up on when aborted", async () => {
+    const abort = new AbortController();
+    const waiting = temp.store.nextSignal("m", 0, abort.signal);
+    abort.abort(new Error("enough"));
+    await expect(waiting).rejects.toThrow("enough");
+  });
+});

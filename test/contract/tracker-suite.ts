@@ -1,0 +1,132 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Tracker } from "../../src/core/ports/tracker.js";
+
+/** What the suite needs of a tracker's own world: issues to be there before the tracker is asked. */
+export interface TrackerWorld {
+  readonly tracker: Tracker;
+  add(issue: {
+    readonly id: string;
+    readonly type?: "task" | "epic";
+    readonly parent?: string;
+    readonly deps?: readonly string[];
+    readonly priority?: number;
+  }): Promise<void>;
+  done(): void;
+}
+
+const all = { scope: { type: "all" }, resume: false, limit: 50 } as const;
+
+/** Every tracker keeps these promises. */
+export function testTracker(name: string, make: () => Promise<TrackerWorld>): void {
+  describe(`the ${name} tracker`, () => {
+    let world: TrackerWorld;
+    let tracker: Tracker;
+    beforeEach(async () => {
+      world = await make();
+      tracker = world.tracker;
+    });
+    afterEach(() => world.done());
+
+    const ready = async (query: Parameters<Tracker["ready"]>[0] = all) =>
+      (await tracker.ready(query)).map((issue) => issue.id);
+
+    it("offers what may start, best first: no epic, nothing that waits for another", async () => {
+      await world.add({ id: "epic", type: "epic" });
+      await world.add({ id: "low", priority: 3, parent: "epic" });
+      await world.add({ id: "high", priority: 1 });
+      await world.add({ id: "later", deps: ["low"] });
+      expect(await ready()).toEqual(["high", "low"]);
+      expect(await ready({ ...all, limit: 1 })).toEqual(["high"]);
+    });
+
+    it("narrows by scope", async () => {
+      await world.add({ id: "epic", type: "epic" });
+      await world.add({ id: "child", parent: "epic" });
+      await world.add({ id: "lone" });
+      expect(await ready({ ...all, scope: { type: "epic", epic: "epic" } })).toEqual(["child"]);
+      expect(await ready({ ...all, scope: { type: "orphans" } })).toEqual(["lone"]);
+      expect(await ready({ ...all, scope: { type: "ids", ids: ["child", "nobody"] } })).toEqual(["child"]);
+    });
+
+    it("tells an issue, and that there is none", async () => {
+      await world.add({ id: "first" });
+      await world.add({ id: "one", priority: 1, deps: ["first"] });
+      expect(await tracker.get("one")).toMatchObject({ id: "one", priority: 1, deps: ["first"], status: "available" });
+      expect(await tracker.get("nobody")).toBeNull();
+    });
+
+    it("gives an issue to one holder, who may ask again", async () => {
+      await world.add({ id: "one" });
+      expect(await tracker.claim("one", "run-1")).toBe(true);
+      expect(await tracker.claim("one", "run-1")).toBe(true);
+      expect(await tracker.claim("one", "run-2")).toBe(false);
+      expect(await tracker.claim("nobody", "run-1")).toBe(false);
+      expect(await ready()).toEqual([]);
+    });
+
+    it("closes what succeeded and frees what waited for it; saying so twice changes nothing", async () => {
+      await world.add({ id: "one" });
+      await world.add({ id: "next", deps: ["one"] });
+      await tracker.claim("one", "run-1");
+      const done = { commit: "c0ffee", note: "done" };
+      await tracker.complete("one", "run-1", done);
+      await tracker.complete("one", "run-1", done);
+      expect((await tracker.get("one"))?.status).toBe("completed");
+      expect(await ready()).toEqual(["next"]);
+      expect(await tracker.claim("one", "run-2")).toBe(false);
+    });
+
+    it("keeps what failed out of the queue until a resume, which takes it first", async () => {
+      await world.add({ id: "fresh", priority: 0 });
+      await world.add({ id: "one" });
+      await tracker.claim("one", "run-1");
+      await tracker.fail("one", "run-1", "gate_failed");
+      expect((await tracker.get("one"))?.status).toBe("failed");
+      expect(await ready()).toEqual(["fresh"]);
+      expect(await ready({ ...all, resume: true })).toEqual(["one", "fresh"]);
+      expect(await tracker.claim("one", "run-2")).toBe(true);
+    });
+
+    it("offers a released issue again; releasing twice changes nothing", async () => {
+      await world.add({ id: "one" });
+      await tracker.claim("one", "run-1");
+      await tracker.release("one", "run-1");
+      expect(await tracker.claim("one", "run-2")).toBe(true);
+      await tracker.release("one", "run-1");
+      expect(await tracker.claim("one", "run-3")).toBe(false);
+    });
+
+    it("gives an escalated issue to nobody", async () => {
+      await world.add({ id: "one" });
+      await tracker.claim("one", "run-1");
+      await tracker.escalate("one", "run-1", "merge rounds used up");
+      expect((await tracker.get("one"))?.status).toBe("waiting_for_response");
+      expect(await ready({ ...all, resume: true })).toEqual([]);
+      expect(await tracker.claim("one", "run-2")).toBe(false);
+    });
+
+    it("lets nobody end what another holds", async () => {
+      await world.add({ id: "one" });
+      await tracker.claim("one", "run-1");
+      await expect(tracker.fail("one", "run-2", "x")).rejects.toMatchObject({ name: "ExternalError" });
+      await expect(tracker.complete("one", "run-2", { commit: null, note: "" })).rejects.toThrow(
+        "no longer held by run-2",
+      );
+      expect((await tracker.get("one"))?.status).toBe("claimed");
+    });
+
+    it("collects one follow-up per issue", async () => {
+      await world.add({ id: "one" });
+      const first = await tracker.followUp("one", { title: "Follow-up of one", body: "naming in a.ts" });
+      const again = await tracker.followUp("one", {
+        title: "Follow-up of one",
+        body: "naming in a.ts\n\nnaming in b.ts",
+      });
+      expect(again).toBe(first);
+      const issue = await tracker.get(first);
+      expect(issue).toMatchObject({ priority: 3, followUpOf: "one", title: "Follow-up of one" });
+      expect(issue?.body.match(/a\.ts/g)).toHaveLength(1);
+      expect(issue?.body).toContain("b.ts");
+    });
+  });
+}

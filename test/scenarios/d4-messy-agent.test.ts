@@ -1,0 +1,256 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { openMirror } from "../../src/git/mirror.js";
+import { listParked, parkWork, restoreParked } from "../../src/git/park.js";
+import { removeWorktree, snapshot } from "../../src/git/worktree.js";
+import { commit, makeWorld, open, put, read, sh, type World } from "../contract/git-fixture.js";
+
+/** Everything an agent can leave behind, at once. */
+function makeMess(path: string): void {
+  commit(path, "one.txt", "1\n");
+  commit(path, "one.txt", "2\n");
+  put(path, "stashed.txt", "in the stash");
+  sh(path, "git stash push -q --include-untracked");
+  sh(path, "git tag agent-tag && git branch agent-branch HEAD~1");
+  sh(path, "GIT_SEQUENCE_EDITOR='sed -i 1s/^pick/edit/' git rebase -i HEAD~2 2>&1 || true");
+  sh(path, "git update-index --skip-worktree a.txt && git update-index --assume-unchanged src/code.ts");
+  put(path, "a.txt", "hidden by skip-worktree\r\n");
+  put(path, "src/code.ts", "hidden by assume-unchanged");
+  sh(
+    path,
+    "mkdir nested && cd nested && git init -q && git config user.name N && git config user.email n@x && echo n > n.txt && git add . && git commit -qm n && echo dirty >> n.txt && echo new > new.txt",
+  );
+  sh(path, "mkdir empty-nested && cd empty-nested && git init -q && echo x > x.txt");
+  sh(
+    path,
+    "mkdir -p $(git rev-parse --git-path info) && echo excluded.txt >> $(git rev-parse --git-path info/exclude)",
+  );
+  put(path, "excluded.txt", "hidden by exclude");
+  put(path, "staged.txt", "staged version");
+  sh(path, "git add staged.txt");
+  put(path, "staged.txt", "newer than staged");
+  put(path, "we ird\n name\t.txt", "odd name");
+  sh(path, "rm docs/guide.md; printf '#!/bin/sh\\n' > tool.sh; chmod 0750 tool.sh; ln -s ../outside link");
+  execFileSync("sh", ["-c", "printf bytes > \"$(printf 'caf\\351')\""], { cwd: path });
+  sh(
+    path,
+    "git config user.name Mallory && git config core.hooksPath .evil && git config core.worktree /tmp && git config core.fileMode false && git config alias.status '!false' && git remote add agent /nowhere",
+  );
+}
+
+/** What a person sees in a repository: config, refs, stash, files. */
+function lookAt(path: string): string {
+  const commands = [
+    "git config --list --local",
+    "git for-each-ref",
+    "git stash list",
+    "git status --porcelain --ignored",
+    "git reflog",
+  ];
+  return commands.map((command) => sh(path, command)).join("\n---\n");
+}
+
+/** Content, mode and kind of every file, nested repositories' included. */
+function fingerprint(path: string): string {
+  const list =
+    "find . -path ./.git -prune -o -type f -printf '%m %p ' -exec sha256sum '{}' ';' -o -type l -printf '%p -> %l\\n'";
+  return sh(path, `${list} | grep -v ' ./build/' | sort`);
+}
+
+async function messyWorld(): Promise<World & { path: string }> {
+  const world = await makeWorld();
+  const { path } = await open(world, "messy");
+  makeMess(path);
+  return { ...world, path };
+}
+
+describe("D4 a messy agent", () => {
+  test("D4 the user's repository sees nothing of it", async () => {
+    const world = await makeWorld();
+    const before = lookAt(world.repo);
+    const { path, branch } = await open(world, "messy");
+    makeMess(path);
+    await snapshot(path, { base: world.base, docsPatterns: [] });
+    await removeWorktree(world.mirror, { path, branch, issue: "messy", landed: null });
+    await openMirror({ repoPath: world.repo, mirrorPath: world.mirror.path });
+    expect(lookAt(world.repo)).toBe(before);
+  });
+
+  test("D4 an issue beside it and the next one see nothing of it", async () => {
+    const world = await makeWorld();
+    const [messy, beside] = [await open(world, "messy"), await open(world, "beside")];
+    const before = lookAt(beside.path);
+    makeMess(messy.path);
+    expect(lookAt(beside.path)).toBe(before);
+    sh(
+      messy.path,
+      "git gc -q --prune=now && git update-ref -d refs/heads/main && git reflog expire --all --expire=now && git prune --expire=now",
+    );
+    const head = commit(beside.path, "b.txt", "b");
+    sh(beside.path, "git fsck --connectivity-only");
+    const next = await open(world, "next");
+    expect(lookAt(next.path)).toBe(before.replaceAll("beside", "next"));
+    expect((await snapshot(beside.path, { base: world.base, docsPatterns: [] })).head).toBe(head);
+  });
+
+  test("D4 the snapshot sees every hidden change and the unfinished rebase", async () => {
+    const world = await messyWorld();
+    const seen = await snapshot(world.path, { base: world.base, docsPatterns: [] });
+    expect([...seen.dirty].sort()).toEqual(
+      [
+        "(a rebase is in progress)",
+        "a.txt",
+        "src/code.ts",
+        "docs/guide.md",
+        "excluded.txt",
+        "staged.txt",
+        "we ird\n name\t.txt",
+        "tool.sh",
+        "link",
+        Buffer.from("caf\xe9", "latin1").toString("utf8"),
+        "nested/ (a repository of its own)",
+        "empty-nested/ (a repository of its own)",
+      ].sort(),
+    );
+    expect(seen.filesTree).not.toBe(seen.tree);
+  });
+
+  test("D4 parked work comes back byte for byte: files, nested repositories, stash, branches, the rebase", async () => {
+    const world = await messyWorld();
+    const { path, mirror } = world;
+    const before = fingerprint(path);
+    const nested = lookAt(join(path, "nested"));
+    const head = sh(path, "git --work-tree=. rev-parse HEAD");
+    const parked = await parkWork(mirror, { path, issue: "messy" });
+    expect(parked?.ref).toBe("refs/ratchet/parked/messy/1");
+    await removeWorktree(mirror, { path, branch: "ratchet/messy", issue: "messy", landed: null });
+    expect(existsSync(path)).toBe(false);
+    sh(mirror.path, "git gc -q --prune=now");
+    expect((await listParked(mirror)).map(({ name, n }) => `${name} ${n}`)).toEqual(["messy 1", "messy 2"]);
+
+    const restored = await restoreParked(mirror, { issue: "messy", path });
+    expect(restored).toMatchObject({ head, branch: "ratchet/messy", baseSha: world.base });
+    expect(fingerprint(path)).toBe(before);
+    expect(lookAt(join(path, "nested"))).toBe(nested);
+    expect(sh(path, "git show 'stash@{0}^3:stashed.txt'")).toBe("in the stash");
+    expect(sh(path, "git show :staged.txt")).toBe("staged version");
+    expect(sh(path, "git ls-files -v a.txt src/code.ts")).toBe("S a.txt\nh src/code.ts");
+    expect(sh(path, "git rev-parse agent-branch agent-tag | wc -l").trim()).toBe("2");
+    expect(sh(path, "git config user.name")).toBe("Ada");
+    sh(
+      path,
+      "git update-index --no-skip-worktree a.txt --no-assume-unchanged src/code.ts && git checkout -q -- . && git rm -q --cached staged.txt",
+    );
+    sh(path, "git rebase --continue");
+    expect(sh(path, "git rev-parse --abbrev-ref HEAD && cat one.txt")).toBe("ratchet/messy\n2");
+  });
+
+  test("D4 a conflicted merge is parked and restored with its conflict", async () => {
+    const world = await makeWorld();
+    const { path } = await open(world, "one");
+    commit(path, "a.txt", "ours\n");
+    sh(path, `git checkout -q -b side ${world.base}`);
+    commit(path, "a.txt", "theirs\n");
+    sh(path, "git checkout -q ratchet/one && git merge -q side || true");
+    const before = sh(path, "git status --porcelain && cat a.txt && git ls-files -u");
+    await parkWork(world.mirror, { path, issue: "one" });
+    sh(path, "git merge --abort");
+    await restoreParked(world.mirror, { issue: "one", n: 1, path });
+    expect(sh(path, "git status --porcelain && cat a.txt && git ls-files -u")).toBe(before);
+    sh(path, "echo both > a.txt && git commit -qam merged");
+    expect(sh(path, "git log -1 --format=%p").split(" ")).toHaveLength(2);
+  });
+
+  test("D4 restoring over other work parks that first", async () => {
+    const world = await makeWorld();
+    const { path } = await open(world, "one");
+    put(path, "first.txt", "1");
+    await parkWork(world.mirror, { path, issue: "one" });
+    sh(path, "rm first.txt");
+    put(path, "second.txt", "2");
+    const restored = await restoreParked(world.mirror, { issue: "one", n: 1, path });
+    expect(restored.parked).toBe("refs/ratchet/parked/one/2");
+    expect(sh(path, "ls *.txt")).toBe("a.txt\nfirst.txt");
+    expect(sh(world.mirror.path, "git show refs/ratchet/parked/one/2:second.txt")).toBe("2");
+  });
+
+  test("D4 a folder that became a file, and a file that became a folder, come back as such", async () => {
+    const world = await makeWorld();
+    const { path } = await open(world, "one");
+    sh(path, "rm -r src && echo file > src && rm a.txt && mkdir a.txt && echo in > a.txt/in && git init -q docs");
+    const before = fingerprint(path);
+    await removeWorktree(world.mirror, { path, branch: "ratchet/one", issue: "one", landed: null });
+    await restoreParked(world.mirror, { issue: "one", path });
+    expect(fingerprint(path)).toBe(before);
+    expect(existsSync(join(path, "docs/.git/HEAD"))).toBe(true);
+  });
+
+  test("D4 a clean worktree at its base has nothing to park", async () => {
+    const world = await makeWorld();
+    const { path } = await open(world, "one");
+    put(path, "build/out", "ignored");
+    expect(await parkWork(world.mirror, { path, issue: "one" })).toBeNull();
+  });
+});
+
+describe("D4 an agent that breaks its git folder", () => {
+  test("D4 a deleted .git is put back", async () => {
+    const world = await makeWorld();
+    const { path } = await open(world, "one");
+    const head = commit(path, "b.txt", "b");
+    sh(path, "rm .git");
+    expect(await snapshot(path, { base: world.base, docsPatterns: [] })).toMatchObject({ head, dirtyCount: 0 });
+    expect(sh(path, "git rev-parse HEAD")).toBe(head);
+  });
+
+  test("D4 a repository made in its place is kept apart, and its files count as uncommitted", async () => {
+    const world = await makeWorld();
+    const { path } = await open(world, "one");
+    sh(
+      path,
+      "rm .git && git init -q && echo b > b.txt && git add -A && git -c user.name=x -c user.email=x@y commit -qm own",
+    );
+    expect(await snapshot(path, { base: world.base, docsPatterns: [] })).toMatchObject({
+      head: world.base,
+      dirty: ["b.txt"],
+      commits: 0,
+    });
+    const parked = await parkWork(world.mirror, { path, issue: "one" });
+    expect(
+      sh(world.mirror.path, `git cat-file blob ${parked?.sha}^2:gitdir.tar | tar -t | grep replaced/.*/HEAD$`),
+    ).toContain("HEAD");
+  });
+
+  test("D4 an orphan branch, a deleted branch or a broken index does not lose the commits", async () => {
+    const world = await makeWorld();
+    const { path } = await open(world, "one");
+    const head = commit(path, "b.txt", "b");
+    await snapshot(path, { base: world.base, docsPatterns: [] });
+    sh(
+      path,
+      "git update-ref -d HEAD && git checkout -q --orphan empty && printf junk > $(git rev-parse --git-path index)",
+    );
+    expect(await snapshot(path, { base: world.base, docsPatterns: [] })).toMatchObject({
+      head,
+      dirtyCount: 0,
+      commits: 1,
+    });
+    expect(sh(path, "git rev-parse --abbrev-ref HEAD")).toBe("ratchet/one");
+  });
+
+  test("D4 commits made on a branch of its own count, and land in the issue's branch", async () => {
+    const world = await makeWorld();
+    const { path } = await open(world, "one");
+    sh(path, "git checkout -q -b feature");
+    const head = commit(path, "b.txt", "b");
+    expect(await snapshot(path, { base: world.base, docsPatterns: [] })).toMatchObject({
+      head,
+      commits: 1,
+      dirtyCount: 0,
+    });
+    expect(sh(world.mirror.path, "git rev-parse ratchet/one")).toBe(head);
+    expect(read(path, "b.txt")).toBe("b");
+  });
+});

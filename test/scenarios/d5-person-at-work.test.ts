@@ -1,0 +1,205 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { commitLanding, followTarget, proposeLanding } from "../../src/git/land.js";
+import { tipOf } from "../../src/git/mirror.js";
+import { snapshot } from "../../src/git/worktree.js";
+import { commit, identity, makeWorld, open, put, read, sh, type World } from "../contract/git-fixture.js";
+
+async function ready(world: World, issue: string, name: string): Promise<string> {
+  const { path } = await open(world, issue);
+  commit(path, name, `${issue}\n`);
+  return (await snapshot(path, { base: world.base, docsPatterns: [] })).head;
+}
+
+function propose(world: World, issue: string, head: string) {
+  return proposeLanding(world.mirror, { target: "main", head, message: { issue, title: "t", run: "r" }, identity });
+}
+
+async function land(world: World, issue: string, head: string): Promise<{ commit: string; behind: string | null }> {
+  const proposal = await propose(world, issue, head);
+  if (proposal.type !== "proposed") throw new Error(JSON.stringify(proposal));
+  expect(await commitLanding(world.mirror, { target: "main", ...proposal })).toEqual({ type: "landed" });
+  const { behind } = await followTarget(world.mirror, { target: "main", commit: proposal.commit });
+  return { commit: proposal.commit, behind };
+}
+
+describe("D5 a person commits to the target during the run", () => {
+  test("D5 their commit is in what lands next, and stays on their branch", async () => {
+    const world = await makeWorld();
+    const head = await ready(world, "one", "one.txt");
+    const theirs = commit(world.repo, "mine.txt", "mine");
+    const { behind } = await land(world, "one", head);
+    expect(behind).toBeNull();
+    expect(read(world.repo, "one.txt") + read(world.repo, "mine.txt")).toBe("one\nmine");
+    sh(world.repo, `git merge-base --is-ancestor ${theirs} main`);
+    expect(sh(world.repo, "git status --porcelain")).toBe("");
+  });
+
+  test("D5 a commit between proposal and landing makes the proposal stale", async () => {
+    const world = await makeWorld();
+    const head = await ready(world, "one", "one.txt");
+    const proposal = await propose(world, "one", head);
+    commit(world.repo, "mine.txt", "mine");
+    if (proposal.type !== "proposed") throw new Error(proposal.type);
+    expect(await commitLanding(world.mirror, { target: "main", ...proposal })).toEqual({ type: "moved" });
+    expect((await land(world, "one", head)).behind).toBeNull();
+    expect(read(world.repo, "mine.txt")).toBe("mine");
+  });
+
+  test("D5 a commit of theirs while the branch is behind is merged mechanically onto the line", async () => {
+    const world = await makeWorld();
+    const [one, two] = [await ready(world, "one", "a.txt"), await ready(world, "two", "two.txt")];
+    put(world.repo, "a.txt", "their edit");
+    expect((await land(world, "one", one)).behind).toContain("main is behind");
+    sh(world.repo, "git stash -q");
+    const theirs = commit(world.repo, "mine.txt", "mine");
+    expect(await tipOf(world.mirror, "main")).toMatchObject({ type: "tip", merged: true });
+    expect((await land(world, "two", two)).behind).toBeNull();
+    sh(world.repo, `git merge-base --is-ancestor ${theirs} main && git stash list | grep -q stash`);
+    expect(sh(world.repo, "cat a.txt two.txt mine.txt")).toBe("one\ntwo\nmine");
+  });
+
+  test("D5 where line and branch conflict, only work that has merged both can land", async () => {
+    const world = await makeWorld();
+    const [one, two] = [await ready(world, "one", "a.txt"), await ready(world, "two", "two.txt")];
+    put(world.repo, "a.txt", "their edit");
+    await land(world, "one", one);
+    const theirs = sh(world.repo, "git commit -qam theirs && git rev-parse HEAD");
+    expect(await tipOf(world.mirror, "main")).toMatchObject({ type: "conflict", sha: one, theirs, files: ["a.txt"] });
+    expect(await propose(world, "two", two)).toEqual({ type: "conflict", tip: theirs, files: ["a.txt"] });
+    const path = join(world.home, "worktrees/two");
+    sh(path, `git merge -q ${theirs} && git merge -q ${one} || true; printf both > a.txt; git commit -qam both`);
+    const { head } = await snapshot(path, { base: world.base, docsPatterns: [] });
+    expect(await land(world, "two", head)).toEqual({ commit: head, behind: null });
+    expect(read(world.repo, "a.txt")).toBe("both");
+  });
+});
+
+describe("D5 a person has uncommitted changes in their checkout", () => {
+  test("D5 unrelated changes, staged, unstaged and untracked, stay as they are while the branch follows", async () => {
+    const world = await makeWorld();
+    put(world.repo, "docs/guide.md", "staged");
+    sh(world.repo, "git add docs/guide.md");
+    put(world.repo, "src/code.ts", "unstaged");
+    put(world.repo, "notes.txt", "untracked");
+    const before = sh(world.repo, "git status --porcelain");
+    expect((await land(world, "one", await ready(world, "one", "one.txt"))).behind).toBeNull();
+    expect(sh(world.repo, "git status --porcelain")).toBe(before);
+    expect(sh(world.repo, "cat docs/guide.md src/code.ts notes.txt one.txt")).toBe("stagedunstageduntrackedone");
+  });
+
+  test("D5 overlapping changes are not touched; the line that is said brings the branch up to date", async () => {
+    const world = await makeWorld();
+    put(world.repo, "a.txt", "their edit");
+    const { commit: landed, behind } = await land(world, "one", await ready(world, "one", "a.txt"));
+    expect(behind).toBe(
+      "main is behind: uncommitted changes in a.txt are in the way, run `git merge --ff-only refs/ratchet/landed/main`",
+    );
+    expect(read(world.repo, "a.txt")).toBe("their edit");
+    expect(sh(world.repo, "git rev-parse main")).toBe(world.base);
+    sh(world.repo, "git checkout -q a.txt && git merge -q --ff-only refs/ratchet/landed/main");
+    expect(sh(world.repo, "git rev-parse main")).toBe(landed);
+  });
+
+  test("D5 an untracked file in the way is not overwritten, and a later landing tries again", async () => {
+    const world = await makeWorld();
+    put(world.repo, "one.txt", "theirs");
+    const [one, two] = [await ready(world, "one", "one.txt"), await ready(world, "two", "two.txt")];
+    expect((await land(world, "one", one)).behind).toContain("untracked one.txt would be overwritten");
+    expect(read(world.repo, "one.txt")).toBe("theirs");
+    sh(world.repo, "rm one.txt");
+    expect((await land(world, "two", two)).behind).toBeNull();
+    expect(sh(world.repo, "cat one.txt two.txt")).toBe("one\ntwo");
+  });
+
+  test("D5 merge.autoStash and hooks of theirs change nothing", async () => {
+    const world = await makeWorld();
+    sh(world.repo, "git config merge.autoStash true && git config merge.ff false");
+    for (const hook of ["post-merge", "reference-transaction", "pre-merge-commit", "post-checkout"]) {
+      put(world.repo, `.git/hooks/${hook}`, `#!/bin/sh\necho ${hook} >> ${world.home}/hooked\n`);
+    }
+    sh(world.repo, "chmod +x .git/hooks/*");
+    put(world.repo, "a.txt", "their edit");
+    expect((await land(world, "one", await ready(world, "one", "a.txt"))).behind).toContain("a.txt are in the way");
+    sh(world.repo, "git -c core.hooksPath=/dev/null checkout -q a.txt");
+    expect((await land(world, "two", await ready(world, "two", "two.txt"))).behind).toBeNull();
+    expect(sh(world.home, "ls")).not.toContain("hooked");
+    expect(sh(world.repo, "git stash list")).toBe("");
+  });
+});
+
+describe("D5 where the target is checked out", () => {
+  test("D5 nowhere (a detached checkout): the branch moves, the checkout does not", async () => {
+    const world = await makeWorld();
+    sh(world.repo, "git checkout -q --detach");
+    const { commit: landed, behind } = await land(world, "one", await ready(world, "one", "one.txt"));
+    expect(behind).toBeNull();
+    expect(sh(world.repo, "git rev-parse main HEAD")).toBe(`${landed}\n${world.base}`);
+    expect(sh(world.repo, "git status --porcelain")).toBe("");
+  });
+
+  test("D5 in another worktree of theirs: it follows there", async () => {
+    const world = await makeWorld();
+    const other = join(world.home, "other place");
+    sh(world.repo, `git checkout -q -b elsewhere && git worktree add -q '${other}' main`);
+    expect((await land(world, "one", await ready(world, "one", "one.txt"))).behind).toBeNull();
+    expect(read(other, "one.txt")).toBe("one\n");
+    expect(sh(other, "git status --porcelain") + sh(world.repo, "git status --porcelain")).toBe("");
+  });
+
+  test("D5 in the middle of a rebase of it: the branch is left where the rebase expects it", async () => {
+    const world = await makeWorld();
+    const head = await ready(world, "one", "one.txt");
+    commit(world.repo, "mine.txt", "1");
+    commit(world.repo, "mine.txt", "2");
+    sh(world.repo, "GIT_SEQUENCE_EDITOR='sed -i s/^pick/edit/' git rebase -q -i HEAD~1 || true");
+    const { behind } = await land(world, "one", head);
+    expect(behind).toContain("a rebase of it is in progress");
+    sh(world.repo, "git rebase --continue && git merge -q --ff-only refs/ratchet/landed/main");
+    expect(sh(world.repo, "cat one.txt mine.txt")).toBe("one\n2");
+  });
+
+  test("D5 a lock of theirs is waited for, then said, and never removed", async () => {
+    const world = await makeWorld();
+    const head = await ready(world, "one", "one.txt");
+    put(world.repo, ".git/index.lock", "");
+    const { behind } = await land(world, "one", head);
+    expect(behind).toContain("main is behind: git is locked:");
+    expect(behind).toContain("index.lock");
+    sh(world.repo, "test -f .git/index.lock && rm .git/index.lock && git merge -q --ff-only refs/ratchet/landed/main");
+  });
+});
+
+describe("D5 a target that was put back before a landed commit", () => {
+  test("D5 is not followed: landing waits until the landed work is there again", async () => {
+    const world = await makeWorld();
+    const [one, two] = [await ready(world, "one", "one.txt"), await ready(world, "two", "two.txt")];
+    await land(world, "one", one);
+    sh(world.repo, `git reset -q --hard ${world.base}`);
+    expect(await propose(world, "two", two)).toMatchObject({
+      type: "waits",
+      reason: expect.stringMatching(/^main was rewound/),
+    });
+    expect(sh(world.repo, "git rev-parse main")).toBe(world.base);
+    sh(world.repo, "git merge -q --ff-only refs/ratchet/landed/main");
+    expect((await land(world, "two", two)).behind).toBeNull();
+  });
+
+  test("D5 deleting the user's copy of the line lets the landed work go", async () => {
+    const world = await makeWorld();
+    const [one, two] = [await ready(world, "one", "one.txt"), await ready(world, "two", "two.txt")];
+    await land(world, "one", one);
+    sh(world.repo, `git reset -q --hard ${world.base} && git update-ref -d refs/ratchet/landed/main`);
+    expect((await land(world, "two", two)).behind).toBeNull();
+    expect(sh(world.repo, "git ls-files one.txt two.txt")).toBe("two.txt");
+    expect(sh(world.mirror.path, `git rev-parse refs/ratchet/dropped/${one}`)).toBe(one);
+  });
+
+  test("D5 dropping a commit of one's own that nothing has landed on is no rewind", async () => {
+    const world = await makeWorld();
+    commit(world.repo, "mine.txt", "mine");
+    expect(await tipOf(world.mirror, "main")).toMatchObject({ type: "tip" });
+    sh(world.repo, `git reset -q --hard ${world.base}`);
+    expect(await tipOf(world.mirror, "main")).toEqual({ type: "tip", sha: world.base, merged: false });
+  });
+});
