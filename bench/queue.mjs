@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { openStore, ratchetHome } from "../dist-test/bench-api.mjs";
+import { median } from "./measure.mjs";
 
 /**
  * The board at 1,000 and at 100,000 items: taking the next item and listing 50 must cost the same. Most items are done,
@@ -106,9 +107,4 @@ async function add({ board, projectId }) {
     createdAt: null,
   });
   if (!added.ok) throw new Error(added.reason);
-}
-
-function median(values) {
-  const sorted = [...values].sort((one, other) => one - other);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }

@@ -3,15 +3,23 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { drive, openStore, ratchetHome } from "../dist-test/bench-api.mjs";
+import { median, timed } from "./measure.mjs";
 
 /**
  * What recording an event costs: drive() with a performer that does nothing, on the real store, against a line appended
  * with fdatasync and against a bare committed insert. Time, bytes, and whether the 10,000th step costs more than the
  * 100th. Every step makes one public event. The three are measured in turns, so that a busy disk hits all alike.
  */
-const rounds = 7;
-const stepsPerRound = 300;
+const rounds = 11;
+const stepsPerRound = 200;
 const pageBytes = 4096;
+/** Bytes of the arrival and of the machine's state. */
+const eventSizes = [
+  [200, 0],
+  [2000, 0],
+  [20_000, 0],
+  [600, 3000],
+];
 
 export async function run() {
   const folder = mkdtempSync(join(tmpdir(), "ratchet-bench-"));
@@ -44,74 +52,72 @@ async function compareTimes(folder) {
 
 async function compareBytes(folder) {
   const results = [];
-  for (const size of [200, 2000, 20_000]) {
-    const payload = "x".repeat(size);
-    const same = JSON.stringify(stepOf(payload));
+  for (const [arrival, state] of eventSizes) {
+    const name = `an event of ${arrival} B${state === 0 ? "" : ` with a state of ${state} B`}`;
+    const sizes = { payload: "x".repeat(arrival), ballast: "x".repeat(state) };
+    const same = JSON.stringify(stepOf(sizes));
     const recorded = [];
     const inserted = [];
     for (let round = 0; round < 5; round++) {
-      const home = ratchetHome({ RATCHET_HOME: join(folder, `bytes-${size}-${round}`) });
+      const home = ratchetHome({ RATCHET_HOME: join(folder, `bytes-${arrival}-${state}-${round}`) });
       const store = await openStore({ home });
-      recorded.push(
-        await written(
-          () => record(store, "bytes", { payload, steps: stepsPerRound }),
-          () => store.close(),
-        ),
-      );
-      const bare = bareDatabase(join(folder, `bytes-${size}-${round}.db`));
-      inserted.push(
-        await written(
-          () => repeat(() => bare.insert.run(same)),
-          () => bare.database.close(),
-        ),
-      );
+      recorded.push(await written(home.database, () => record(store, "bytes", { ...sizes, steps: stepsPerRound })));
+      store.close();
+      const path = join(folder, `bytes-${arrival}-${state}-${round}.db`);
+      const bare = bareDatabase(path);
+      inserted.push(await written(path, () => repeat(() => bare.insert.run(same))));
+      bare.database.close();
     }
-    const limit = (2 * same.length + 4 * pageBytes) / pageBytes;
-    results.push(ratio(`bytes per event of ${size} B / bare committed insert`, recorded, inserted, 1.6));
-    results.push({
-      name: `pages per event of ${size} B (limit 2 × payload + 4 pages)`,
-      measured: median(recorded) / stepsPerRound / pageBytes,
-      limit,
-      unit: "x",
-    });
+    results.push(ratio(`bytes written for ${name} / bare committed insert`, recorded, inserted, 1.6));
+    const allowed = recorded.map(() => stepsPerRound * (2 * same.length + 4 * pageBytes));
+    results.push(ratio(`bytes written for ${name} / (2 × payload + 4 pages)`, recorded, allowed, 1));
   }
   return results;
 }
 
+/** A young run and one with a long history, in turns: a hundred steps each time. */
 async function compareAges(folder) {
   const store = await openStore({ home: ratchetHome({ RATCHET_HOME: join(folder, "ages") }) });
-  const times = [];
-  let last = performance.now();
-  await record(store, "ages", {
-    payload: "x".repeat(400),
-    steps: 10_100,
-    onCommit: () => {
-      const now = performance.now();
-      times.push(now - last);
-      last = now;
-    },
-  });
+  const young = [];
+  const old = [];
+  await recordSome(store, "old", 10_000);
+  for (let round = 0; round < rounds; round++) {
+    await recordSome(store, `young-${round}`, 100);
+    young.push(await recordSome(store, `young-${round}`, 100));
+    old.push(await recordSome(store, "old", 100));
+  }
   store.close();
-  return {
-    name: "the 10,000th step / the 100th",
-    measured: median(times.slice(9800, 10_100)) / median(times.slice(50, 350)),
-    limit: 1.3,
-    unit: "x",
+  return ratio("the 10,000th step / the 100th", old, young, 1.3);
+}
+
+/** Goes on with a run for some steps, then stops it; the time they took, the opening not counted. */
+async function recordSome(store, name, count) {
+  const stop = new AbortController();
+  let start = 0;
+  let end = 0;
+  let done = 0;
+  const onCommit = () => {
+    if (done++ === 0) start = performance.now();
+    if (done <= count) return;
+    end = performance.now();
+    stop.abort();
   };
+  await record(store, name, { payload: "x".repeat(400), steps: Number.POSITIVE_INFINITY, onCommit, stop: stop.signal });
+  return end - start;
 }
 
 /** What such a step hands to the log, which is the payload of the bare insert it is compared with. */
-function stepOf(payload) {
+function stepOf({ payload, ballast }) {
   return {
     arrival: { type: "done", payload, at: Date.now() },
-    state: { step: 100 },
+    state: { step: 100, ballast },
     owed: [{ kind: "nothing", key: "nothing:100" }],
     reports: [{ type: "log", level: "info", text: "step 100" }],
   };
 }
 
 /** A machine that owes one effect after the other; each settles at once, with the payload. */
-async function record(store, name, { payload, steps, onCommit }) {
+async function record(store, name, { payload, ballast = "", steps, onCommit, stop }) {
   const log = store.log({
     machine: name,
     kind: "bench",
@@ -120,9 +126,9 @@ async function record(store, name, { payload, steps, onCommit }) {
   });
   const state = await drive({
     log,
-    initial: { step: 0 },
+    initial: { step: 0, ballast },
     transition: ({ step }) => ({
-      state: { step: step + 1 },
+      state: { step: step + 1, ballast },
       effects: step < steps ? [{ kind: "nothing", key: `nothing:${step}` }] : [],
       reports: [{ type: "log", level: "info", text: `step ${step}` }],
     }),
@@ -130,8 +136,9 @@ async function record(store, name, { payload, steps, onCommit }) {
     crashed: (_effect, error) => ({ type: "crashed", message: String(error) }),
     now: Date.now,
     ...(onCommit && { onCommit }),
+    ...(stop && { stop }),
   });
-  if (state.step !== steps + 1) throw new Error(`expected ${steps + 1} steps, got ${state.step}`);
+  if (!stop && state.step !== steps + 1) throw new Error(`expected ${steps + 1} steps, got ${state.step}`);
 }
 
 function bareDatabase(path) {
@@ -151,17 +158,13 @@ function repeat(act) {
   for (let count = 0; count < stepsPerRound; count++) act();
 }
 
-async function timed(act) {
-  const start = performance.now();
-  await act();
-  return performance.now() - start;
-}
-
-/** Bytes this process gave to the disk, those of the final checkpoint included. */
-async function written(act, close) {
+/** Bytes this process wrote, those of a final checkpoint included. */
+async function written(path, act) {
   const before = wroteBytes();
   await act();
-  close();
+  const database = new DatabaseSync(path);
+  database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  database.close();
   return wroteBytes() - before;
 }
 function wroteBytes() {
@@ -170,8 +173,4 @@ function wroteBytes() {
 
 function ratio(name, ours, theirs, limit) {
   return { name, measured: median(ours) / median(theirs), limit, unit: "x" };
-}
-function median(values) {
-  const sorted = [...values].sort((one, other) => one - other);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }

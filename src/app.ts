@@ -51,8 +51,8 @@ export interface App {
   signalRun(runId: string, name: "drain" | "stop"): Promise<void>;
   /** The run's machine as it is now; null: it has not begun. */
   runState(runId: string): Promise<RunState | null>;
-  /** Branches of a repository that do not have what has landed for them, a sentence each. */
-  branchesBehind(repoPath: string): Promise<readonly string[]>;
+  /** Branches of a repository that do not have what has landed for them, a sentence each; `likely` first. */
+  branchesBehind(repoPath: string, likely: readonly string[]): Promise<readonly string[]>;
   /** The issues' checkouts of the current directory's project. */
   worktrees(): Promise<Worktrees>;
   close(): void;
@@ -145,7 +145,7 @@ export function createApp({ cwd, env }: { readonly cwd: string; readonly env: No
       const view = await (await store()).machineState(runMachineId(runId));
       return view === null ? null : (view.state as RunState);
     },
-    branchesBehind: async (repoPath) => (await import("./run/behind.js")).branchesBehind(repoPath),
+    branchesBehind: async (repoPath, likely) => (await import("./run/behind.js")).branchesBehind(repoPath, likely),
     worktrees: async () => {
       const { openWorktrees } = await import("./run/worktrees.js");
       const { id, repoPath } = await app.project();
@@ -202,6 +202,7 @@ async function runParts(app: App, request: RunRequest): Promise<RunParts> {
       next: (machine, signal) => store.nextSignal(machine, 0, signal),
     },
     history: historyOf(store, frame),
+    unfinished: (await store.unfinishedRuns(projectId)).map(({ run }) => run.runId),
     register: async () => {
       if (stored) return;
       const record = newRunRecord(frame, { now, head: repository.head, version });

@@ -126,13 +126,15 @@ function finishedRecord(
     session_id,
     last_review_issues: storedIssues(event.last_review_issues ?? [], ledger),
     finished_at: event.time,
+    ...(event.seen ? { seen: event.seen } : {}),
+    ...(event.review_base === undefined ? {} : { review_base: event.review_base }),
     ...(duration_seconds === undefined ? {} : { duration_seconds }),
     ...(ledger ? { findings: countFindings(ledger) } : {}),
   };
 }
 
 /** What a resume replays; null: nothing. */
-export function storedIssues(ids: readonly string[], ledger: Ledger | null): StoredReviewIssue[] | null {
+function storedIssues(ids: readonly string[], ledger: Ledger | null): StoredReviewIssue[] | null {
   const found = (ledger?.findings ?? []).filter((finding) => ids.includes(finding.id));
   if (found.length === 0) return null;
   return found.map(({ file, line_start, line_end, priority, title, body, reviewer }) => {
@@ -140,10 +142,25 @@ export function storedIssues(ids: readonly string[], ledger: Ledger | null): Sto
   });
 }
 
+/** Reports of a check that has judged: it may no longer report what another one still does, which no event tells. */
+const judgements: readonly string[] = [
+  "gate-passed",
+  "gate-failed",
+  "session-end-completed",
+  "review-started",
+  "review-ended",
+  "prompt-sent",
+  "issue-finished",
+];
+
 function findingRows(event: PublicEvent, ledger: Ledger | null): RowChange[] {
-  if (event.type !== "finding-raised" && event.type !== "finding-resolved") return [];
-  const row = ledger?.findings.find((finding) => finding.id === event.finding);
-  return row ? [{ table: "finding", row }] : [];
+  const findings = ledger?.findings ?? [];
+  const rows = judgements.includes(event.type)
+    ? findings.filter((finding) => finding.status === "open")
+    : event.type === "finding-raised" || event.type === "finding-resolved"
+      ? findings.filter((finding) => finding.id === event.finding)
+      : [];
+  return rows.map((row) => ({ table: "finding", row }));
 }
 
 function countFindings(ledger: Ledger): IssueRecord["findings"] {

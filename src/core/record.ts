@@ -33,6 +33,8 @@ export interface IssueRecord extends Counters {
   readonly duration_seconds: number;
   readonly started_at: string;
   readonly finished_at: string | null;
+  /** What the last failed gate or blocking round saw, so that a resume knows whether anything changed since. */
+  readonly seen?: { readonly tree: string; readonly filesTree: string } | null;
 }
 
 export interface StoredReviewIssue {

@@ -129,6 +129,10 @@ export type ReportBody =
       readonly counters: Counters;
       readonly session_id: string | null;
       readonly duration_seconds?: number;
+      /** (HEAD tree, files tree) that the last failed gate or blocking round saw. */
+      /** Where it differs from base_sha. */
+      readonly review_base?: string;
+      readonly seen?: { readonly tree: string; readonly filesTree: string } | null;
     }
   | { readonly type: "run-end-started"; readonly success_count: number; readonly total_count: number }
   | { readonly type: "run-end-completed"; readonly result: "pass" | "fail" }

@@ -1,30 +1,17 @@
 import { createHash, randomBytes } from "node:crypto";
-import { copyFile, lstat, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { codeOf, ExternalError } from "../lib/errors.js";
 import { exists, readJson } from "../lib/files.js";
 import { safeName } from "../lib/home.js";
+import { makeGitDir, repairFiles } from "./checkout-files.js";
+import { adoptIndex, type Checkout, gitIn, ownIndex } from "./checkout-git.js";
 import { readOr, readTemplate, writeIfChanged } from "./checkout-template.js";
 import { type CopyOptions, copyIntoCheckout } from "./copy.js";
-import { type GitOptions, type GitOutput, git } from "./git.js";
-import { resolveHead } from "./head.js";
 import type { Mirror } from "./mirror-refs.js";
 import { removeTree } from "./remove-tree.js";
 
-/**
- * A checkout: a folder of files and a git folder of its own. The git folder is a whole small repository that borrows
- * the mirror's objects, so an agent in it can reach no config, ref, stash, hook or garbage collection of anybody else,
- * and making one takes no lock. Ratchet keeps a second index (`ratchet-index`) that agents do not know, so flags such as
- * skip-worktree hide nothing from it. `repairCheckout` puts back what is Ratchet's before each look.
- */
-export interface Checkout {
-  readonly mirror: Mirror;
-  readonly path: string;
-  readonly gitDir: string;
-  /** null: detached, for judging only. */
-  readonly branch: string | null;
-  readonly baseSha: string;
-}
+export { type Checkout, gitIn } from "./checkout-git.js";
 
 export interface CheckoutOptions {
   readonly path: string;
@@ -45,16 +32,19 @@ export async function openCheckout(mirror: Mirror, options: CheckoutOptions): Pr
   const gitDir = gitDirFor(mirror, path);
   if (await exists(join(gitDir, "ratchet", "removing"))) await removeFolders(path, gitDir);
   const ready = await exists(join(gitDir, "ratchet", "ready"));
-  if (!(await exists(join(gitDir, "HEAD")))) await makeGitDir(mirror, { ...options, path, gitDir });
+  const template = await readTemplate(mirror);
+  if (!ready) {
+    await clearPlace(path, gitDir);
+    await makeGitDir(template, { ...options, path, gitDir, shallow: await readOr(join(mirror.path, "shallow")) });
+  }
   await writeIfChanged(noteOf(path), JSON.stringify({ mirror: mirror.path, repoPath: mirror.repoPath }));
   const checkout = await readCheckout(mirror, path);
   if (ready && (await exists(path))) {
-    await repairCheckout(checkout);
+    await repairFiles(checkout, template);
     return { checkout, fresh: false, from: "worktree" };
   }
-  if (!ready) await clearPlace(path, gitDir);
   await mkdir(path, { recursive: true, mode: 0o700 });
-  await repairCheckout(checkout);
+  await repairFiles(checkout, template);
   await putFiles(checkout);
   await writeFile(join(gitDir, "ratchet", "ready"), "");
   return { checkout, fresh: !ready, from: ready ? "branch" : "new" };
@@ -115,28 +105,8 @@ async function readCheckout(mirror: Mirror, path: string): Promise<Checkout> {
   return { mirror, path, gitDir, branch, baseSha: String(about.baseSha) };
 }
 
-/** Made aside and renamed: a git folder is there whole or not at all. */
-async function makeGitDir(mirror: Mirror, options: CheckoutOptions & { readonly gitDir: string }): Promise<void> {
-  const { gitDir, path, branch, commit, base } = options;
-  const aside = join(dirname(gitDir), `.new-${process.pid}-${randomBytes(6).toString("hex")}`);
-  const template = await readTemplate(mirror);
-  for (const folder of ["ratchet", "objects/info", "objects/pack", "refs/heads", "info"]) {
-    await mkdir(join(aside, folder), { recursive: true, mode: 0o700 });
-  }
-  const put = (name: string, text: string) => writeIfChanged(join(aside, name), text);
-  await put("ratchet/checkout.json", JSON.stringify({ path, branch, baseSha: base }));
-  await put("packed-refs", template.packedRefs);
-  await put("config", template.config);
-  await put("HEAD", branch === null ? `${commit}\n` : `ref: refs/heads/${branch}\n`);
-  if (branch !== null) await put(`refs/heads/${branch}`, `${commit}\n`);
-  const shallow = await readOr(join(mirror.path, "shallow"));
-  if (shallow !== "") await put("shallow", shallow);
-  try {
-    await rename(aside, gitDir);
-  } catch (error) {
-    await removeTree(aside);
-    if (codeOf(error) !== "ENOTEMPTY" && codeOf(error) !== "EEXIST") throw error;
-  }
+export async function repairCheckout(checkout: Checkout): Promise<void> {
+  await repairFiles(checkout, await readTemplate(checkout.mirror));
 }
 
 /** Both folders go; begun, it is finished by whoever looks next. Parking comes before, and is the caller's. */
@@ -145,70 +115,29 @@ export async function removeCheckout({ path, gitDir }: Checkout): Promise<void> 
   await removeFolders(path, gitDir);
 }
 
+/** Renamed first, so that neither is ever found in half. */
 async function removeFolders(path: string, gitDir: string): Promise<void> {
-  await removeTree(path);
-  await rm(noteOf(path), { force: true });
-  // Renamed first, so that it is never found in half.
   const aside = join(dirname(gitDir), `.gone-${randomBytes(6).toString("hex")}`);
+  const moved = await rename(path, `${aside}-files`).then(
+    () => true,
+    () => false,
+  );
+  // On another disk, or gone already.
+  if (!moved) await removeTree(path);
   await rename(gitDir, aside);
-  await removeTree(aside);
+  await removeTree(aside, `${aside}-files`, noteOf(path));
 }
 
-/** Half-made files are ours to remove; anything else in the way is moved aside. */
+/** What was half made when somebody died is ours to remove; other files in the way are moved aside. */
 async function clearPlace(path: string, gitDir: string): Promise<void> {
+  const begun = await exists(join(gitDir, "ratchet", "begun"));
   const found = await readdir(path).catch((error: unknown) => {
     if (codeOf(error) === "ENOENT") return [];
     throw error;
   });
-  if (found.length === 0) return;
-  if (await exists(join(gitDir, "ratchet", "begun"))) return await removeTree(path);
-  await rename(path, `${path}.aside-${randomBytes(4).toString("hex")}`);
-}
-
-/** Everything in a checkout's git folder that is Ratchet's to say, as it has to be; and a `.git` that leads there. */
-export async function repairCheckout(checkout: Checkout): Promise<void> {
-  const { mirror, gitDir } = checkout;
-  const template = await readTemplate(mirror);
-  await Promise.all([
-    writeIfChanged(join(gitDir, "config"), template.config),
-    writeIfChanged(
-      join(gitDir, "info", "exclude"),
-      template.exclude + (await readOr(join(gitDir, "ratchet", "copies"))),
-    ),
-    writeIfChanged(join(gitDir, "info", "attributes"), template.attributes),
-    writeIfChanged(join(gitDir, "objects", "info", "alternates"), `${join(mirror.path, "objects")}\n`),
-    ...["config.worktree", "hooks", "info/grafts", "info/sparse-checkout"].map((name) =>
-      rm(join(gitDir, name), { recursive: true, force: true }),
-    ),
-  ]);
-  await repairHead(checkout);
-  if (await exists(checkout.path)) await repairLink(checkout);
-}
-
-/** A HEAD that names no commit is put back on the issue's branch, at the newest commit known of it. */
-async function repairHead({ mirror, gitDir, branch, baseSha }: Checkout): Promise<void> {
-  if ((await resolveHead(gitDir)) !== null) return;
-  if (branch === null) return await writeIfChanged(join(gitDir, "HEAD"), `${baseSha}\n`);
-  const ref = `refs/heads/${branch}`;
-  const known = (await resolveHead(gitDir, ref)) ?? (await resolveHead(mirror.path, ref)) ?? baseSha;
-  await writeIfChanged(join(gitDir, ref), `${known}\n`);
-  await writeIfChanged(join(gitDir, "HEAD"), `ref: ${ref}\n`);
-}
-
-/** A repository that an agent made in place of the link is kept, out of the way. */
-async function repairLink({ path, gitDir }: Checkout): Promise<void> {
-  const link = join(path, ".git");
-  const found = await lstat(link).catch((error: unknown) => {
-    if (codeOf(error) === "ENOENT") return null;
-    throw error;
-  });
-  if (found !== null && !found.isFile()) {
-    await mkdir(join(gitDir, "replaced"), { recursive: true });
-    await rename(link, join(gitDir, "replaced", randomBytes(4).toString("hex")));
-  }
-  const text = `gitdir: ${gitDir}\n`;
-  // Written in place: no temporary file may show up among the user's.
-  if ((await readOr(link)) !== text) await writeFile(link, text);
+  if (found.length > 0 && !begun) await rename(path, `${path}.aside-${randomBytes(4).toString("hex")}`);
+  if (begun) await removeTree(path, gitDir);
+  else if (await exists(gitDir)) await removeTree(gitDir);
 }
 
 /** The files of HEAD in an empty folder, and both indexes. */
@@ -228,34 +157,6 @@ export async function markUsed({ gitDir }: Checkout): Promise<void> {
 
 export async function wasUsed({ gitDir }: Checkout): Promise<boolean> {
   return await exists(join(gitDir, "ratchet", "used"));
-}
-
-export function ownIndex({ gitDir }: Checkout): string {
-  return join(gitDir, "ratchet-index");
-}
-
-/** The agent's index becomes ours: nothing staged, no flags. */
-export async function adoptIndex(checkout: Checkout): Promise<void> {
-  const aside = join(checkout.gitDir, `ratchet-index.${randomBytes(4).toString("hex")}`);
-  await copyFile(ownIndex(checkout), aside);
-  await rename(aside, join(checkout.gitDir, "index"));
-}
-
-/** A git command in the checkout, whatever its `.git`, config or environment say. `own`: on Ratchet's index. */
-export async function gitIn(
-  checkout: Checkout,
-  args: readonly string[],
-  options: GitOptions & { readonly own?: boolean; readonly index?: string } = {},
-): Promise<GitOutput> {
-  const index = options.index ?? (options.own ? ownIndex(checkout) : undefined);
-  const env = {
-    GIT_DIR: checkout.gitDir,
-    GIT_WORK_TREE: checkout.path,
-    GIT_NO_REPLACE_OBJECTS: "1",
-    ...(index === undefined ? {} : { GIT_INDEX_FILE: index }),
-    ...options.env,
-  };
-  return await git(checkout.path, args, { ...options, env });
 }
 
 /** Copies untracked files a checkout needs, and keeps them out of git's sight. */

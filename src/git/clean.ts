@@ -1,6 +1,7 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Checkout, findCheckout, gitIn } from "./checkout.js";
+import { findCheckout } from "./checkout.js";
+import { type Checkout, gitIn } from "./checkout-git.js";
 import { resolveHead } from "./head.js";
 import { parkCheckout } from "./parking.js";
 import { dropOperations, readChanges, resetFiles, unfinishedOperations } from "./status.js";

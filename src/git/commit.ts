@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { adoptIndex, type Checkout, findCheckout, gitIn, ownIndex } from "./checkout.js";
+import { findCheckout } from "./checkout.js";
+import { adoptIndex, type Checkout, gitIn, ownIndex } from "./checkout-git.js";
 import { readOr } from "./checkout-template.js";
 import { resolveHead } from "./head.js";
 import { parkCheckout } from "./parking.js";

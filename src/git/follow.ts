@@ -1,10 +1,11 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf, Refusal } from "../lib/errors.js";
+import { readOr } from "./checkout-template.js";
 import { GitError, git } from "./git.js";
 import { fetchIntoUser, isAncestor, type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
 import { commonDirOf } from "./repository.js";
-import { followedRef, givenRef, landedRef } from "./tip.js";
+import { followedRef, landedRef, markGiven } from "./tip.js";
 
 /**
  * The only writes to the user's repository: a copy of the landed line, and a fast-forward of the target where git
@@ -25,11 +26,10 @@ export async function followTarget(
 ): Promise<Followed> {
   try {
     await fetchIntoUser(mirror, [`+${landedRef(target)}:${landedRef(target)}`], lockWaitMs);
-    await updateRefs(mirror.path, [{ ref: givenRef(target), to: commit }]);
     const refused = await fastForward(mirror, target);
-    if (refused !== null) return { behind: refused };
-    await updateRefs(mirror.path, [{ ref: followedRef(target), to: commit }]);
-    return { behind: null };
+    await markGiven(mirror, target);
+    if (refused === null) await updateRefs(mirror.path, [{ ref: followedRef(target), to: commit }]);
+    return { behind: refused };
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
     return { behind: behind(target, error.message) };
@@ -43,25 +43,31 @@ function behind(target: string, reason: string, command = "git merge --ff-only")
 async function fastForward(mirror: Mirror, target: string): Promise<string | null> {
   const repo = mirror.repoPath;
   const branch = `refs/heads/${target}`;
-  const refs = await readRefs(repo, [branch, landedRef(target)]);
+  const [refs, places] = await Promise.all([readRefs(repo, [branch, landedRef(target)]), placesOf(repo, branch)]);
   const landed = refs.get(landedRef(target));
   const user = refs.get(branch);
   if (landed === undefined) throw new GitError(`${landedRef(target)} is not in ${repo}`, { code: 1, stderr: "" });
   if (user === undefined)
     return `${target} is behind: the branch is gone, run \`git branch ${target} ${landedRef(target)}\``;
-  if (await isAncestor(repo, landed, user)) return null;
-  if (!(await isAncestor(repo, user, landed))) return behind(target, "it has commits of its own", "git merge");
-  const places = await placesOf(repo, branch);
   if (places.busy !== null) return behind(target, places.busy);
   if (places.checkout !== null) return await mergeIn(places.checkout, target);
+  if (await isAncestor(repo, landed, user)) return null;
+  if (!(await isAncestor(repo, user, landed))) return diverged(target);
   if (await updateRefs(repo, [{ ref: branch, to: landed, from: user }])) return null;
   return behind(target, "it moved at the same moment");
+}
+
+function diverged(target: string): string {
+  return behind(target, "it has commits of its own", "git merge");
 }
 
 async function mergeIn(checkout: string, target: string): Promise<string | null> {
   const flags = ["--ff-only", "--quiet", "--no-stat", "--no-autostash", "--no-verify-signatures"];
   const output = await git(checkout, ["merge", ...flags, landedRef(target)], { okCodes: [1, 2, 128], lockWaitMs });
-  return output.code === 0 ? null : behind(target, refusal(output.stderr));
+  if (output.code === 0) return null;
+  return /Not possible to fast-forward|refusing to merge unrelated/.test(output.stderr)
+    ? diverged(target)
+    : behind(target, refusal(output.stderr));
 }
 
 function refusal(stderr: string): string {
@@ -85,6 +91,10 @@ interface Places {
 
 /** Where the branch is checked out, and whether an unfinished rebase or bisect will want it back where it was. */
 async function placesOf(repo: string, branch: string): Promise<Places> {
+  // The usual case, without asking git: the repository's own checkout is on it.
+  if ((await readOr(join(repo, ".git", "HEAD"))).trim() === `ref: ${branch}`) {
+    return { checkout: repo, busy: await unfinished(join(repo, ".git"), branch) };
+  }
   const [listing, commonDir] = await Promise.all([
     git(repo, ["worktree", "list", "--porcelain", "-z"]),
     commonDirOf(repo),

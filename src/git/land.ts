@@ -1,8 +1,8 @@
 import { safeName } from "../lib/home.js";
-import { attachCopies, openCheckout } from "./checkout.js";
+import { attachCopies, findCheckout, hasCheckout, openCheckout, removeCheckout } from "./checkout.js";
 import { discardAt } from "./clean.js";
 import { gitText } from "./git.js";
-import { isAncestor, type Mirror, mergeTrees, readRefs, updateRefs } from "./mirror-refs.js";
+import { isAncestor, type Mirror, mergeTrees, updateRefs } from "./mirror-refs.js";
 import { asAuthor, type Identity } from "./repository.js";
 import { followedRef, landedRef, readLine, tipOf } from "./tip.js";
 
@@ -41,14 +41,16 @@ export async function proposeLanding(mirror: Mirror, options: ProposeOptions): P
     case "conflict":
       return await proposeBoth(mirror, { head, landed: tip.sha, theirs: tip.theirs, files: tip.files });
     case "tip":
-      if (await isAncestor(mirror.path, tip.sha, head)) return await proposeHead(mirror, tip.sha, head);
-      return await proposeMerge(mirror, tip.sha, options);
+      return (await proposeHead(mirror, tip.sha, head)) ?? (await proposeMerge(mirror, tip.sha, options));
   }
 }
 
-async function proposeHead(mirror: Mirror, tip: string, head: string): Promise<Proposal> {
-  const tree = await gitText(mirror.path, ["rev-parse", `${head}^{tree}`]);
-  return { type: "proposed", tip, commit: head, tree, merged: false };
+/** null: head does not contain the tip. `tip...head` is both and, negated, where they part: at the tip, if head contains it. */
+async function proposeHead(mirror: Mirror, tip: string, head: string): Promise<Proposal | null> {
+  const [tree = "", ...range] = (await gitText(mirror.path, ["rev-parse", `${head}^{tree}`, `${tip}...${head}`])).split(
+    "\n",
+  );
+  return range.includes(`^${tip}`) ? { type: "proposed", tip, commit: head, tree, merged: false } : null;
 }
 
 /** Line and branch conflict with each other: only work that has merged both can land. */
@@ -57,8 +59,7 @@ async function proposeBoth(
   { head, landed, theirs, files }: { head: string; landed: string; theirs: string; files: readonly string[] },
 ): Promise<Proposal> {
   if (!(await isAncestor(mirror.path, theirs, head))) return { type: "conflict", tip: theirs, files };
-  if (!(await isAncestor(mirror.path, landed, head))) return { type: "conflict", tip: landed, files };
-  return await proposeHead(mirror, landed, head);
+  return (await proposeHead(mirror, landed, head)) ?? { type: "conflict", tip: landed, files };
 }
 
 async function proposeMerge(
@@ -91,9 +92,13 @@ export async function commitLanding(
 ): Promise<{ readonly type: "landed" } | { readonly type: "moved" }> {
   for (;;) {
     const { landed, user } = await readLine(mirror, target);
-    if (landed !== null && (await isAncestor(mirror.path, commit, landed))) return { type: "landed" };
-    if (landed !== null && !(await isAncestor(mirror.path, landed, tip))) return { type: "moved" };
-    if (user !== null && !(await isAncestor(mirror.path, user, commit))) return { type: "moved" };
+    if (landed === commit) return { type: "landed" };
+    // A proposal contains its tip, so a line that is at the tip needs no walk.
+    if (landed !== null && landed !== tip) {
+      if (await isAncestor(mirror.path, commit, landed)) return { type: "landed" };
+      if (!(await isAncestor(mirror.path, landed, tip))) return { type: "moved" };
+    }
+    if (user !== null && user !== tip && !(await isAncestor(mirror.path, user, commit))) return { type: "moved" };
     const followed = user === null ? [] : [{ ref: followedRef(target), to: user }];
     const done = await updateRefs(mirror.path, [{ ref: landedRef(target), to: commit, from: landed }, ...followed]);
     if (done) return { type: "landed" };
@@ -111,6 +116,7 @@ export async function openLandingWorktree(
   return { path, fresh, discarded };
 }
 
-export async function listLanded(mirror: Mirror): Promise<ReadonlyMap<string, string>> {
-  return await readRefs(mirror.path, ["refs/ratchet/landed"]);
+/** Nothing in it is anybody's work: what it held is a proposal, and that is in the mirror. */
+export async function removeLandingWorktree(mirror: Mirror, path: string): Promise<void> {
+  if (await hasCheckout(mirror, path)) await removeCheckout(await findCheckout(path));
 }

@@ -1,4 +1,6 @@
 import { GitError, git } from "./git.js";
+import { readRefFiles } from "./head.js";
+import { commonDirOf } from "./repository.js";
 
 /**
  * The private bare mirror of the user's repository. Nothing of an agent's reaches it but objects: every checkout has a
@@ -42,8 +44,10 @@ export async function fetchIntoUser(mirror: Mirror, refs: readonly string[], loc
   await git(mirror.repoPath, ["fetch", ...quietFetch, "--refmap=", "--update-shallow", mirror.path, ...refs], options);
 }
 
-/** The commits these refs are at; those that are not there are left out. */
+/** The commits that these refs, and those below them, are at; what is not there is left out. */
 export async function readRefs(cwd: string, refs: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const files = await readRefFiles(await commonDirOf(cwd), refs);
+  if (files !== null) return files;
   const output = await git(cwd, ["for-each-ref", "--format=%(objectname) %(refname)", ...refs]);
   const lines = output.stdout.toString("utf8").split("\n").filter(Boolean);
   return new Map(

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { codeOf } from "../lib/errors.js";
 import { exists } from "../lib/files.js";
@@ -7,6 +7,7 @@ import { type CheckoutTemplate, readOr, writeIfChanged, writeTemplate } from "./
 import { copySettings } from "./copied-settings.js";
 import { GitError, git, gitText } from "./git.js";
 import { fetchFromUser, type Mirror } from "./mirror-refs.js";
+import { removeTree } from "./remove-tree.js";
 import { commonDirOf, readConfig } from "./repository.js";
 
 export type { Mirror } from "./mirror-refs.js";
@@ -21,12 +22,19 @@ const userRefs = [
 export async function openMirror({ repoPath, mirrorPath }: { repoPath: string; mirrorPath: string }): Promise<Mirror> {
   const mirror = { path: resolve(mirrorPath), repoPath: resolve(repoPath) };
   if (!(await isWhole(mirror.path))) await makeMirror(mirror);
-  await refreshMirror(mirror);
+  await Promise.all([refreshMirror(mirror), sweep(mirror)]);
   return mirror;
 }
 
+/** What a crash left of removed checkouts. */
+async function sweep(mirror: Mirror): Promise<void> {
+  const folder = join(mirror.path, "checkouts");
+  const gone = (await readdir(folder)).filter((name) => name.startsWith(".gone-"));
+  if (gone.length > 0) await removeTree(...gone.map((name) => join(folder, name)));
+}
+
 async function isWhole(path: string): Promise<boolean> {
-  const parts = ["HEAD", "objects", "refs", "ratchet/made"];
+  const parts = ["HEAD", "objects", "refs", "checkouts", "ratchet/made"];
   return (await Promise.all(parts.map((part) => exists(join(path, part))))).every(Boolean);
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { copyFile, link, mkdir, readdir, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { codeOf } from "../lib/errors.js";
-import type { Checkout } from "./checkout.js";
+import type { Checkout } from "./checkout-git.js";
 
 /**
  * Gives the mirror every object of a checkout, before any ref of the mirror's names one. Objects never change, so a

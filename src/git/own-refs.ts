@@ -1,15 +1,16 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type Checkout, gitIn } from "./checkout.js";
+import { type Checkout, gitIn } from "./checkout-git.js";
 import { readOr, readTemplate } from "./checkout-template.js";
 import { GitError } from "./git.js";
+import { readRefFiles } from "./head.js";
 
 /** The refs of a checkout that are neither the issue's branch nor what it started with: an agent's branches, tags, stash. */
 async function ownRefs(checkout: Checkout): Promise<readonly string[]> {
   const { packedRefs } = await readTemplate(checkout.mirror);
   const given = new Set(packedRefs.split("\n"));
-  const output = await gitIn(checkout, ["for-each-ref", "--format=%(objectname) %(refname)"]);
-  const lines = output.stdout.toString("utf8").split("\n").filter(Boolean);
+  const refs = (await readRefFiles(checkout.gitDir, ["refs"])) ?? new Map();
+  const lines = [...refs].map(([name, id]) => `${id} ${name}`);
   return lines.filter((line) => !given.has(line) && !line.endsWith(` refs/heads/${checkout.branch}`));
 }
 

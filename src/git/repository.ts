@@ -1,5 +1,6 @@
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { UserError } from "../lib/errors.js";
+import { exists } from "../lib/files.js";
 import { GitError, git, gitText } from "./git.js";
 
 export interface Repository {
@@ -60,7 +61,17 @@ async function answer(cwd: string, args: readonly string[]): Promise<string | nu
 
 /** Where the repository keeps what its worktrees share. */
 export async function commonDirOf(repoPath: string): Promise<string> {
+  if (await isGitDir(join(repoPath, ".git"))) return join(repoPath, ".git");
+  if (await isGitDir(repoPath)) return repoPath;
   return resolve(repoPath, await gitText(repoPath, ["rev-parse", "--git-common-dir"]));
+}
+
+/** One that stands for itself: a folder with a `commondir` shares another's. */
+async function isGitDir(path: string): Promise<boolean> {
+  const [head, objects, shared] = await Promise.all(
+    ["HEAD", "objects", "commondir"].map((name) => exists(join(path, name))),
+  );
+  return head === true && objects === true && shared === false;
 }
 
 export interface Identity {

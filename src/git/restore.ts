@@ -5,7 +5,8 @@ import { codeOf, Refusal } from "../lib/errors.js";
 import { exists } from "../lib/files.js";
 import { safeName } from "../lib/home.js";
 import { unpackFiles } from "./archive.js";
-import { type Checkout, findCheckout, hasCheckout, openCheckout, removeCheckout, repairCheckout } from "./checkout.js";
+import { findCheckout, hasCheckout, openCheckout, removeCheckout, repairCheckout } from "./checkout.js";
+import type { Checkout } from "./checkout-git.js";
 import { git, gitText } from "./git.js";
 import { type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
 import { numbersOf, parkCheckout, parkedRefs, settledRefs } from "./parking.js";
@@ -53,12 +54,10 @@ export async function restoreParked(mirror: Mirror, { issue, n, path }: RestoreO
   return { ref, sha, path, branch, baseSha, head, parked };
 }
 
-/** The newest parked work that was neither restored yet nor left over from a landing; null when there is none. */
-export async function newestParked(mirror: Mirror, name: string): Promise<number | null> {
-  const refs = await readRefs(mirror.path, [`${parkedRefs}/${name}`, `${settledRefs}/${name}`]);
-  const numbers = [...refs.keys()]
-    .filter((ref) => ref.startsWith(parkedRefs))
-    .map((ref) => Number(ref.slice(ref.lastIndexOf("/") + 1)));
+/** Among these refs the newest parked work that was neither restored yet nor left over from a landing; null when there is none. */
+export function newestParked(refs: ReadonlyMap<string, string>, name: string): number | null {
+  const parked = [...refs.keys()].filter((ref) => ref.startsWith(`${parkedRefs}/${name}/`));
+  const numbers = parked.map((ref) => Number(ref.slice(ref.lastIndexOf("/") + 1)));
   return numbers.sort((a, b) => b - a).find((n) => !refs.has(`${settledRefs}/${name}/${n}`)) ?? null;
 }
 

@@ -1,6 +1,7 @@
 import { copyFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type Checkout, findCheckout, gitIn, markUsed, ownIndex } from "./checkout.js";
+import { findCheckout, markUsed } from "./checkout.js";
+import { type Checkout, gitIn, ownIndex } from "./checkout-git.js";
 import { git } from "./git.js";
 import { matchesAny } from "./glob.js";
 import { resolveHead } from "./head.js";

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { exists } from "../lib/files.js";
-import { adoptIndex, type Checkout, gitIn, ownIndex } from "./checkout.js";
+import { adoptIndex, type Checkout, gitIn, ownIndex } from "./checkout-git.js";
 import { readOr, writeIfChanged } from "./checkout-template.js";
 import { GitError } from "./git.js";
 

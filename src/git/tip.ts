@@ -1,3 +1,7 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { exists } from "../lib/files.js";
+import { writeIfChanged } from "./checkout-template.js";
 import { git, gitText } from "./git.js";
 import { fetchFromUser, hasCommit, isAncestor, type Mirror, mergeTrees, readRefs, updateRefs } from "./mirror-refs.js";
 import { asAuthor, readIdentity } from "./repository.js";
@@ -27,15 +31,18 @@ export function landedRef(target: string): string {
 export function followedRef(target: string): string {
   return `refs/ratchet/followed/${target}`;
 }
-/** What the user's repository was last given as its copy of the landed line. */
-export function givenRef(target: string): string {
-  return `refs/ratchet/given/${target}`;
+/** The user's repository has been given its copy of the landed line: when it is gone, somebody took it away. */
+export async function markGiven(mirror: Mirror, target: string): Promise<void> {
+  await writeIfChanged(givenFile(mirror, target), "given\n");
+}
+function givenFile(mirror: Mirror, target: string): string {
+  return join(mirror.path, "ratchet", "given", encodeURIComponent(target));
 }
 
 export interface Line {
   readonly landed: string | null;
   readonly followed: string | null;
-  readonly given: string | null;
+  readonly given: boolean;
   /** The user's branch, its objects present in the mirror. */
   readonly user: string | null;
   /** The user's own copy of the landed line. */
@@ -45,7 +52,7 @@ export interface Line {
 export async function readLine(mirror: Mirror, target: string): Promise<Line> {
   const branch = `refs/heads/${target}`;
   const [ours, theirs] = await Promise.all([
-    readRefs(mirror.path, [landedRef(target), followedRef(target), givenRef(target)]),
+    readRefs(mirror.path, [landedRef(target), followedRef(target)]),
     readRefs(mirror.repoPath, [branch, landedRef(target)]),
   ]);
   const user = theirs.get(branch) ?? null;
@@ -57,7 +64,7 @@ export async function readLine(mirror: Mirror, target: string): Promise<Line> {
     landed,
     user,
     followed: ours.get(followedRef(target)) ?? null,
-    given: ours.get(givenRef(target)) ?? null,
+    given: await exists(givenFile(mirror, target)),
     copy: theirs.get(landedRef(target)) ?? null,
   };
 }
@@ -94,7 +101,7 @@ async function afterRewind(
   line: Line & { readonly landed: string },
 ): Promise<Tip | "again"> {
   const { landed, followed, given, copy } = line;
-  if (copy !== null || given === null || followed === null) {
+  if (copy !== null || !given || followed === null) {
     const hint = `run \`git merge ${landedRef(target)}\`, or let the landed work go: \`git update-ref -d ${landedRef(target)}\``;
     return { type: "rewound", sha: landed, reason: `${target} was rewound: ${hint}` };
   }
@@ -102,8 +109,8 @@ async function afterRewind(
     { ref: `refs/ratchet/dropped/${landed}`, to: landed },
     { ref: landedRef(target), to: null, from: landed },
     { ref: followedRef(target), to: null },
-    { ref: givenRef(target), to: null },
   ]);
+  await rm(givenFile(mirror, target), { force: true });
   return "again";
 }
 

@@ -16,7 +16,7 @@ import { hasLooseEnds, type Parked, parkCheckout, parkedRefs, settledRefs } from
 import { newestParked, restoreParked } from "./restore.js";
 import { shareBranch } from "./snapshot.js";
 import { readChanges } from "./status.js";
-import { landedRef } from "./tip.js";
+import { isLanded } from "./tip.js";
 
 export { discardChanges, putAt } from "./clean.js";
 export { commitAll } from "./commit.js";
@@ -46,31 +46,42 @@ export interface OpenedWorktree {
 
 /** Takes up what is there, in this order: the worktree, the branch, the newest parked work; else starts at `base`. */
 export async function openWorktree(mirror: Mirror, options: OpenOptions): Promise<OpenedWorktree> {
-  const { path, branch, copy, repoPath } = options;
-  const from = await takeUp(mirror, options);
+  const { path, branch, base, copy, repoPath } = options;
+  const there = await hasCheckout(mirror, path);
+  const [from, baseTree] = await Promise.all([
+    there
+      ? openCheckout(mirror, { path, branch, commit: base, base }).then((opened) => opened.from)
+      : startCheckout(mirror, options),
+    gitText(mirror.path, ["rev-parse", "--verify", `${base}^{tree}`]),
+  ]);
   const checkout = await findCheckout(path);
   const head = (await resolveHead(checkout.gitDir)) ?? checkout.baseSha;
-  await Promise.all([attachCopies(checkout, { copy, repoPath }), shareBranch(checkout, head)]);
-  const tree = await gitText(mirror.path, ["rev-parse", `${head}^{tree}`]);
+  await attachCopies(checkout, { copy, repoPath });
+  await shareBranch(checkout, head);
+  const tree = head === base ? baseTree : await gitText(mirror.path, ["rev-parse", `${head}^{tree}`]);
   return { path, branch, baseSha: checkout.baseSha, head, tree, fresh: !(await wasUsed(checkout)), from };
 }
 
-async function takeUp(mirror: Mirror, options: OpenOptions): Promise<OpenedWorktree["from"]> {
-  const { path, branch, base } = options;
-  if (await hasCheckout(mirror, path)) {
-    return (await openCheckout(mirror, { path, branch, commit: base, base })).from;
-  }
-  const known = await readRefs(mirror.path, [`refs/heads/${branch}`, baseRef(branch)]);
+function refsOf(branch: string): readonly string[] {
+  const name = nameOf(branch);
+  return [`refs/heads/${branch}`, baseRef(branch), `${parkedRefs}/${name}`, `${settledRefs}/${name}`];
+}
+
+function nameOf(branch: string): string {
+  return branch.replace(/^ratchet\//, "");
+}
+
+async function startCheckout(mirror: Mirror, { path, branch, base }: OpenOptions): Promise<OpenedWorktree["from"]> {
+  const known = await readRefs(mirror.path, refsOf(branch));
   const commit = known.get(`refs/heads/${branch}`);
   if (commit !== undefined) {
     const start = known.get(baseRef(branch)) ?? (await gitText(mirror.path, ["merge-base", base, commit]));
     await openCheckout(mirror, { path, branch, commit, base: start });
     return "branch";
   }
-  const name = branch.replace(/^ratchet\//, "");
-  const n = await newestParked(mirror, name);
+  const n = newestParked(known, nameOf(branch));
   if (n !== null) {
-    await restoreParked(mirror, { issue: name, n, path });
+    await restoreParked(mirror, { issue: nameOf(branch), n, path });
     return "parked";
   }
   await Promise.all([
@@ -97,49 +108,61 @@ export interface RemoveOptions {
   readonly landed?: string | null;
 }
 
-/** Parks what is nowhere else, then removes. The branch goes only when all of it has landed. Repeating it is harmless. */
+/**
+ * Parks what is nowhere else, then removes. The branch goes when all of it has landed or is parked, so that the next
+ * worktree of the issue starts from the whole of it. Repeating it is harmless.
+ */
 export async function removeWorktree(
   mirror: Mirror,
   options: RemoveOptions,
 ): Promise<{ readonly parked: Parked | null }> {
   const { path, branch, issue } = options;
-  const name = safeName(issue);
-  const there = await hasCheckout(mirror, path);
-  const parked = there ? await removeThere(mirror, options) : null;
-  const refs = await readRefs(mirror.path, [`refs/heads/${branch}`]);
-  const head = refs.get(`refs/heads/${branch}`);
-  const gone =
-    head !== undefined && (await hasLanded(mirror, head, options)) ? [`refs/heads/${branch}`, baseRef(branch)] : [];
-  await updateRefs(
-    mirror.path,
-    [...gone, `refs/ratchet/proposed/${name}`].map((ref) => ({ ref, to: null })),
-  );
+  const { landed, parked, bare } = (await hasCheckout(mirror, path))
+    ? await removeThere(mirror, options)
+    : await lookAtBranch(mirror, options);
+  const gone = landed || bare || parked !== null ? [`refs/heads/${branch}`, baseRef(branch)] : [];
+  const deleted = [...gone, `refs/ratchet/proposed/${safeName(issue)}`].map((ref) => ({ ref, to: null }));
   // What is left over from landed work is kept, but no later life of the issue starts from it.
-  if (parked !== null && gone.length > 0) {
-    await updateRefs(mirror.path, [{ ref: parked.ref.replace(parkedRefs, settledRefs), to: parked.sha }]);
-  }
+  const settled =
+    parked !== null && landed ? [{ ref: parked.ref.replace(parkedRefs, settledRefs), to: parked.sha }] : [];
+  await updateRefs(mirror.path, [...deleted, ...settled]);
   return { parked };
 }
 
-async function removeThere(mirror: Mirror, options: RemoveOptions): Promise<Parked | null> {
+interface Leaving {
+  readonly landed: boolean;
+  /** There is no commit beyond the base. */
+  readonly bare: boolean;
+  readonly parked: Parked | null;
+}
+
+async function lookAtBranch(mirror: Mirror, options: RemoveOptions): Promise<Leaving> {
+  const [ref, start] = [`refs/heads/${options.branch}`, baseRef(options.branch)];
+  const refs = await readRefs(mirror.path, [ref, start]);
+  const head = refs.get(ref);
+  const landed = head !== undefined && (await hasLanded(mirror, head, options));
+  return { landed, bare: head !== undefined && head === refs.get(start), parked: null };
+}
+
+async function removeThere(mirror: Mirror, options: RemoveOptions): Promise<Leaving> {
   const checkout = await findCheckout(options.path);
   const head = (await resolveHead(checkout.gitDir)) ?? checkout.baseSha;
   await shareBranch(checkout, head);
-  let parked: Parked | null = null;
-  if (await exists(options.path)) {
-    const landed = head === checkout.baseSha || (await hasLanded(mirror, head, options));
-    const loose = await hasLooseEnds(checkout, await readChanges(checkout, head));
-    if (loose || !landed) parked = await parkCheckout(checkout, safeName(options.issue));
-  }
+  const present = await exists(options.path);
+  const bare = head === checkout.baseSha;
+  const [landed, loose] = await Promise.all([
+    hasLanded(mirror, head, options),
+    present && readChanges(checkout, head).then((changes) => hasLooseEnds(checkout, changes)),
+  ]);
+  const work = loose || (present && !landed && !bare);
+  const parked = work ? await parkCheckout(checkout, safeName(options.issue)) : null;
   await removeCheckout(checkout);
-  return parked;
+  return { landed, bare, parked };
 }
 
 async function hasLanded(mirror: Mirror, head: string, { target, landed }: RemoveOptions): Promise<boolean> {
   if (landed) return await isAncestor(mirror.path, head, landed);
-  if (target === undefined) return false;
-  const line = (await readRefs(mirror.path, [landedRef(target)])).get(landedRef(target));
-  return line !== undefined && (await isAncestor(mirror.path, head, line));
+  return target !== undefined && (await isLanded(mirror, target, head));
 }
 
 export interface WorktreeEntry {

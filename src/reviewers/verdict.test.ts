@@ -144,6 +144,6 @@ describe("whatever a reviewer prints", () => {
     const started = performance.now();
     readVerdict(text);
     readVerdict(`${text}"}]}`);
-    expect(performance.now() - started).toBeLessThan(8000);
+    expect(performance.now() - started).toBeLessThan(20_000);
   });
 });

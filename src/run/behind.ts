@@ -1,9 +1,16 @@
+import { join } from "node:path";
+import { resolveHead } from "../git/head.js";
 import { isAncestor, readRefs } from "../git/mirror-refs.js";
 
 const landed = "refs/ratchet/landed/";
 
-/** The branches of the user's repository that do not have what has landed for them, and what to run. */
-export async function branchesBehind(repoPath: string): Promise<string[]> {
+/**
+ * The branches of the user's repository that do not have what has landed for them, and what to run. `likely` are the
+ * targets of runs: where their refs are equal files, git is not even started.
+ */
+export async function branchesBehind(repoPath: string, likely: readonly string[]): Promise<string[]> {
+  const equal = await Promise.all(likely.map((target) => isEqual(join(repoPath, ".git"), target)));
+  if (likely.length > 0 && equal.every(Boolean)) return [];
   const lines = await readRefs(repoPath, [landed.slice(0, -1)]);
   const said = await Promise.all(
     [...lines].map(async ([ref, tip]) => {
@@ -15,4 +22,12 @@ export async function branchesBehind(repoPath: string): Promise<string[]> {
     }),
   );
   return said.filter((line) => line !== null);
+}
+
+async function isEqual(gitDir: string, target: string): Promise<boolean> {
+  const [line, branch] = await Promise.all([
+    resolveHead(gitDir, `${landed}${target}`),
+    resolveHead(gitDir, `refs/heads/${target}`),
+  ]);
+  return branch !== null && (line === null || line === branch);
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { mkdir } from "node:fs/promises";
+import { mkdir, readdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import type { PromptKind } from "../core/issue/effects.js";
 import type { Agent, Reviewer } from "../core/ports/agent.js";
 import type { Clock } from "../core/ports/clock.js";
@@ -7,14 +8,18 @@ import type { Tracker } from "../core/ports/tracker.js";
 import type { RunRecord } from "../core/record.js";
 import type { RunOptions } from "../core/run/effects.js";
 import type { Settings } from "../core/settings.js";
+import { removeLandingWorktree } from "../git/land.js";
 import { openMirror } from "../git/mirror.js";
 import { readIdentity } from "../git/repository.js";
 import { UserError } from "../lib/errors.js";
+import { exists } from "../lib/files.js";
 import type { Home } from "../lib/home.js";
 import { redactor } from "../lib/redact.js";
 import { type History, type Inbox, type Journal, type RunContext, runMachineId } from "./context.js";
 import { driveRun } from "./drive-run.js";
 import { createLandingLease } from "./landing-lease.js";
+import { landingName } from "./perform/land.js";
+import { giveBackSlotNumber } from "./perform/slot-number.js";
 import { createSlots } from "./slots.js";
 
 /** What to run: something new, or an unfinished run as it was frozen. */
@@ -50,6 +55,8 @@ export interface RunParts {
   readonly journal: Journal;
   readonly inbox: Inbox;
   readonly history: History;
+  /** Runs that somebody drives or will drive; what belongs to others is left over. */
+  readonly unfinished: readonly string[];
   /** Writes the run's record down before its machine starts; nothing for one that is taken up again. */
   readonly register: () => Promise<void>;
 }
@@ -99,7 +106,11 @@ export async function startRun(parts: RunParts): Promise<StartedRun> {
     landing: createLandingLease(),
   };
   const killed = new AbortController();
-  const done = driveRun(run, killed.signal).then((state) => ({ exitCode: state.exitCode ?? 130 }));
+  await sweepLandings(run, parts.unfinished);
+  const done = driveRun(run, killed.signal).then(async (state) => {
+    if (state.phase === "done") await sweepLandings(run, parts.unfinished);
+    return { exitCode: state.exitCode ?? 130 };
+  });
   return {
     runId,
     target: parts.target,
@@ -107,4 +118,16 @@ export async function startRun(parts: RunParts): Promise<StartedRun> {
     signal: (name) => inbox.send(runMachineId(runId), { name }),
     kill: () => killed.abort(new Error("killed")),
   };
+}
+
+/** Landing worktrees belong to runs; those whose run is over go, also those that a crash left behind. */
+async function sweepLandings(run: RunContext, unfinished: readonly string[]): Promise<void> {
+  const others = unfinished.filter((runId) => runId !== run.runId).map(landingName);
+  const folder = dirname(run.home.worktree(run.projectId, "_"));
+  const names = (await exists(folder)) ? await readdir(folder) : [];
+  const over = names.filter((name) => name.startsWith(landingName("")) && !others.includes(name));
+  for (const name of over) {
+    await removeLandingWorktree(run.mirror, join(folder, name));
+    giveBackSlotNumber(run.home.root, join(folder, name));
+  }
 }

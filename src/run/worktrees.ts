@@ -1,6 +1,8 @@
 import { basename } from "node:path";
-import { findCheckout, gitIn, hasCheckout } from "../git/checkout.js";
+import { findCheckout, hasCheckout } from "../git/checkout.js";
+import { gitIn } from "../git/checkout-git.js";
 import { diff } from "../git/diff.js";
+import { gitText } from "../git/git.js";
 import { type Mirror, openMirror } from "../git/mirror.js";
 import { readRefs } from "../git/mirror-refs.js";
 import { listParked, restoreParked } from "../git/park.js";
@@ -63,7 +65,9 @@ export function openWorktrees({ home, projectId, repoPath }: WorktreesOf): Workt
 async function listAll(mirror: Mirror): Promise<WorktreeView[]> {
   const [open, parked] = [await listWorktrees(mirror), await listParked(mirror)];
   const refsOf = (name: string) => parked.filter((one) => one.name === name).map(({ ref }) => ref);
-  const views = open.map(({ path, branch, head, present }) => {
+  // What begins with "_" belongs to runs; no issue's name does.
+  const issues = open.filter(({ path }) => !basename(path).startsWith("_"));
+  const views = issues.map(({ path, branch, head, present }) => {
     const name = basename(path);
     return { name, path, branch, head, present, parked: refsOf(name) };
   });
@@ -86,12 +90,20 @@ async function diffOf(mirror: Mirror, { issueId, path, base, head }: DiffOf): Pr
   if ((await hasCheckout(mirror, path)) && (await exists(path))) {
     const checkout = await findCheckout(path);
     const env = { GIT_OPTIONAL_LOCKS: "0" };
-    return (await gitIn(checkout, [...patch, checkout.baseSha, "--"], { env })).stdout.toString("utf8");
+    return (await gitIn(checkout, [...patch, base ?? checkout.baseSha, "--"], { env })).stdout.toString("utf8");
   }
   const branch = `refs/heads/ratchet/${safeName(issueId)}`;
   const last = head ?? (await readRefs(mirror.path, [branch])).get(branch) ?? null;
   if (base === null || last === null) {
     throw new Refusal(`${issueId} has not changed anything yet`, { code: "not-found" });
   }
-  return (await diff(mirror, { base, head: last })).text;
+  return (await diff(mirror, { base, head: await ownHead(mirror, last) })).text;
+}
+
+/** A merge of Ratchet's own brings in what others did: the issue's work is its second parent. */
+async function ownHead(mirror: Mirror, commit: string): Promise<string> {
+  const format = "--format=%P|%(trailers:key=Ratchet-Issue,valueonly,separator=%x2C)";
+  const [parents = "", issue = ""] = (await gitText(mirror.path, ["log", "-1", format, commit])).split("|");
+  const [, second] = parents.split(" ");
+  return second !== undefined && issue.trim() !== "" ? second : commit;
 }

@@ -6,8 +6,12 @@ import { migrations } from "./schema.js";
 import { Refused, type Row, type Sql, type Statement, type Value } from "./sql.js";
 import { isBusy, toStoreError } from "./sqlite-errors.js";
 
-/** How long a writer waits for another program's transaction before it gives up. */
-const patienceMs = 60_000;
+export interface SqliteOptions {
+  readonly path: string;
+  readonly readonly: boolean;
+  /** How long to wait for another program's transaction before giving up. */
+  readonly patienceMs: number;
+}
 
 interface Prepared {
   readonly statement: StatementSyncInstance;
@@ -18,19 +22,20 @@ interface Prepared {
  * The one module that knows the binding. A transaction runs synchronously from BEGIN to COMMIT, so nothing of this
  * process can come between; another process's lock is waited for outside of it, without blocking the event loop.
  */
-export async function openSqlite(path: string, mode: { readonly readonly: boolean }): Promise<Sql> {
+export async function openSqlite(options: SqliteOptions): Promise<Sql> {
   const { DatabaseSync } = await import("@photostructure/sqlite");
-  const open = (readOnly: boolean) => patiently(path, () => new DatabaseSync(path, { readOnly, timeout: 0 }));
-  let database = await open(mode.readonly);
+  const { path, readonly } = options;
+  const open = (readOnly: boolean) => patiently(options, () => new DatabaseSync(path, { readOnly, timeout: 0 }));
+  let database = await open(readonly);
   try {
-    if (mode.readonly && (await patiently(path, () => versionOf(database, path))) < migrations.length) {
+    if (readonly && (await patiently(options, () => versionOf(database, path))) < migrations.length) {
       // A reader is the first to meet an older database: it migrates like anyone else.
       database.close();
       database = await open(false);
     }
-    await patiently(path, () => configure(database));
-    await patiently(path, () => migrate(database, path));
-    return new Sqlite(database, path);
+    await patiently(options, () => configure(database));
+    await patiently(options, () => migrate(database, path));
+    return new Sqlite(database, options);
   } catch (error) {
     if (database.isOpen) database.close();
     throw error;
@@ -39,20 +44,20 @@ export async function openSqlite(path: string, mode: { readonly readonly: boolea
 
 class Sqlite implements Sql {
   readonly #database: DatabaseSyncInstance;
-  readonly #path: string;
+  readonly #options: SqliteOptions;
   readonly #prepared = new Map<string, Prepared>();
 
-  constructor(database: DatabaseSyncInstance, path: string) {
+  constructor(database: DatabaseSyncInstance, options: SqliteOptions) {
     this.#database = database;
-    this.#path = path;
+    this.#options = options;
   }
 
   batch(statements: readonly Statement[]): Promise<Row[][]> {
-    return patiently(this.#path, () => this.#transaction(statements));
+    return patiently(this.#options, () => this.#transaction(statements));
   }
 
   all(sql: string, params: readonly Value[]): Promise<Row[]> {
-    return patiently(this.#path, () => this.#prepare(sql).statement.all(...params) as Row[]);
+    return patiently(this.#options, () => this.#prepare(sql).statement.all(...params) as Row[]);
   }
 
   close(): void {
@@ -129,7 +134,7 @@ function textPragma(database: DatabaseSyncInstance, name: string): string {
 }
 
 /** Tries until the other program's lock is gone; every other failure is told in our own words. */
-async function patiently<T>(path: string, attempt: () => T): Promise<T> {
+async function patiently<T>({ path, patienceMs }: SqliteOptions, attempt: () => T): Promise<T> {
   const deadline = Date.now() + patienceMs;
   for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, 25)) {
     try {

@@ -91,12 +91,15 @@ export interface StoreOptions {
   /** For readers: nothing is made or migrated unless the database is missing. */
   readonly readonly?: boolean;
   readonly clock?: { now(): number };
+  /** How long to wait for another program that holds the database. */
+  readonly patienceMs?: number;
 }
 
-export async function openStore({ home, readonly = false, clock = Date }: StoreOptions): Promise<Store> {
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const { home, readonly = false, clock = Date, patienceMs = 60_000 } = options;
   const asReader = readonly && existsSync(home.database);
   if (!asReader) prepareHome(home);
-  const sql = await openSqlite(home.database, { readonly: asReader });
+  const sql = await openSqlite({ path: home.database, readonly: asReader, patienceMs });
   const wake = new Wake(home.wake);
   const now = () => clock.now();
   const committed = () => wake.touch();

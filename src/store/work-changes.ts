@@ -74,7 +74,7 @@ export function settleItem(
     eventStatement(key, { type: to.status, at: now, body: { reason: to.reason, commit: to.commit } }),
   ]);
 }
-const openToAnyone = "status NOT IN ('completed', 'quarantined')";
+const openToAnyone = "status <> 'completed'";
 
 /** In the transaction that completes: each dependent waits for one less; one that had failed may be tried again when that was the last. */
 function freeDependents({ projectId, id }: ItemKey, now: number): Statement {

@@ -92,7 +92,9 @@ type ListQuery = Parameters<WorkItems["list"]>[0];
 /** In the order they were added: the heads of one index range per status and project, merged. */
 async function listItems(sql: Sql, { projectId, statuses, limit }: ListQuery, now: number): Promise<WorkItem[]> {
   const projects = projectId === null ? (await listProjects(sql)).map((project) => project.id) : [projectId];
-  const ranges = projects.flatMap((project) => (statuses ?? [null]).map((status) => ({ project, status })));
+  // A claim whose lease ran out is stored as claimed and reads as available.
+  const stored = statuses?.includes("available") ? [...new Set([...statuses, "claimed"])] : (statuses ?? [null]);
+  const ranges = projects.flatMap((project) => stored.map((status) => ({ project, status })));
   const heads = await Promise.all(
     ranges.map(({ project, status }) =>
       sql.all(
@@ -103,7 +105,8 @@ async function listItems(sql: Sql, { projectId, statuses, limit }: ListQuery, no
     ),
   );
   const rows = heads.flat().sort((one, other) => number(one, "no") - number(other, "no"));
-  return rows.slice(0, limit).map((row) => toItem(row, now));
+  const items = rows.map((row) => toItem(row, now));
+  return items.filter((item) => statuses === null || statuses.includes(item.status)).slice(0, limit);
 }
 
 async function claimNext(

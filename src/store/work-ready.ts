@@ -8,7 +8,7 @@ const base = [200, 100, 40, 10];
 const dayMs = 86_400_000;
 
 /** Priority counts, and so does age, for the first ten days. */
-export function scoreOf(item: { readonly priority: number | null; readonly createdAt: number }, now: number): number {
+function scoreOf(item: { readonly priority: number | null; readonly createdAt: number }, now: number): number {
   const days = Math.max(0, now - item.createdAt) / dayMs;
   return (base[item.priority ?? 2] ?? 10) + Math.min(5 * days, 50);
 }

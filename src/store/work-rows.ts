@@ -8,9 +8,11 @@ export const itemColumns = `work_items.*,
   (SELECT json_group_array(id) FROM (SELECT others.id FROM work_deps JOIN work_items AS others ON others.no = on_item
     WHERE item = work_items.no ORDER BY others.no)) AS deps`;
 
-/** A claim that binds nobody any more: its lease ran out, or the run that held it has ended. */
+/** A claim that binds nobody any more: its lease ran out, or the run that held it has ended and owes nothing. */
 export const idleClaim = `status = 'claimed' AND (lease_until <= ? OR (lease_until IS NULL
-  AND EXISTS (SELECT 1 FROM runs WHERE run_id = claimed_by AND runs.status <> 'running')))`;
+  AND EXISTS (SELECT 1 FROM runs WHERE run_id = claimed_by AND runs.status <> 'running')
+  AND NOT EXISTS (SELECT 1 FROM machines JOIN streams ON streams.no = machines.stream
+    WHERE streams.run_id = claimed_by AND machines.done = 0)))`;
 
 /** An expired lease reads as free, whoever looks. */
 export function toItem(row: Row, now: number): WorkItem {

@@ -58,16 +58,18 @@ describe("a worktree", () => {
     expect(read(path, "b.txt")).toBe("b");
   });
 
-  test("comes back from the parked ref when the branch is gone", async () => {
+  test("comes back from the parked ref after it was removed, uncommitted work included", async () => {
     const world = await makeWorld();
     const { path, branch } = await open(world, "one");
     const head = commit(path, "b.txt", "b");
     put(path, "c.txt", "loose");
     await removeWorktree(world.mirror, { path, branch, issue: "one", landed: null });
     expect(existsSync(path)).toBe(false);
-    sh(world.mirror.path, `git update-ref -d refs/heads/${branch}`);
-    expect(await open(world, "one")).toMatchObject({ head, baseSha: world.base, from: "parked" });
+    expect(await open(world, "one")).toMatchObject({ head, baseSha: world.base, from: "parked", fresh: true });
     expect(read(path, "c.txt")).toBe("loose");
+    await discardChanges(path);
+    await removeWorktree(world.mirror, { path, branch, issue: "one", landed: head });
+    expect(await open(world, "one")).toMatchObject({ head: world.base, from: "new" });
   });
 
   test("what was half made when the process died is made again", async () => {

@@ -28,17 +28,22 @@ async function orchestrate({ folder, workSeconds }: Round): Promise<ChildProcess
   return child;
 }
 
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
 async function killAfter(child: ChildProcess, delayMs: number): Promise<void> {
   const at = performance.now() + delayMs;
   // Timers are too coarse to hit a moment within a spawn.
   while (performance.now() < at) if (at - performance.now() > 5) await new Promise((resolve) => setTimeout(resolve, 1));
+  if (hasEnded(child)) return;
   const gone = once(child, "exit");
   child.kill("SIGKILL");
   await gone;
 }
 
 async function finish(child: ChildProcess): Promise<void> {
-  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  if (!hasEnded(child)) await once(child, "exit");
   expect(child.exitCode).toBe(0);
 }
 

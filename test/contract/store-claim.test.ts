@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { ItemStatus } from "../../src/core/ports/tracker.js";
 import { newItem } from "./new-item.js";
 import { type TempStore, tempStore } from "./temp-store.js";
 
@@ -46,7 +47,11 @@ describe("a claim", () => {
     now += 14 * minute;
     expect(await workItems.claim(projectId, "one", { holder: "b", leaseUntil: now + minute, now })).toBe(false);
     expect(await ids()).toEqual([]);
+    expect(await listed(["available"])).toEqual([]);
+    expect(await listed(["claimed"])).toEqual(["one"]);
     now += minute;
+    expect(await listed(["available"])).toEqual(["one"]);
+    expect(await listed(["claimed"])).toEqual([]);
     expect(await workItems.get(projectId, "one")).toMatchObject({ status: "available", claimedBy: null });
     expect(await ids()).toEqual(["one"]);
     expect(await workItems.claim(projectId, "one", { holder: "b", leaseUntil: now + minute, now })).toBe(true);
@@ -90,6 +95,10 @@ describe("a claim", () => {
     expect((await Promise.all(taken)).toSorted()).toEqual(["high", "low", "middle", null]);
   });
 });
+
+async function listed(statuses: readonly ItemStatus[]): Promise<string[]> {
+  return (await temp.store.workItems.list({ projectId, statuses, limit: 50 })).map((item) => item.id);
+}
 
 async function ids(): Promise<string[]> {
   const query = { projectId, scope: { type: "all" }, resume: false, limit: 50, now } as const;

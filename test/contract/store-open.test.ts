@@ -195,6 +195,21 @@ describe("other programs", () => {
     temp.done();
   });
 
+  it("D3 that never let go are named as the reason, with a hint", async () => {
+    const temp = await tempStore();
+    const impatient = await openStore({ home: temp.home, patienceMs: 100 });
+    const letGo = await holding(temp.home.database, "writing");
+    await expect(impatient.registerProject("/work/p")).rejects.toMatchObject({
+      name: "ExternalError",
+      message: expect.stringContaining("the database is locked by another program"),
+      hint: expect.stringContaining("fuser"),
+      retryable: true,
+    });
+    await letGo();
+    impatient.close();
+    temp.done();
+  });
+
   it("that write do not keep a reader waiting", async () => {
     const temp = await tempStore();
     await temp.store.registerProject("/work/p");

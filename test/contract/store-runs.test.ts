@@ -7,6 +7,7 @@ import type { RunReport } from "../../src/core/report.js";
 import type { RunOptions } from "../../src/core/run/effects.js";
 import type { Settings } from "../../src/core/settings.js";
 import type { Codec, RunHead } from "../../src/store/store.js";
+import { newItem } from "./new-item.js";
 import { type TempStore, tempStore } from "./temp-store.js";
 
 let temp: TempStore;
@@ -125,6 +126,23 @@ describe("runs", () => {
     ]);
     expect(await temp.store.unfinishedRuns("q")).toEqual([]);
     expect(await temp.store.unfinishedRuns(null)).toHaveLength(2);
+  });
+});
+
+describe("what a run has claimed", () => {
+  it("is free once the run has ended and its machines owe nothing", async () => {
+    const { workItems } = temp.store;
+    await createRun("r");
+    await workItems.add(newItem("p", { id: "i" }));
+    await workItems.claim("p", "i", { holder: "r", leaseUntil: null, now: 0 });
+    const taken = () => workItems.claim("p", "i", { holder: "r2", leaseUntil: null, now: 0 });
+    const ready = () => workItems.ready({ projectId: "p", scope: { type: "all" }, resume: false, limit: 9, now: 0 });
+    await change("r", [{ table: "run-record", runId: "r", patch: { status: "interrupted" } }]);
+    expect(await taken()).toBe(false);
+    expect(await ready()).toEqual([]);
+    await change("r", [], { done: true });
+    expect((await ready()).map((item) => item.id)).toEqual(["i"]);
+    expect(await taken()).toBe(true);
   });
 });
 

@@ -13,7 +13,7 @@ export async function showDiff(
   if (record === null && (await store.workItems.get(project.id, issue)) === null) {
     throw new Refusal(`no issue ${issue} in ${project.id}`, { code: "not-found", hint: "ratchet work list --all" });
   }
-  const known = { base: record?.base_sha ?? null, head: record?.commit ?? null };
+  const known = { base: record?.review_base ?? record?.base_sha ?? null, head: record?.commit ?? null };
   const patch = await (await app.worktrees()).diff(issue, known);
   out.text(stat ? filesIn(patch) : patch);
   return 0;

@@ -1,6 +1,7 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { createApp } from "../../app.js";
-import { codeOf, UserError } from "../../lib/errors.js";
+import { Refusal } from "../../lib/errors.js";
 import { renderColumns } from "../../views/columns.js";
 import type { Context } from "../context.js";
 import { roomOf } from "../room.js";
@@ -22,15 +23,14 @@ export async function listProjects({ app, out }: Context, { json }: Json): Promi
 }
 
 export async function addProject({ cwd, env, out }: Context, folder: string, { json }: Json): Promise<number> {
-  const there = createApp({ cwd: resolve(cwd, folder), env });
+  const path = resolve(cwd, folder);
+  if (!existsSync(path)) throw new Refusal(`${folder} is not there`, { code: "not-found" });
+  const there = createApp({ cwd: path, env });
   try {
     const { id, repoPath } = await there.project();
     if (json) out.json({ project_id: id, repo_path: repoPath });
     else out.line(id);
     return 0;
-  } catch (error) {
-    if (codeOf(error) !== "ENOENT") throw error;
-    throw new UserError(`${folder} is not there`, { cause: error });
   } finally {
     there.close();
   }

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
+import type { Store } from "../../app.js";
 import { renderStatus, type StatusJson, toStatus } from "../../views/status.js";
 import { type Context, knownProject } from "../context.js";
 import { roomOf } from "../room.js";
@@ -30,8 +31,15 @@ async function readStatus(context: Context, { all }: StatusOptions): Promise<Tol
   const project = all ? null : await knownProject(context, store);
   const unfinished = await store.unfinishedRuns(project?.id ?? null);
   const runs = await Promise.all(unfinished.map(({ run }) => situationOf(app, run)));
-  const behind = project === null ? [] : await app.branchesBehind(project.repoPath);
+  const targets = project === null ? [] : await targetsOf(store, project.id);
+  const behind = project === null || targets.length === 0 ? [] : await app.branchesBehind(project.repoPath, targets);
   return { ...toStatus(runs, Date.now()), behind };
+}
+
+/** Of the newest runs: where something may have landed lately. */
+async function targetsOf(store: Store, projectId: string): Promise<string[]> {
+  const runs = await store.runs(projectId, 3);
+  return [...new Set(runs.map(({ record }) => record.target_branch))];
 }
 
 async function linesOf({ out }: Context, status: Told): Promise<string[]> {

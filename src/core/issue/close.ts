@@ -101,7 +101,7 @@ function complete(step: Step): void {
 function finish(step: Step): void {
   for (const owed of step.state.owed) step.cancel(owed.key);
   step.set({ phase: "done", turn: null });
-  const { ending, marker, gate, review, sessionEndRuns, session } = step.state;
+  const { ending, marker, gate, review, sessionEndRuns, session, baseSha, reviewBase } = step.state;
   if (!ending || ending.status === "not-claimed") return;
   const { status, message, error, commit } = ending;
   const blocking = status === "success" ? [] : blockingReview(step);
@@ -115,6 +115,8 @@ function finish(step: Step): void {
     last_review_issues: blocking.length > 0 ? blocking : null,
     counters: { gate_attempts: gate.runs, review_attempts: review.round, session_end_attempts: sessionEndRuns },
     session_id: session,
+    seen: step.state.seen,
+    ...(reviewBase === baseSha ? {} : { review_base: reviewBase }),
     duration_seconds: (step.at - step.state.startedAt) / 1000,
   });
 }

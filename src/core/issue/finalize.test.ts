@@ -6,7 +6,7 @@ import { failWith, play, policyOf, type Rules, remark, snapshot, start, World } 
 const conflict: LandOutcome = { type: "conflict", tip: "tip1", files: ["a.ts", "b.ts"] };
 const merged: LandOutcome = { type: "proposed", tip: "tip1", commit: "m1", tree: "mt1", merged: true };
 const landing =
-  (...proposals: LandOutcome[]): Rules["land"] =>
+  (...proposals: LandOutcome[]): NonNullable<Rules["land"]> =>
   (effect: LandEffect) => {
     if (effect.op !== "propose")
       return { type: "landed", commit: effect.op === "commit" ? effect.commit : effect.head, behind: null };
@@ -38,8 +38,7 @@ describe("landing", () => {
     const world = play(
       {},
       {
-        land: (effect, n) =>
-          effect.op === "commit" && moves++ < 5 ? { type: "moved" } : (propose?.(effect, n) ?? conflict),
+        land: (effect, n) => (effect.op === "commit" && moves++ < 5 ? { type: "moved" } : propose(effect, n)),
       },
     );
     expect(world.finished()).toMatchObject({ status: "success", commit: "m1" });

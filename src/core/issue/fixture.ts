@@ -30,7 +30,7 @@ export function panelOf(...names: string[]): Partial<ReviewSettings> {
   return { reviewer_type: "panel", panel: names.map((name) => ({ ...who, name, reviewer_type: "command" as const })) };
 }
 
-export function trigger(patch: Partial<Trigger> = {}): Trigger {
+function trigger(patch: Partial<Trigger> = {}): Trigger {
   const commands = ["one", "two", "three"].map((ref) => ({ ref, command: `run ${ref}`, timeout: 60 }));
   return { failure_mode: "continue", max_retries: 0, timeout: 1800, commands, code_review: null, ...patch };
 }

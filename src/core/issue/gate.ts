@@ -13,6 +13,7 @@ import { oweTurn } from "./turns.js";
  * are remembered, per tree. Its failures are counted since its last pass and by no other counter.
  */
 const rememberedTrees = 4;
+const cachedTrees = 2;
 
 export function enterGate(step: Step) {
   const { work, gate } = step.state;
@@ -68,7 +69,7 @@ export function remember(step: Step, tree: string, name: string): void {
   const { cache } = step.state.gate;
   const names = cache.find((entry) => entry.tree === tree)?.names ?? [];
   const others = cache.filter((entry) => entry.tree !== tree);
-  setGate(step, { cache: [...others, { tree, names: [...names, name] }].slice(-rememberedTrees) });
+  setGate(step, { cache: [...others, { tree, names: [...names, name] }].slice(-cachedTrees) });
 }
 export function rememberTree(step: Step, tree: string): void {
   const others = step.state.gate.passed.filter((one) => one !== tree);

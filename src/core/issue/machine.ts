@@ -16,7 +16,7 @@ import {
   afterSessionEndReviewer,
   afterSessionEndTurn,
   enterSessionEnd,
-  restartSessionEnd,
+  resumeSessionEnd,
   sessionEndTimeout,
 } from "./session-end.js";
 import type { IssueLife, Owed, Phase } from "./state.js";
@@ -24,7 +24,7 @@ import { type IssueNext, Step } from "./step.js";
 import { resendTurn } from "./turns.js";
 
 export type { IssuePolicy } from "./policy.js";
-export type { IssueLife, IssueState } from "./state.js";
+export type { IssueLife } from "./state.js";
 export { newIssue } from "./state.js";
 export type { IssueNext } from "./step.js";
 
@@ -77,10 +77,10 @@ function handle(step: Step, event: IssueEvent): boolean {
 }
 
 function resumed(step: Step): boolean {
-  const command = step.state.owed.find((owed) => owed.kind === "command");
-  if (!command) return false;
-  if (isHalting(step)) step.cancel(command.key);
-  else if (step.state.phase === "session-ending") restartSessionEnd(step);
+  const { phase, owed } = step.state;
+  const command = owed.find((one) => one.kind === "command");
+  if (command && isHalting(step)) step.cancel(command.key);
+  else if (phase === "session-ending") return resumeSessionEnd(step);
   else return false;
   return true;
 }

@@ -171,8 +171,8 @@ export class RandomWorld extends World {
     if (this.chance(15))
       return turnEnded({ key, review: this.chance(50) ? null : { type: "protocol", reason: "mute" } });
     const findings = Array.from({ length: this.choose() % 3 }, () => {
-      const n = this.choose();
-      return remark(`Defect ${"abcdefgh"[n % 8]}`, [0, 1, 2, 3, null][n % 5] ?? null, `f${n % 4}.ts`);
+      const title = ["Null deref", "Race here", "Leak", "Odd name"][this.choose() % 4] ?? "Leak";
+      return remark(title, [0, 1, 2, 3, null][this.choose() % 5] ?? null);
     });
     return turnEnded({ key, review: { type: "verdict", verdict: this.likely(50) ? "fail" : "pass", findings } });
   }

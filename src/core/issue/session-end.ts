@@ -107,20 +107,36 @@ function concludeTimeout(step: Step): void {
   if (!step.state.owed.some((owed) => owed.kind === "command" || owed.kind === "turn")) conclude(step, byTimeout);
 }
 
-/** Ratchet died while a command ran: that execution is closed, and a new one starts at the first command. */
-export function restartSessionEnd(step: Step) {
+/**
+ * Ratchet died: an execution whose command ran is closed, and a new one starts at the first command. Fixers and
+ * reviewers are attached to again, with their time given back, because nobody knows how long Ratchet was away.
+ */
+export function resumeSessionEnd(step: Step): boolean {
+  const { sessionEnd, owed } = step.state;
+  if (!sessionEnd) return false;
+  const command = owed.find((one) => one.kind === "command");
+  if (command) restart(step, command.key, sessionEnd);
+  else if (sessionEnd.timer) renewTimer(step, sessionEnd.timer, sessionEnd);
+  else return false;
+  return true;
+}
+
+function restart(step: Step, command: string, { timedOut, fixers, execution }: SessionEndState) {
   const trigger = step.policy.settings.validation_triggers.session_end;
-  const { sessionEnd } = step.state;
-  const command = step.state.owed.find((owed) => owed.kind === "command");
-  if (!trigger || !sessionEnd || !command) return;
-  step.cancel(command.key);
-  if (sessionEnd.timedOut) return conclude(step, byTimeout);
+  step.cancel(command);
+  if (timedOut) return concludeTimeout(step);
+  if (!trigger) return;
   reportConclusion(step, { result: "interrupted", reason: "process_crash" });
-  const { fixers, execution } = sessionEnd;
   open(step, trigger);
   setSessionEnd(step, { fixers, execution });
   if (step.state.draining) return conclude(step, bySigint);
   execute(step, false);
+}
+
+function renewTimer(step: Step, old: string, { remainingMs }: SessionEndState): void {
+  step.cancel(old);
+  const timerUntil = step.at + remainingMs;
+  setSessionEnd(step, { timer: step.oweTimer("session_end", timerUntil), timerUntil });
 }
 
 /** Says how session_end ended and forgets it; where the life goes on is the caller's. */

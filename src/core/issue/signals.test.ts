@@ -134,11 +134,11 @@ describe("stop", () => {
   });
 
   it("after an abort it only hurries: the ending stays run_aborted", () => {
-    let sent = 0;
-    const world = play(both, {
-      command: (effect) => (effect.key === "gate:1:test" ? null : {}),
-      before: (w) => (w.owed.has("gate:1:test") && sent < 2 ? ([abort, stop][sent++] ?? null) : null),
-    });
+    const hang: Rules = { command: (effect) => (effect.key === "gate:1:test" ? null : {}) };
+    const world = play(both, when("gate:1:test", abort, hang));
+    expect(world.life.state.phase).toBe("gating");
+    world.signal(stop);
+    world.goOn(hang);
     expect(stops(world)).toEqual([["02-gate/test", "patient"]]);
     expect(world.finished()).toMatchObject({ status: "failed", error: "run_aborted" });
   });

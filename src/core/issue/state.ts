@@ -82,7 +82,7 @@ export interface Owed {
   readonly told?: boolean;
 }
 
-export interface Seen {
+interface Seen {
   readonly tree: string;
   readonly filesTree: string;
 }
@@ -153,7 +153,7 @@ export interface SessionEndState {
   readonly timedOut: boolean;
   readonly slots: readonly Slot[];
 }
-export interface SessionEndRun {
+interface SessionEndRun {
   readonly exit: number | null;
   readonly timedOut: boolean;
   readonly seconds: number;
@@ -218,7 +218,7 @@ export function newIssue(start: IssueStart): IssueState {
   return {
     version: 1,
     issueId: start.issueId,
-    title: start.title.length > 200 ? `${start.title.slice(0, 199)}…` : start.title,
+    title: start.title.length > 500 ? `${start.title.slice(0, 499)}…` : start.title,
     life: start.life,
     followUp: start.followUp ?? false,
     phase: "claiming",

@@ -133,7 +133,7 @@ export class Step {
 }
 
 const messageMax = 500;
-export function oneLine(text: string): string {
+function oneLine(text: string): string {
   const line = text.replace(/\s+/g, " ").trim();
   return line.length > messageMax ? `${line.slice(0, messageMax - 1)}…` : line;
 }

@@ -65,10 +65,15 @@ export function settleTurn(step: Step, event: TurnEnded): TurnResult | null {
   spend(step, event.usage);
   reportTurn(step, event, turn.role);
   if (event.snapshot) step.look(event.snapshot);
-  const session = event.sessionId ?? turn.session;
+  const session = boundedId(event.sessionId) ?? turn.session;
   keepSession(step, turn, session);
   if (step.state.halt) return { error: "halted", message: "" };
   return afterOutcome(step, event, { ...turn, session });
+}
+
+/** Nothing that calls itself an id is longer; the state stays small whatever an agent says. */
+function boundedId(id: string | null): string | null {
+  return id !== null && id.length <= 512 ? id : null;
 }
 
 /** The timer of a back-off or a usage limit fired. */

@@ -114,7 +114,6 @@ function childEnded(step: RunStep, event: Extract<RunEvent, { type: "child-ended
     started: state.started - (status === "not-claimed" ? 1 : 0),
     succeeded: state.succeeded + (status === "success" ? 1 : 0),
     failed: state.failed + (status === "failed" || status === "escalated" ? 1 : 0),
-    taken: status === "success" && !event.trackerOwed ? state.taken.filter((id) => id !== event.issueId) : state.taken,
   });
   if (event.abort && !state.aborting) {
     step.set({ aborting: true });

@@ -11,7 +11,7 @@ export interface RunState {
   readonly children: readonly RunChild[];
   /** Tells that are owed. */
   readonly telling: readonly string[];
-  /** Issues taken by this run that did not succeed: a tracker may offer them again. */
+  /** Issues this run has had: neither they nor the follow-ups they made are taken by it again. */
   readonly taken: readonly string[];
   readonly started: number;
   readonly succeeded: number;

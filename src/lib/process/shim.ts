@@ -3,7 +3,8 @@
  *
  * It owns three promises. One program per folder: `pid` is created exclusively, so of two shims in one folder the later
  * one leaves at once. A result whatever happens to the orchestrator: `exit` is written by whoever comes first, shim or
- * stopper. No orphans: when nobody has touched `lease` for the grace, everything that carries the cookie is ended.
+ * stopper. No orphans: when nobody has touched `lease` for the grace, everything that carries the cookie is ended. Its
+ * last act ends its own process group: watcher, leftovers and itself.
  *
  * It is written for dash, bash and zsh as sh and forks nothing it does not need. The main shell uses positional
  * parameters only, because a variable of its own could be one that the program was given. The program runs in the
@@ -29,24 +30,22 @@ reap() {
   done
 }
 watch() {
-  trap 'kill -KILL $!; exit' TERM
   cd /
   PATH=$PATH:/usr/bin:/bin
   n=0
   echo >"$1/stamp"
   while :; do
-    sleep $4 &
-    wait $! || [ $? -gt 128 ] || exit
+    sleep $4 || [ $? -gt 128 ] || exit
     if [ "$1/lease" -nt "$1/stamp" ]; then n=0; echo >"$1/stamp"; else n=$((n + 1)); fi
     [ $n -gt $3 ] || continue
-    trap '' TERM
+    echo >"$1/orphaned"
     signal=TERM; reap "$2"
-    sleep 2 & wait $!
+    sleep 2
     signal=KILL; reap "$2"
-    sleep 1 & wait $!
+    sleep 1
     set -C
     echo 137 >"$1/exit"
-    kill -KILL -$$
+    kill -KILL 0
   done
 }
 set -C
@@ -62,16 +61,17 @@ trap : INT TERM HUP QUIT
 )
 set -- "$1" "$2" $?
 exec 2>/dev/null
-kill $!
 set -C
 echo $3 >"$1/exit"
-kill -0 $PPID || { PATH=$PATH:/usr/bin:/bin; signal=KILL; reap "$2"; }
+if [ -e "$1/orphaned" ] || ! kill -0 $PPID; then
+  PATH=$PATH:/usr/bin:/bin
+  signal=KILL; reap "$2"
+fi
+kill -KILL 0
 `;
 
 /** What `ps` and /proc show of a shim; with the cookie behind it nothing else looks like it. */
 export const shimName = "ratchet-shim";
-/** The shim's own exit code when the folder is taken already. */
-export const takenExitCode = 97;
 
 export interface ShimCall {
   readonly folder: string;

@@ -30,7 +30,7 @@ export async function stopProgram(folder: string, { first, graceMs, why }: Stop)
     if (why !== null) markStop(attempt, why);
     if (claimForNobody(attempt)) return writeExit(attempt, killedCode);
   }
-  const known = new Map<number, string>();
+  const known = nobody();
   if (readExit(attempt) === null) {
     for (const row of membersOf(attempt, known)) if (!row.isShim) signalProcess(row, first);
     await waitForExit(attempt, graceMs);
@@ -56,10 +56,10 @@ export async function reapLeftovers(cookie: string): Promise<number> {
 
 /** After a shim was lost: whatever of its tree can still be known. */
 export async function endLost(attempt: Attempt): Promise<void> {
-  await endMembers(attempt, new Map());
+  await endMembers(attempt, nobody());
 }
 
-async function endMembers(attempt: Attempt, known: Map<number, string>): Promise<void> {
+async function endMembers(attempt: Attempt, known: Known): Promise<void> {
   const startedAt = Date.now();
   for (;;) {
     const rows = membersOf(attempt, known);
@@ -71,21 +71,32 @@ async function endMembers(attempt: Attempt, known: Map<number, string>): Promise
   }
 }
 
-/** Adds everyone found to `known`, so that a child whose parent dies meanwhile stays a member. */
-function membersOf(attempt: Attempt, known: Map<number, string>): ProcessRow[] {
+/** Everyone who was ever found to belong to the tree, so that a child whose parent dies meanwhile is not forgotten. */
+interface Known {
+  readonly starts: Map<number, string>;
+  /** Led by a member; their numbers are not given out again while anybody is in them. */
+  readonly sessions: Set<number>;
+}
+
+function nobody(): Known {
+  return { starts: new Map(), sessions: new Set() };
+}
+
+function membersOf(attempt: Attempt, known: Known): ProcessRow[] {
   const rows = listProcesses(attempt.cookie).filter((row) => row.pid !== process.pid);
-  const sessions = new Set(rows.filter((row) => row.isShim && row.session > 1).map((row) => row.session));
-  const members = new Set(
-    rows.filter((row) => row.carries || isOfShim(row, sessions) || known.get(row.pid) === row.start),
-  );
+  for (const row of rows) if (row.isShim && row.session > 1) known.sessions.add(row.session);
+  const members = new Set(rows.filter((row) => isMember(row, known)));
   // A set hands out what is added while it is walked, so this reaches grandchildren too.
-  for (const member of members) for (const row of rows) if (row.parent === member.pid) members.add(row);
-  for (const member of members) known.set(member.pid, member.start);
+  for (const member of members) {
+    known.starts.set(member.pid, member.start);
+    if (member.pid === member.session) known.sessions.add(member.session);
+    for (const row of rows) if (row.parent === member.pid || known.sessions.has(row.session)) members.add(row);
+  }
   return [...members];
 }
 
-function isOfShim(row: ProcessRow, sessions: ReadonlySet<number>): boolean {
-  return row.isShim || sessions.has(row.session);
+function isMember(row: ProcessRow, { starts, sessions }: Known): boolean {
+  return row.carries || row.isShim || sessions.has(row.session) || starts.get(row.pid) === row.start;
 }
 
 async function waitForExit(attempt: Attempt, graceMs: number): Promise<void> {

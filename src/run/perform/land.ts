@@ -7,7 +7,11 @@ import type { LifeContext, RunContext } from "../context.js";
 
 /** One landing worktree per run: two runs on one repository never share it. */
 export function landingPath(run: RunContext): string {
-  return run.home.worktree(run.projectId, `_landing-${run.runId}`);
+  return run.home.worktree(run.projectId, landingName(run.runId));
+}
+/** No issue's folder begins like this: their names begin with a letter or digit, or "-" for one that had to be changed. */
+export function landingName(runId: string): string {
+  return `_landing-${runId}`;
 }
 
 export function branchOf(issueId: string): string {

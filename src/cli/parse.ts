@@ -1,0 +1,62 @@
+import { Command, CommanderError } from "commander";
+import { UserError } from "../lib/errors.js";
+import { version } from "../version.js";
+import type { Action, Chosen } from "./context.js";
+import { declareBoard } from "./declare/board.js";
+import { withExample } from "./declare/example.js";
+import { declareLook } from "./declare/look.js";
+import { declareProject } from "./declare/project.js";
+import { declareRun } from "./declare/run.js";
+import type { Output } from "./output.js";
+
+export type Choose = (action: Action, external?: 1 | 3) => void;
+
+/** null: help was asked for and has been printed. */
+export function parseArguments(args: readonly string[], out: Output): Chosen | UserError | null {
+  let chosen: Chosen | null = null;
+  const choose: Choose = (action, external = 1) => {
+    chosen = { action, external };
+  };
+  const program = declare(choose, out);
+  try {
+    program.parse(args.length === 0 ? ["--help"] : args, { from: "user" });
+    return chosen;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return error.exitCode === 0 ? null : toUsageError(error, args);
+  }
+}
+
+function declare(choose: Choose, out: Output): Command {
+  const program = new Command("ratchet")
+    .description("Lets coding agents solve issues in parallel and does not let go until the work is good.")
+    .version(version, "-V, --version", "print the version")
+    .helpOption("-h, --help", "what a command does, with an example")
+    .helpCommand(false)
+    .configureOutput({ writeOut: (text) => out.text(text), writeErr: () => undefined })
+    .exitOverride();
+  withExample(program, "ratchet demo", "ratchet run --max-agents 2");
+  declareRun(program, choose);
+  declareLook(program, choose);
+  declareBoard(program, choose);
+  declareProject(program, choose);
+  for (const command of program.commands) command.helpCommand(false);
+  return program;
+}
+
+/** Described, but not in this version: saying so is better than "unknown command". */
+const notYet = new Set(
+  "init explain doctor workflow answer pr search observe export serve worker store mcp completion land gc".split(" "),
+);
+
+function toUsageError(error: CommanderError, args: readonly string[]): UserError {
+  const [first = ""] = args;
+  if (error.code === "commander.unknownCommand" && notYet.has(first)) {
+    return new UserError(`ratchet ${first} is not available yet`, { code: "not-available", hint: "ratchet --help" });
+  }
+  if (error.code === "commander.help") {
+    return new UserError(`ratchet ${first} needs a command`, { hint: `ratchet ${first} --help lists them` });
+  }
+  const [message = "", suggestion] = error.message.replace(/^error: /, "").split("\n");
+  return new UserError(message, { hint: suggestion?.replace(/^\((.*)\)$/, "$1") ?? "ratchet --help" });
+}

@@ -1,0 +1,186 @@
+import { describe, expect, it } from "vitest";
+import type { RunReport } from "../report.js";
+import type { IssueStart, RunEffect, RunEvent } from "./effects.js";
+import { newRun, type RunPolicy, type RunState, runMachine } from "./machine.js";
+
+type Ended = Extract<RunEvent, { type: "child-ended" }>;
+
+/** A run and the issues that may be picked; lives end when the test says so. */
+class Run {
+  state: RunState = newRun();
+  readonly owed = new Map<string, RunEffect>();
+  readonly history: RunEffect[] = [];
+  readonly reports: RunReport[] = [];
+  private readonly policy: RunPolicy;
+  constructor(policy: Partial<RunPolicy> = {}) {
+    this.policy = { scope: { type: "all" }, resume: false, strict: false, fresh: false, maxIssues: null, ...policy };
+    this.arrive({ type: "started" });
+  }
+  arrive(event: RunEvent): this {
+    if ("key" in event) this.owed.delete(event.key);
+    const next = runMachine(this.policy)(this.state, { ...event, at: 1 });
+    this.state = next.state;
+    for (const key of next.cancel ?? []) this.owed.delete(key);
+    for (const effect of next.effects) {
+      if (this.history.some((one) => one.key === effect.key)) throw new Error(`${effect.key} is owed twice`);
+      this.history.push(effect);
+      this.owed.set(effect.key, effect);
+    }
+    this.reports.push(...(next.reports ?? []));
+    return this;
+  }
+  prepared(): this {
+    return this.arrive({ type: "prepared", key: "prepare", target: "main", tip: "c0", projectId: "p", repoPath: "/r" });
+  }
+  pick(issueId: string): this {
+    const start: IssueStart = { issueId, title: issueId, life: 1, resume: null };
+    return this.arrive({ type: "picked", key: this.picking(), start });
+  }
+  none(): this {
+    return this.arrive({ type: "none-left", key: this.picking() });
+  }
+  end(issueId: string, status: Ended["status"], patch: Partial<Ended> = {}): this {
+    const key = `child:${issueId}:1`;
+    return this.arrive({
+      type: "child-ended",
+      key,
+      issueId,
+      status,
+      commit: null,
+      trackerOwed: false,
+      abort: false,
+      ...patch,
+    });
+  }
+  signal(name: "drain" | "stop"): this {
+    const wait = [...this.owed.values()].find((effect) => effect.kind === "wait");
+    return this.arrive({ type: "signal", key: wait?.key ?? "", signal: { name } });
+  }
+  picking(): string {
+    return [...this.owed.values()].find((effect) => effect.kind === "pick")?.key ?? "no pick is owed";
+  }
+  told(): string[] {
+    return [...this.owed.values()].flatMap((effect) =>
+      effect.kind === "tell" ? [`${effect.issueId} ${effect.signal}`] : [],
+    );
+  }
+  finished() {
+    const last = this.reports.at(-1);
+    return last?.type === "run-finished" ? last : undefined;
+  }
+}
+const running = (...ids: string[]) => ids.reduce((run, id) => run.pick(id), new Run().prepared());
+
+describe("a run", () => {
+  it("picks the next issue as soon as one is picked, so that many run at once", () => {
+    const run = running("a", "b", "c");
+    expect([...run.owed.keys()].filter((key) => key.startsWith("child"))).toHaveLength(3);
+    expect(run.picking()).toBe("pick:4");
+    expect(run.owed.get("pick:4")).toMatchObject({ not: ["a", "b", "c"] });
+  });
+
+  it("asks again when a life ends, because a dependent may be free now, and ends when nothing is left", () => {
+    const run = running("a").none();
+    expect(run.picking()).toBe("no pick is owed");
+    run.end("a", "success").pick("b").none().end("b", "success").none();
+    expect(run.finished()).toMatchObject({ status: "succeeded", exit_code: 0, success_count: 2, total_count: 2 });
+    expect(run.owed.size).toBe(0);
+  });
+
+  it("with nothing to do is well", () => {
+    expect(new Run().prepared().none().finished()).toMatchObject({ status: "succeeded", exit_code: 0, total_count: 0 });
+  });
+
+  it.each<[Ended["status"], Partial<Ended>, object]>([
+    ["failed", {}, { status: "failed", exit_code: 1, success_count: 0, total_count: 1 }],
+    ["escalated", {}, { status: "failed", exit_code: 1, total_count: 1 }],
+    ["interrupted", {}, { status: "succeeded", exit_code: 0, total_count: 0 }],
+    ["not-claimed", {}, { status: "succeeded", exit_code: 0, total_count: 0 }],
+    ["success", { trackerOwed: true }, { status: "failed", exit_code: 3, success_count: 1 }],
+  ])("a life that ended %s %j makes it %j", (status, patch, ending) => {
+    expect(running("a").none().end("a", status, patch).none().finished()).toMatchObject(ending);
+  });
+
+  it("does not pick an issue again that it failed or could not claim", () => {
+    const run = running("a", "b").end("a", "not-claimed").end("b", "failed").none();
+    expect(run.finished()).toMatchObject({ exit_code: 1, total_count: 1 });
+    const picks = run.history.filter((effect) => effect.kind === "pick");
+    expect(picks.at(-1)).toMatchObject({ not: ["a", "b"] });
+  });
+
+  it("takes max_issues and no more; one that could not be claimed does not count", () => {
+    const run = new Run({ maxIssues: 1 }).prepared().pick("a");
+    expect(run.picking()).toBe("no pick is owed");
+    run.end("a", "not-claimed").pick("b").end("b", "success");
+    expect(run.finished()).toMatchObject({ success_count: 1, total_count: 1 });
+  });
+
+  it("C10 the first SIGINT drains: no pick, lives go on, run_end skipped, exit 130", () => {
+    const run = new Run({ runEnd: true }).prepared().pick("a").pick("b").signal("drain");
+    expect(run.picking()).toBe("no pick is owed");
+    expect(run.told()).toEqual(["a drain", "b drain"]);
+    run.end("a", "success").end("b", "success");
+    expect(run.finished()).toMatchObject({ status: "interrupted", exit_code: 130, success_count: 2 });
+    expect(run.reports.at(-2)).toMatchObject({ type: "run-end-skipped", reason: "run_aborted" });
+    expect(run.owed.size).toBe(0);
+  });
+
+  it("the second one stops the lives", () => {
+    const run = running("a").signal("drain").signal("stop").signal("stop");
+    expect(run.told()).toEqual(["a drain", "a stop"]);
+    expect(run.end("a", "interrupted").finished()).toMatchObject({
+      status: "interrupted",
+      exit_code: 130,
+      total_count: 0,
+    });
+  });
+
+  it("a signal before it is prepared ends it", () => {
+    const run = new Run().signal("drain");
+    expect(run.finished()).toMatchObject({ status: "interrupted", exit_code: 130 });
+    expect(run.owed.size).toBe(0);
+  });
+
+  it("C11 an issue's abort: the others are told, nothing more starts, exit 3, no run_end where none is configured", () => {
+    const run = running("a", "b").end("a", "failed", { abort: true });
+    expect(run.told()).toEqual(["b abort"]);
+    expect(run.picking()).toBe("no pick is owed");
+    expect(run.end("b", "failed").finished()).toMatchObject({ status: "aborted", exit_code: 3, total_count: 2 });
+    expect(run.reports.some((report) => report.type === "run-end-skipped")).toBe(false);
+  });
+
+  it.each([
+    [true, 3],
+    [false, 1],
+  ])("a pick that breaks (external: %s) is not 'no work': lives end, then exit %i", (external, exit_code) => {
+    const run = running("a");
+    run.arrive({ type: "crashed", key: run.picking(), effect: "pick", message: "tracker down", external });
+    expect(run.finished()).toBeUndefined();
+    expect(run.end("a", "success").finished()).toMatchObject({ status: "failed", exit_code, success_count: 1 });
+  });
+
+  it("a preparation that breaks ends it at once", () => {
+    const run = new Run().arrive({
+      type: "crashed",
+      key: "prepare",
+      effect: "prepare",
+      message: "no disk",
+      external: true,
+    });
+    expect(run.finished()).toMatchObject({ status: "failed", exit_code: 3 });
+    expect(run.owed.size).toBe(0);
+  });
+
+  it("a life whose driver broke counts as failed", () => {
+    const run = running("a").none();
+    run.arrive({ type: "crashed", key: "child:a:1", effect: "child", message: "bug", external: false }).none();
+    expect(run.finished()).toMatchObject({ exit_code: 1, total_count: 1 });
+  });
+
+  it("nothing changes it once it is done", () => {
+    const run = new Run().prepared().none();
+    const before = run.state;
+    run.arrive({ type: "resumed" }).arrive({ type: "told", key: "x" });
+    expect(run.state).toBe(before);
+  });
+});

@@ -1,0 +1,102 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { codeOf } from "../lib/errors.js";
+import type { Checkout } from "./checkout-git.js";
+import type { CheckoutTemplate } from "./checkout-template.js";
+import { resolveHead } from "./head.js";
+import { removeTree } from "./remove-tree.js";
+
+/**
+ * The files of a checkout's git folder that are Ratchet's to say. There are a dozen, all tiny, and they are looked at
+ * before every command: reading them at once is many times faster than a dozen trips through the thread pool.
+ */
+export interface NewGitDir {
+  readonly path: string;
+  readonly gitDir: string;
+  readonly branch: string | null;
+  readonly commit: string;
+  readonly base: string;
+  /** Where the mirror's history ends, if it is shallow. */
+  readonly shallow: string;
+}
+
+/** Made aside and renamed: a git folder is there whole or not at all. */
+export async function makeGitDir(template: CheckoutTemplate, options: NewGitDir): Promise<void> {
+  const { gitDir, path, branch, commit, base, shallow } = options;
+  const aside = join(dirname(gitDir), `.new-${process.pid}-${randomBytes(6).toString("hex")}`);
+  for (const folder of ["ratchet", "objects/info", "objects/pack", "refs/heads/ratchet", "info"]) {
+    mkdirSync(join(aside, folder), { recursive: true, mode: 0o700 });
+  }
+  const put = (name: string, text: string) => {
+    mkdirSync(dirname(join(aside, name)), { recursive: true });
+    writeFileSync(join(aside, name), text, { mode: 0o600 });
+  };
+  put("ratchet/checkout.json", JSON.stringify({ path, branch, baseSha: base }));
+  put("packed-refs", template.packedRefs);
+  put("config", template.config);
+  put("HEAD", branch === null ? `${commit}\n` : `ref: refs/heads/${branch}\n`);
+  if (branch !== null) put(`refs/heads/${branch}`, `${commit}\n`);
+  if (shallow !== "") put("shallow", shallow);
+  try {
+    renameSync(aside, gitDir);
+  } catch (error) {
+    await removeTree(aside);
+    if (codeOf(error) !== "ENOTEMPTY" && codeOf(error) !== "EEXIST") throw error;
+  }
+}
+
+/** Puts back whatever an agent changed of them, and a `.git` that leads there. */
+export async function repairFiles(checkout: Checkout, template: CheckoutTemplate): Promise<void> {
+  const { mirror, gitDir } = checkout;
+  const copies = textOf(join(gitDir, "ratchet", "copies")) ?? "";
+  putText(join(gitDir, "config"), template.config);
+  putText(join(gitDir, "info", "exclude"), template.exclude + copies);
+  putText(join(gitDir, "info", "attributes"), template.attributes);
+  putText(join(gitDir, "objects", "info", "alternates"), `${join(mirror.path, "objects")}\n`);
+  for (const name of ["config.worktree", "hooks", "info/grafts", "info/sparse-checkout"]) {
+    rmSync(join(gitDir, name), { recursive: true, force: true });
+  }
+  await repairHead(checkout);
+  if (existsSync(checkout.path)) repairLink(checkout);
+}
+
+/** A HEAD that names no commit is put back on the issue's branch, at the newest commit known of it. */
+async function repairHead({ mirror, gitDir, branch, baseSha }: Checkout): Promise<void> {
+  if ((await resolveHead(gitDir)) !== null) return;
+  if (branch === null) return putText(join(gitDir, "HEAD"), `${baseSha}\n`);
+  const ref = `refs/heads/${branch}`;
+  const known = (await resolveHead(gitDir, ref)) ?? (await resolveHead(mirror.path, ref)) ?? baseSha;
+  putText(join(gitDir, ref), `${known}\n`);
+  putText(join(gitDir, "HEAD"), `ref: ${ref}\n`);
+}
+
+/** A repository that an agent made in place of the link is kept, out of the way. */
+function repairLink({ path, gitDir }: Checkout): void {
+  const link = join(path, ".git");
+  const found = lstatSync(link, { throwIfNoEntry: false });
+  if (found !== undefined && !found.isFile()) {
+    mkdirSync(join(gitDir, "replaced"), { recursive: true });
+    renameSync(link, join(gitDir, "replaced", randomBytes(4).toString("hex")));
+  }
+  const text = `gitdir: ${gitDir}\n`;
+  // Written in place: no temporary file may show up among the user's.
+  if (textOf(link) !== text) writeFileSync(link, text);
+}
+
+function textOf(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "EISDIR"].includes(codeOf(error) ?? "")) return null;
+    throw error;
+  }
+}
+
+function putText(path: string, text: string): void {
+  if ((textOf(path) ?? "") === text) return;
+  mkdirSync(dirname(path), { recursive: true });
+  const aside = `${path}.${process.pid}-${randomBytes(4).toString("hex")}`;
+  writeFileSync(aside, text, { mode: 0o600 });
+  renameSync(aside, path);
+}

@@ -1,0 +1,48 @@
+import { randomBytes } from "node:crypto";
+import { copyFile, rename } from "node:fs/promises";
+import { join } from "node:path";
+import { type GitOptions, type GitOutput, git } from "./git.js";
+import type { Mirror } from "./mirror-refs.js";
+
+/**
+ * A checkout: a folder of files and a git folder of its own. The git folder is a whole small repository that borrows
+ * the mirror's objects, so an agent in it can reach no config, ref, stash, hook or garbage collection of anybody else,
+ * and making one takes no lock. Ratchet keeps a second index (`ratchet-index`) that agents do not know, so flags such as
+ * skip-worktree hide nothing from it. `repairCheckout` puts back what is Ratchet's before each look.
+ */
+export interface Checkout {
+  readonly mirror: Mirror;
+  readonly path: string;
+  readonly gitDir: string;
+  /** null: detached, for judging only. */
+  readonly branch: string | null;
+  readonly baseSha: string;
+}
+
+export function ownIndex({ gitDir }: Checkout): string {
+  return join(gitDir, "ratchet-index");
+}
+
+/** The agent's index becomes ours: nothing staged, no flags. */
+export async function adoptIndex(checkout: Checkout): Promise<void> {
+  const aside = join(checkout.gitDir, `ratchet-index.${randomBytes(4).toString("hex")}`);
+  await copyFile(ownIndex(checkout), aside);
+  await rename(aside, join(checkout.gitDir, "index"));
+}
+
+/** A git command in the checkout, whatever its `.git`, config or environment say. `own`: on Ratchet's index. */
+export async function gitIn(
+  checkout: Checkout,
+  args: readonly string[],
+  options: GitOptions & { readonly own?: boolean; readonly index?: string } = {},
+): Promise<GitOutput> {
+  const index = options.index ?? (options.own ? ownIndex(checkout) : undefined);
+  const env = {
+    GIT_DIR: checkout.gitDir,
+    GIT_WORK_TREE: checkout.path,
+    GIT_NO_REPLACE_OBJECTS: "1",
+    ...(index === undefined ? {} : { GIT_INDEX_FILE: index }),
+    ...options.env,
+  };
+  return await git(checkout.path, args, { ...options, env });
+}

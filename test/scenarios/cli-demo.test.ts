@@ -1,0 +1,79 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { program, type Sandbox, sandbox } from "./sandbox.js";
+
+function demo(box: Sandbox, env: NodeJS.ProcessEnv = {}, cwd = box.root) {
+  return box.start(["demo", "--dir", join(box.root, "demo")], { env, cwd }).ended;
+}
+
+test("the demo really turns failing tests into landed commits, and says where everything is", async () => {
+  const box = sandbox();
+  const startedAt = Date.now();
+  const { code, stdout, stderr } = await demo(box);
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(Date.now() - startedAt).toBeLessThan(60_000);
+  const repository = join(box.root, "demo", "shop");
+  expect(stdout).toContain("node --test before: 3 pass, 3 fail");
+  expect(stdout).toContain("node --test afterwards: 6 pass, 0 fail");
+  expect(stdout).toContain("cart-total: gate failed, attempt 1");
+  expect(stdout).toContain("discount-codes: review by security ended, round 1: fail, 1 finding");
+  expect(stdout).toContain("discount-codes: review by docs ended, round 1: fail, 1 finding");
+  expect(stdout).toContain("3 of 3 issues succeeded");
+  expect(stdout).toContain("3 findings raised, 3 resolved, 0 open");
+  expect(stdout).toContain(`The commits are on main in ${repository}`);
+  const log = execFileSync("git", ["log", "--oneline", "--no-decorate"], { cwd: repository, encoding: "utf8" });
+  for (const line of log.trimEnd().split("\n")) expect(stdout).toContain(line);
+  expect(execFileSync("git", ["status", "--porcelain"], { cwd: repository, encoding: "utf8" })).toBe("");
+  expect(existsSync(box.home)).toBe(false);
+});
+
+test("the demo needs no identity, no HOME of its own, and does not mind the repository or settings around it", async () => {
+  const box = sandbox();
+  const env = {
+    HOME: "/proc/nothing-can-be-written-here",
+    GIT_DIR: join(box.dir, ".git"),
+    RATCHET_MAX_AGENTS: "no number",
+    NODE_TEST_CONTEXT: "child-v8",
+  };
+  const inside = box.start(["demo", "--dir", join(box.dir, "demo")], { env, cwd: box.dir });
+  const { code, stderr } = await inside.ended;
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(box.git("log", "--oneline").split("\n")).toHaveLength(1);
+});
+
+test("without --dir the demo makes a new folder among the temporary ones", async () => {
+  const box = sandbox();
+  box.put("tmp/x", "");
+  const { code, stdout } = await box.start(["demo"], { env: { TMPDIR: join(box.root, "tmp") } }).ended;
+  expect(code).toBe(0);
+  const [made = ""] = readdirSync(join(box.root, "tmp")).filter((name) => name.startsWith("ratchet-demo-"));
+  expect(stdout).toContain(join(box.root, "tmp", made, "shop"));
+});
+
+test("the demo refuses a folder that is not empty", async () => {
+  const box = sandbox();
+  box.put("demo/mine.txt", "precious");
+  const { code, stderr } = await demo(box);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("is not empty")]);
+});
+
+const hasScript = spawnSync("script", ["--version"]).status === 0;
+
+test.skipIf(!hasScript)("in a terminal the demo shows the live table, then the summary", () => {
+  const box = sandbox();
+  const command = `stty cols 100 rows 30; ${process.execPath} ${program} demo --dir ${join(box.root, "demo")}`;
+  const env = { ...box.env, TERM: "xterm" };
+  const { stdout, status } = spawnSync("script", ["--quiet", "--return", "--command", command, "/dev/null"], {
+    cwd: box.root,
+    env,
+    encoding: "utf8",
+  });
+  expect(status).toBe(0);
+  expect(stdout).toContain("ISSUE");
+  expect(stdout).toContain("implementing");
+  expect(stdout).toContain("\u001b[");
+  expect(stdout).not.toContain("prompt implementer sent");
+  expect(stdout.match(/3 findings raised, 3 resolved, 0 open/g)).toHaveLength(1);
+});

@@ -1,0 +1,145 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { type Ended, type Sandbox, sandbox } from "./sandbox.js";
+
+const working = { agent: { type: "command", command: ["true"] } };
+
+/** One sentence and a hint, no stack. */
+function expectSentence({ code, stdout, stderr }: Ended, wanted: { code: number; says: RegExp; hint: RegExp }): void {
+  expect({ code, stdout }).toEqual({ code: wanted.code, stdout: "" });
+  const [first = "", second = ""] = stderr.trimEnd().split("\n");
+  expect(first).toMatch(/^ratchet: /);
+  expect(first).toMatch(wanted.says);
+  expect(second).toMatch(wanted.hint);
+  expect(stderr).not.toContain("    at ");
+}
+
+test("outside of a git repository every command that needs one says so", async () => {
+  const { start, root } = sandbox();
+  const bare = join(root, "nothing");
+  mkdirSync(bare);
+  for (const args of [["run"], ["work", "add", "x"], ["findings"], ["do", "x"]]) {
+    const ended = await start(args, { cwd: bare }).ended;
+    expectSentence(ended, { code: 2, says: /is not in a git repository/, hint: /hint: .*git init/ });
+  }
+});
+
+test("a repository without a commit is refused with exit 2", async () => {
+  const { start, root, env } = sandbox();
+  const empty = join(root, "empty");
+  mkdirSync(empty);
+  execFileSync("git", ["init", "--quiet"], { cwd: empty, env });
+  writeFileSync(join(empty, "ratchet.yaml"), JSON.stringify(working));
+  const ended = await start(["run"], { cwd: empty }).ended;
+  expectSentence(ended, { code: 2, says: /has no commit yet/, hint: /hint: commit something first/ });
+});
+
+test("without a configuration file the hint says how to get one", async () => {
+  const { ratchet } = sandbox();
+  const { code, stdout, stderr } = await ratchet("run");
+  expect([code, stdout]).toEqual([2, ""]);
+  expect(stderr).toMatch(/ratchet\.yaml: no such file/);
+  expect(stderr).toContain("ratchet init");
+});
+
+test("broken YAML is told with its place, and nothing is started", async () => {
+  const { ratchet, write, home } = sandbox();
+  write("ratchet.yaml", "agent: {type: command, command: [true]\ncommands:\n  test: x\n");
+  const { code, stdout, stderr } = await ratchet("run");
+  expect([code, stdout]).toEqual([2, ""]);
+  expect(stderr).toMatch(/^ratchet\.yaml:\d+:\d+: /);
+  expect(existsSync(join(home, "runs"))).toBe(false);
+});
+
+test("C14 a retired key is told with its migration on stderr and in ratchet.log, without a stack", async () => {
+  const { ratchet, configure, home } = sandbox();
+  configure({ ...working, global_validation_commands: ["test"] });
+  const { code, stderr } = await ratchet("run");
+  const sentence = "global_validation_commands is deprecated. Migrate to validation_triggers.run_end:";
+  expect(code).toBe(2);
+  expect(stderr).toContain(sentence);
+  expect(stderr).not.toContain("    at ");
+  expect(readFileSync(join(home, "ratchet.log"), "utf8")).toContain(sentence);
+  expect(existsSync(join(home, "runs"))).toBe(false);
+});
+
+test("all mistakes of the configuration are told at once", async () => {
+  const { ratchet, configure } = sandbox();
+  configure({ ...working, max_agents: -1, per_issue_revew: { enabled: true } });
+  const { code, stderr } = await ratchet("run");
+  expect(code).toBe(2);
+  expect(stderr).toContain("max_agents");
+  expect(stderr).toContain("did you mean per_issue_review");
+});
+
+test("a missing agent program is found before anything starts", async () => {
+  const { ratchet, configure, add } = sandbox();
+  configure({ agent: { type: "command", command: ["no-such-agent-anywhere"] } });
+  await add("one");
+  expectSentence(await ratchet("run"), {
+    code: 2,
+    says: /no-such-agent-anywhere was not found/,
+    hint: /hint: install/,
+  });
+});
+
+test.each(["run", "work list", "status", "logs list"])(
+  "a state home that cannot be used: %s says so",
+  async (command) => {
+    const { start, configure, put } = sandbox();
+    configure(working);
+    const file = put("in-the-way", "");
+    const ended = await start(command.split(" "), { env: { RATCHET_HOME: join(file, "home") } }).ended;
+    const code = command === "run" ? 3 : 1;
+    expectSentence(ended, { code, says: /state home .* cannot be used/, hint: /hint: .*RATCHET_HOME/ });
+  },
+);
+
+async function setFormat({ home }: Sandbox, version: number): Promise<void> {
+  const { DatabaseSync } = await import("@photostructure/sqlite");
+  const database = new DatabaseSync(join(home, "ratchet.db"));
+  database.exec(`PRAGMA user_version = ${version}`);
+  database.close();
+}
+
+test.each(["run", "status", "work list"])(
+  "a database from the future is refused and left alone: %s",
+  async (command) => {
+    const box = sandbox();
+    box.configure(working);
+    await box.add("one");
+    await setFormat(box, 9999);
+    const before = readFileSync(join(box.home, "ratchet.db"));
+    const ended = await box.ratchet(...command.split(" "));
+    expectSentence(ended, { code: 2, says: /newer Ratchet/, hint: /hint: update Ratchet/ });
+    expect(readFileSync(join(box.home, "ratchet.db")).equals(before)).toBe(true);
+  },
+);
+
+test("what is no database is told as such", async () => {
+  const { ratchet, configure, home } = sandbox();
+  configure(working);
+  mkdirSync(home, { recursive: true });
+  writeFileSync(join(home, "ratchet.db"), "this is a letter, not a database\n".repeat(100));
+  expectSentence(await ratchet("run"), { code: 2, says: /not a Ratchet database/, hint: /hint: move it away/ });
+});
+
+test("a detached checkout needs finalize.into", async () => {
+  const { ratchet, configure, git } = sandbox();
+  configure(working);
+  git("checkout", "--quiet", "--detach");
+  expectSentence(await ratchet("run"), { code: 2, says: /detached/, hint: /finalize\.into/ });
+  configure({ ...working, finalize: { into: "main" } });
+  expect((await ratchet("run")).code).toBe(0);
+});
+
+test("secrets in what is printed are taken out", async () => {
+  const { start, configure } = sandbox();
+  configure(working);
+  const env = { MY_API_TOKEN: "hunter2-hunter2" };
+  const { stderr } = await start(["run", "hunter2-hunter2"], { env }).ended;
+  expect(stderr).toContain("[redacted]");
+  expect(stderr).not.toContain("hunter2");
+});

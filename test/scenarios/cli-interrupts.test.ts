@@ -1,0 +1,127 @@
+import { rmSync } from "node:fs";
+import { expect, test } from "vitest";
+import { type Running, type Sandbox, sandbox, until } from "./sandbox.js";
+
+/** An agent that works once `wait` is gone, and a run that has asked it. */
+async function startWaiting(box: Sandbox, ...args: string[]): Promise<{ run: Running; go: () => void }> {
+  const wait = box.put("wait", "");
+  const agent = `while [ -e ${wait} ]; do sleep 0.05; done
+    echo "$RATCHET_ISSUE_ID" > "$RATCHET_ISSUE_ID.txt" && git add -A && git commit -q -m "Did it"\n`;
+  box.configure({ agent: { type: "command", command: box.script("agent", agent) } });
+  await box.add("one");
+  await box.add("two");
+  const run = box.start(["run", "--max-agents", "1", ...args]);
+  await until("the agent is asked", () => run.stdout().includes("prompt implementer sent"));
+  return { run, go: () => rmSync(wait) };
+}
+
+test("SIGINT once drains: what runs comes to its end, nothing new starts, exit 130", async () => {
+  const box = sandbox();
+  const { run, go } = await startWaiting(box);
+  run.kill("SIGINT");
+  await until("it says so", () => run.stderr().includes("draining, press again to stop"));
+  go();
+  expect((await run.ended).code).toBe(130);
+  expect([await box.status("one"), await box.status("two")]).toEqual(["completed", "available"]);
+  expect(await box.record()).toMatchObject({ status: "interrupted", exit_code: 130 });
+});
+
+test.each([["SIGINT", "SIGINT"], ["SIGTERM"]] as const)(
+  "%s stops, and the issue can be resumed",
+  async (...signals) => {
+    const box = sandbox();
+    const { run, go } = await startWaiting(box);
+    const [first, second] = signals;
+    run.kill(first);
+    if (second) {
+      await until("it drains", () => run.stderr().includes("draining"));
+      run.kill(second);
+    }
+    await until("it says so", () => run.stderr().includes("stopping at the next safe point"));
+    expect((await run.ended).code).toBe(130);
+    expect(box.processes()).toEqual([]);
+    expect(await box.issue("one")).toMatchObject({ status: "interrupted" });
+    expect(await box.status("one")).toBe("available");
+    go();
+    expect((await box.ratchet("run", "--resume")).code).toBe(0);
+    expect(await box.status("one")).toBe("completed");
+  },
+);
+
+test("SIGINT three times leaves the run as a crash would, and the next start goes on", async () => {
+  const box = sandbox();
+  const { run, go } = await startWaiting(box);
+  for (const said of ["draining", "stopping", null]) {
+    run.kill("SIGINT");
+    if (said) await until(said, () => run.stderr().includes(said));
+  }
+  expect((await run.ended).code).toBe(130);
+  go();
+  const next = await box.ratchet("run");
+  expect(next.stdout).toContain("Continuing run ");
+  expect(next.code).toBe(130);
+});
+
+test("drain and stop reach a run from another terminal", async () => {
+  const box = sandbox();
+  const { run, go } = await startWaiting(box);
+  const { run_id } = await box.record();
+  expect(await box.ratchet("drain")).toEqual({ code: 0, stdout: `run ${run_id} is draining\n`, stderr: "" });
+  await until("status says so", async () => (await box.ratchet("status")).stdout.includes("draining"));
+  go();
+  expect((await run.ended).code).toBe(130);
+  expect([await box.status("one"), await box.status("two")]).toEqual(["completed", "available"]);
+  const late = await box.ratchet("stop");
+  expect([late.code, late.stderr]).toEqual([1, expect.stringContaining("no run is at work")]);
+});
+
+test("stop takes a single issue; the run goes on with the others", async () => {
+  const box = sandbox();
+  const { run, go } = await startWaiting(box);
+  const stopped = await box.ratchet("stop", "one", "--json");
+  expect(JSON.parse(stopped.stdout)).toMatchObject({ signal: "stop", reached: [{ issue_id: "one", alive: true }] });
+  await until("it is stopped", () => run.stdout().includes("one: interrupted"));
+  go();
+  await run.ended;
+  expect(await box.status("two")).toBe("completed");
+});
+
+test("status shows what runs, in the contract's shape", async () => {
+  const box = sandbox();
+  const { run, go } = await startWaiting(box);
+  const { runs } = JSON.parse((await box.ratchet("status", "--json")).stdout);
+  expect(runs).toMatchObject([
+    {
+      status: "running",
+      issues: [
+        {
+          issue_id: "one",
+          phase: "implementing",
+          attempt: 1,
+          max_attempts: 3,
+          open_findings: { p0: 0, p1: 0, p2: 0, p3: 0, other: 0 },
+          session_id: null,
+          elapsed_seconds: expect.any(Number),
+          cost_usd: null,
+          waiting_for: null,
+        },
+      ],
+    },
+  ]);
+  expect((await box.ratchet("status")).stdout).toMatch(/^one +implementing +1\/3/m);
+  const parked = await box.ratchet("worktree", "park", "one");
+  expect([parked.code, parked.stderr]).toEqual([1, expect.stringContaining("is at work on one")]);
+  go();
+  expect((await run.ended).code).toBe(0);
+  expect((await box.ratchet("status")).stdout).toContain("Nothing is running");
+});
+
+test("a second run on the repository works along", async () => {
+  const box = sandbox();
+  const { run, go } = await startWaiting(box);
+  const second = box.start(["run", "--json"]);
+  await until("it says so", () => second.stderr().includes("working along with run "));
+  go();
+  expect([(await run.ended).code, (await second.ended).code]).toEqual([0, 0]);
+  expect([await box.status("one"), await box.status("two")]).toEqual(["completed", "completed"]);
+});

@@ -1,0 +1,148 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { attemptsOf, eventsOf, type Sandbox, sandbox } from "./sandbox.js";
+
+const finding = { file: "one.txt", line_start: 1, line_end: 1, priority: 0, title: "Too short", body: "Say more." };
+
+/** One issue that lands, with an open remark of the reviewer when it objects. */
+async function runOnce(box: Sandbox, { objects = false } = {}): Promise<string> {
+  const answer = objects ? { verdict: "fail", findings: [finding] } : { verdict: "pass", findings: [] };
+  const work = 'echo talking; echo x >> "$RATCHET_ISSUE_ID.txt" && git add -A && git commit -q -m "Did it"\n';
+  const review = `cat > /dev/null; echo '${JSON.stringify(answer)}'\n`;
+  box.configure({
+    agent: { type: "command", command: box.script("agent", work) },
+    per_issue_review: {
+      enabled: true,
+      reviewer_type: "command",
+      command: box.script("review", review),
+      max_retries: 1,
+    },
+  });
+  await box.add("one");
+  await box.ratchet("run");
+  return (await box.record()).run_id;
+}
+
+test("logs and exports tell the same record, by prefix or last", async () => {
+  const box = sandbox();
+  const run = await runOnce(box);
+  const record = JSON.parse((await box.ratchet("logs", "show", run, "--json")).stdout);
+  expect(record).toEqual(JSON.parse((await box.ratchet("runs", "export", run.slice(0, -2))).stdout));
+  expect(record).toMatchObject({
+    run_id: run,
+    project_id: "shop",
+    repo_path: box.dir,
+    status: "succeeded",
+    exit_code: 0,
+    target_branch: "main",
+    run_end: null,
+    issues: {
+      one: {
+        issue_id: "one",
+        status: "success",
+        branch: "ratchet/one",
+        commit: box.git("rev-parse", "main"),
+        gate_attempts: 1,
+        review_attempts: 1,
+        last_review_issues: null,
+        session_end_result: { status: "skipped", reason: "not_configured" },
+      },
+    },
+  });
+  const list = JSON.parse((await box.ratchet("logs", "list", "--json")).stdout);
+  expect(list).toMatchObject([{ run_id: run, status: "succeeded" }]);
+  expect((await box.ratchet("logs", "list")).stdout).toContain(run);
+  expect((await box.ratchet("logs", "show", "last")).stdout).toContain("1 of 1 issue succeeded");
+  const unknown = await box.ratchet("runs", "export", "1999");
+  expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining("no run 1999")]);
+});
+
+test("prompts and transcripts are printed as they were, the last one unless numbered", async () => {
+  const box = sandbox();
+  const run = await runOnce(box);
+  const folders = attemptsOf(box, run, "one");
+  const first = folders[0] ?? "";
+  const prompt = readFileSync(join(box.home, "runs", run, "one", first, "prompt.md"), "utf8");
+  expect((await box.ratchet("logs", "prompt", "last", "one", "1")).stdout).toBe(prompt);
+  expect((await box.ratchet("logs", "prompt", "last", "one", "01")).stdout).toBe(prompt);
+  const last = JSON.parse((await box.ratchet("logs", "prompt", "last", "one", "--json")).stdout);
+  expect(last.folder).toContain("review");
+  expect((await box.ratchet("logs", "transcript", "last", "one", "1")).stdout).toBe("talking\n");
+  const none = await box.ratchet("logs", "prompt", "last", "one", "77");
+  expect([none.code, none.stderr]).toEqual([1, expect.stringContaining(first)]);
+  expect((await box.ratchet("logs", "prompt", "last", "two")).code).toBe(1);
+});
+
+test("logs follow tells a run to its end, as lines or as events", async () => {
+  const box = sandbox();
+  const run = await runOnce(box);
+  const lines = (await box.ratchet("logs", "follow")).stdout.trimEnd().split("\n");
+  expect(lines[0]).toContain(`run ${run} started`);
+  expect(lines.at(-1)).toContain("exit code 0");
+  const events = eventsOf(await box.ratchet("logs", "follow", run, "--json"));
+  expect(events.at(-1)).toMatchObject({ type: "run-finished", run_id: run });
+});
+
+test("findings are listed, told in full, and settled by a waiver with a reason", async () => {
+  const box = sandbox();
+  await runOnce(box, { objects: true });
+  const open = JSON.parse((await box.ratchet("findings", "--json")).stdout);
+  expect(open).toMatchObject([
+    { ...finding, issue_id: "one", source: "review", status: "open", visit: 1, reviewers: ["command"] },
+  ]);
+  expect((await box.ratchet("findings", "one")).stdout).toContain("Say more.");
+  expect((await box.ratchet("findings", "nobody")).code).toBe(1);
+  const [{ id }] = open;
+  expect((await box.ratchet("findings", "waive", id, "--reason", " ")).code).toBe(2);
+  expect((await box.ratchet("findings", "waive", id.slice(0, 6), "--reason", "on purpose")).code).toBe(0);
+  expect(JSON.parse((await box.ratchet("findings", "--json")).stdout)).toEqual([]);
+  const all = JSON.parse((await box.ratchet("findings", "one", "--all", "--json")).stdout);
+  expect(all).toMatchObject([{ id, status: "waived", reason: "on purpose" }]);
+  expect((await box.ratchet("findings", "waive", id, "--reason", "again")).code).toBe(1);
+});
+
+test("diff shows what an issue changed, landed or not", async () => {
+  const box = sandbox();
+  await runOnce(box);
+  const { stdout } = await box.ratchet("diff", "one");
+  expect(stdout).toContain("+++ b/one.txt");
+  expect((await box.ratchet("diff", "one", "--stat")).stdout).toBe("one.txt\n");
+  expect((await box.ratchet("diff", "nobody")).code).toBe(1);
+});
+
+test("a failed issue's worktree is listed, put aside and brought back with its untracked files", async () => {
+  const box = sandbox();
+  await runOnce(box, { objects: true });
+  const [view] = JSON.parse((await box.ratchet("worktree", "list", "--json")).stdout);
+  expect(view).toMatchObject({ issue: "one", branch: "ratchet/one", present: true, parked: [] });
+  writeFileSync(join(view.path, "loose.txt"), "not committed\n");
+  expect((await box.ratchet("diff", "one")).stdout).toContain("one.txt");
+  const parked = JSON.parse((await box.ratchet("worktree", "park", "one", "--json")).stdout);
+  expect(parked.ref).toMatch(/^refs\/ratchet\/parked\/one\//);
+  expect(existsSync(view.path)).toBe(false);
+  const restored = await box.ratchet("worktree", "restore", "one");
+  expect([restored.code, restored.stdout]).toEqual([0, expect.stringContaining(view.path)]);
+  expect(readFileSync(join(view.path, "loose.txt"), "utf8")).toBe("not committed\n");
+  expect((await box.ratchet("worktree", "park", "nobody")).code).toBe(1);
+});
+
+test("status says when the user's branch could not follow what has landed", async () => {
+  const box = sandbox();
+  box.write("one.txt", "mine, not committed\n");
+  await runOnce(box);
+  const { stdout } = await box.ratchet("status");
+  expect(stdout).toContain("main is behind: run `git merge --ff-only refs/ratchet/landed/main`");
+  expect(box.read("one.txt")).toBe("mine, not committed\n");
+});
+
+test("looking works from below the top of the repository, and registers nothing outside of one", async () => {
+  const box = sandbox();
+  await runOnce(box);
+  box.write("deep/er/file", "");
+  const below = await box.start(["logs", "list"], { cwd: join(box.dir, "deep", "er") }).ended;
+  expect(below.stdout).toContain("succeeded");
+  expect((await box.start(["status"], { cwd: box.root }).ended).code).toBe(0);
+  const projects = JSON.parse((await box.ratchet("project", "list", "--json")).stdout);
+  expect(projects).toHaveLength(1);
+});

@@ -1,0 +1,183 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { eventsOf, program, type Sandbox, sandbox, until } from "./sandbox.js";
+
+const commits = 'echo "$RATCHET_ISSUE_ID" > "$RATCHET_ISSUE_ID.txt" && git add -A && git commit -q -m "Did it"\n';
+
+/** An agent that does its work; while `wait` exists it waits before. */
+function useAgent(box: Sandbox, text = commits): void {
+  const wait = join(box.root, "wait");
+  box.configure({
+    agent: { type: "command", command: box.script("agent", `while [ -e ${wait} ]; do sleep 0.05; done\n${text}`) },
+  });
+}
+
+function runLog({ home }: Sandbox): string[] {
+  const [run = ""] = readdirSync(join(home, "runs"));
+  return readFileSync(join(home, "runs", run, "run.log"), "utf8")
+    .trimEnd()
+    .split("\n");
+}
+
+test("a run prints one line per event, and run.log has the same lines with time and level", async () => {
+  const box = sandbox();
+  useAgent(box);
+  await box.add("one");
+  const { code, stdout, stderr } = await box.ratchet("run");
+  expect([code, stderr]).toEqual([0, ""]);
+  const lines = stdout.trimEnd().split("\n");
+  expect(lines).toContain("[trigger] session_end skipped: issue_id=one, reason=not_configured");
+  expect(lines.at(-1)).toMatch(/^run \S+ succeeded: 1 of 1 issue succeeded, exit code 0$/);
+  const log = runLog(box).map((line) => /^\d{4}-\d\d-\d\dT[\d:.]+Z (info|warn|error) (.*)$/.exec(line)?.[2]);
+  expect(log).toEqual(lines);
+  expect(box.read("one.txt")).toBe("one\n");
+});
+
+test("--json prints events alone, numbered without gaps", async () => {
+  const box = sandbox();
+  useAgent(box);
+  await box.add("one");
+  const ended = await box.ratchet("run", "--json");
+  expect(ended.code).toBe(0);
+  const events = eventsOf(ended);
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+  expect(events[0]).toMatchObject({ type: "run-started", run_id: expect.any(String), time: expect.any(String) });
+  expect(events.at(-1)).toMatchObject({ type: "run-finished", exit_code: 0, success_count: 1, total_count: 1 });
+});
+
+test("nothing to do is exit 0, a failed issue exit 1", async () => {
+  const box = sandbox();
+  useAgent(box, "exit 9");
+  expect((await box.ratchet("run")).code).toBe(0);
+  await box.add("one");
+  expect((await box.ratchet("run")).code).toBe(1);
+  expect(await box.status("one")).toBe("failed");
+});
+
+test("--dry-run prints what would be taken, in order, and starts nothing", async () => {
+  const box = sandbox();
+  useAgent(box);
+  await box.add("late", { more: ["--priority", "P3"] });
+  await box.add("soon", { more: ["--priority", "P0"] });
+  await box.add("after", { more: ["--dep", "late"] });
+  await box.add("never");
+  await box.ratchet("work", "block", "never");
+  await box.add("epic-1", { more: ["--type", "epic"] });
+  await box.add("child", { more: ["--parent", "epic-1", "--priority", "P1"] });
+  const plan = async (...args: string[]) => (await box.ratchet("run", "--dry-run", ...args)).stdout;
+  expect(await plan()).toBe("soon\nchild\nlate\nafter\n");
+  expect(await plan("--max-issues", "2")).toBe("soon\nchild\n");
+  expect(await plan("--scope", "epic:epic-1")).toBe("child\n");
+  expect(await plan("--scope", "orphans")).toBe("soon\nlate\nafter\n");
+  expect(await plan("--scope", "ids:late,after")).toBe("late\nafter\n");
+  expect(await plan("after")).toBe("");
+  expect(existsSync(join(box.home, "runs"))).toBe(false);
+  expect(JSON.parse((await box.ratchet("logs", "list", "--json")).stdout)).toEqual([]);
+});
+
+test.each([
+  [["--strict"], "--strict says how to resume"],
+  [["--fresh"], "--fresh says how to resume"],
+  [["--resume", "--strict", "--fresh"], "--strict demands the earlier session and --fresh a new one"],
+  [["--scope", "some"], "--scope some is not one of all, epic:X, ids:a,b, orphans"],
+  [["a", "--scope", "all"], "ids and --scope cannot be given together"],
+  [["--max-agents", "none"], "--max-agents"],
+  [["--disable-validations", "everything"], "--disable-validations"],
+])("run %j is exit 2", async (args, message) => {
+  const box = sandbox();
+  useAgent(box);
+  const { code, stdout, stderr } = await box.ratchet("run", ...args);
+  expect([code, stdout]).toEqual([2, ""]);
+  expect(stderr).toContain(message);
+});
+
+test("an id that does not exist is refused, with a hint", async () => {
+  const box = sandbox();
+  useAgent(box);
+  await box.add("one");
+  const { code, stderr } = await box.ratchet("run", "one", "two", "three");
+  expect(code).toBe(1);
+  expect(stderr).toContain("no issue two, three in shop");
+  expect(stderr).toContain("hint: ratchet work list");
+  expect(existsSync(join(box.home, "runs"))).toBe(false);
+});
+
+test("ids that are not ready are told one by one, the others run", async () => {
+  const box = sandbox();
+  useAgent(box);
+  for (const id of ["done", "failed", "first", "held", "ready"]) await box.add(id);
+  await box.add("second", { more: ["--dep", "first"] });
+  await box.ratchet("work", "complete", "done");
+  await box.ratchet("work", "claim", "held", "--as", "somebody");
+  await box.ratchet("work", "block", "failed", "--reason", "waits for money");
+  const { code, stderr } = await box.ratchet("run", "done", "failed", "held", "second", "ready");
+  expect(code).toBe(0);
+  expect(stderr.trimEnd().split("\n")).toEqual([
+    "done is not ready: completed",
+    "failed is not ready: blocked (waits for money), use ratchet work unblock failed",
+    "held is not ready: claimed by somebody",
+    "second is not ready: blocked by first",
+  ]);
+  expect(await box.status("ready")).toBe("completed");
+  expect(await box.status("first")).toBe("available");
+});
+
+test("do adds one issue, its title the first line, and runs exactly it", async () => {
+  const box = sandbox();
+  useAgent(box);
+  await box.add("other");
+  const { code, stdout } = await box.ratchet("do", "Fix the door\nIt squeaks.");
+  expect(code).toBe(0);
+  expect(stdout).toContain("added shop-1\n");
+  const item = JSON.parse((await box.ratchet("work", "show", "shop-1", "--json")).stdout);
+  expect(item).toMatchObject({ title: "Fix the door", body: "It squeaks.", status: "completed" });
+  expect(await box.status("other")).toBe("available");
+});
+
+test("a dirty checkout is no obstacle, and nothing in it is touched", async () => {
+  const box = sandbox();
+  useAgent(box);
+  await box.add("one");
+  box.write("README.md", "being edited\n");
+  expect((await box.ratchet("run")).code).toBe(0);
+  expect(box.read("README.md")).toBe("being edited\n");
+});
+
+test("a reader that goes away neither ends nor loses the run", async () => {
+  const box = sandbox();
+  useAgent(box);
+  await box.add("one");
+  await box.add("two");
+  const child = spawn(process.execPath, [program, "run", "--max-agents", "1"], { cwd: box.dir, env: box.env });
+  await once(child.stdout, "data");
+  child.stdout.destroy();
+  const [code] = await once(child, "close");
+  expect(code).toBe(0);
+  expect([await box.status("one"), await box.status("two")]).toEqual(["completed", "completed"]);
+  expect(runLog(box).at(-1)).toMatch(/exit code 0$/);
+});
+
+test("a killed run is continued first, then the new one runs if its scope has work", async () => {
+  const box = sandbox();
+  useAgent(box);
+  await box.add("one");
+  const wait = box.put("wait", "");
+  const first = box.start(["run"]);
+  await until("the agent is asked", () => first.stdout().includes("prompt implementer sent"));
+  first.kill("SIGKILL");
+  await first.ended;
+  const { run_id } = await box.record();
+  const second = box.start(["run"]);
+  await until("it is taken up", () => second.stdout().includes(`Continuing run ${run_id} from `));
+  rmSync(wait);
+  const { code, stdout } = await second.ended;
+  expect(code).toBe(0);
+  expect(stdout.match(/^run \S+ started/gm) ?? []).toHaveLength(0);
+  expect(await box.record()).toMatchObject({ run_id, status: "succeeded", issues: { one: { status: "success" } } });
+  const texts = runLog(box);
+  expect(texts[0]).toContain(`run ${run_id} started`);
+  expect(texts.filter((line) => line.includes("one: started"))).toHaveLength(1);
+});

@@ -1,0 +1,137 @@
+import { spawnSync } from "node:child_process";
+import { expect, test } from "vitest";
+import { program, type Sandbox, sandbox } from "./sandbox.js";
+
+async function json(box: Sandbox, ...args: string[]) {
+  const { stdout } = await box.ratchet(...args, "--json");
+  return JSON.parse(stdout);
+}
+
+test("work add prints the id: its own, or the project's next", async () => {
+  const { ratchet } = sandbox();
+  expect(await ratchet("work", "add", "First")).toEqual({ code: 0, stdout: "shop-1\n", stderr: "" });
+  expect((await ratchet("work", "add", "Second", "--id", "own.id-2")).stdout).toBe("own.id-2\n");
+  expect(JSON.parse((await ratchet("work", "add", "Third", "--json")).stdout)).toEqual({ id: "shop-2" });
+});
+
+test("work show --json has every key of the contract", async () => {
+  const box = sandbox();
+  await box.add("epic-1", { more: ["--type", "epic"] });
+  await box.add("one");
+  await box.add("two", { body: "Text\nof two", more: ["--dep", "one", "--parent", "epic-1", "--priority", "P0"] });
+  const shown = await json(box, "work", "show", "two");
+  expect(shown).toMatchObject({
+    id: "two",
+    title: "Do two",
+    body: "Text\nof two",
+    type: "task",
+    parent: "epic-1",
+    deps: ["one"],
+    priority: 0,
+    status: "available",
+    claimed_by: null,
+    failure_count: 0,
+    failure_reason: null,
+    payload: null,
+  });
+  expect(Object.keys(shown)).toContain("source");
+  expect(shown.events.map((event: { type: string }) => event.type)).toEqual(["added"]);
+});
+
+test("a body comes from standard input, byte for byte", async () => {
+  const box = sandbox();
+  const input = "first {line}\n$HOME `x` %s ünïcode\n";
+  const args = [program, "work", "add", "From stdin", "--id", "in", "--body-file", "-"];
+  spawnSync(process.execPath, args, { cwd: box.dir, env: box.env, input });
+  expect((await json(box, "work", "show", "in")).body).toBe(input);
+});
+
+test("work list leaves completed ones out unless --all, and filters by status", async () => {
+  const box = sandbox();
+  for (const id of ["a", "b", "c"]) await box.add(id);
+  await box.ratchet("work", "complete", "a");
+  await box.ratchet("work", "block", "b", "--reason", "later");
+  const ids = async (...args: string[]) =>
+    (await json(box, "work", "list", ...args)).map((item: { id: string }) => item.id);
+  expect(await ids()).toEqual(["b", "c"]);
+  expect(await ids("--all")).toEqual(["a", "b", "c"]);
+  expect(await ids("--status", "blocked,completed")).toEqual(["a", "b"]);
+  expect((await box.ratchet("work", "list", "--status", "lost")).code).toBe(2);
+});
+
+test.each([
+  [["work", "add", "x", "--id", "taken"], 1, "the id taken is taken"],
+  [["work", "add", "x", "--id", "no spaces"], 1, "no valid id"],
+  [["work", "add", "x", "--dep", "nobody"], 1, "no item nobody"],
+  [["work", "add", "x", "--priority", "P7"], 2, "--priority P7"],
+  [["work", "add", "x", "--type", "story"], 2, "--type story"],
+  [["work", "add", "x", "--created-at", "soon"], 2, "--created-at soon"],
+  [["work", "add", "x", "--project", "other"], 1, "no project other"],
+  [["work", "add", "  "], 2, "the title is empty"],
+  [["work", "show", "nobody"], 1, "no item nobody"],
+  [["work", "release", "taken"], 1, "taken is available, not claimed"],
+  [["work", "unblock", "taken"], 1, "taken is available"],
+  [["work", "dep", "taken", "--on", "nobody"], 1, "no item nobody"],
+  [["retry", "nobody"], 1, "no item nobody"],
+])("%j is refused with exit %d", async (args, code, message) => {
+  const box = sandbox();
+  await box.add("taken");
+  const plain = await box.ratchet(...args);
+  expect(plain).toMatchObject({ code, stdout: "" });
+  expect(plain.stderr).toContain(message);
+  const { stdout } = await box.ratchet(...args, "--json");
+  expect(JSON.parse(stdout).error.message).toContain(message);
+});
+
+test("S1 of many who claim one item at the same time one gets it", async () => {
+  const box = sandbox();
+  await box.add("one");
+  const claims = await Promise.all(Array.from({ length: 8 }, () => box.ratchet("work", "claim", "one", "--json")));
+  expect(claims.map(({ code }) => code).sort()).toEqual([0, 1, 1, 1, 1, 1, 1, 1]);
+  expect(claims.filter(({ stdout }) => JSON.parse(stdout).claimed === true)).toHaveLength(1);
+});
+
+test("a claim is kept, given back, and taken by name again and again", async () => {
+  const box = sandbox();
+  await box.add("one");
+  expect(await json(box, "work", "claim", "one", "--as", "me")).toMatchObject({ claimed: true, holder: "me" });
+  expect(await json(box, "work", "claim", "one", "--as", "me")).toMatchObject({ claimed: true });
+  expect(await json(box, "work", "claim", "one", "--as", "you")).toEqual({ claimed: false });
+  expect((await box.ratchet("work", "heartbeat", "one", "--as", "you")).code).toBe(1);
+  expect((await box.ratchet("work", "heartbeat", "one")).code).toBe(0);
+  expect((await box.ratchet("work", "release", "one", "--as", "you")).code).toBe(1);
+  expect((await box.ratchet("work", "release", "one")).code).toBe(0);
+  expect(await json(box, "work", "claim")).toMatchObject({ claimed: true, id: "one" });
+  expect(await json(box, "work", "claim")).toEqual({ claimed: false });
+});
+
+test("S2 the third failure quarantines; only retry brings it back", async () => {
+  const box = sandbox();
+  await box.add("one");
+  const fail = async () => (await json(box, "work", "fail", "one", "--reason", "no luck")).status;
+  expect([await fail(), await fail(), await fail()]).toEqual(["available", "available", "quarantined"]);
+  expect((await box.ratchet("work", "unblock", "one")).code).toBe(1);
+  expect((await box.ratchet("retry", "one")).code).toBe(0);
+  expect(await json(box, "work", "show", "one")).toMatchObject({ status: "available", failure_count: 0 });
+});
+
+test("S3 dependencies are added, removed and never go in circles", async () => {
+  const box = sandbox();
+  for (const id of ["a", "b", "c"]) await box.add(id);
+  expect((await json(box, "work", "dep", "b", "--on", "a", "--on", "a")).deps).toEqual(["a"]);
+  expect((await box.ratchet("work", "dep", "c", "--on", "b")).code).toBe(0);
+  const circle = await box.ratchet("work", "dep", "a", "--on", "c");
+  expect([circle.code, circle.stderr]).toEqual([1, expect.stringContaining("circle")]);
+  expect(await json(box, "work", "claim", "b")).toEqual({ claimed: false });
+  expect((await json(box, "work", "dep", "b", "--on", "a", "--remove")).deps).toEqual([]);
+  expect(await json(box, "work", "claim", "b")).toMatchObject({ claimed: true });
+});
+
+test("projects are known by their folder's name and can be named from elsewhere", async () => {
+  const box = sandbox();
+  expect((await box.ratchet("project", "add")).stdout).toBe("shop\n");
+  expect(await json(box, "project", "list")).toEqual([{ project_id: "shop", repo_path: box.dir }]);
+  const { code } = await box.start(["work", "add", "x", "--project", "shop"], { cwd: box.root }).ended;
+  expect(code).toBe(0);
+  expect((await box.ratchet("project", "add", "nowhere")).code).toBe(1);
+});
