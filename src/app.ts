@@ -28,7 +28,6 @@ import type { Project, Store } from "./store/store.js";
 import { version } from "./version.js";
 
 export type { RunRequest, StartedRun } from "./run/start.js";
-export type { Worktrees, WorktreeView } from "./run/worktrees.js";
 export type { Project, Store } from "./store/store.js";
 
 /** The program, assembled: the only place that names concrete adapters, each loaded when it is used. */

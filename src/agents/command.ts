@@ -9,7 +9,7 @@ import { readTurn } from "./read-turn.js";
 export function commandAgent(settings: AgentSettings): Agent {
   return {
     kind: "command",
-    check: async () => missingProgram(settings.command[0], "agent.command"),
+    check: async (dir) => missingProgram(settings.command[0], "agent.command", dir),
     command: (turn) => callProgram(settings, turn),
     read: readTurn,
     message: (files) => readLines(files.stdout),

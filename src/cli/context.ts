@@ -13,13 +13,15 @@ export interface Context {
 }
 
 /** A command with its arguments, ready to run; what it returns is the exit code. */
-export type Action = (context: Context) => Promise<number>;
+type Action = (context: Context) => Promise<number>;
 
 /** What the command line asks for. `external`: the exit code when something outside of Ratchet fails. */
 export interface Chosen {
   readonly action: Action;
   readonly external: 1 | 3;
 }
+
+export type Choose = (action: Action, external?: 1 | 3) => void;
 
 export function createContext(at: { readonly cwd: string; readonly env: NodeJS.ProcessEnv }, out: Output): Context {
   return { ...at, out, app: createApp(at) };

@@ -1,15 +1,13 @@
 import { Command, CommanderError } from "commander";
 import { UserError } from "../lib/errors.js";
 import { version } from "../version.js";
-import type { Action, Chosen } from "./context.js";
+import type { Choose, Chosen } from "./context.js";
 import { declareBoard } from "./declare/board.js";
 import { withExample } from "./declare/example.js";
 import { declareLook } from "./declare/look.js";
 import { declareProject } from "./declare/project.js";
 import { declareRun } from "./declare/run.js";
 import type { Output } from "./output.js";
-
-export type Choose = (action: Action, external?: 1 | 3) => void;
 
 /** null: help was asked for and has been printed. */
 export function parseArguments(args: readonly string[], out: Output): Chosen | UserError | null {

@@ -142,25 +142,10 @@ function storedIssues(ids: readonly string[], ledger: Ledger | null): StoredRevi
   });
 }
 
-/** Reports of a check that has judged: it may no longer report what another one still does, which no event tells. */
-const judgements: readonly string[] = [
-  "gate-passed",
-  "gate-failed",
-  "session-end-completed",
-  "review-started",
-  "review-ended",
-  "prompt-sent",
-  "issue-finished",
-];
-
 function findingRows(event: PublicEvent, ledger: Ledger | null): RowChange[] {
-  const findings = ledger?.findings ?? [];
-  const rows = judgements.includes(event.type)
-    ? findings.filter((finding) => finding.status === "open")
-    : event.type === "finding-raised" || event.type === "finding-resolved"
-      ? findings.filter((finding) => finding.id === event.finding)
-      : [];
-  return rows.map((row) => ({ table: "finding", row }));
+  if (event.type !== "finding-raised" && event.type !== "finding-resolved") return [];
+  const row = ledger?.findings.find((finding) => finding.id === event.finding);
+  return row ? [{ table: "finding", row }] : [];
 }
 
 function countFindings(ledger: Ledger): IssueRecord["findings"] {

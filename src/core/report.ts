@@ -129,9 +129,9 @@ export type ReportBody =
       readonly counters: Counters;
       readonly session_id: string | null;
       readonly duration_seconds?: number;
-      /** (HEAD tree, files tree) that the last failed gate or blocking round saw. */
       /** Where it differs from base_sha. */
       readonly review_base?: string;
+      /** (HEAD tree, files tree) that the last failed gate or blocking round saw. */
       readonly seen?: { readonly tree: string; readonly filesTree: string } | null;
     }
   | { readonly type: "run-end-started"; readonly success_count: number; readonly total_count: number }

@@ -6,12 +6,11 @@ import { exists, readJson } from "../lib/files.js";
 import { safeName } from "../lib/home.js";
 import { makeGitDir, repairFiles } from "./checkout-files.js";
 import { adoptIndex, type Checkout, gitIn, ownIndex } from "./checkout-git.js";
-import { readOr, readTemplate, writeIfChanged } from "./checkout-template.js";
+import { readTemplate } from "./checkout-template.js";
 import { type CopyOptions, copyIntoCheckout } from "./copy.js";
 import type { Mirror } from "./mirror-refs.js";
 import { removeTree } from "./remove-tree.js";
-
-export { type Checkout, gitIn } from "./checkout-git.js";
+import { readOr, writeIfChanged } from "./small-files.js";
 
 export interface CheckoutOptions {
   readonly path: string;

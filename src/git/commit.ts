@@ -2,10 +2,10 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findCheckout } from "./checkout.js";
 import { adoptIndex, type Checkout, gitIn, ownIndex } from "./checkout-git.js";
-import { readOr } from "./checkout-template.js";
 import { resolveHead } from "./head.js";
 import { parkCheckout } from "./parking.js";
 import { asAuthor, type Identity } from "./repository.js";
+import { readOr } from "./small-files.js";
 import { shareBranch } from "./snapshot.js";
 import { dropOperations, forgetAlignment, readChanges, unfinishedOperations, writeFilesTree } from "./status.js";
 

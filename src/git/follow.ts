@@ -1,10 +1,10 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf, Refusal } from "../lib/errors.js";
-import { readOr } from "./checkout-template.js";
 import { GitError, git } from "./git.js";
 import { fetchIntoUser, isAncestor, type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
 import { commonDirOf } from "./repository.js";
+import { readOr } from "./small-files.js";
 import { followedRef, landedRef, markGiven } from "./tip.js";
 
 /**

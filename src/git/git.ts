@@ -68,7 +68,7 @@ export async function gitText(cwd: string, args: readonly string[], options: Git
 }
 
 /** The file another git process holds, if that is why the command failed. */
-export function heldLock(stderr: string): string | null {
+function heldLock(stderr: string): string | null {
   const found =
     /Unable to create '([^\n]+\.lock)': File exists/.exec(stderr) ??
     /could not lock config file ([^\n]+): File exists/.exec(stderr);

@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf } from "../lib/errors.js";
 import { exists } from "../lib/files.js";
-import { readOr } from "./checkout-template.js";
+import { readOr } from "./small-files.js";
 
 const commit = /^([0-9a-f]{40}|[0-9a-f]{64})$/;
 

@@ -6,7 +6,7 @@ import { isAncestor, type Mirror, mergeTrees, updateRefs } from "./mirror-refs.j
 import { asAuthor, type Identity } from "./repository.js";
 import { followedRef, landedRef, readLine, tipOf } from "./tip.js";
 
-export { type Followed, followTarget, putBranch } from "./follow.js";
+export { followTarget, putBranch } from "./follow.js";
 export { isLanded } from "./tip.js";
 
 /**
@@ -78,7 +78,7 @@ async function proposeMerge(
   return { type: "proposed", tip, commit, tree: merge.tree, merged: true };
 }
 
-export function proposedRef(issue: string): string {
+function proposedRef(issue: string): string {
   return `refs/ratchet/proposed/${safeName(issue)}`;
 }
 

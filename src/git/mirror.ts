@@ -3,15 +3,16 @@ import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { codeOf } from "../lib/errors.js";
 import { exists } from "../lib/files.js";
-import { type CheckoutTemplate, readOr, writeIfChanged, writeTemplate } from "./checkout-template.js";
+import { type CheckoutTemplate, writeTemplate } from "./checkout-template.js";
 import { copySettings } from "./copied-settings.js";
 import { GitError, git, gitText } from "./git.js";
 import { fetchFromUser, type Mirror } from "./mirror-refs.js";
 import { removeTree } from "./remove-tree.js";
 import { commonDirOf, readConfig } from "./repository.js";
+import { readOr, writeIfChanged } from "./small-files.js";
 
 export type { Mirror } from "./mirror-refs.js";
-export { type Tip, tipOf } from "./tip.js";
+export { tipOf } from "./tip.js";
 
 const userRefs = [
   "+refs/heads/*:refs/user/heads/*",

@@ -1,9 +1,10 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Checkout, gitIn } from "./checkout-git.js";
-import { readOr, readTemplate } from "./checkout-template.js";
+import { readTemplate } from "./checkout-template.js";
 import { GitError } from "./git.js";
 import { readRefFiles } from "./head.js";
+import { readOr } from "./small-files.js";
 
 /** The refs of a checkout that are neither the branch nor what it started with: an agent's branches, tags, stash. */
 async function ownRefs(checkout: Checkout): Promise<readonly string[]> {

@@ -1,2 +1,2 @@
-export { listParked, type Parked, parkWork } from "./parking.js";
-export { type Restored, restoreParked } from "./restore.js";
+export { listParked, parkWork } from "./parking.js";
+export { restoreParked } from "./restore.js";

@@ -2,8 +2,8 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { exists } from "../lib/files.js";
 import { adoptIndex, type Checkout, gitIn, ownIndex } from "./checkout-git.js";
-import { readOr, writeIfChanged } from "./checkout-template.js";
 import { GitError } from "./git.js";
+import { readOr, writeIfChanged } from "./small-files.js";
 
 /** How a path differs from the commit. Paths are bytes: not every file name is text. */
 export interface Change {
@@ -39,7 +39,7 @@ export async function forgetAlignment(checkout: Checkout): Promise<void> {
   await rm(join(checkout.gitDir, "ratchet", "aligned"), { force: true });
 }
 
-export function parseStatus(bytes: Buffer): readonly Change[] {
+function parseStatus(bytes: Buffer): readonly Change[] {
   const changes: Change[] = [];
   for (let at = 0; at < bytes.length; ) {
     const end = bytes.indexOf(0, at);

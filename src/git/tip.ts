@@ -1,10 +1,10 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { exists } from "../lib/files.js";
-import { writeIfChanged } from "./checkout-template.js";
 import { git, gitText } from "./git.js";
 import { fetchFromUser, hasCommit, isAncestor, type Mirror, mergeTrees, readRefs, updateRefs } from "./mirror-refs.js";
 import { asAuthor, readIdentity } from "./repository.js";
+import { writeIfChanged } from "./small-files.js";
 
 /**
  * The landed line of a target, and where the user's own branch stands against it. `sha` is always a commit that work
@@ -51,10 +51,9 @@ export interface Line {
 
 export async function readLine(mirror: Mirror, target: string): Promise<Line> {
   const branch = `refs/heads/${target}`;
-  const [ours, theirs] = await Promise.all([
-    readRefs(mirror.path, [landedRef(target), followedRef(target)]),
-    readRefs(mirror.repoPath, [branch, landedRef(target)]),
-  ]);
+  // Ours before theirs: followed is written after the user's branch moved, so read in this order it is never ahead of it.
+  const ours = await readRefs(mirror.path, [landedRef(target), followedRef(target)]);
+  const theirs = await readRefs(mirror.repoPath, [branch, landedRef(target)]);
   const user = theirs.get(branch) ?? null;
   const landed = ours.get(landedRef(target)) ?? null;
   if (user !== null && user !== landed && !(await hasCommit(mirror.path, user))) {

@@ -20,7 +20,7 @@ import { isLanded } from "./tip.js";
 
 export { discardChanges, putAt } from "./clean.js";
 export { commitAll } from "./commit.js";
-export { type Snapshot, type SnapshotOptions, snapshot } from "./snapshot.js";
+export { snapshot } from "./snapshot.js";
 
 export interface OpenOptions {
   readonly path: string;

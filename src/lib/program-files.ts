@@ -38,11 +38,12 @@ export async function readLastWords(stderrPath: string): Promise<string> {
 export function missingProgram(
   program: string | undefined,
   setting: string,
+  dir = process.cwd(),
 ): { readonly message: string; readonly hint: string } | null {
   if (program === undefined || program === "") {
     return { message: `${setting} is empty`, hint: `name a program: ${setting}: [my-program, --flag]` };
   }
-  const seen = findExecutable(program, process.env.PATH ?? "", process.cwd());
+  const seen = findExecutable(program, process.env.PATH ?? "", dir);
   if (seen.state === "found") return null;
   if (seen.state === "not-executable") {
     return { message: `${setting}: ${seen.path} is not executable`, hint: `chmod +x ${seen.path}` };

@@ -20,7 +20,7 @@ export function commandReviewer({
   const [program = "", ...rest] = command;
   return {
     kind: "command",
-    check: async () => missingProgram(command[0], `the command of reviewer ${name}`),
+    check: async (dir) => missingProgram(command[0], `the command of reviewer ${name}`, dir),
     command: (turn) => ({ argv: [program, ...rest], env: turnEnvironment(turn), stopSignal: "SIGTERM" }),
     read: readReview,
   };

@@ -90,7 +90,7 @@ export function newRunRecord(
 /** Finds what is missing before any agent starts, then drives. */
 export async function startRun(parts: RunParts): Promise<StartedRun> {
   for (const program of [parts.agent, ...parts.reviewers.values()]) {
-    const missing = await program.check();
+    const missing = await program.check(parts.repoPath);
     if (missing) throw new UserError(missing.message, { hint: missing.hint, code: "program-missing" });
   }
   const { home, runId, projectId, repoPath, inbox } = parts;

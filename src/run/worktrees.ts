@@ -20,7 +20,7 @@ export interface Worktrees {
   /** From the commit the issue started at to its files as they are; without a checkout to its last commit. */
   diff(issueId: string, known: { readonly base: string | null; readonly head: string | null }): Promise<string>;
 }
-export interface WorktreeView {
+interface WorktreeView {
   /** The issue's id as a file name. */
   readonly name: string;
   readonly path: string;

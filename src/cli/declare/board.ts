@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { AddOptions } from "../commands/work-add.js";
 import type { ClaimOptions, ItemOptions } from "../commands/work-change.js";
 import type { ListOptions } from "../commands/work-list.js";
-import type { Choose } from "../parse.js";
+import type { Choose } from "../context.js";
 import { collect, withExample } from "./example.js";
 
 const change = () => import("../commands/work-change.js");

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { FindingsOptions } from "../commands/findings.js";
-import type { Choose } from "../parse.js";
+import type { Choose } from "../context.js";
 import { withExample } from "./example.js";
 
 interface Json {

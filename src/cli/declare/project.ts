@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Choose } from "../parse.js";
+import type { Choose } from "../context.js";
 import { withExample } from "./example.js";
 
 interface Json {

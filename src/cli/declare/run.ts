@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Choose } from "../parse.js";
+import type { Choose } from "../context.js";
 import type { RunFlags } from "../run/request.js";
 import { collect, withExample } from "./example.js";
 

@@ -3,7 +3,8 @@ import type { PublicEvent } from "../../core/report.js";
 import { messageOf } from "../../lib/errors.js";
 import type { Context } from "../context.js";
 import type { Interrupts } from "./interrupts.js";
-import { openPresenter, type Presenter } from "./presenter.js";
+import { openPresenter } from "./open-presenter.js";
+import type { Presenter } from "./presenter.js";
 import { openRunLog, type RunLog } from "./run-log.js";
 
 export interface DriveOptions {

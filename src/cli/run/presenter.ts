@@ -1,7 +1,4 @@
 import type { PublicEvent } from "../../core/report.js";
-import { logLine } from "../../views/log-lines.js";
-import type { Context } from "../context.js";
-import type { Output } from "../output.js";
 
 /** How a run is shown while it goes on. None of it can fail the run. */
 export interface Presenter {
@@ -16,34 +13,4 @@ export interface Presenter {
 export interface Showing {
   readonly json: boolean;
   readonly withoutSummary?: boolean;
-}
-
-export async function openPresenter(context: Context, runId: string, showing: Showing): Promise<Presenter> {
-  if (showing.json) return jsonPresenter(context.out);
-  if (!context.out.isTerminal) return plainPresenter(context.out);
-  const { livePresenter } = await import("./live-presenter.js");
-  return await livePresenter(context, runId, showing);
-}
-
-const nothing = () => undefined;
-
-function jsonPresenter(out: Output): Presenter {
-  return {
-    past: nothing,
-    event: (event) => out.jsonLine(event),
-    say: (text) => out.note(text),
-    end: async () => undefined,
-  };
-}
-
-function plainPresenter(out: Output): Presenter {
-  return {
-    past: nothing,
-    event: (event) => {
-      const line = logLine(event);
-      if (line) out.line(line.text);
-    },
-    say: (text) => out.note(text),
-    end: async () => undefined,
-  };
 }

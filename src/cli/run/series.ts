@@ -29,14 +29,14 @@ export async function driveSeries(context: Context, series: Series): Promise<num
     for (const { run } of unfinished.filter(({ driverAlive }) => !driverAlive)) {
       if (interrupts.level > 0) break;
       say(context, series, `Continuing run ${run.runId} from ${run.startedAt}`);
-      codes.push(await driveUnfinished(context, run.runId, { series, interrupts }));
+      codes.push(await driveOwned(context, { type: "unfinished", runId: run.runId }, { series, interrupts }));
     }
     if (interrupts.level > 0) return 130;
     const others = unfinished.filter(({ driverAlive }) => driverAlive).map(({ run }) => run.runId);
     if (others.length > 0) out.note(`working along with run ${others.join(", ")}`);
     if (codes.length === 0 || (await hasWork(context, series))) {
       const { settings, options } = series;
-      codes.push(await driveToEnd(context, { type: "new", settings, options }, { ...series, interrupts }));
+      codes.push(await driveOwned(context, { type: "new", settings, options }, { series, interrupts }));
     }
     return worst(codes);
   } finally {
@@ -49,19 +49,18 @@ function say({ out }: Context, { json }: Series, line: string): void {
   else out.line(line);
 }
 
-/** Another process may have taken it up at the same moment: then it is that one's. */
-async function driveUnfinished(
+/** Another process may have taken the run up at the same moment, or while this one slept: then it is that one's. */
+async function driveOwned(
   context: Context,
-  runId: string,
+  request: RunRequest,
   { series, interrupts }: { readonly series: Series; readonly interrupts: Interrupts },
 ): Promise<number> {
-  const request: RunRequest = { type: "unfinished", runId };
   try {
     return await driveToEnd(context, request, { ...series, interrupts });
   } catch (error) {
     if (!isTakenOver(error)) throw error;
-    context.out.note(`run ${runId} was taken up by another process: ${messageOf(error)}`);
-    return 0;
+    context.out.note(`${messageOf(error)}: that process goes on with the run, see ratchet status`);
+    return request.type === "unfinished" ? 0 : 3;
   }
 }
 

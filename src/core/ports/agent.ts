@@ -45,8 +45,8 @@ export interface TurnReading {
 /** A one-way agent is its command line and a reader of its output; starting, following, stopping and re-attaching are run/perform/turn's. */
 export interface Agent {
   readonly kind: AgentKind;
-  /** What is missing before a turn can start, with a hint; null: all there. */
-  check(): Promise<{ readonly message: string; readonly hint: string } | null>;
+  /** What is missing before a turn can start, with a hint; null: all there. `dir`: where relative programs are looked for. */
+  check(dir?: string): Promise<{ readonly message: string; readonly hint: string } | null>;
   command(turn: Turn): ProgramCall;
   read(files: TurnFiles, exitCode: number | null): Promise<TurnReading>;
   /** The lines of the last message, streamed. */
@@ -56,7 +56,7 @@ export interface Agent {
 /** A reviewer is a program and a reader of its verdict: never a pass without a positive word. */
 export interface Reviewer {
   readonly kind: ReviewerKind;
-  check(): Promise<{ readonly message: string; readonly hint: string } | null>;
+  check(dir?: string): Promise<{ readonly message: string; readonly hint: string } | null>;
   command(turn: Turn): ProgramCall;
   read(files: TurnFiles, exitCode: number | null): Promise<TurnReading & { readonly review: ReviewOutcome | null }>;
 }
