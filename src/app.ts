@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Diagnostic } from "./config/diagnostic.js";
 import type { ConfigFlags } from "./config/overlay.js";
+import { reviewerSource } from "./config/reviewer.js";
 import type { IssueEffect, PromptKind } from "./core/issue/effects.js";
 import type { IssueEvent } from "./core/issue/events.js";
 import type { IssueLife } from "./core/issue/state.js";
@@ -201,7 +202,7 @@ async function runParts(app: App, request: RunRequest): Promise<RunParts> {
       next: (machine, signal) => store.nextSignal(machine, 0, signal),
     },
     history: historyOf(store, frame),
-    unfinished: (await store.unfinishedRuns(projectId)).map(({ run }) => run.runId),
+    unfinished: async () => (await store.unfinishedRuns(projectId)).map(({ run }) => run.runId),
     register: async () => {
       if (stored) return;
       const record = newRunRecord(frame, { now, head: repository.head, version });
@@ -219,11 +220,12 @@ function targetOf(repository: Repository, settings: Settings): string {
 }
 
 /** One reviewer per slot: the panel's members, or the one there is. None when no review is enabled. */
-async function loadReviewers({ per_issue_review: section }: Settings): Promise<Map<string, Reviewer>> {
-  if (!section.enabled) return new Map();
-  const { reviewer_type: kind } = section;
-  if (kind !== "panel") return new Map([[kind, await reviewers[kind](section, kind)]]);
-  const members = section.panel.map(async (member) => {
+async function loadReviewers(settings: Settings): Promise<Map<string, Reviewer>> {
+  const { section, reviewer } = reviewerSource(settings);
+  if (section === "default") return new Map();
+  const { reviewer_type: kind } = reviewer;
+  if (kind !== "panel") return new Map([[kind, await reviewers[kind](reviewer, kind)]]);
+  const members = reviewer.panel.map(async (member) => {
     return [member.name, await reviewers[member.reviewer_type](member, member.name)] as const;
   });
   return new Map(await Promise.all(members));
@@ -289,7 +291,8 @@ function historyOf(store: Store, { runId, projectId, settings }: Frame): History
   });
   return {
     ledger,
-    record: async (issueId) => (await store.issueRecords(runId)).find((one) => one.issueId === issueId)?.record ?? null,
+    record: async (issueId) => (await store.issueRecord(runId, issueId))?.record ?? null,
+    hadLife: async (issueId) => (await store.issueRecord(runId, issueId)) !== null,
     nextLife: (issueId) => store.nextLife(projectId, issueId),
     resumeFrom: async (issueId) => {
       const last = await store.lastRecord(projectId, issueId);

@@ -112,8 +112,16 @@ describe("follow-ups", () => {
   });
 
   it("gate_followup has attempt n of m, the findings, the issue id and the commands", () => {
-    const text = gateFollowupPrompt(followup, templates);
+    const text = gateFollowupPrompt({ ...followup, merge: null }, templates);
     expectAll(text, ["demo-1", "attempt 2 of 3", "[P0] Null deref", "- test: npm test"]);
+    expect(text).not.toContain("git merge");
+  });
+
+  it("gate_followup after a conflict demands the merge in Ratchet's own words, outside of the fence", () => {
+    const merge = { target: "main", commit: "abc123" };
+    const text = gateFollowupPrompt({ ...followup, findings: "- a conflict", merge }, templates);
+    expectAll(text, ["## First merge main", "`git merge abc123`"]);
+    expect(text.indexOf("## First merge")).toBeGreaterThan(text.indexOf("- a conflict"));
   });
 
   it("continue says which issue and why", () => {

@@ -10,6 +10,7 @@ import {
   guidesLine,
   type IssueText,
   issueSection,
+  mergeSection,
   type NamedCommand,
   optional,
   replySection,
@@ -61,8 +62,15 @@ export interface FollowupData extends Common, Attempt {
   readonly findings: string;
   readonly commands: readonly NamedCommand[];
 }
-export function gateFollowupPrompt(data: FollowupData, templates: Templates): string {
-  return fill("gate_followup", templates, followupValues(data));
+/** `merge`: the commit of the target that the branch must contain before it is judged again; null: none is demanded. */
+export function gateFollowupPrompt(
+  data: FollowupData & { readonly merge: { readonly target: string; readonly commit: string } | null },
+  templates: Templates,
+): string {
+  return fill("gate_followup", templates, {
+    ...followupValues(data),
+    merge: data.merge ? mergeSection(data.merge) : "",
+  });
 }
 export function reviewFollowupPrompt(data: FollowupData, templates: Templates): string {
   return fill("review_followup", templates, followupValues(data));
@@ -128,7 +136,7 @@ export function continuePrompt(
   return fill("continue", templates, { issue_id: data.issueId, reason: data.reason });
 }
 
-function followupValues(data: FollowupData): TemplateValues<"gate_followup" | "review_followup"> {
+function followupValues(data: FollowupData): TemplateValues<"review_followup"> {
   return {
     issue_id: data.issueId,
     ...attemptValues(data),

@@ -49,6 +49,16 @@ export function failureSection(failure: CommandFailure): string {
   return `${head}\n\n${fence(failure.tails, `The end of its output. It ${data}.`)}`;
 }
 
+/** Ratchet's own demand, so it stands outside of the fence around the findings. */
+export function mergeSection({ target, commit }: { readonly target: string; readonly commit: string }): string {
+  return [
+    `## First merge ${target}`,
+    "",
+    `Others have changed \`${target}\` meanwhile. Run \`git merge ${commit}\` (the commit is there already), resolve every`,
+    "conflict so that both changes keep their meaning, and commit the merge. Do not rebase and do not squash.",
+  ].join("\n");
+}
+
 /** The change itself, as far as it fits; the rest is said and can be asked of git. */
 export function diffSection(diff: string, budgetBytes: number): string {
   if (diff.trim() === "") return "The change is empty.";

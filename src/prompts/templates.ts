@@ -4,7 +4,7 @@ import { namesIn } from "./template.js";
 /** The names each template may use. A project's own template may leave some out. */
 export const templateNames = {
   implementer: ["issue_id", "issue", "branch", "guides", "commands", "findings", "project_text"],
-  gate_followup: ["issue_id", "attempt", "max_attempts", "findings", "commands", "project_text"],
+  gate_followup: ["issue_id", "attempt", "max_attempts", "findings", "merge", "commands", "project_text"],
   review_followup: ["issue_id", "attempt", "max_attempts", "findings", "commands", "project_text"],
   fixer: ["scope", "attempt", "max_attempts", "issue", "failure", "findings", "commands", "guides", "project_text"],
   review: [

@@ -60,6 +60,8 @@ export interface Inbox {
 /** What earlier lives of an issue left behind. */
 export interface History {
   nextLife(issueId: string): Promise<number>;
+  /** This run has had a life of the issue. */
+  hadLife(issueId: string): Promise<boolean>;
   ledger(issueId: string): Promise<Ledger>;
   /** As this run has recorded it so far. */
   record(issueId: string): Promise<IssueRecord | null>;

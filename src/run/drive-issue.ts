@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { IssueEffect } from "../core/issue/effects.js";
 import type { IssueEvent } from "../core/issue/events.js";
 import { issueMachine } from "../core/issue/machine.js";
@@ -32,6 +33,7 @@ export async function driveIssue(run: RunContext, start: IssueStart, stop: Abort
         projectId: run.projectId,
         target: run.target,
         options: run.options,
+        promptPath: (folder) => join(run.home.attempt(run.runId, start.issueId, folder), "prompt.md"),
       }),
       perform: issuePerformer(life),
       crashed: (effect, error) => ({
@@ -44,6 +46,8 @@ export async function driveIssue(run: RunContext, start: IssueStart, stop: Abort
       stop,
       onCommit: (state) => {
         current = state;
+        // Whoever goes back to work on a failed landing lets the next one land meanwhile.
+        if (state.state.phase !== "finalizing") run.landing.release(machine);
       },
     });
   } finally {

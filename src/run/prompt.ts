@@ -41,11 +41,14 @@ export async function renderPrompt(life: LifeContext, effect: TurnEffect, folder
         templates,
       );
     }
-    case "gate_followup":
+    case "gate_followup": {
+      const findings = (await findingsText(life, folder, effectFindings(life, effect))) ?? "";
+      const merge = life.state().landing.demanded ? { target: life.run.target, commit: effect.base } : null;
+      return gateFollowupPrompt({ ...common, findings, commands, merge }, templates);
+    }
     case "review_followup": {
       const findings = (await findingsText(life, folder, effectFindings(life, effect))) ?? "";
-      const render = effect.prompt === "gate_followup" ? gateFollowupPrompt : reviewFollowupPrompt;
-      return render({ ...common, findings, commands }, templates);
+      return reviewFollowupPrompt({ ...common, findings, commands }, templates);
     }
     case "fixer": {
       const findings = await findingsText(life, folder, effectFindings(life, effect));

@@ -21,6 +21,6 @@ export function resumeFrom(
       .filter((one) => stored.some(({ file, title }) => file === one.file && title === one.title))
       .map(({ id }) => id),
     baseSha: record.base_sha ?? null,
-    seen: null,
+    seen: record.seen ?? null,
   };
 }

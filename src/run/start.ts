@@ -14,6 +14,7 @@ import { readIdentity } from "../git/repository.js";
 import { UserError } from "../lib/errors.js";
 import { exists } from "../lib/files.js";
 import type { Home } from "../lib/home.js";
+import { withLock } from "../lib/lock.js";
 import { redactor } from "../lib/redact.js";
 import { type History, type Inbox, type Journal, type RunContext, runMachineId } from "./context.js";
 import { driveRun } from "./drive-run.js";
@@ -55,8 +56,8 @@ export interface RunParts {
   readonly journal: Journal;
   readonly inbox: Inbox;
   readonly history: History;
-  /** Runs that somebody drives or will drive; what belongs to others is left over. */
-  readonly unfinished: readonly string[];
+  /** Runs that somebody drives or will drive, as of now; what belongs to others is left over. */
+  readonly unfinished: () => Promise<readonly string[]>;
   /** Writes the run's record down before its machine starts; nothing for one that is taken up again. */
   readonly register: () => Promise<void>;
 }
@@ -120,12 +121,19 @@ export async function startRun(parts: RunParts): Promise<StartedRun> {
   };
 }
 
-/** Landing worktrees belong to runs; those whose run is over go, also those that a crash left behind. */
-async function sweepLandings(run: RunContext, unfinished: readonly string[]): Promise<void> {
-  const others = unfinished.filter((runId) => runId !== run.runId).map(landingName);
+/**
+ * Landing worktrees belong to runs; those whose run is over go, also those that a crash left behind. A run is recorded
+ * before it makes one, so runs are asked for after the folders were listed.
+ */
+async function sweepLandings(run: RunContext, unfinished: RunParts["unfinished"]): Promise<void> {
+  await withLock(join(run.home.root, "locks", "landings"), () => sweepAlone(run, unfinished));
+}
+
+async function sweepAlone(run: RunContext, unfinished: RunParts["unfinished"]): Promise<void> {
   const folder = dirname(run.home.worktree(run.projectId, "_"));
   const names = (await exists(folder)) ? await readdir(folder) : [];
-  const over = names.filter((name) => name.startsWith(landingName("")) && !others.includes(name));
+  const living = (await unfinished()).map(landingName);
+  const over = names.filter((name) => name.startsWith(landingName("")) && !living.includes(name));
   for (const name of over) {
     await removeLandingWorktree(run.mirror, join(folder, name));
     giveBackSlotNumber(run.home.root, join(folder, name));

@@ -127,6 +127,14 @@ export async function issueRecords(sql: Sql, runId: string): Promise<StoredIssue
   return rows.map(toIssue);
 }
 
+export async function issueRecord(sql: Sql, runId: string, issueId: string): Promise<StoredIssue | null> {
+  const [row] = await sql.all(
+    "SELECT run_id, issue_id, life, record FROM issue_records WHERE run_id = ? AND issue_id = ?",
+    [runId, issueId],
+  );
+  return row === undefined ? null : toIssue(row);
+}
+
 /** The whole record, as `runs export` prints it. */
 export async function readRunRecord(sql: Sql, run: StoredRun): Promise<RunRecord> {
   const issues = await issueRecords(sql, run.runId);

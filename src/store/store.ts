@@ -17,6 +17,7 @@ import { listProjects, type Project, projectAt, registerProject } from "./projec
 import {
   createRun,
   findRun,
+  issueRecord,
   issueRecords,
   lastRecord,
   listRuns,
@@ -65,6 +66,7 @@ export interface Store {
   runRecord(run: StoredRun): Promise<RunRecord>;
   unfinishedRuns(projectId: string | null): Promise<UnfinishedRun[]>;
   issueRecords(runId: string): Promise<StoredIssue[]>;
+  issueRecord(runId: string, issueId: string): Promise<StoredIssue | null>;
   lastRecord(projectId: string, issueId: string): Promise<StoredIssue | null>;
   nextLife(projectId: string, issueId: string): Promise<number>;
 
@@ -142,6 +144,7 @@ function runQueries(sql: Sql) {
     runRecord: (run) => readRunRecord(sql, run),
     unfinishedRuns: (projectId) => unfinishedRuns(sql, projectId, "run"),
     issueRecords: (runId) => issueRecords(sql, runId),
+    issueRecord: (runId, issueId) => issueRecord(sql, runId, issueId),
     lastRecord: (projectId, issueId) => lastRecord(sql, projectId, issueId),
     nextLife: (projectId, issueId) => nextLife(sql, projectId, issueId),
   } satisfies Partial<Store>;

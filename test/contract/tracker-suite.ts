@@ -96,6 +96,21 @@ export function testTracker(name: string, make: () => Promise<TrackerWorld>): vo
       expect(await tracker.claim("one", "run-3")).toBe(false);
     });
 
+    it("takes what was stopped first when it resumes", async () => {
+      await world.add({ id: "fresh", priority: 0 });
+      await world.add({ id: "one" });
+      await tracker.claim("one", "run-1");
+      await tracker.release("one", "run-1");
+      expect(await ready()).toEqual(["fresh", "one"]);
+      expect(await ready({ ...all, resume: true })).toEqual(["one", "fresh"]);
+    });
+
+    it("decides between two that claim at once", async () => {
+      await world.add({ id: "one" });
+      const won = await Promise.all(["run-1", "run-2", "run-3"].map((run) => tracker.claim("one", run)));
+      expect(won.filter(Boolean)).toHaveLength(1);
+    });
+
     it("gives an escalated issue to nobody", async () => {
       await world.add({ id: "one" });
       await tracker.claim("one", "run-1");

@@ -1,4 +1,5 @@
 import { localTracker } from "../../src/trackers/local.js";
+import { beadsWorld } from "./beads-world.js";
 import { newItem } from "./new-item.js";
 import { tempStore } from "./temp-store.js";
 import { testTracker } from "./tracker-suite.js";
@@ -15,3 +16,6 @@ testTracker("local", async () => {
     done,
   };
 });
+
+testTracker("beads (bd)", async () => beadsWorld({ program: "bd", envelope: true }));
+testTracker("beads (br)", async () => beadsWorld({ program: "br" }));

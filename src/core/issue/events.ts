@@ -97,6 +97,8 @@ export type LandOutcome =
   /** The commit is on the landed line. `behind`: why the user's branch could not follow, and what to run. */
   | { readonly type: "landed"; readonly commit: string; readonly behind: string | null }
   | { readonly type: "moved" }
+  /** It cannot land before a person has acted, such as after the target was rewound: asked again until it can. */
+  | { readonly type: "waits"; readonly reason: string }
   | { readonly type: "refused"; readonly reason: string }
   /** The issue was closed by someone else meanwhile. */
   | { readonly type: "closed" };

@@ -137,3 +137,13 @@ describe("closing", () => {
     expect(removed(play({}, { command: () => ({ exitCode: 1 }) }))).toBe(false);
   });
 });
+
+describe("a landing that has to wait for a person", () => {
+  it("D5 says what it waits for, asks again later, and lands without having counted a round", () => {
+    const world = play({}, { land: (effect, n) => (effect.op === "propose" && n <= 2 ? rewound : undefined) });
+    expect(world.reports.filter(({ type }) => type === "waiting")).toHaveLength(2);
+    expect(world.life.state.ending).toMatchObject({ status: "success" });
+    expect(world.life.state.landing.rounds).toBe(0);
+  });
+});
+const rewound = { type: "waits", reason: "main was rewound" } as const;

@@ -16,6 +16,7 @@ import { oweTurn } from "./turns.js";
  * reviewed commit and the target needs the gate again, not the review; a conflict goes back to the agent.
  */
 const mergeRounds = 3;
+const landingWaitMs = 10_000;
 
 export function enterFinalize(step: Step) {
   const { state, policy } = step;
@@ -48,6 +49,8 @@ export function afterLand(step: Step, outcome: LandOutcome) {
     }
     case "moved":
       return isStopping(step.state) ? endHalted(step) : propose(step);
+    case "waits":
+      return waitToLand(step, outcome.reason);
     case "refused":
       return step.fail("landing_failed", `Landing was refused: ${outcome.reason}`);
     case "closed": {
@@ -70,6 +73,18 @@ export function afterLandingCommand(step: Step, event: CommandEnded) {
   if (passed) remember(step, landing.proposed.tree, name);
   else if (!command.allow_fail) raiseMerge(step, [commandRemark(event, { name, command: command.command })], "gate");
   nextCommand(step);
+}
+
+/** Visible, and over as soon as the target is right again, or the life is told to end. */
+function waitToLand(step: Step, reason: string) {
+  if (step.state.halt) return endHalted(step);
+  const until = step.at + landingWaitMs;
+  step.report({ type: "waiting", for: reason, until });
+  step.oweTimer("landing", until);
+}
+
+export function afterLandingWait(step: Step) {
+  return step.state.halt ? endHalted(step) : propose(step);
 }
 
 function propose(step: Step): void {

@@ -100,6 +100,7 @@ export function policyOf({ review: patch, sessionEnd, settings, options }: Setup
     runId: "run-2",
     projectId: "p",
     target: "main",
+    promptPath: (folder) => `runs/${folder}/prompt.md`,
     options: { strict: false, fresh: false, ...options },
   };
 }

@@ -3,7 +3,7 @@ import { waive } from "../ledger/ledger.js";
 import { afterClaim, afterSetup, afterWorktree, begin } from "./claim.js";
 import { afterClosingTracker, afterRemoval, enterClosing } from "./close.js";
 import type { CommandEnded, IssueEvent, IssueSignal, Stamped, TurnEnded } from "./events.js";
-import { afterLand, afterLandingCommand, enterFinalize } from "./finalize.js";
+import { afterLand, afterLandingCommand, afterLandingWait, enterFinalize } from "./finalize.js";
 import { afterGateCommand, enterGate } from "./gate.js";
 import { absorbCommand, endHalted, failureOf, halt, isHalting, isInFlight } from "./halt.js";
 import { afterTurn } from "./implement.js";
@@ -148,5 +148,6 @@ function commandEnded(step: Step, event: CommandEnded) {
 function timerFired(step: Step, owed: Owed) {
   if (owed.slot !== undefined) return resendReviewer(step, owed.slot);
   if (owed.key === step.state.sessionEnd?.timer) return sessionEndTimeout(step);
+  if (step.state.phase === "finalizing") return afterLandingWait(step);
   resendTurn(step);
 }

@@ -7,6 +7,8 @@ export interface IssuePolicy {
   readonly projectId: string;
   /** The branch that work lands on. */
   readonly target: string;
+  /** The prompt's file in the attempt folder of this name. */
+  readonly promptPath: (folder: string) => string;
   readonly options: { readonly strict: boolean; readonly fresh: boolean };
 }
 

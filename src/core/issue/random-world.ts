@@ -189,6 +189,7 @@ export class RandomWorld extends World {
     if (effect.op === "branch") return { type: "landed", commit: effect.head, behind: null };
     if (this.chance(15)) return { type: "moved" };
     if (effect.op === "commit") return { type: "landed", commit: effect.commit, behind: null };
+    if (this.chance(10)) return { type: "waits", reason: "main was rewound" };
     const tip = `tip${this.choose() % 5}`;
     if (this.likely(35)) return { type: "conflict", tip, files: ["a.ts"] };
     if (this.chance(5)) return { type: "closed" };

@@ -167,7 +167,13 @@ function startSlot(step: Step, name: string): void {
     name,
   );
   step.report({ type: "review-started", attempt, reviewer: name, commit: head, stage });
-  const prompt = { kind: "review", attempt, max_attempts: maxAttempts, path: folder, role: "reviewer" } as const;
+  const prompt = {
+    kind: "review",
+    attempt,
+    max_attempts: maxAttempts,
+    path: step.policy.promptPath(folder),
+    role: "reviewer",
+  } as const;
   step.report({ type: "prompt-sent", ...prompt, reviewer: name });
 }
 

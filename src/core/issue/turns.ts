@@ -207,5 +207,12 @@ function send(step: Step, turn: TurnState, until: number | null): void {
     until,
   });
   const { attempt, maxAttempts, role } = turn;
-  step.report({ type: "prompt-sent", kind: prompt, attempt, max_attempts: maxAttempts, path: folder, role });
+  step.report({
+    type: "prompt-sent",
+    kind: prompt,
+    attempt,
+    max_attempts: maxAttempts,
+    path: step.policy.promptPath(folder),
+    role,
+  });
 }

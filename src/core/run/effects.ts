@@ -25,7 +25,12 @@ export type RunEffect =
   /** Registers the run: fetches the mirror and fixes the target's tip. */
   | { readonly kind: "prepare"; readonly key: string }
   /** The next issue that may start, once a slot is free for its first turn. */
-  | { readonly kind: "pick"; readonly key: string; readonly not: readonly string[] }
+  | {
+      readonly kind: "pick";
+      readonly key: string;
+      /** In flight, or lost to somebody else; what this run has finished its history knows. */
+      readonly not: readonly string[];
+    }
   /** Drives an issue's life to its end. */
   | { readonly kind: "child"; readonly key: string; readonly start: IssueStart }
   /** Puts a signal into the inbox of a child. */

@@ -27,6 +27,8 @@ export function runMachine(policy: RunPolicy): (state: RunState, event: Stamped<
   };
 }
 
+const lostMax = 100;
+
 class RunStep {
   state: RunState;
   readonly effects: RunEffect[] = [];
@@ -94,11 +96,10 @@ function prepared(step: RunStep, event: Extract<RunEvent, { type: "prepared" }>)
 }
 
 function picked(step: RunStep, start: Extract<RunEvent, { type: "picked" }>["start"]): void {
-  const { children, taken, started } = step.state;
+  const { children, started } = step.state;
   const key = `child:${start.issueId}:${start.life}`;
   const child: RunChild = { key, issueId: start.issueId, life: start.life };
   step.set({ picking: null, started: started + 1, children: [...children, child] });
-  step.set({ taken: [...taken.filter((id) => id !== start.issueId), start.issueId] });
   step.effects.push({ kind: "child", key, start });
   pick(step);
 }
@@ -110,6 +111,7 @@ function childEnded(step: RunStep, event: Extract<RunEvent, { type: "child-ended
   const { status } = event;
   step.set({
     children: state.children.filter((one) => one !== child),
+    lost: status === "not-claimed" ? [...state.lost, event.issueId].slice(-lostMax) : state.lost,
     external: state.external || event.trackerOwed,
     started: state.started - (status === "not-claimed" ? 1 : 0),
     succeeded: state.succeeded + (status === "success" ? 1 : 0),
@@ -173,7 +175,11 @@ function pick(step: RunStep): void {
   const picks = step.state.picks + 1;
   const key = `pick:${picks}`;
   step.set({ picks, picking: key });
-  step.effects.push({ kind: "pick", key, not: step.state.taken });
+  step.effects.push({
+    kind: "pick",
+    key,
+    not: [...step.state.children.map(({ issueId }) => issueId), ...step.state.lost],
+  });
 }
 
 function stopPicking(step: RunStep): void {

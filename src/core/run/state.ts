@@ -1,4 +1,4 @@
-/** A run as its row keeps it: what is in flight, counts, and the issues it must not take again. */
+/** A run as its row keeps it: what is in flight, and counts. */
 export interface RunState {
   readonly version: 1;
   readonly phase: "preparing" | "running" | "done";
@@ -11,8 +11,8 @@ export interface RunState {
   readonly children: readonly RunChild[];
   /** Tells that are owed. */
   readonly telling: readonly string[];
-  /** Issues this run has had: neither they nor the follow-ups they made are taken by it again. */
-  readonly taken: readonly string[];
+  /** The last issues that somebody else claimed first: they left no record that would keep them from being picked again. */
+  readonly lost: readonly string[];
   readonly started: number;
   readonly succeeded: number;
   readonly failed: number;
@@ -42,7 +42,7 @@ export function newRun(): RunState {
     picking: null,
     children: [],
     telling: [],
-    taken: [],
+    lost: [],
     started: 0,
     succeeded: 0,
     failed: 0,

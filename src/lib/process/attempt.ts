@@ -5,7 +5,7 @@ import { codeOf } from "../errors.js";
 
 /**
  * The files by which shim, orchestrator and their successors agree about one program: `pid` (who has the folder, made
- * once), `lease` (somebody still cares), `stop` (somebody asked for the end), `exit` (how it ended, made once).
+ * once), `lease` (somebody still cares), `orphaned` (nobody did any more), `stop` (somebody asked for the end), `exit` (how it ended, made once).
  */
 export interface Attempt {
   readonly folder: string;
@@ -81,6 +81,11 @@ export function markStop(attempt: Attempt, why: string): void {
 /** null: nobody ended it. */
 export function readStopMark(attempt: Attempt): string | null {
   return readSmall(join(attempt.folder, "stop"));
+}
+
+/** The shim ended the program because nobody followed it: whatever its exit says, it was not done. */
+export function isOrphaned(attempt: Attempt): boolean {
+  return readSmall(join(attempt.folder, "orphaned")) !== null;
 }
 
 function readSmall(path: string): string | null {

@@ -1,7 +1,7 @@
 import { type FSWatcher, statSync, watch } from "node:fs";
 import { join } from "node:path";
 import { codeOf } from "../errors.js";
-import { type Attempt, attemptOf, readStopMark, touchLease } from "./attempt.js";
+import { type Attempt, attemptOf, isOrphaned, readStopMark, touchLease } from "./attempt.js";
 import { findAttempt } from "./find.js";
 import { ownShim } from "./start.js";
 import { endLost, reapLeftovers } from "./stop.js";
@@ -25,7 +25,7 @@ export type Followed =
   | { readonly type: "timed-out" }
   | { readonly type: "idle" }
   | { readonly type: "aborted" }
-  /** The shim is gone without a word; the rest of its tree is ended already. */
+  /** The shim is gone without a word, or had to end the program because nobody followed it; the rest of its tree is ended already. */
   | { readonly type: "lost" };
 
 /** Watchers lose events and laptops sleep: this often it is looked at without being woken. */
@@ -59,6 +59,7 @@ async function endOf(attempt: Attempt): Promise<Followed | null> {
   if (found.state === "running") return null;
   if (found.state === "ended") {
     await reapLeftovers(attempt.cookie);
+    if (isOrphaned(attempt)) return { type: "lost" };
     return { type: "exited", code: found.exit, stopped: readStopMark(attempt) };
   }
   await endLost(attempt);

@@ -48,6 +48,7 @@ watch() {
     kill -KILL 0
   done
 }
+umask 077
 set -C
 echo $$ >"$1/pid" || exit 97
 set +C
@@ -56,7 +57,8 @@ trap : INT TERM HUP QUIT
 (
   RATCHET_TURN=$2
   export RATCHET_TURN
-  shift 4
+  umask $5
+  shift 5
   exec "$@"
 )
 set -- "$1" "$2" $?
@@ -83,5 +85,6 @@ export interface ShimCall {
 export function shimArguments({ folder, cookie, graceSeconds, argv }: ShimCall): string[] {
   const stepSeconds = Math.min(10, Math.max(1, Math.floor(graceSeconds / 6)));
   const steps = Math.ceil(graceSeconds / stepSeconds);
-  return ["-c", shimText, shimName, folder, cookie, String(steps), String(stepSeconds), ...argv];
+  const umask = process.umask().toString(8).padStart(4, "0");
+  return ["-c", shimText, shimName, folder, cookie, String(steps), String(stepSeconds), umask, ...argv];
 }

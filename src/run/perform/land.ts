@@ -38,7 +38,7 @@ async function land(life: LifeContext, effect: LandEffect, signal: AbortSignal):
       await life.run.landing.acquire(life.machine, signal);
       const message = { issue: life.issueId, title: life.title, run: runId };
       const proposal = await proposeLanding(mirror, { target: effect.target, head: effect.head, message, identity });
-      return proposal.type === "waits" ? { type: "refused", reason: proposal.reason } : proposal;
+      return proposal;
     }
     case "commit": {
       await life.run.landing.acquire(life.machine, signal);

@@ -28,10 +28,13 @@ export async function performPick(run: RunContext, effect: Pick, signal: AbortSi
 /** The first that this run has not had; what it has had is hardly ever ready again, so a few rows are enough. */
 async function bestIssue(run: RunContext, not: readonly string[]): Promise<Issue | null> {
   const { scope, resume } = run.options;
-  const had = new Set(not);
+  const had = async (id: string) => not.includes(id) || (await run.history.hadLife(id));
   for (let limit = 8; ; limit *= 4) {
     const ready = await run.tracker.ready({ scope, resume, limit });
-    const issue = ready.find(({ id, followUpOf }) => !had.has(id) && !had.has(followUpOf ?? ""));
-    if (issue || ready.length < limit) return issue ?? null;
+    for (const issue of ready) {
+      const madeHere = issue.followUpOf != null && (await had(issue.followUpOf));
+      if (!madeHere && !(await had(issue.id))) return issue;
+    }
+    if (ready.length < limit) return null;
   }
 }

@@ -1,5 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { reviewerSource } from "../../config/reviewer.js";
 import type { TurnEffect } from "../../core/issue/effects.js";
 import type { IssueEvent, Marker, ReviewOutcome, Snapshot, TurnEnded, TurnOutcome } from "../../core/issue/events.js";
 import { parseMarker } from "../../core/issue/marker.js";
@@ -99,10 +100,11 @@ async function ensureStarted(life: LifeContext, effect: TurnEffect, folder: stri
 }
 
 function timeoutMs(life: LifeContext, effect: TurnEffect): number {
-  const { settings } = life.run;
-  return effect.role === "reviewer"
-    ? settings.per_issue_review.agent_sdk_timeout * 1000
-    : settings.timeout_minutes * 60_000;
+  if (effect.role !== "reviewer") return life.run.settings.timeout_minutes * 60_000;
+  const { reviewer } = reviewerSource(life.run.settings);
+  const member = reviewer.panel.find(({ name }) => name === effect.slot) ?? reviewer;
+  const seconds = member.reviewer_type === "cerberus" ? member.cerberus.timeout : member.agent_sdk_timeout;
+  return seconds * 1000;
 }
 
 type Exited = { readonly type: "exited"; readonly code: number };

@@ -1,4 +1,5 @@
-import { spawn } from "node:child_process";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { commandEnvironment } from "../../lib/environment.js";
 import { codeOf, ExternalError, messageOf } from "../../lib/errors.js";
@@ -10,15 +11,15 @@ import { readErrorText } from "./read.js";
  * call that fails is tried again, and then it is an error with the program's own words: nothing is concluded from it.
  */
 export interface Beads {
-  /** Its answer. `reads` decides which failures are an answer too: they are returned, not tried again. */
-  call(args: readonly string[], more?: CallOptions): Promise<Answer>;
+  call(args: readonly string[], options?: CallOptions): Promise<Answer>;
   /** How a call is named in messages. */
   nameOf(args: readonly string[]): string;
 }
 export interface CallOptions {
-  /** Who does it, for the tracker's history and its claims. */
+  /** Who does it, for the tracker's claims and its history. */
   readonly actor?: string;
   readonly tries?: number;
+  /** Failures that say something about the issue: returned, not tried again. */
   readonly isAnswer?: (failure: Answer) => boolean;
 }
 export interface Answer {
@@ -28,7 +29,8 @@ export interface Answer {
   readonly words: string;
 }
 
-export interface BeadsOptions {
+export interface BeadsPlace {
+  /** The repository whose issues they are. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -36,14 +38,15 @@ export interface BeadsOptions {
 const names = ["bd", "br"];
 const timeoutMs = 60_000;
 const pausesMs = [250, 1000];
+const noProgram = "neither bd nor br is on PATH";
 const hint = "install beads (bd, or its port br), or choose another tracker: tracker: {type: local}";
 
 /** Why there is no tracker to ask, with a hint; null: there is one. */
-export function missingBeads({ env, cwd }: BeadsOptions): { readonly message: string; readonly hint: string } | null {
-  return findBeads(env, cwd) === null ? { message: "tracker.type beads: neither bd nor br is on PATH", hint } : null;
+export function missingBeads(place: BeadsPlace): { readonly message: string; readonly hint: string } | null {
+  return findBeads(place) === null ? { message: `tracker.type beads: ${noProgram}`, hint } : null;
 }
 
-function findBeads(env: BeadsOptions["env"], cwd: string): { name: string; path: string } | null {
+function findBeads({ cwd, env }: BeadsPlace): { readonly name: string; readonly path: string } | null {
   for (const name of names) {
     const seen = findExecutable(name, env.PATH ?? "", cwd);
     if (seen.state === "found") return { name, path: seen.path };
@@ -51,67 +54,82 @@ function findBeads(env: BeadsOptions["env"], cwd: string): { name: string; path:
   return null;
 }
 
-export function openBeads(options: BeadsOptions): Beads {
-  const found = findBeads(options.env, options.cwd);
+export function openBeads(place: BeadsPlace): Beads {
+  const found = findBeads(place);
   const nameOf = (args: readonly string[]): string => [found?.name ?? "bd", ...args.slice(0, 2)].join(" ");
   return {
     nameOf,
     call: async (args, { actor, tries = pausesMs.length + 1, isAnswer = () => false } = {}) => {
-      if (found === null) throw new ExternalError("tracker", "neither bd nor br is on PATH", { hint });
-      const argv = [...(actor === undefined ? [] : [`--actor=${actor}`]), ...args, "--json"];
-      for (let pause = 0; ; pause++) {
-        const answer = await run(found.path, argv, options);
+      if (found === null) throw new ExternalError("tracker", noProgram, { hint });
+      const argv = [...args, ...(actor === undefined ? [] : [`--actor=${actor}`]), "--json"];
+      for (let failures = 1; ; failures++) {
+        const answer = await run(found.path, argv, place);
         if (answer.code === 0 || isAnswer(answer)) return answer;
-        if (pause + 1 >= tries) throw failure(nameOf(args), answer);
-        await delay(pausesMs[pause] ?? 1000);
+        if (failures >= tries) throw callFailed(nameOf(args), answer);
+        await pauseAfter(failures);
       }
     },
   };
 }
 
-function failure(call: string, { code, words }: Answer): ExternalError {
-  const how = code === timedOut ? `gave no answer within ${timeoutMs / 1000} s` : `failed (exit code ${code})`;
+export async function pauseAfter(failures: number): Promise<void> {
+  await delay(pausesMs[failures - 1] ?? pausesMs.at(-1));
+}
+
+export function callFailed(call: string, { code, words }: Answer): ExternalError {
+  const how = code === noAnswer ? `gave no answer within ${timeoutMs / 1000} s` : `failed (exit code ${code})`;
   return new ExternalError("tracker", `${call} ${how}${words === "" ? "" : `: ${words}`}`, { retryable: true });
 }
-const timedOut = -1;
+const noAnswer = -1;
 
-/** A background helper that the program leaves behind may keep the pipes open: the exit counts, not their end. */
-const drainMs = 500;
-
-function run(path: string, argv: readonly string[], { cwd, env }: BeadsOptions): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    // A NUL cannot be part of an argument.
-    const child = spawn(path, argv.map((each) => each.replaceAll("\0", "")), {
+async function run(path: string, argv: readonly string[], { cwd, env }: BeadsPlace): Promise<Answer> {
+  // A NUL cannot be part of an argument.
+  const child = spawn(
+    path,
+    argv.map((each) => each.replaceAll("\0", "")),
+    {
       cwd,
       env: commandEnvironment(env, ["BD_*", "BEADS_*", "BR_*"]),
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],
-    });
-    const output: Buffer[] = [];
-    const errors: Buffer[] = [];
-    child.stdout.on("data", (chunk: Buffer) => output.push(chunk));
-    child.stderr.on("data", (chunk: Buffer) => errors.push(chunk));
-    let late = false;
-    const timer = setTimeout(() => {
-      late = true;
-      endGroup(child.pid);
-    }, timeoutMs);
-    const settle = (code: number): void => {
-      clearTimeout(timer);
+    },
+  );
+  const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
+  let late = false;
+  const timer = setTimeout(() => {
+    late = true;
+    endGroup(child.pid);
+  }, timeoutMs);
+  try {
+    const code = await ended(child, path);
+    return { code: late ? noAnswer : code, stdout: stdout(), words: readErrorText(stdout()) ?? lastLine(stderr()) };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function collect(stream: Readable): () => string {
+  const chunks: Buffer[] = [];
+  stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+  return () => Buffer.concat(chunks).toString("utf8");
+}
+
+/** A helper that the program leaves in the background may keep the pipes open: its exit counts, not their end. */
+function ended(child: ChildProcessByStdio<null, Readable, Readable>, path: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const settle = (code: number | null): void => {
       child.stdout.destroy();
       child.stderr.destroy();
-      const stdout = Buffer.concat(output).toString("utf8");
-      const stderr = Buffer.concat(errors).toString("utf8");
-      resolve({ code: late ? timedOut : code, stdout, words: readErrorText(stdout) ?? lastLine(stderr) });
+      resolve(code ?? 1);
     };
+    child.once("close", settle);
+    child.once("exit", (code) => setTimeout(() => settle(code), drainMs).unref());
     child.once("error", (error) => {
-      clearTimeout(timer);
       reject(new ExternalError("tracker", `${path} cannot be started: ${messageOf(error)}`, { cause: error }));
     });
-    child.once("close", (code) => settle(code ?? 1));
-    child.once("exit", (code) => void delay(drainMs, undefined, { ref: false }).then(() => settle(code ?? 1)));
   });
 }
+const drainMs = 1000;
 
 function endGroup(pid: number | undefined): void {
   if (pid === undefined) return;

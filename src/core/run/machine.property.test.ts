@@ -1,0 +1,77 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { RunEffect, RunEvent } from "./effects.js";
+import { newRun, runMachine } from "./machine.js";
+
+const statuses = ["success", "failed", "escalated", "interrupted", "not-claimed"] as const;
+
+/** Answers what is owed as the numbers say, and in the end benignly. */
+function answer(effect: RunEffect, choose: () => number): RunEvent | null {
+  const { key } = effect;
+  const n = choose();
+  if (n % 17 === 3 && effect.kind !== "wait") {
+    return { type: "crashed", key, effect: effect.kind, message: "broke", external: n % 2 === 0 };
+  }
+  switch (effect.kind) {
+    case "prepare":
+      return { type: "prepared", key, target: "main", tip: "c0", projectId: "p", repoPath: "/r" };
+    case "pick":
+      if (n % 3 === 0) return { type: "none-left", key };
+      return { type: "picked", key, start: { issueId: `i${key}`, title: "t", life: 1, resume: null } };
+    case "child": {
+      const status = statuses[n % statuses.length] ?? "failed";
+      const flags = { trackerOwed: n % 23 === 1, abort: status === "failed" && n % 7 === 1 };
+      return { type: "child-ended", key, issueId: effect.start.issueId, status, commit: null, ...flags };
+    }
+    case "tell":
+      return { type: "told", key };
+    case "wait":
+      return n % 11 === 1 ? { type: "signal", key, signal: { name: n % 2 === 0 ? "drain" : "stop" } } : null;
+    case "timer":
+      return { type: "timer-fired", key };
+  }
+}
+
+describe("whatever happens to a run", () => {
+  it("it ends once, with nothing owed and no key owed twice, and its exit code says the worst that happened", () => {
+    const choices = fc.array(fc.nat(9999), { maxLength: 200, size: "max" });
+    fc.assert(
+      fc.property(choices, fc.option(fc.nat(5)), (numbers, maxIssues) => {
+        const policy = { scope: { type: "all" }, resume: false, strict: false, fresh: false, maxIssues } as const;
+        const transition = runMachine(policy);
+        const rest = [...numbers];
+        const choose = () => rest.shift() ?? 0;
+        const owed = new Map<string, RunEffect>();
+        const keys = new Set<string>();
+        const finished: number[] = [];
+        let state = newRun();
+        const arrive = (event: RunEvent) => {
+          if ("key" in event) owed.delete(event.key);
+          const next = transition(state, { ...event, at: 1 });
+          state = next.state;
+          for (const key of next.cancel ?? []) owed.delete(key);
+          for (const effect of next.effects) {
+            if (keys.has(effect.key)) throw new Error(`${effect.key} is owed twice`);
+            keys.add(effect.key);
+            owed.set(effect.key, effect);
+          }
+          for (const report of next.reports ?? []) if (report.type === "run-finished") finished.push(report.exit_code);
+        };
+        arrive({ type: "started" });
+        for (let steps = 0; owed.size > 0; steps += 1) {
+          if (steps > 5000) throw new Error("the run does not end");
+          const effects = [...owed.values()];
+          const effect = effects[choose() % effects.length] ?? effects[0];
+          const busy = effects.find(({ kind }) => kind !== "wait");
+          const event = (effect && answer(effect, choose)) ?? (busy && answer(busy, choose));
+          if (!event) throw new Error("only a signal is owed: the run is stuck");
+          arrive(event);
+        }
+        expect(state.phase).toBe("done");
+        expect(finished).toEqual([state.exitCode]);
+        if (state.failed > 0) expect(state.exitCode).toBeGreaterThan(0);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,59 @@
+import type { Tracker } from "../core/ports/tracker.js";
+import { assigneeOf, openClaims, type TakeOver } from "./beads/claims.js";
+import { writeFollowUp } from "./beads/follow-up.js";
+import { isClosed, labels, showBead, toIssue } from "./beads/issues.js";
+import { type BeadsPlace, openBeads } from "./beads/program.js";
+import type { Bead } from "./beads/read.js";
+
+export { missingBeads } from "./beads/program.js";
+
+import { readReady } from "./beads/ready.js";
+
+/**
+ * Issues in beads. The tracker's own words tell what became of each: closed with the commit, `needs-followup` with a
+ * note, `human-review`; people and other tools read them without Ratchet. Telling an end twice changes nothing.
+ */
+export function beadsTracker(place: BeadsPlace, takeOver: TakeOver | null = null): Tracker {
+  const beads = openBeads(place);
+  const claims = openClaims(beads, takeOver);
+  const release = (id: string, holder: string, ...more: string[]): Promise<unknown> =>
+    beads.call(["update", id, "--status=open", "--assignee=", ...more], { actor: assigneeOf(holder) });
+  /** Label and note first: between the two calls the issue is still held, so nobody sees it free and unmarked. */
+  const giveUp = async (id: string, holder: string, end: { label: string; word: string; reason: string }) => {
+    const bead = await claims.held(id, holder, ({ status, labels: given }) => {
+      return status === "open" && given.includes(end.label);
+    });
+    if (bead === null) return;
+    const notes = withNote(bead, `Ratchet run ${holder} ${end.word}: ${end.reason} (ratchet logs show ${holder})`);
+    await beads.call(["update", id, `--add-label=${end.label}`, `--notes=${notes}`], { actor: assigneeOf(holder) });
+    await release(id, holder);
+  };
+  return {
+    kind: "beads",
+    ready: (query) => readReady(beads, claims, query),
+    get: async (id) => {
+      const bead = await showBead(beads, id);
+      return bead === null ? null : toIssue(bead);
+    },
+    claim: claims.claim,
+    complete: async (id, holder, { commit, note }) => {
+      const bead = await claims.held(id, holder, ({ status }) => isClosed(status));
+      if (bead === null) return;
+      const said = note === "" ? "done" : note;
+      const reason = commit === null ? said : `${said} (commit ${commit})`;
+      await beads.call(["close", id, `--reason=${reason}`], { actor: assigneeOf(holder) });
+    },
+    fail: (id, holder, reason) => giveUp(id, holder, { label: labels.failed, word: "failed", reason }),
+    escalate: (id, holder, reason) => giveUp(id, holder, { label: labels.escalated, word: "needs a person", reason }),
+    release: async (id, holder) => {
+      if ((await claims.held(id, holder, () => true)) === null) return;
+      await release(id, holder, `--add-label=${labels.stopped}`);
+    },
+    followUp: (source, text) => writeFollowUp(beads, source, text),
+  };
+}
+
+function withNote({ notes }: Bead, note: string): string {
+  if (notes.includes(note)) return notes;
+  return notes === "" ? note : `${notes}\n\n${note}`;
+}

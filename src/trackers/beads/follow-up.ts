@@ -1,0 +1,88 @@
+import type { Tracker } from "../../core/ports/tracker.js";
+import { ExternalError } from "../../lib/errors.js";
+import { followUpMark, isClosed, labels, listWhere, showAll } from "./issues.js";
+import { type Beads, pauseAfter } from "./program.js";
+import { type Bead, readBeads } from "./read.js";
+
+type Text = Parameters<Tracker["followUp"]>[1];
+
+/** A single argument of a program ends at 128 kB. */
+const longestText = 100_000;
+
+/**
+ * One open follow-up per source issue, known by the mark in its description. It is looked for before each try to make
+ * it: a call that failed may still have made it.
+ */
+export async function writeFollowUp(beads: Beads, source: string, text: Text): Promise<string> {
+  for (let failures = 1; ; failures++) {
+    const old = await findFollowUp(beads, source);
+    if (old !== null) return append(beads, old, { source, text });
+    try {
+      return await create(beads, source, text);
+    } catch (error) {
+      if (failures >= 3) throw error;
+      await pauseAfter(failures);
+    }
+  }
+}
+
+async function findFollowUp(beads: Beads, source: string): Promise<Bead | null> {
+  const open = (await listWhere(beads, `--label=${labels.followUp}`)).filter(({ status }) => !isClosed(status));
+  for await (const bead of showAll(
+    beads,
+    open.map(({ id }) => id),
+  )) {
+    if (bead.description.includes(followUpMark(source))) return bead;
+  }
+  return null;
+}
+
+async function create(beads: Beads, source: string, { title, body }: Text): Promise<string> {
+  const args = [
+    "create",
+    // A leading dash would be read as an option.
+    title.replace(/^[-\s]+/, ""),
+    "--type=task",
+    "--priority=3",
+    `--labels=${labels.followUp}`,
+    `--deps=discovered-from:${source}`,
+    `--description=${fitArgument([followUpMark(source), ...paragraphs(body)], source)}`,
+  ];
+  const { stdout } = await beads.call(args, { tries: 1 });
+  const [made] = readBeads(stdout, beads.nameOf(["create"]));
+  if (made === undefined) throw new ExternalError("tracker", `${beads.nameOf(["create"])} made no issue`);
+  return made.id;
+}
+
+async function append(
+  beads: Beads,
+  old: Bead,
+  { source, text }: { readonly source: string; readonly text: Text },
+): Promise<string> {
+  const known = paragraphs(old.description);
+  const added = paragraphs(text.body).filter((paragraph) => !known.includes(paragraph));
+  if (added.length > 0) {
+    await beads.call(["update", old.id, `--description=${fitArgument([...known, ...added], source)}`]);
+  }
+  return old.id;
+}
+
+function paragraphs(text: string): string[] {
+  return text
+    .split(/\n{2,}/)
+    .map((paragraph) => paragraph.trim())
+    .filter((paragraph) => paragraph !== "");
+}
+
+/** As much as an argument holds, and where the rest is. */
+function fitArgument(parts: readonly string[], source: string): string {
+  const kept: string[] = [];
+  let bytes = 0;
+  for (const part of parts) {
+    bytes += Buffer.byteLength(part) + 2;
+    if (bytes > longestText) break;
+    kept.push(part);
+  }
+  const left = parts.length - kept.length;
+  return [...kept, ...(left === 0 ? [] : [`(${left} more: ratchet findings ${source} --all)`])].join("\n\n");
+}

@@ -1,0 +1,119 @@
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { attemptsOf, eventsOf, type Sandbox, sandbox } from "./sandbox.js";
+
+const commit = `echo done >"$RATCHET_ISSUE_ID.txt"; git add --all; git commit --quiet --message "Work"`;
+const programs = fileURLToPath(new URL("../agents/", import.meta.url));
+
+async function withAgent(script: string, more: { config?: object; agent?: object; body?: string } = {}): Promise<Sandbox> {
+  const box = sandbox();
+  box.configure({
+    agent: { type: "command", command: box.script("agent.sh", script), ...more.agent },
+    ...more.config,
+  });
+  await box.add("one", { body: more.body ?? "" });
+  return box;
+}
+
+/** Folders of the run's turns and what is in them. */
+async function turnsOf(box: Sandbox): Promise<{ folders: string[]; path: (folder: string, file: string) => string }> {
+  const { run_id } = await box.record();
+  const folders = attemptsOf(box, run_id, "one");
+  return { folders, path: (folder, file) => join(box.home, "runs", run_id, "one", folder, file) };
+}
+
+test("an agent that prints 100 MB is followed to its end, and all of it is kept", async () => {
+  const box = await withAgent(`cat >/dev/null; ${process.execPath} ${programs}prints-100-mb.mjs; ${commit}`);
+  expect((await box.ratchet("run")).code).toBe(0);
+  const { path } = await turnsOf(box);
+  expect(statSync(path("01-implementer", "transcript.jsonl")).size).toBeGreaterThan(100 * 1024 * 1024);
+  expect(box.read("one.txt")).toBe("done\n");
+});
+
+test("an agent that never reads its prompt of 4 MB can still do its work", async () => {
+  const body = "a long story ".repeat(300_000);
+  const box = await withAgent(commit, { body });
+  expect((await box.ratchet("run")).code).toBe(0);
+  const { path } = await turnsOf(box);
+  expect(readFileSync(path("01-implementer", "prompt.md"), "utf8")).toContain(body);
+});
+
+test("a daemon that an agent leaves behind is gone when its turn has ended", async () => {
+  const daemon = `(setsid sh -c 'echo $$ >"$HOME/daemon"; (sleep 600 & echo $! >"$HOME/grandchild"); sleep 600' &)`;
+  const wait = `while [ ! -s "$HOME/grandchild" ]; do sleep 0.02; done`;
+  // What nobody has buried yet is gone all the same.
+  const gone = (name: string) => `! grep -q "^State:[^Z]*$" "/proc/$(cat "$HOME/${name}")/status"`;
+  const box = await withAgent(`cat >/dev/null; ${daemon} >/dev/null 2>&1; ${wait}; ${commit}`, {
+    config: {
+      commands: { check: `${gone("daemon")} && ${gone("grandchild")}` },
+      evidence_check: { required: ["check"] },
+    },
+  });
+  expect((await box.ratchet("run")).code).toBe(0);
+  expect(await box.issue("one")).toMatchObject({ gate_attempts: 1, status: "success" });
+  expect(box.processes()).toEqual([]);
+});
+
+test("a turn that takes too long ends with everything it started, grandchildren in their own session included", async () => {
+  const box = await withAgent(`echo unfinished >half.txt; exec sh ${programs}hangs.sh`, {
+    config: { timeout_minutes: 0.02 },
+  });
+  expect((await box.ratchet("run")).code).toBe(1);
+  const issue = await box.issue("one");
+  expect(issue).toMatchObject({ status: "failed", error: "turn_timeout", gate_attempts: 0 });
+  expect(box.processes()).toEqual([]);
+  expect(readFileSync(join(issue.worktree_path ?? "", "half.txt"), "utf8")).toBe("unfinished\n");
+  expect(await box.status("one")).toBe("failed");
+});
+
+test("exit 75 is tried again after the back-off, in the same session, with no attempt used", async () => {
+  const box = await withAgent(
+    `cat >"$HOME/prompt-$(ls "$HOME" | grep -c '^prompt-')"
+     echo "\${RATCHET_SESSION_ID:-new}" >>"$HOME/sessions"
+     echo '{"session_id": "s-1"}' >"$RATCHET_RESULT_FILE"
+     [ "$(wc -l <"$HOME/sessions")" -gt 2 ] || exit 75
+     ${commit}`,
+    { agent: { backoff_seconds: [1, 1] } },
+  );
+  const run = await box.ratchet("run", "--json");
+  expect(run.code).toBe(0);
+  expect(await box.issue("one")).toMatchObject({ status: "success", gate_attempts: 1 });
+  expect(readFileSync(join(box.root, "sessions"), "utf8").trim().split("\n")).toHaveLength(3);
+  const prompts = [0, 1, 2].map((n) => readFileSync(join(box.root, `prompt-${n}`), "utf8"));
+  expect(new Set(prompts).size).toBe(1);
+  const outcomes = eventsOf(run).flatMap((event) => (event.type === "turn-ended" ? [event.outcome] : []));
+  expect(outcomes).toEqual(["transient", "transient", "ended"]);
+  const sent = eventsOf(run).flatMap((event) => (event.type === "prompt-sent" ? [event.attempt] : []));
+  expect(sent).toEqual([1, 1, 1]);
+});
+
+test.each([
+  { exit: 75, error: "transient_exhausted", turns: 2 },
+  { exit: 66, error: "agent_failed", turns: 1 },
+  { exit: 1, error: "agent_failed", turns: 1 },
+])("an agent that always exits $exit fails with $error, its work kept", async ({ exit, error, turns }) => {
+  const box = await withAgent(`cat >/dev/null; echo half >half.txt; echo "no quota left" >&2; exit ${exit}`, {
+    agent: { backoff_seconds: [1] },
+  });
+  expect((await box.ratchet("run")).code).toBe(1);
+  const issue = await box.issue("one");
+  expect(issue).toMatchObject({ status: "failed", error, gate_attempts: 0, commit: null });
+  expect((await turnsOf(box)).folders).toHaveLength(turns);
+  expect(existsSync(join(issue.worktree_path ?? "", "half.txt"))).toBe(true);
+  expect(await box.status("one")).toBe("failed");
+  if (exit === 1) expect(issue.message).toContain("no quota left");
+});
+
+test("a missing agent program is found before anything starts: no run, no claim, no worktree", async () => {
+  const box = sandbox();
+  box.configure({ agent: { type: "command", command: ["/no/such/agent"] } });
+  await box.add("one");
+  const ended = await box.ratchet("run");
+  expect(ended.code).toBe(2);
+  expect(ended.stderr).toMatch(/\/no\/such\/agent.*\n +hint: /);
+  expect(await box.status("one")).toBe("available");
+  expect(JSON.parse((await box.ratchet("logs", "list", "--json")).stdout)).toEqual([]);
+  expect(existsSync(join(box.home, "runs")) ? readdirSync(join(box.home, "runs")) : []).toEqual([]);
+});
