@@ -138,12 +138,10 @@ describe("closing", () => {
   });
 });
 
-describe("a landing that has to wait for a person", () => {
-  it("D5 says what it waits for, asks again later, and lands without having counted a round", () => {
-    const world = play({}, { land: (effect, n) => (effect.op === "propose" && n <= 2 ? rewound : undefined) });
-    expect(world.reports.filter(({ type }) => type === "waiting")).toHaveLength(2);
-    expect(world.life.state.ending).toMatchObject({ status: "success" });
-    expect(world.life.state.landing.rounds).toBe(0);
-  });
+it("D5 a landing that waits for a person says so, asks again later, and counts no round", () => {
+  const rewound: LandOutcome = { type: "waits", reason: "main was rewound" };
+  const world = play({}, { land: landing(rewound, rewound) });
+  expect(world.reported("waiting")).toMatchObject([{ for: "main was rewound" }, { for: "main was rewound" }]);
+  expect(world.finished()).toMatchObject({ status: "success" });
+  expect(world.life.state.landing.rounds).toBe(0);
 });
-const rewound = { type: "waits", reason: "main was rewound" } as const;

@@ -1,0 +1,111 @@
+import { presets } from "../../config/presets.js";
+import type { Answers, Found, ReviewAnswer, TriggerAnswer } from "./answers.js";
+
+/** A ratchet.yaml as data: what is in it, and what is said about it. */
+export type ConfigPlan = readonly PlannedSection[];
+
+export interface PlannedSection {
+  readonly key: string;
+  readonly comment: readonly string[];
+  readonly value: unknown;
+  /** Said behind an entry of the value, by its key. */
+  readonly remarks?: Readonly<Record<string, string>>;
+}
+
+export function planConfig(answers: Answers, found: Found): ConfigPlan {
+  return [
+    ...planPreset(answers),
+    ...planCommands(answers, found),
+    {
+      key: "evidence_check",
+      comment: ["The commands that must pass on the exact commit before an issue is done.", ...withoutEvidence(answers)],
+      value: { required: answers.required },
+    },
+    planAgent(answers),
+    ...planReview(answers.review),
+    ...planTriggers(answers),
+  ];
+}
+
+function planPreset({ preset }: Answers): PlannedSection[] {
+  if (preset === null) return [];
+  const comment = ["A set of commands to start from; those below add to it, and null switches one off."];
+  return [{ key: "preset", comment, value: preset }];
+}
+
+function planCommands({ preset, commands }: Answers, found: Found): PlannedSection[] {
+  const ready: Readonly<Record<string, string>> = preset === null ? {} : presets[preset];
+  const value: Record<string, string | null> = {};
+  const remarks: Record<string, string> = {};
+  for (const name of Object.keys(ready)) {
+    if (Object.hasOwn(commands, name)) continue;
+    value[name] = null;
+    const why = preset === null ? null : found.candidates[preset].find((one) => one.name === name)?.why;
+    if (why) remarks[name] = why;
+  }
+  for (const [name, line] of Object.entries(commands)) if (ready[name] !== line) value[name] = line;
+  if (Object.keys(value).length === 0) return [];
+  const comment = ["Run by `sh -c` in an issue's own checkout; `setup` once in each new one."];
+  return [{ key: "commands", comment, value, remarks }];
+}
+
+function withoutEvidence({ required }: Answers): string[] {
+  return required.length > 0 ? [] : ["None yet: a commit is all that is asked for."];
+}
+
+function planAgent({ agent: { type, command } }: Answers): PlannedSection {
+  const comment =
+    type === "command"
+      ? [
+          "Who implements the issues: any program. It is started in the issue's checkout with the prompt on stdin",
+          "and commits its work; exit 0 says that it is done.",
+        ]
+      : ["Who implements the issues."];
+  return { key: "agent", comment, value: { type, ...(command.length > 0 ? { command } : {}) } };
+}
+
+function planReview(review: ReviewAnswer | null): PlannedSection[] {
+  if (review === null) return [];
+  const { type, command, maxRetries, threshold } = review;
+  return [
+    {
+      key: "per_issue_review",
+      comment: [
+        "A review of each issue after its gate. This section also chooses the reviewer of all other reviews.",
+      ],
+      value: {
+        enabled: true,
+        reviewer_type: type,
+        ...(type === "command" ? { command } : {}),
+        max_retries: maxRetries,
+        finding_threshold: threshold,
+      },
+      remarks: {
+        max_retries: "rounds of review an issue gets",
+        finding_threshold: threshold === "none" ? "P0 and P1 block" : `${threshold} and worse block`,
+      },
+    },
+  ];
+}
+
+function planTriggers({ triggers, review }: Answers): PlannedSection[] {
+  const sections = triggers.flatMap((trigger): [string, unknown][] => {
+    const codeReview = trigger.codeReview && review !== null;
+    if (trigger.commands.length === 0 && !codeReview) return [];
+    return [[trigger.name, triggerSection(trigger, codeReview)]];
+  });
+  if (sections.length === 0) return [];
+  const comment = ["Checks at certain moments of a run."];
+  return [{ key: "validation_triggers", comment, value: Object.fromEntries(sections) }];
+}
+
+function triggerSection(trigger: TriggerAnswer, codeReview: boolean): Readonly<Record<string, unknown>> {
+  const { name, commands, failureMode, maxRetries, interval } = trigger;
+  return {
+    ...(name === "periodic" ? { interval } : {}),
+    failure_mode: failureMode,
+    ...(failureMode === "remediate" ? { max_retries: maxRetries } : {}),
+    commands,
+    ...(codeReview ? { code_review: { enabled: true } } : {}),
+  };
+}

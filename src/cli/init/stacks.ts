@@ -1,0 +1,141 @@
+import { type PresetName, presetNames, presets } from "../../config/presets.js";
+import type { Candidate, Found } from "./answers.js";
+
+/** The files that tell a stack, as far as they are there; null: not there. */
+export type ProjectFiles = Readonly<Record<string, string | null>>;
+
+const markers: Readonly<Record<PresetName, string>> = {
+  "node-npm": "package.json",
+  "python-uv": "pyproject.toml",
+  go: "go.mod",
+  rust: "Cargo.toml",
+};
+
+const lockFiles = ["package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb"];
+const golangciFiles = [".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"];
+
+/** Everything worth a look. Of those without a text of interest it is enough that they are there. */
+export const telltales = {
+  texts: Object.values(markers),
+  names: [...lockFiles, ...golangciFiles, "tests", "test"],
+} as const;
+
+/** Which presets fit, and which of their commands the project really has. */
+export function readStacks(files: ProjectFiles): Pick<Found, "stacks" | "candidates"> {
+  const stacks = presetNames.filter((preset) => isThere(files, markers[preset]));
+  return {
+    stacks: stacks.map((preset) => ({ preset, file: markers[preset] })),
+    candidates: {
+      "node-npm": nodeCandidates(files),
+      "python-uv": judged("python-uv", pythonReasons(files)),
+      go: judged("go", goReasons(files)),
+      rust: judged("rust", missingMarker(files, "rust")),
+    },
+  };
+}
+
+function isThere(files: ProjectFiles, name: string): boolean {
+  return (files[name] ?? null) !== null;
+}
+
+/** Why a command of the preset is not there; no reason: it is. */
+type Reasons = (name: string) => string | null;
+
+function judged(preset: PresetName, reasons: Reasons): Candidate[] {
+  return Object.entries(presets[preset]).map(([name, line]) => toCandidate({ name, line, why: reasons(name) }));
+}
+
+function toCandidate({ name, line, why }: Pick<Candidate, "name" | "line" | "why">): Candidate {
+  const isOn = why === null;
+  return { name, line, isOn, why, isEvidence: isOn && ["test", "lint", "format", "typecheck"].includes(name) };
+}
+
+function missingMarker(files: ProjectFiles, preset: PresetName): Reasons {
+  const why = isThere(files, markers[preset]) ? null : `there is no ${markers[preset]} yet`;
+  return () => why;
+}
+
+function pythonReasons(files: ProjectFiles): Reasons {
+  const text = files["pyproject.toml"] ?? null;
+  if (text === null) return missingMarker(files, "python-uv");
+  const hasTests = /pytest/.test(text) || isThere(files, "tests") || isThere(files, "test");
+  const hasRuff = /\bruff\b/.test(text);
+  const reasons: Readonly<Record<string, string | null>> = {
+    test: hasTests ? null : "pyproject.toml says nothing of pytest, and there is no folder tests",
+    lint: hasRuff ? null : "pyproject.toml says nothing of ruff",
+    format: hasRuff ? null : "pyproject.toml says nothing of ruff",
+    typecheck: /\[tool\.ty\b|["']ty\b/.test(text) ? null : "pyproject.toml says nothing of ty",
+  };
+  return (name) => reasons[name] ?? null;
+}
+
+function goReasons(files: ProjectFiles): Reasons {
+  if (!isThere(files, "go.mod")) return missingMarker(files, "go");
+  const hasLint = golangciFiles.some((name) => isThere(files, name));
+  return (name) => (name === "lint" && !hasLint ? "there is no .golangci.yml" : null);
+}
+
+const managers = [
+  { lock: "pnpm-lock.yaml", run: "pnpm run", test: "pnpm test", setup: "pnpm install --frozen-lockfile" },
+  { lock: "yarn.lock", run: "yarn run", test: "yarn test", setup: "yarn install --frozen-lockfile" },
+  { lock: "bun.lock", run: "bun run", test: "bun run test", setup: "bun install --frozen-lockfile" },
+  { lock: "bun.lockb", run: "bun run", test: "bun run test", setup: "bun install --frozen-lockfile" },
+] as const;
+const npm = { run: "npm run", test: presets["node-npm"].test ?? "", setup: presets["node-npm"].setup ?? "" };
+
+function nodeCandidates(files: ProjectFiles): Candidate[] {
+  const text = files["package.json"] ?? null;
+  const manager = managers.find(({ lock }) => isThere(files, lock)) ?? npm;
+  const scripts = scriptsIn(text);
+  const ofPreset = Object.keys(presets["node-npm"]).map((name): Candidate => {
+    if (name === "setup") return toCandidate({ name, line: manager.setup, why: whyNoSetup(files) });
+    const script = scripts[name];
+    const line = name === "test" ? manager.test : `${manager.run} ${name}`;
+    const candidate = toCandidate({ name, line, why: whyNoScript(name, script, text) });
+    // A formatter that rewrites always succeeds: it proves nothing.
+    return { ...candidate, isEvidence: candidate.isEvidence && (name !== "format" || /check/.test(script ?? "")) };
+  });
+  const others = Object.keys(scripts).filter((name) => isOffered(name) && !Object.hasOwn(presets["node-npm"], name));
+  return [
+    ...ofPreset,
+    ...others.map((name) => ({ name, line: `${manager.run} ${name}`, isOn: false, why: null, isEvidence: false })),
+  ];
+}
+
+function whyNoSetup(files: ProjectFiles): string | null {
+  if (!isThere(files, "package.json")) return "there is no package.json yet";
+  return lockFiles.some((name) => isThere(files, name)) ? null : "there is no lock file";
+}
+
+function whyNoScript(name: string, script: string | undefined, text: string | null): string | null {
+  if (text === null) return "there is no package.json yet";
+  if (script === undefined) return `package.json has no script ${name}`;
+  return /no test specified/.test(script) ? "package.json has only the empty test script" : null;
+}
+
+/** What a person would let judge a commit; servers, watchers and life-cycle scripts are not. */
+function isOffered(name: string): boolean {
+  if (!/^[\w:.-]{1,64}$/.test(name) || /watch|serve|dev|start|preview|publish|release|deploy/.test(name)) return false;
+  return !/^(pre|post)/.test(name) && !["install", "prepare", "version"].includes(name);
+}
+
+function scriptsIn(text: string | null): Readonly<Record<string, string>> {
+  const parsed = parseJson(text ?? "{}");
+  const scripts = isRecord(parsed) ? parsed.scripts : null;
+  if (!isRecord(scripts)) return {};
+  return Object.fromEntries(Object.entries(scripts).filter((entry): entry is [string, string] => typeof entry[1] === "string"));
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A package.json that is no JSON has no scripts; npm itself will say what is wrong with it. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\ufeff/, ""));
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,190 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { beadsTracker, missingBeads } from "../../src/trackers/beads.js";
+import { type BeadsWorld, beadsWorld } from "./beads-world.js";
+
+const all = { scope: { type: "all" }, resume: false, limit: 50 } as const;
+const resume = { ...all, resume: true } as const;
+
+const worlds: BeadsWorld[] = [];
+afterEach(() => {
+  for (const world of worlds.splice(0)) world.done();
+});
+function open(options: Parameters<typeof beadsWorld>[0] = { program: "bd" }): BeadsWorld {
+  const world = beadsWorld(options);
+  worlds.push(world);
+  return world;
+}
+const idsOf = async (world: BeadsWorld, query: Parameters<BeadsWorld["tracker"]["ready"]>[0] = all) =>
+  (await world.tracker.ready(query)).map(({ id }) => id);
+
+describe.each([{ program: "bd" as const }, { program: "br" as const }])("with $program", (options) => {
+  test("D3 a call that fails is tried three times, and then it is an error, never no work", async () => {
+    const world = open(options);
+    await world.add({ id: "one" });
+    world.change((state) => state.faults.push({ command: "ready", times: 2 }));
+    expect(await idsOf(world)).toEqual(["one"]);
+    world.change((state) => state.faults.push({ command: "ready", times: 3, code: 2, say: "Error: disk I/O error" }));
+    await expect(world.tracker.ready(all)).rejects.toMatchObject({
+      name: "ExternalError",
+      what: "tracker",
+      message: `${options.program} ready --sort=priority failed (exit code 2): Error: disk I/O error`,
+    });
+    expect(await idsOf(world)).toEqual(["one"]);
+  });
+
+  test("what became of an issue is told in the tracker's own words", async () => {
+    const world = open(options);
+    for (const id of ["done", "broken", "stuck", "stopped"]) {
+      await world.add({ id });
+      await world.tracker.claim(id, "run-1");
+    }
+    expect(world.issue("done")).toMatchObject({ status: "in_progress", assignee: "ratchet/run-1" });
+    await world.tracker.complete("done", "run-1", { commit: "c0ffee", note: "landed on main" });
+    world.change(({ issues }) => Object.assign(issues[1] ?? {}, { notes: "from a person" }));
+    await world.tracker.fail("broken", "run-1", "gate_failed");
+    await world.tracker.fail("broken", "run-1", "gate_failed");
+    await world.tracker.escalate("stuck", "run-1", "3 conflicts");
+    await world.tracker.release("stopped", "run-1");
+    expect(world.issue("done")).toMatchObject({ status: "closed", close_reason: "landed on main (commit c0ffee)" });
+    expect(world.issue("broken")).toMatchObject({ status: "open", assignee: "", labels: ["needs-followup"] });
+    expect(world.issue("broken").notes).toBe(
+      "from a person\n\nRatchet run run-1 failed: gate_failed (ratchet logs show run-1)",
+    );
+    expect(world.issue("stuck")).toMatchObject({ status: "open", assignee: "", labels: ["human-review"] });
+    expect(world.issue("stuck").notes).toContain("3 conflicts");
+    expect(world.issue("stopped")).toMatchObject({ status: "open", assignee: "", labels: ["ratchet-stopped"] });
+    await world.tracker.claim("broken", "run-2");
+    expect(world.issue("broken")).toMatchObject({ status: "in_progress", assignee: "ratchet/run-2", labels: [] });
+  });
+
+  test("a claim that somebody else wins at the same moment is lost, not an error", async () => {
+    const world = open(options);
+    await world.add({ id: "one" });
+    world.change((state) => state.lose.push("one"));
+    expect(await world.tracker.claim("one", "run-1")).toBe(false);
+    expect(world.issue("one").assignee).toBe("somebody/else");
+  });
+
+  test("a claim that fails for another reason is tried again, and then it is an error", async () => {
+    const world = open(options);
+    await world.add({ id: "one" });
+    world.change((state) => state.faults.push({ command: "update", times: 1 }));
+    expect(await world.tracker.claim("one", "run-1")).toBe(true);
+    await world.add({ id: "two" });
+    world.change((state) => state.faults.push({ command: "update", times: 3 }));
+    await expect(world.tracker.claim("two", "run-1")).rejects.toThrow("update two failed (exit code 1)");
+  });
+
+  test("texts arrive as they are, whatever a shell or an option parser would make of them", async () => {
+    const world = open(options);
+    await world.add({ id: "one" });
+    const nasty = "--json $(touch pwned) `id` \"quoted\" 'it' \\n %s\n\nsecond; rm -rf *";
+    const id = await world.tracker.followUp("one", { title: "--claim of one", body: nasty });
+    expect(await world.tracker.get(id)).toMatchObject({ title: "claim of one", body: expect.stringContaining(nasty) });
+    expect(world.issue(id)).toMatchObject({ labels: ["review-followup"], links: ["one"] });
+    await world.tracker.claim("one", "run-1");
+    await world.tracker.fail("one", "run-1", nasty);
+    expect(world.issue("one").notes).toContain(nasty);
+  });
+});
+
+test("a follow-up whose creation only seemed to fail is not made twice", async () => {
+  const world = open();
+  await world.add({ id: "one" });
+  world.change((state) => state.faults.push({ command: "create", times: 1, after: true, say: "Error: no answer" }));
+  const id = await world.tracker.followUp("one", { title: "Follow-up of one", body: "a" });
+  expect(world.state().issues.map((issue) => issue.id)).toEqual(["one", id]);
+});
+
+test("a follow-up that is closed is left alone: later findings get a new one", async () => {
+  const world = open();
+  await world.add({ id: "one" });
+  await world.add({ id: "one-more" });
+  const first = await world.tracker.followUp("one", { title: "Follow-up of one", body: "a" });
+  expect(await world.tracker.followUp("one-more", { title: "Another", body: "a" })).not.toBe(first);
+  world.change(({ issues }) => Object.assign(issues.find(({ id }) => id === first) ?? {}, { status: "closed" }));
+  const second = await world.tracker.followUp("one", { title: "Follow-up of one", body: "b" });
+  expect(second).not.toBe(first);
+  expect(world.issue(first).description).not.toContain("b");
+});
+
+test("a follow-up too long for an argument says how much is left out", async () => {
+  const world = open();
+  await world.add({ id: "one" });
+  const body = Array.from({ length: 50 }, (_, index) => `${index} ${"é".repeat(2000)}`).join("\n\n");
+  const id = await world.tracker.followUp("one", { title: "Follow-up of one", body });
+  expect(world.issue(id).description).toMatch(/\(\d+ more: ratchet findings one --all\)$/);
+});
+
+test.each([
+  ["prose", "No open issues\n", "is not JSON: No open issues"],
+  ["nothing", "", "is not JSON: nothing"],
+  ["another shape", '{"count": 0}', 'is not a list of issues: {"count": 0}'],
+])("D3 %s in place of the issues is an error", async (_what, prints, message) => {
+  const world = open();
+  await world.add({ id: "one" });
+  world.change((state) => state.faults.push({ command: "ready", times: 1, prints }));
+  await expect(world.tracker.ready(all)).rejects.toThrow(`the answer of bd ready --sort=priority ${message}`);
+});
+
+test("D3 a tracker without its database is an error, not an issue that does not exist", async () => {
+  const world = open();
+  world.change((state) => state.faults.push({ command: "show", times: 3, say: "Error: database not found for one" }));
+  await expect(world.tracker.get("one")).rejects.toThrow("bd show one failed");
+});
+
+test("a part of an id is not the id", async () => {
+  const world = open();
+  await world.add({ id: "one-12" });
+  expect(await world.tracker.get("one-1")).toBeNull();
+  expect(await world.tracker.claim("one-1", "run-1")).toBe(false);
+  expect(await world.tracker.get("--help")).toBeNull();
+});
+
+test("what the program normally leaves out of a long list is seen", async () => {
+  const world = open();
+  for (let index = 10; index < 60; index++) await world.add({ id: `i-${index}` });
+  await world.add({ id: "urgent", priority: 0 });
+  expect(await idsOf(world, { ...all, limit: 100 })).toHaveLength(51);
+  expect(await idsOf(world, { ...all, limit: 1 })).toEqual(["urgent"]);
+});
+
+test("an epic's issues are found at any depth", async () => {
+  const world = open({ program: "br" });
+  await world.add({ id: "top", type: "epic" });
+  await world.add({ id: "middle", type: "epic", parent: "top" });
+  await world.add({ id: "deep", parent: "middle" });
+  await world.add({ id: "other" });
+  expect(await idsOf(world, { ...all, scope: { type: "epic", epic: "top" } })).toEqual(["deep"]);
+});
+
+test("what a person has planned for somebody is not taken", async () => {
+  const world = open();
+  await world.add({ id: "one" });
+  world.change(({ issues }) => Object.assign(issues[0] ?? {}, { assignee: "jo" }));
+  expect(await idsOf(world, resume)).toEqual([]);
+  expect(await world.tracker.claim("one", "run-1")).toBe(false);
+});
+
+test("a resume takes over from runs that are over, once, and from nobody else", async () => {
+  const world = open({ program: "bd", over: ["run-1"] });
+  for (const [id, assignee] of Object.entries({ dead: "ratchet/run-1", alive: "ratchet/run-2", jos: "jo", free: "" })) {
+    await world.add({ id });
+    world.change(({ issues }) => Object.assign(issues.at(-1) ?? {}, { status: "in_progress", assignee }));
+  }
+  expect(await idsOf(world)).toEqual([]);
+  expect(await idsOf(world, resume)).toEqual(["dead", "free"]);
+  const won = await Promise.all(["run-3", "run-4"].map((run) => world.tracker.claim("dead", run)));
+  expect(won.filter(Boolean)).toHaveLength(1);
+  expect(world.issue("dead").assignee).toBe(won[0] ? "ratchet/run-3" : "ratchet/run-4");
+  expect(await world.tracker.claim("alive", "run-3")).toBe(false);
+});
+
+test("neither program on PATH is said before anything starts, with a hint", async () => {
+  const { root } = open();
+  const place = { cwd: root, env: { PATH: root } };
+  expect(missingBeads(place)).toMatchObject({ message: expect.stringContaining("neither bd nor br") });
+  await expect(beadsTracker(place).ready(all)).rejects.toMatchObject({
+    hint: expect.stringContaining("install beads"),
+  });
+});
