@@ -37,7 +37,8 @@ export function safeName(id: string): string {
     .replace(/[^A-Za-z0-9._-]/g, "-")
     .replace(/\.\.+/g, "-")
     .replace(/^\./, "-")
-    .replace(/\.lock$/, "-lock");
+    .replace(/\.lock$/, "-lock")
+    .replace(/\.$/, "-");
   if (safe === id && id !== "") return id;
   return `${safe}-${createHash("sha256").update(id).digest("hex").slice(0, 6)}`;
 }

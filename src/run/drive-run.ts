@@ -62,7 +62,7 @@ async function perform(
 
 async function prepare(run: RunContext, key: string): Promise<RunEvent> {
   const tip = await tipOf(run.mirror, run.target);
-  if (tip.type !== "tip") throw new ExternalError("git", tip.reason);
+  if (tip.type === "missing") throw new ExternalError("git", tip.reason);
   const { target, projectId, repoPath } = run;
   return { type: "prepared", key, target, tip: tip.sha, projectId, repoPath };
 }

@@ -98,7 +98,7 @@ describe("a worktree", () => {
     const done = await Promise.all([child("left"), child("right")]);
     expect(done.map(({ stdout }) => stdout.trim())).toEqual(["200", "200"]);
     expect(await listWorktrees(world.mirror)).toEqual([]);
-  });
+  }, 300_000);
 
   test("the list names path, branch and head, also of one whose files are gone", async () => {
     const world = await makeWorld();

@@ -43,7 +43,7 @@ async function targetsOf(store: Store, projectId: string): Promise<string[]> {
 }
 
 async function linesOf({ out }: Context, status: Told): Promise<string[]> {
-  return [...renderStatus(status, await roomOf(out)), ...status.behind];
+  return [...renderStatus(status, await roomOf(out, JSON.stringify(status))), ...status.behind];
 }
 
 const redrawMs = 1000;

@@ -18,7 +18,10 @@ export function planConfig(answers: Answers, found: Found): ConfigPlan {
     ...planCommands(answers, found),
     {
       key: "evidence_check",
-      comment: ["The commands that must pass on the exact commit before an issue is done.", ...withoutEvidence(answers)],
+      comment: [
+        "The commands that must pass on the exact commit before an issue is done.",
+        ...withoutEvidence(answers),
+      ],
       value: { required: answers.required },
     },
     planAgent(answers),
@@ -70,9 +73,7 @@ function planReview(review: ReviewAnswer | null): PlannedSection[] {
   return [
     {
       key: "per_issue_review",
-      comment: [
-        "A review of each issue after its gate. This section also chooses the reviewer of all other reviews.",
-      ],
+      comment: ["A review of each issue after its gate. This section also chooses the reviewer of all other reviews."],
       value: {
         enabled: true,
         reviewer_type: type,

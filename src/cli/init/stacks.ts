@@ -123,7 +123,9 @@ function scriptsIn(text: string | null): Readonly<Record<string, string>> {
   const parsed = parseJson(text ?? "{}");
   const scripts = isRecord(parsed) ? parsed.scripts : null;
   if (!isRecord(scripts)) return {};
-  return Object.fromEntries(Object.entries(scripts).filter((entry): entry is [string, string] => typeof entry[1] === "string"));
+  return Object.fromEntries(
+    Object.entries(scripts).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+  );
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

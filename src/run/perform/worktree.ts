@@ -23,7 +23,7 @@ async function perform(life: LifeContext, effect: WorktreeEffect): Promise<Issue
   switch (effect.op) {
     case "open": {
       const tip = await tipOf(mirror, target);
-      if (tip.type !== "tip") return { type: "worktree-failed", key: effect.key, reason: tip.reason };
+      if (tip.type === "missing") return { type: "worktree-failed", key: effect.key, reason: tip.reason };
       const base = effect.baseSha ?? tip.sha;
       const opened = await openWorktree(mirror, { path, branch, base, copy: settings.worktree.copy, repoPath });
       return { type: "worktree-ready", key: effect.key, ...opened, targetTip: tip.sha };

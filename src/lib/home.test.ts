@@ -1,0 +1,36 @@
+import { expect, it } from "vitest";
+import { ratchetHome, safeName } from "./home.js";
+
+it.each([
+  ["cart-1", "cart-1"],
+  ["a.b_c", "a.b_c"],
+])("%s is a name as it is", (id, name) => expect(safeName(id)).toBe(name));
+
+it.each([
+  "a b",
+  "a/b",
+  "..",
+  "a..b",
+  ".hidden",
+  "x.lock",
+  "end.",
+  "ü",
+  "a:b",
+  "a~1",
+  "a^",
+  "a?",
+  "a*",
+  "a[",
+  "a\\b",
+  "",
+])("%j becomes a name that git and the file system take, told apart by a hash", (id) => {
+  expect(safeName(id)).toMatch(/^[A-Za-z0-9_-][A-Za-z0-9._-]*-[0-9a-f]{6}$/);
+  expect(safeName(id)).not.toContain("..");
+});
+
+it("ids that differ only in what is replaced stay apart", () => expect(safeName("a b")).not.toBe(safeName("a/b")));
+
+it("an empty RATCHET_HOME counts as none", () => {
+  expect(ratchetHome({ RATCHET_HOME: "" }).root).toBe(ratchetHome({}).root);
+  expect(ratchetHome({ RATCHET_HOME: "/x" }).worktree("p/q", "i")).toMatch(/^\/x\/worktrees\/p-q-[0-9a-f]{6}\/i$/);
+});
