@@ -37,8 +37,8 @@ test.each([
     "2:121: per_issue_review.panel[1].reviewer_type: cerberus is not available yet",
   ],
   [
-    `${agent}validation_triggers: {session_end: {code_review: {enabled: true}}}`,
-    "2:36: validation_triggers.session_end: the trigger session_end is not available yet",
+    `${agent}validation_triggers: {run_end: {code_review: {enabled: true}}}`,
+    "2:32: validation_triggers.run_end: the trigger run_end is not available yet",
   ],
   [`${agent}pull_requests: {}`, "2:16: pull_requests: the pull-request loop is not available yet"],
   [`${agent}forge: {repo: a/b}`, "2:8: forge: a forge is not available yet"],
@@ -52,7 +52,8 @@ test.each([
   "per_issue_review: {enabled: false, reviewer_type: agent_sdk, agent_sdk_agent: {type: codex}}",
   "per_issue_review: {panel: [{reviewer_type: cerberus}]}",
   "validation_triggers: {}",
-  "validation_triggers: {session_end: null}",
+  "validation_triggers: {run_end: null}",
+  "commands: {a: x}\nvalidation_triggers: {session_end: {commands: [a]}}",
   "budgets: {issue: {usd: null}}",
   "store: {url: null}",
   "tracker: {type: local}",
@@ -64,7 +65,7 @@ test.each([
 });
 
 test("a trigger that the command line switches off is not used", () => {
-  const text = `${agent}commands: {a: x}\nvalidation_triggers: {session_end: {commands: [a]}, run_end: {commands: [a]}}`;
-  expect(errors(text, ["session_end", "run_end"])).toEqual([]);
-  expect(errors(text, ["session_end"])).toHaveLength(1);
+  const text = `${agent}commands: {a: x}\nvalidation_triggers: {periodic: {interval: 2, commands: [a]}, run_end: {commands: [a]}}`;
+  expect(errors(text, ["periodic", "run_end"])).toEqual([]);
+  expect(errors(text, ["periodic"])).toHaveLength(1);
 });

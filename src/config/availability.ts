@@ -66,7 +66,6 @@ const unavailable: readonly Unavailable[] = [
   ...feature(["per_issue_review", "agent_sdk_agent"], "an agent as the reviewer", whenReviewed),
   ...values(["per_issue_review", "panel", "*", "reviewer_type"], missingReviewers, whenPanel),
   ...feature(["per_issue_review", "panel", "*", "agent_sdk_agent"], "an agent as the reviewer", whenPanel),
-  ...feature(["validation_triggers", "session_end"], "the trigger session_end", { part: "session_end" }),
   ...feature(["validation_triggers", "run_end"], "the trigger run_end", { part: "run_end" }),
   ...feature(["validation_triggers", "epic_completion"], "the trigger epic_completion", { part: "epic_completion" }),
   ...feature(["validation_triggers", "periodic"], "the trigger periodic", { part: "periodic" }),

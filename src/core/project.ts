@@ -138,7 +138,8 @@ function storedIssues(ids: readonly string[], ledger: Ledger | null): StoredRevi
   const found = (ledger?.findings ?? []).filter((finding) => ids.includes(finding.id));
   if (found.length === 0) return null;
   return found.map(({ file, line_start, line_end, priority, title, body, reviewer }) => {
-    return { file, line_start, line_end, priority, title, body: body.text, reviewer };
+    const place = { file, line_start, line_end, priority, title };
+    return { ...place, body: body.text, reviewer, ...(body.ref ? { ref: body.ref } : {}) };
   });
 }
 

@@ -1,4 +1,4 @@
-import type { Priority } from "./finding.js";
+import type { Priority, TextRef } from "./finding.js";
 import type { Usage } from "./issue/events.js";
 import type { Counters, IssueStatus, RunStatus, SessionEndResult } from "./report.js";
 import type { Settings } from "./settings.js";
@@ -45,6 +45,8 @@ export interface StoredReviewIssue {
   readonly title: string;
   readonly body: string;
   readonly reviewer: string;
+  /** Where the whole body is, when `body` is only its beginning. An exported record has the whole of it instead. */
+  readonly ref?: TextRef;
 }
 
 export interface RunRecord {

@@ -4,6 +4,7 @@ import type { Finding } from "../core/finding.js";
 import type { TurnEffect } from "../core/issue/effects.js";
 import { openFindings } from "../core/ledger/ledger.js";
 import { renderFindings } from "../core/ledger/render.js";
+import type { SessionEndResult } from "../core/report.js";
 import { diff } from "../git/diff.js";
 import { ExternalError } from "../lib/errors.js";
 import { exists, writeDurably } from "../lib/files.js";
@@ -53,10 +54,8 @@ export async function renderPrompt(life: LifeContext, effect: TurnEffect, folder
     case "fixer": {
       const findings = await findingsText(life, folder, effectFindings(life, effect));
       const [issue, guides] = [await issueText(life), await guidesIn(life)];
-      return fixerPrompt(
-        { ...common, stage: effect.stage, issue, failure: null, findings, commands, guides },
-        templates,
-      );
+      const data = { ...common, stage: effect.stage, issue, failure: null, findings, guides };
+      return fixerPrompt({ ...data, commands: triggerCommands(life, effect.stage) ?? commands }, templates);
     }
     case "review":
       return reviewPrompt(await reviewData(life, effect, folder), templates);
@@ -80,8 +79,13 @@ async function reviewData(life: LifeContext, effect: TurnEffect, folder: string)
     diffBudgetBytes,
     earlierFindings: await findingsText(life, folder, own),
     reply: effect.attempt > 1 ? await lastReply(life, folder) : null,
-    sessionEnd: (await life.run.history.record(life.issueId))?.session_end_result ?? null,
+    sessionEnd: effect.stage === "session_end" ? null : await sessionEndOf(life),
   };
+}
+
+/** As it stands in the record; its own reviewers look while it is still going on. */
+async function sessionEndOf(life: LifeContext): Promise<SessionEndResult | null> {
+  return (await life.run.history.record(life.issueId))?.session_end_result ?? null;
 }
 
 function reportedBy(finding: Finding, stage: string): boolean {
@@ -116,6 +120,12 @@ async function issueText(life: LifeContext): Promise<IssueText> {
   const issue = await life.run.tracker.get(life.issueId);
   if (!issue) throw new ExternalError("tracker", `the issue ${life.issueId} is no longer there`);
   return { id: issue.id, title: issue.title, body: issue.body };
+}
+
+/** What a trigger's fixer will be judged by; null: the stage is no trigger. */
+function triggerCommands(life: LifeContext, stage: string): NamedCommand[] | null {
+  const trigger = stage === "session_end" ? life.run.settings.validation_triggers.session_end : null;
+  return trigger?.commands.map(({ ref, command }) => ({ name: ref, command })) ?? null;
 }
 
 /** What judges the work; where nothing is required, whatever the project has. */

@@ -142,8 +142,8 @@ export async function readRunRecord(sql: Sql, run: StoredRun): Promise<RunRecord
 }
 
 /**
- * What a resume of the issue builds on: the newest record that is not older than a success. One that got no session does
- * not hide an earlier one that did, and with it that one's findings.
+ * What a resume of the issue builds on: the newest record that is not older than a success. One that has neither a session
+ * nor findings does not hide an earlier one that has; one that has only findings goes on in the last session there was.
  */
 export async function lastRecord(sql: Sql, projectId: string, issueId: string): Promise<StoredIssue | null> {
   const rows = await sql.all(
@@ -153,11 +153,14 @@ export async function lastRecord(sql: Sql, projectId: string, issueId: string): 
   );
   const records = rows.map(toIssue);
   const success = records.findIndex(({ record }) => record.status === "success");
-  const fresh = success === -1 ? records : records.slice(0, success + 1);
-  const [newest] = fresh;
+  const [newest] = records;
   if (newest === undefined || success === 0) return newest ?? null;
-  const sinceSuccess = fresh.filter(({ record }) => record.status !== "success");
-  return sinceSuccess.find(({ record }) => (record.session_id ?? null) !== null) ?? newest;
+  const since = success === -1 ? records : records.slice(0, success);
+  const inSession = since.find(({ record }) => (record.session_id ?? null) !== null);
+  const chosen = since.find((one) => one === inSession || (one.record.last_review_issues ?? []).length > 0) ?? newest;
+  if (inSession === undefined || chosen === inSession) return chosen;
+  const { session_id, agent } = inSession.record;
+  return { ...chosen, record: { ...chosen.record, session_id, agent } };
 }
 
 export async function nextLife(sql: Sql, projectId: string, issueId: string): Promise<number> {

@@ -10,6 +10,7 @@ import type { ProcessIdentity } from "../lib/process-identity.js";
 import { eventsAfter, followEvents } from "./events.js";
 import { type FindingsQuery, findFinding, readFindings, waiveDirect } from "./findings.js";
 import { prepareHome } from "./home-files.js";
+import { type ImportedRun, type ImportResult, importRun } from "./import-run.js";
 import { nextSignal, type Signal, sendSignal } from "./inbox.js";
 import { type LogShared, MachineLog, type MachineLogOptions } from "./machine-log.js";
 import { livingDriver, type MachineView, readJournal, readMachine, readMachines } from "./machines.js";
@@ -35,6 +36,7 @@ import { Wake } from "./wake.js";
 import { type Board, openBoard } from "./work-items.js";
 import { readWorkEvents, type WorkEvent } from "./work-rows.js";
 
+export type { ImportedIssue, ImportedRun } from "./import-run.js";
 export type { Codec } from "./machine-log.js";
 export type { MachineView } from "./machines.js";
 export type { Project } from "./projects.js";
@@ -60,6 +62,8 @@ export interface Store {
     readonly settings: Settings;
     readonly options: RunOptions;
   }): Promise<void>;
+  /** Takes over a run that was driven elsewhere and is over: its records, and findings for its issues' ledgers. */
+  importRun(run: ImportedRun): Promise<ImportResult>;
   runs(projectId: string | null, limit: number): Promise<StoredRun[]>;
   /** A unique beginning of its id, or `last` (of the project, when given). Throws Refusal. */
   run(which: string, projectId?: string): Promise<StoredRun>;
@@ -139,6 +143,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 function runQueries(sql: Sql) {
   return {
     createRun: (run) => createRun(sql, run),
+    importRun: (run) => importRun(sql, run),
     runs: (projectId, limit) => listRuns(sql, projectId, limit),
     run: (which, projectId) => findRun(sql, which, projectId ?? null),
     runRecord: (run) => readRunRecord(sql, run),

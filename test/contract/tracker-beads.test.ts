@@ -1,3 +1,5 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { beadsTracker, missingBeads } from "../../src/trackers/beads.js";
 import { type BeadsWorld, beadsWorld } from "./beads-world.js";
@@ -27,7 +29,7 @@ describe.each([{ program: "bd" as const }, { program: "br" as const }])("with $p
     await expect(world.tracker.ready(all)).rejects.toMatchObject({
       name: "ExternalError",
       what: "tracker",
-      message: `${options.program} ready --sort=priority failed (exit code 2): Error: disk I/O error`,
+      message: `${options.program} ready failed (exit code 2): Error: disk I/O error`,
     });
     expect(await idsOf(world)).toEqual(["one"]);
   });
@@ -124,7 +126,7 @@ test.each([
   const world = open();
   await world.add({ id: "one" });
   world.change((state) => state.faults.push({ command: "ready", times: 1, prints }));
-  await expect(world.tracker.ready(all)).rejects.toThrow(`the answer of bd ready --sort=priority ${message}`);
+  await expect(world.tracker.ready(all)).rejects.toThrow(`the answer of bd ready ${message}`);
 });
 
 test("D3 a tracker without its database is an error, not an issue that does not exist", async () => {
@@ -178,6 +180,19 @@ test("a resume takes over from runs that are over, once, and from nobody else", 
   expect(won.filter(Boolean)).toHaveLength(1);
   expect(world.issue("dead").assignee).toBe(won[0] ? "ratchet/run-3" : "ratchet/run-4");
   expect(await world.tracker.claim("alive", "run-3")).toBe(false);
+});
+
+test("a helper that the program leaves in the background keeps nobody waiting", async () => {
+  const { root } = open();
+  const place = { cwd: root, env: { PATH: `${join(root, "own")}:/usr/bin:/bin` } };
+  mkdirSync(join(root, "own"));
+  writeFileSync(join(root, "own", "bd"), `#!/bin/sh\nsleep 60 &\necho $! >"${root}/helper"\necho '[]'\n`, {
+    mode: 0o755,
+  });
+  const started = Date.now();
+  expect(await beadsTracker(place).ready(all)).toEqual([]);
+  expect(Date.now() - started).toBeLessThan(30_000);
+  process.kill(Number(readFileSync(join(root, "helper"), "utf8")), "SIGKILL");
 });
 
 test("neither program on PATH is said before anything starts, with a hint", async () => {

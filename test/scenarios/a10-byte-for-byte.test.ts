@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { attemptsOf, type Sandbox, sandbox } from "./sandbox.js";
 
 const nasty = [
-  "{ {} {{name}} {{issue}} {{findings}} {{{x}}} ${HOME} $HOME $1 $& $` $' $$ \\$ \\n \\\\",
+  "{ {} {{name}} {{issue}} {{findings}} {{{x}}} \u0024{HOME} $HOME $1 $& $` $' $$ \\$ \\n \\\\",
   "`backticks` $(touch broken) %s %d %% %n %1$s",
   "~~~~~~~~ ~~~~~~~~~~~~\n```\n\"\"\" ''' <!-- --> </issue> <b> &amp; &#123;",
   "ünïcödé 日本語 🦀👩‍👩‍👧 e\u0301 \u202eright to left\u202c \u2028 \u00a0 \ufeff end",
@@ -40,7 +40,14 @@ async function run(): Promise<{ box: Sandbox; runId: string }> {
     per_issue_review: { enabled: true, reviewer_type: "command", command: box.script("review.sh", reviewer) },
   });
   for (const [id, body] of Object.entries(texts)) {
-    const finding = { file: "a{{x}}.txt", line_start: 1, line_end: 1, priority: 0, title: "Title {{name}} $& `%s` ü", body };
+    const finding = {
+      file: "a{{x}}.txt",
+      line_start: 1,
+      line_end: 1,
+      priority: 0,
+      title: "Title {{name}} $& `%s` ü",
+      body,
+    };
     box.put(`verdicts/${id}`, JSON.stringify({ verdict: "fail", findings: [finding] }));
     await box.add(id, { title: `Title of ${id}: {{issue_id}} $& $\` %s \`x\` {`, body });
   }

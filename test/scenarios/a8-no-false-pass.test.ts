@@ -64,13 +64,16 @@ test("A8 an agent that changes nothing after a blocking review has failed, and t
       ],
     });
     await expectNotLanded(box, id);
-    expect(attemptsOf(box, run_id, id).filter((name) => name.includes("review-")), id).toHaveLength(1);
+    expect(
+      attemptsOf(box, run_id, id).filter((name) => name.includes("review-")),
+      id,
+    ).toHaveLength(1);
   }
 });
 
 /** Each of them would be taken for a pass by somebody who only looks for findings. */
 const unusable: Readonly<Record<string, string>> = {
-  crashes: 'kill -9 $$',
+  crashes: "kill -9 $$",
   "crashes-late": `echo '{"verdict": "pass", "findings": []}'; kill -9 $$`,
   "is-interrupted": `echo '{"verdict": "pass", "findings": []}'; kill -INT $$`,
   "is-terminated": "kill -TERM $$",
@@ -84,7 +87,7 @@ const unusable: Readonly<Record<string, string>> = {
   "exits-1": `echo '{"verdict": "pass", "findings": []}'; exit 1`,
   "exits-66": `echo '{"verdict": "pass", "findings": []}'; exit 66`,
   "changes-the-tree": `echo mine >>README.md; echo '{"verdict": "pass", "findings": []}'`,
-  "commits": `git commit --quiet --allow-empty --message Mine; echo '{"verdict": "pass", "findings": []}'`,
+  commits: `git commit --quiet --allow-empty --message Mine; echo '{"verdict": "pass", "findings": []}'`,
 };
 
 test("A8 a review that crashes, is interrupted or gives no usable verdict is never a pass", async () => {
@@ -105,7 +108,10 @@ test("A8 a review that crashes, is interrupted or gives no usable verdict is nev
     const reviews = attemptsOf(box, run_id, id).filter((name) => name.includes("review"));
     // One that is lost may go on in a folder of its own before its word is given up.
     if (id !== "loses-its-shim") expect(reviews, id).toHaveLength(3);
-    expect(attemptsOf(box, run_id, id).filter((name) => name.includes("followup")), id).toEqual([]);
+    expect(
+      attemptsOf(box, run_id, id).filter((name) => name.includes("followup")),
+      id,
+    ).toEqual([]);
   }
 });
 

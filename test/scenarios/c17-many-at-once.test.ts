@@ -29,7 +29,10 @@ test("C17 twenty issues with six agents: each in its own worktree and branch, al
   expect(run.code).toBe(0);
   const { issues, status } = await box.record();
   expect(status).toBe("succeeded");
-  const places = readFileSync(join(box.root, "places.log"), "utf8").trim().split("\n").map((line) => line.split(" "));
+  const places = readFileSync(join(box.root, "places.log"), "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => line.split(" "));
   expect(new Set(places.map(([, path]) => path)).size).toBe(20);
   for (const [id = "", path, branch, head = ""] of places) {
     const issue = issues[id];

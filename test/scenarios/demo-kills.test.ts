@@ -14,7 +14,9 @@ async function demoBegun(): Promise<Sandbox> {
   return box;
 }
 
-test("D1 killed fifty times on the demo's issues, the runs end as an undisturbed demo does", { timeout: 240_000 }, async () => {
+test("D1 killed fifty times on the demo's issues, the runs end as an undisturbed demo does", {
+  timeout: 240_000,
+}, async () => {
   const seed = freshSeed();
   const random = chance(seed);
   const calm = emptySandbox("demo");

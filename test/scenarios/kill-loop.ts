@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "vitest";
+import type { IssueRecord, RunRecord } from "../../src/core/record.js";
 import { type Ended, type Sandbox, until } from "./sandbox.js";
 
 export type Chance = () => number;
@@ -59,6 +60,7 @@ async function moment(onLine: (listen: (line: string) => void) => void, random: 
 }
 
 interface Outcome {
+  readonly exitCode: number | null;
   readonly tree: string;
   readonly subjects: readonly string[];
   readonly patches: readonly string[];
@@ -69,13 +71,14 @@ interface Outcome {
 
 /** What a run came to, without what differs between any two runs: times, shas, the order of landing. */
 export async function outcomeOf(box: Sandbox): Promise<Outcome> {
-  const { issues } = await box.record();
+  const { issues, exit_code } = await recordOfOnly(box);
   const findings: Record<string, unknown>[] = JSON.parse((await box.ratchet("findings", "--all", "--json")).stdout);
   const board: { id: string; status: string; failure_count: number }[] = JSON.parse(
     (await box.ratchet("work", "list", "--all", "--json")).stdout,
   );
   const log = (format: string) => box.git("log", "--no-merges", `--format=${format}`, "main").split("\n").sort();
   return {
+    exitCode: exit_code,
     tree: box.git("rev-parse", "main^{tree}"),
     subjects: log("%s"),
     patches: patchesOf(box),
@@ -85,20 +88,43 @@ export async function outcomeOf(box: Sandbox): Promise<Outcome> {
   };
 }
 
+/** A kill may come after the run's last event, before its process ended; the next start then finds nothing to do. */
+async function recordOfOnly(box: Sandbox): Promise<RunRecord> {
+  const runs: { run_id: string }[] = JSON.parse((await box.ratchet("logs", "list", "--json")).stdout);
+  const [first, ...later] = await Promise.all(runs.reverse().map(({ run_id }) => box.record(run_id)));
+  expect(later.map(({ issues, exit_code }) => ({ issues, exit_code }))).toEqual(
+    later.length === 0 ? [] : [{ issues: {}, exit_code: 0 }],
+  );
+  if (!first) throw new Error("there was no run");
+  return first;
+}
+
 function patchesOf(box: Sandbox): string[] {
   const hashes = box.git("log", "--no-merges", "--format=%H", "main").split("\n");
   return hashes.map((hash) => box.git("show", "--format=%s", "--no-color", hash)).sort();
 }
 
-function comparable(issue: Awaited<ReturnType<Sandbox["issue"]>>): unknown {
-  const { status, message, error, gate_attempts, review_attempts, session_end_attempts } = issue;
+function comparable(issue: IssueRecord): unknown {
+  const { status, message, error, gate_attempts, review_attempts, session_end_attempts, usage } = issue;
   const { evidence_check, last_review_issues, findings, resolution, branch } = issue;
-  const counters = { gate_attempts, review_attempts, session_end_attempts };
-  return { status, message, error, counters, evidence_check, last_review_issues, findings, resolution, branch };
+  const counters = { gate_attempts, review_attempts, session_end_attempts, usage };
+  const session = issue.session_id?.replace(/^[0-9a-f-]{36}$/, "by chance") ?? null;
+  return { status, message, error, session, counters, evidence_check, last_review_issues, findings, resolution, branch };
 }
 
 function comparableFinding(finding: Record<string, unknown>): unknown {
-  const names = ["id", "issue_id", "source", "stage", "reviewers", "file", "line_start", "line_end", "priority", "title"];
+  const names = [
+    "id",
+    "issue_id",
+    "source",
+    "stage",
+    "reviewers",
+    "file",
+    "line_start",
+    "line_end",
+    "priority",
+    "title",
+  ];
   const kept = [...names, "status", "visit", "outcome"];
   return Object.fromEntries(kept.map((name) => [name, finding[name]]));
 }
@@ -110,11 +136,13 @@ export function expectOneStartPerAttempt(log: string): void {
   expect(folders.length).toBeGreaterThan(0);
 }
 
-/** What all starts printed together is one story: no event twice, none out of order. */
+/** What all starts of a run printed together is one story: no event twice, none out of order. */
 export function expectOneStory(printed: string): void {
   const lines = printed.split("\n").filter((line) => line !== "" && line.endsWith("}"));
-  const seqs: number[] = lines.map((line) => JSON.parse(line).seq);
+  const events: { seq: number; run_id: string }[] = lines.map((line) => JSON.parse(line));
+  const seqs = events.filter(({ run_id }) => run_id === events[0]?.run_id).map(({ seq }) => seq);
   expect(seqs).toEqual([...new Set(seqs)].sort((a, b) => a - b));
+  expect(seqs.length).toBeGreaterThan(0);
 }
 
 /** No process, no worktree but those of `kept`, no lock. */

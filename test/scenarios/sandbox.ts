@@ -90,7 +90,8 @@ export function emptySandbox(within = ""): Sandbox {
     return one;
   };
   const ratchet = (...args: string[]) => start(args).ended;
-  const record = async (run = "last"): Promise<RunRecord> => JSON.parse((await mustWork(ratchet, "runs", "export", run)).stdout);
+  const record = async (run = "last"): Promise<RunRecord> =>
+    JSON.parse((await mustWork(ratchet, "runs", "export", run)).stdout);
   onTestFinished(async () => {
     for (const one of running) one.kill("SIGKILL");
     await Promise.all([...running].map((one) => one.ended));
@@ -164,7 +165,11 @@ function collect(child: ChildProcess, name: "stdout" | "stderr") {
   child[name]?.setEncoding("utf8").on("data", (chunk: string) => {
     const from = text.lastIndexOf("\n") + 1;
     text += chunk;
-    for (const line of text.slice(from, text.lastIndexOf("\n") + 1).split("\n").slice(0, -1)) listen(line);
+    for (const line of text
+      .slice(from, text.lastIndexOf("\n") + 1)
+      .split("\n")
+      .slice(0, -1))
+      listen(line);
   });
   return {
     text: () => text,
@@ -176,7 +181,8 @@ function collect(child: ChildProcess, name: "stdout" | "stderr") {
 
 async function mustWork(ratchet: Sandbox["ratchet"], ...args: string[]): Promise<Ended> {
   const ended = await ratchet(...args);
-  if (ended.code !== 0) throw new Error(`ratchet ${args.join(" ")}: exit ${ended.code}\n${ended.stdout}${ended.stderr}`);
+  if (ended.code !== 0)
+    throw new Error(`ratchet ${args.join(" ")}: exit ${ended.code}\n${ended.stdout}${ended.stderr}`);
   return ended;
 }
 

@@ -7,7 +7,10 @@ import { attemptsOf, eventsOf, type Sandbox, sandbox } from "./sandbox.js";
 const commit = `echo done >"$RATCHET_ISSUE_ID.txt"; git add --all; git commit --quiet --message "Work"`;
 const programs = fileURLToPath(new URL("../agents/", import.meta.url));
 
-async function withAgent(script: string, more: { config?: object; agent?: object; body?: string } = {}): Promise<Sandbox> {
+async function withAgent(
+  script: string,
+  more: { config?: object; agent?: object; body?: string } = {},
+): Promise<Sandbox> {
   const box = sandbox();
   box.configure({
     agent: { type: "command", command: box.script("agent.sh", script), ...more.agent },

@@ -1,4 +1,4 @@
-import { Document, isMap, isScalar, isSeq, visit } from "yaml";
+import { Document, isMap, isScalar, visit } from "yaml";
 import type { ConfigPlan, PlannedSection } from "./plan.js";
 
 const head = [
@@ -24,8 +24,8 @@ function renderSection({ key, comment, value, remarks = {} }: PlannedSection): s
   const section = document.get(key, true);
   if (isMap(section)) {
     for (const pair of section.items) {
-      const remark = isScalar(pair.key) ? remarks[String(pair.key.value)] : undefined;
-      if (remark !== undefined && (isScalar(pair.value) || isSeq(pair.value))) pair.value.comment = ` ${remark}`;
+      const name = isScalar(pair.key) ? String(pair.key.value) : "";
+      if (Object.hasOwn(remarks, name) && isScalar(pair.value)) pair.value.comment = ` ${remarks[name]}`;
     }
   }
   const text = document.toString({ lineWidth: 0, flowCollectionPadding: false });

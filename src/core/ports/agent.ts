@@ -56,6 +56,8 @@ export interface Agent {
 /** A reviewer is a program and a reader of its verdict: never a pass without a positive word. */
 export interface Reviewer {
   readonly kind: ReviewerKind;
+  /** How long one review may take, where the reviewer's own settings say; absent: the section's agent_sdk_timeout. */
+  readonly timeoutSeconds?: number;
   check(dir?: string): Promise<{ readonly message: string; readonly hint: string } | null>;
   command(turn: Turn): ProgramCall;
   read(files: TurnFiles, exitCode: number | null): Promise<TurnReading & { readonly review: ReviewOutcome | null }>;

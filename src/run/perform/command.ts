@@ -11,7 +11,7 @@ import { exists, writeDurably } from "../../lib/files.js";
 import { safeName } from "../../lib/home.js";
 import { withLock } from "../../lib/lock.js";
 import { digestOf, outputTails, renderTails } from "../../lib/output-digest.js";
-import { runShellCommand } from "../../lib/run-command.js";
+import { type CommandResult, runShellCommand } from "../../lib/run-command.js";
 import { type LifeContext, worktreePath } from "../context.js";
 import { landingPath } from "./land.js";
 import { slotNumber } from "./slot-number.js";
@@ -73,12 +73,14 @@ async function runHere(
       folder,
       command: effect.command,
       cwd,
-      env: { ...commandEnvironment(life.run.env, life.run.settings.commands_env), ...variables(life, cwd) },
+      env: {
+        ...commandEnvironment(life.run.env, life.run.settings.commands_env),
+        ...variables(life, effect.stage, cwd),
+      },
       timeoutSeconds: effect.timeoutSeconds,
       signal,
     });
-  const lock = join(life.run.home.root, "locks", `command-${safeName(effect.name)}`);
-  const result = effect.exclusive ? await withLock(lock, run, { signal }) : await run();
+  const result = effect.exclusive ? await runAlone(life, effect, { run, signal }) : await run();
   return {
     type: "command-ended",
     key: effect.key,
@@ -93,10 +95,30 @@ async function runHere(
   };
 }
 
-function variables(life: LifeContext, cwd: string): Record<string, string> {
+/** One that is stopped while it waits for its turn runs no more: its folder says so. */
+async function runAlone(
+  life: LifeContext,
+  effect: CommandEffect,
+  { run, signal }: { readonly run: () => Promise<CommandResult>; readonly signal: AbortSignal },
+): Promise<CommandResult> {
+  const lock = join(life.run.home.root, "locks", `command-${safeName(effect.name)}`);
+  const pending = new AbortController();
+  life.pending.set(effect.folder, pending);
+  try {
+    return await withLock(lock, run, { signal: AbortSignal.any([signal, pending.signal]) });
+  } catch (error) {
+    if (!pending.signal.aborted) throw error;
+    return await run();
+  } finally {
+    life.pending.delete(effect.folder);
+  }
+}
+
+function variables(life: LifeContext, stage: string, cwd: string): Record<string, string> {
   return {
     RATCHET_RUN_ID: life.run.runId,
     RATCHET_ISSUE_ID: life.issueId,
+    RATCHET_STAGE_ID: stage,
     RATCHET_SLOT: String(slotNumber(life.run.home.root, cwd)),
   };
 }

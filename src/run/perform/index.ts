@@ -2,6 +2,7 @@ import type { IssueEffect } from "../../core/issue/effects.js";
 import type { IssueEvent } from "../../core/issue/events.js";
 import type { Perform, Settled } from "../../durable/types.js";
 import type { LifeContext } from "../context.js";
+import { endLeftoverCommands } from "../leftovers.js";
 import { performCommand } from "./command.js";
 import { performLand } from "./land.js";
 import { performStop } from "./stop.js";
@@ -31,12 +32,15 @@ const performers: { readonly [K in IssueEffect["kind"]]: Performer<K> } = {
 };
 
 export function issuePerformer(life: LifeContext): Perform<IssueEvent, IssueEffect> {
-  return (effect, { signal }) => {
+  let alone: Promise<void> | null = null;
+  return async (effect, { signal }) => {
+    alone ??= endLeftoverCommands(life.run.home.attempt(life.run.runId, life.issueId, ""));
+    await alone;
     const perform = performers[effect.kind] as (
       life: LifeContext,
       effect: IssueEffect,
       signal: AbortSignal,
     ) => Promise<Settled<IssueEvent>>;
-    return perform(life, effect, signal);
+    return await perform(life, effect, signal);
   };
 }

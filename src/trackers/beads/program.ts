@@ -56,7 +56,10 @@ function findBeads({ cwd, env }: BeadsPlace): { readonly name: string; readonly 
 
 export function openBeads(place: BeadsPlace): Beads {
   const found = findBeads(place);
-  const nameOf = (args: readonly string[]): string => [found?.name ?? "bd", ...args.slice(0, 2)].join(" ");
+  const nameOf = ([command = "", subject = "-"]: readonly string[]): string => {
+    const issue = command === "create" || subject.startsWith("-") ? [] : [subject];
+    return [found?.name ?? "bd", command, ...issue].join(" ");
+  };
   return {
     nameOf,
     call: async (args, { actor, tries = pausesMs.length + 1, isAnswer = () => false } = {}) => {

@@ -1,0 +1,125 @@
+import type { Project, Store } from "../../app.js";
+import type { Issue, Tracker } from "../../core/ports/tracker.js";
+import type { WorkItem } from "../../core/ports/work-items.js";
+import { Refusal, UserError } from "../../lib/errors.js";
+import { explain, type IssueFacts, type Neighbour, renderExplanation, type RunFacts } from "../../views/explain.js";
+import type { Context } from "../context.js";
+import { findLife } from "../life.js";
+
+interface Board {
+  readonly store: Store;
+  readonly project: Project;
+  /** Where the issues are, when not on the local board. */
+  readonly tracker: Tracker | null;
+}
+
+/** The exact reason why an issue is or is not running. Looks only; a configuration that does not hold is no obstacle. */
+export async function explainIssue(
+  context: Context,
+  id: string,
+  { json }: { readonly json?: boolean },
+): Promise<number> {
+  const { app, out } = context;
+  const [project, store] = [await app.project(), await app.store()];
+  const board: Board = { project, store, tracker: await foreignTracker(context) };
+  const issue = await readIssue(board, id);
+  if (issue === null) {
+    throw new Refusal(`${id} is not on the board of ${project.id}`, {
+      code: "not-found",
+      hint: "ratchet work list --all shows the issues; ratchet work add makes one",
+    });
+  }
+  const told = explain(await gather(context, board, issue));
+  if (json) out.json(told);
+  else for (const line of renderExplanation(told)) out.line(line);
+  return 0;
+}
+
+async function foreignTracker({ app }: Context): Promise<Tracker | null> {
+  try {
+    const { settings } = await app.settings({});
+    return settings.tracker.type === "local" ? null : await app.tracker(settings);
+  } catch (error) {
+    if (error instanceof UserError) return null;
+    throw error;
+  }
+}
+
+type Known = Issue & Partial<Pick<WorkItem, "claimedBy" | "leaseUntil" | "failureCount" | "failureReason">>;
+
+async function readIssue({ store, project, tracker }: Board, id: string): Promise<Known | null> {
+  return (await tracker?.get(id)) ?? (await store.workItems.get(project.id, id));
+}
+
+async function gather(context: Context, board: Board, issue: Known): Promise<IssueFacts> {
+  const { id, type, status } = issue;
+  const { store, project } = board;
+  const last = await store.lastRecord(project.id, id);
+  return {
+    issueId: id,
+    type,
+    status,
+    claimedBy: issue.claimedBy ?? null,
+    leaseUntil: issue.leaseUntil ?? null,
+    failureCount: issue.failureCount ?? 0,
+    failureReason: issue.failureReason ?? null,
+    ancestors: await ancestorsOf(board, issue),
+    deps: await Promise.all(issue.deps.map(async (dep) => toNeighbour(dep, await readIssue(board, dep)))),
+    children: type === "epic" ? await childrenOf(board, id) : [],
+    stoppedIn: last?.record.status === "interrupted" ? last.runId : null,
+    life: await findLife(context.app, project.id, id),
+    runs: await runsFor(context, board, issue),
+    ahead: await countAhead(board, id),
+  };
+}
+
+function toNeighbour(id: string, issue: Issue | null): Neighbour {
+  return { id, status: issue?.status ?? null };
+}
+
+async function ancestorsOf(board: Board, issue: Issue): Promise<string[]> {
+  const found: string[] = [];
+  for (let parent = issue.parent; parent !== null && !found.includes(parent); ) {
+    found.push(parent);
+    parent = (await readIssue(board, parent))?.parent ?? null;
+  }
+  return found;
+}
+
+const everything = 100_000;
+
+async function childrenOf({ store, project }: Board, epic: string): Promise<Neighbour[]> {
+  const items = await store.workItems.list({ projectId: project.id, statuses: null, limit: everything });
+  return items.filter(({ parent }) => parent === epic).map(({ id, status }) => ({ id, status }));
+}
+
+async function countAhead({ store, project, tracker }: Board, id: string): Promise<number> {
+  const query = { scope: { type: "all" }, resume: false, limit: 1000 } as const;
+  const ready = await (tracker?.ready(query) ??
+    store.workItems.ready({ ...query, projectId: project.id, now: Date.now() }));
+  return Math.max(
+    0,
+    ready.findIndex((one) => one.id === id),
+  );
+}
+
+async function runsFor({ app }: Context, { store, project }: Board, issue: Issue): Promise<RunFacts[]> {
+  const unfinished = await store.unfinishedRuns(project.id);
+  return await Promise.all(
+    unfinished.map(async ({ run, driverAlive }): Promise<RunFacts> => {
+      const state = await app.runState(run.runId);
+      const { scope, resume, maxIssues } = run.options;
+      const had = (await store.issueRecords(run.runId)).map(({ issueId }) => issueId);
+      return {
+        runId: run.runId,
+        driverAlive,
+        scope,
+        resume,
+        ending: state !== null && (state.draining || state.stopping || state.aborting || state.closed),
+        full: maxIssues !== null && (state?.started ?? 0) >= maxIssues,
+        hadIt: had.includes(issue.id) || had.includes(issue.followUpOf ?? ""),
+        maxAgents: run.settings.max_agents,
+      };
+    }),
+  );
+}

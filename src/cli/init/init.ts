@@ -1,0 +1,88 @@
+import { existsSync } from "node:fs";
+import { cpus, freemem } from "node:os";
+import { basename, join } from "node:path";
+import { ConfigInvalid } from "../../app.js";
+import { checkConfigText } from "../../config/check.js";
+import { UserError } from "../../lib/errors.js";
+import { type Context, findRoot } from "../context.js";
+import { type Answers, type Found, placeholderAgent } from "./answers.js";
+import { detect } from "./detect.js";
+import { type Given, type InitFlags, readFlags } from "./flags.js";
+import { planConfig } from "./plan.js";
+import { agentRemark } from "./questions.js";
+import { renderConfig } from "./render.js";
+import { joinWords } from "./split-words.js";
+import { writeWithBackup } from "./write.js";
+
+/** `ratchet init`: what is found, given and answered becomes a ratchet.yaml that holds; otherwise nothing is written. */
+export async function initProject(context: Context, flags: InitFlags): Promise<number> {
+  const dir = findRoot(context.cwd) ?? context.cwd;
+  const file = join(dir, "ratchet.yaml");
+  const found = await detect(dir, context.env);
+  const given = readFlags(flags, found);
+  if (flags.yes !== true && isAtTerminal(context, flags)) {
+    const { runWizard } = await import("./wizard.js");
+    return await runWizard(context, { file, found, given, toText: (answers) => toCheckedText(answers, found, dir) });
+  }
+  if (flags.yes !== true) mustBeEnough(given, found);
+  const text = toCheckedText(given.answers, found, dir);
+  const backup = await writeWithBackup(file, text);
+  if (flags.json === true) context.out.json({ file, backup, written: true });
+  else tellWritten(context, { backup, remarks: remarksOn(given, found, dir) });
+  return 0;
+}
+
+/** Asking needs somebody who sees the question and can type. */
+function isAtTerminal({ out }: Context, { json }: InitFlags): boolean {
+  return json !== true && out.isTerminal && process.stdin.isTTY === true;
+}
+
+function mustBeEnough({ answers, topics }: Given, found: Found): void {
+  if (topics.has("preset") && topics.has("agent")) return;
+  const { preset, agent, commands } = answers;
+  const names = Object.keys(commands).join(", ") || "none";
+  const seen = `preset ${preset ?? "none"}, agent ${joinWords([agent.type, ...agent.command])}, commands ${names}`;
+  const remark = agentRemark(found);
+  throw new UserError("this is not a terminal, so nothing can be asked", {
+    hint: [
+      'give --preset and --agent-command "program args" (or --agent), or --yes to take what was found:',
+      `${seen}${remark === null ? "" : `\n${remark}`}`,
+      "ratchet init --help lists the flags for everything else",
+    ].join("\n"),
+    code: "no-terminal",
+  });
+}
+
+/** The text, if it passes the same check as `ratchet config check`; the environment is not the file's business. */
+function toCheckedText(answers: Answers, found: Found, dir: string): string {
+  const text = renderConfig(planConfig(answers, found));
+  const machine = { cores: cpus().length, freeMemoryBytes: freemem() };
+  const checked = checkConfigText(text, "ratchet.yaml", { dir, env: {}, flags: {}, machine });
+  if (!checked.ok) throw new ConfigInvalid("ratchet.yaml", checked.diagnostics);
+  return text;
+}
+
+function remarksOn({ answers }: Given, found: Found, dir: string): string[] {
+  const remarks: string[] = [];
+  if (found.stacks.length > 1 && found.stacks.some(({ preset }) => preset === answers.preset)) {
+    const others = found.stacks.filter(({ preset }) => preset !== answers.preset);
+    remarks.push(`${others.map((one) => one.file).join(", ")} is there too: add its commands if the gate needs them`);
+  }
+  if (answers.agent === placeholderAgent) {
+    remarks.push(agentRemark(found) ?? "no agent was found on PATH");
+    remarks.push("put your agent into agent.command before the first run");
+  }
+  if (answers.required.length === 0) remarks.push("no command has to pass yet: see evidence_check");
+  if (existsSync(join(dir, "mala.yaml"))) remarks.push("mala.yaml is no longer read now that there is a ratchet.yaml");
+  return remarks;
+}
+
+export function tellWritten(
+  { out }: Context,
+  { backup, remarks }: { readonly backup: string | null; readonly remarks: readonly string[] },
+): void {
+  for (const remark of remarks) out.note(`note: ${remark}`);
+  out.line("wrote ratchet.yaml");
+  if (backup !== null) out.line(`the earlier one is kept as ${basename(backup)}`);
+  out.line('next: ratchet doctor, then ratchet work add "what to do" and ratchet run');
+}

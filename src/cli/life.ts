@@ -1,0 +1,64 @@
+import type { App, Store } from "../app.js";
+import { findProgram } from "../lib/process/find.js";
+import type { LifeFacts } from "../views/explain.js";
+import { toStatus } from "../views/status.js";
+import { situationOf } from "./situation.js";
+
+type Machine = Awaited<ReturnType<Store["issueStates"]>>[number];
+type StoredRun = Awaited<ReturnType<Store["run"]>>;
+
+/** The issue's life in a run that has not ended: where it is, and what it waits for. null: there is none. */
+export async function findLife(app: App, projectId: string, issueId: string): Promise<LifeFacts | null> {
+  const store = await app.store("reader");
+  for (const { run } of await store.unfinishedRuns(projectId)) {
+    const machines = await store.issueStates(run.runId);
+    const machine = machines.find((one) => !one.done && issueOf(one) === issueId);
+    if (machine === undefined) continue;
+    const [seen] = toStatus([await situationOf(app, run)], 0).runs;
+    const issue = seen?.issues.find((one) => one.issue_id === issueId);
+    if (issue === undefined) continue;
+    const { phase, attempt, max_attempts: maxAttempts } = issue;
+    const waiting = waitOf(app, { run, machine, machines });
+    return { runId: run.runId, driverAlive: machine.driverAlive, phase, attempt, maxAttempts, waiting };
+  }
+  return null;
+}
+
+interface Effect {
+  readonly kind: string;
+  readonly folder?: unknown;
+  readonly until?: unknown;
+}
+
+function waitOf(
+  app: App,
+  at: { readonly run: StoredRun; readonly machine: Machine; readonly machines: readonly Machine[] },
+): LifeFacts["waiting"] {
+  const owed = effectsOf(at.machine).filter(({ kind }) => kind !== "wait");
+  const timer = owed.find(({ kind }) => kind === "timer");
+  if (timer !== undefined && owed.every(({ kind }) => kind === "timer")) {
+    return typeof timer.until === "number" ? { until: timer.until } : null;
+  }
+  const busy = owed.filter(({ kind }) => kind !== "timer");
+  const isWaiting = busy.length > 0 && busy.every(({ kind }) => kind === "turn");
+  if (!isWaiting || runningTurns(app, at.run, [at.machine]) > 0) return null;
+  // Between its turn coming up and its program starting there is a moment in which it waits for nobody.
+  return runningTurns(app, at.run, at.machines) >= at.run.settings.max_agents ? "slot" : null;
+}
+
+function runningTurns(app: App, run: StoredRun, machines: readonly Machine[]): number {
+  const folders = machines.flatMap((machine) =>
+    effectsOf(machine).flatMap(({ kind, folder }) =>
+      kind === "turn" && typeof folder === "string" ? [app.home.attempt(run.runId, issueOf(machine), folder)] : [],
+    ),
+  );
+  return folders.filter((folder) => findProgram(folder).state === "running").length;
+}
+
+function effectsOf({ owed }: Machine): Effect[] {
+  return owed.filter((value): value is Effect => typeof value === "object" && value !== null && "kind" in value);
+}
+
+function issueOf({ state }: Machine): string {
+  return typeof state === "object" && state !== null && "issueId" in state ? String(state.issueId) : "";
+}

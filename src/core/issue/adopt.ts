@@ -1,0 +1,30 @@
+import type { Ledger, Remark } from "../finding.js";
+import { raise, resolveStage } from "../ledger/ledger.js";
+import { isReviewStage, perIssueReview } from "./slots.js";
+
+/** How a life of the issue ended that was lived elsewhere, as far as its review goes. */
+export interface AdoptedLife {
+  readonly runId: string;
+  readonly succeeded: boolean;
+  /** What its last failed review left. */
+  readonly remarks: readonly Remark[];
+  /** Rounds of review it had. */
+  readonly rounds: number;
+  readonly commit: string | null;
+  readonly at: number;
+}
+
+/** The ledger after a life that was lived elsewhere: as if its last review had been seen here. */
+export function adoptLife(ledger: Ledger, life: AdoptedLife): Ledger {
+  const { runId, remarks, commit, at } = life;
+  if (life.succeeded) {
+    const stages = ledger.findings.flatMap(({ stage, stages = [] }) => [stage, ...stages.map((report) => report.stage)]);
+    return [...new Set(stages)]
+      .filter(isReviewStage)
+      .reduce((next, stage) => resolveStage(next, { stage, at, commit }).ledger, ledger);
+  }
+  if (remarks.length === 0) return ledger;
+  const visit = Math.max(1, life.rounds);
+  const who = { stage: perIssueReview, source: "review", reviewer: "unknown", outcome: "fail" } as const;
+  return raise(ledger, { ...who, visit, at, commit, runId, remarks }).ledger;
+}

@@ -1,0 +1,194 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createWriteStream, existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { messageOf } from "../../lib/errors.js";
+import { readForeignJson } from "../../lib/program-files.js";
+import { findingsIn, findingsOfReviewer, readGate, resolutionOf, usageOf } from "./gate.js";
+import { graceSeconds, type Plan, planVariable, waitTimeout } from "./plan.js";
+
+/**
+ * Cerberus starts a review and is asked for its end: two calls. This program makes them one, so that a review by
+ * cerberus is a turn like every other: one process, one exit code, one result file. It exits 0 with a verdict only.
+ */
+async function main(): Promise<void> {
+  const plan = JSON.parse(process.env[planVariable] ?? "null") as Plan;
+  mkdirSync(plan.folder, { recursive: true });
+  const context = join(plan.folder, "context.md");
+  await pipeline(process.stdin, createWriteStream(context));
+  const key = await spawnReview(plan, ["--context-file", context, ...plan.spawnArgs, "--commit", ...(await commits())]);
+  const answer = await waitForReview(plan, key);
+  writeResult(await resultOf(answer, join(plan.folder, projectKey, key)));
+}
+
+const projectKey = "ratchet";
+const ownKey = "review";
+
+class Ended extends Error {}
+
+/** Oldest first: how the change came about. */
+async function commits(): Promise<string[]> {
+  const { RATCHET_BASE_SHA: base = "", RATCHET_HEAD_SHA: head = "" } = process.env;
+  const { code, stdout, stderr } = await run("git", ["rev-list", "--reverse", `${base}..${head}`, "--"], 60);
+  if (code !== 0) throw new Ended(`the commits under review cannot be listed: ${stderr.trim()}`);
+  const list = stdout.split("\n").filter((line) => line !== "");
+  if (list.length === 0) throw new Ended(`there is no commit between ${base} and ${head}`);
+  return list;
+}
+
+/** A review that an earlier one left open in the same place is put away, once. The key of the run it started. */
+async function spawnReview(plan: Plan, args: readonly string[]): Promise<string> {
+  for (let cleared = false; ; cleared = true) {
+    const { code, stdout, stderr } = await cerberus(["spawn-code-review", ...args], plan.timeoutSeconds, plan);
+    const said = `${stderr}\n${stdout}`;
+    if (code === 0) return /run key: ([^\s)]+)/i.exec(said)?.[1] ?? ownKey;
+    if (cleared || !/already (active|pending)/i.test(said)) {
+      throw new Ended(`cerberus spawn-code-review ${howItEnded(code, plan.timeoutSeconds)}: ${lastLine(said)}`);
+    }
+    const reason = "ratchet: a review that was left open";
+    const resolved = await cerberus(["resolve", "--reason", reason], graceSeconds, plan);
+    if (resolved.code !== 0) {
+      throw new Ended(`cerberus resolve ${howItEnded(resolved.code, graceSeconds)}: ${lastLine(resolved.stderr)}`);
+    }
+  }
+}
+
+async function waitForReview(plan: Plan, key: string): Promise<unknown> {
+  const own = waitTimeout(plan.waitArgs);
+  const seconds = own ?? plan.timeoutSeconds;
+  const timeout = own === null ? ["--timeout", String(seconds)] : [];
+  const args = ["wait", "--json", "--finalize", "--session-key", key, ...timeout, ...plan.waitArgs];
+  const { code, stdout, stderr } = await cerberus(args, seconds + graceSeconds, plan);
+  if (code === 3 || code === late) throw new Ended(`cerberus gave no verdict within ${seconds} s`);
+  if (code !== 0) throw new Ended(`cerberus wait ${howItEnded(code, seconds)}: ${lastLine(`${stdout}\n${stderr}`)}`);
+  try {
+    const answer: unknown = JSON.parse(stdout);
+    return answer;
+  } catch (error) {
+    throw new Ended(`the answer of cerberus wait is not JSON: ${messageOf(error)}`);
+  }
+}
+
+async function resultOf(answer: unknown, runFolder: string): Promise<Record<string, unknown>> {
+  const gate = readGate(answer);
+  if (gate.type === "none") throw new Ended(gate.reason);
+  const told = findingsIn(answer);
+  const findings = told.length > 0 ? told : await findingsOnDisk(runFolder, gate.iteration);
+  if (gate.word === "requires_decision" && findings.length === 0) {
+    const why = resolutionOf(answer);
+    throw new Ended(`cerberus came to no decision${why === "" ? "" : `: ${why}`}`);
+  }
+  const usage = usageOf(await readForeignJson(join(runFolder, "run-telemetry.json")));
+  return { verdict: gate.verdict, findings, ...(usage === null ? {} : { usage }) };
+}
+
+/** iterations/<n>/round-<m>/reviewers/<who>/output.json: the last round of the last iteration counts. */
+async function findingsOnDisk(runFolder: string, iteration: number): Promise<unknown[]> {
+  const iterations = join(runFolder, "iterations");
+  const last = numbered(iterations, /^(\d+)$/).find(({ number }) => iteration === 0 || number <= iteration);
+  if (last === undefined) return [];
+  const round = numbered(join(iterations, last.name), /^round-(\d+)$/)[0];
+  if (round === undefined) return [];
+  const folder = join(iterations, last.name, round.name, "reviewers");
+  const findings: unknown[] = [];
+  for (const who of namesIn(folder).sort()) {
+    // One that failed has left none; that cerberus came to a verdict without it is in the verdict.
+    if (!existsSync(join(folder, who, "output.json"))) continue;
+    const given = findingsOfReviewer(await readForeignJson(join(folder, who, "output.json")), who);
+    if (given === null) throw new Ended(`the findings of ${who} cannot be read`);
+    findings.push(...given);
+  }
+  return findings;
+}
+
+/** The highest number first. */
+function numbered(folder: string, shape: RegExp): { readonly name: string; readonly number: number }[] {
+  return namesIn(folder)
+    .flatMap((name) => {
+      const number = shape.exec(name)?.[1];
+      return number === undefined ? [] : [{ name, number: Number(number) }];
+    })
+    .sort((one, other) => other.number - one.number);
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    // A cerberus that keeps nothing there has nothing more to tell.
+    return [];
+  }
+}
+
+/** Whole or not at all: the reader may come while this process is being ended. */
+function writeResult(result: Readonly<Record<string, unknown>>): void {
+  const path = process.env.RATCHET_RESULT_FILE ?? "";
+  writeFileSync(`${path}.new`, JSON.stringify(result));
+  renameSync(`${path}.new`, path);
+}
+
+interface Output {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+const late = -1;
+
+function howItEnded(code: number, seconds: number): string {
+  return code === late ? `did not end within ${seconds} s` : `failed (exit code ${code})`;
+}
+
+/** Its state is this attempt's alone; the transcript shows what was called and what it printed. */
+async function cerberus(args: readonly string[], seconds: number, { folder }: Plan): Promise<Output> {
+  const state = { CERBERUS_STATE_ROOT: folder, CERBERUS_PROJECT_KEY: projectKey, CERBERUS_RUN_KEY: ownKey };
+  process.stdout.write(`$ cerberus ${args.join(" ")}\n`);
+  const output = await run("cerberus", args, seconds, { CERBERUS_HOST: "generic", ...process.env, ...state });
+  process.stdout.write(output.stdout);
+  process.stderr.write(output.stderr);
+  return output;
+}
+
+/** What runs at the moment: ended with us. */
+let current: ChildProcess | null = null;
+
+function run(program: string, args: readonly string[], seconds: number, env = process.env): Promise<Output> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { env, stdio: ["ignore", "pipe", "pipe"] });
+    current = child;
+    const [output, errors]: [Buffer[], Buffer[]] = [[], []];
+    child.stdout.on("data", (chunk: Buffer) => output.push(chunk));
+    child.stderr.on("data", (chunk: Buffer) => errors.push(chunk));
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      child.kill("SIGKILL");
+    }, seconds * 1000);
+    const settle = (code: number | null): void => {
+      clearTimeout(timer);
+      const [stdout, stderr] = [Buffer.concat(output).toString("utf8"), Buffer.concat(errors).toString("utf8")];
+      resolve({ code: isLate ? late : (code ?? 1), stdout, stderr });
+    };
+    child.once("error", (error) => reject(new Ended(`${program} cannot be started: ${messageOf(error)}`)));
+    child.once("close", settle);
+    // The reviewers it leaves in the background may keep the pipes open: its exit counts, not their end.
+    child.once("exit", (code) => setTimeout(() => settle(code), 1000));
+  });
+}
+
+function lastLine(text: string): string {
+  const line = text.split("\n").findLast((each) => each.trim() !== "");
+  return line === undefined ? "it said nothing" : line.trim().slice(0, 300);
+}
+
+process.once("SIGTERM", () => {
+  current?.kill("SIGTERM");
+  process.exit(143);
+});
+try {
+  await main();
+} catch (error) {
+  process.stderr.write(`${error instanceof Ended ? error.message : messageOf(error)}\n`);
+  process.exitCode = 1;
+}
+// Pipes that others still hold open would keep this process alive.
+process.exit();

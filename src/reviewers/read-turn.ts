@@ -1,0 +1,67 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { inlineTextBytes, type Remark, type Text } from "../core/finding.js";
+import type { ReviewOutcome } from "../core/issue/events.js";
+import type { Reviewer, TurnFiles, TurnReading } from "../core/ports/agent.js";
+import { outcomeOfExit, parseTurnResult } from "../core/ports/turn-protocol.js";
+import { writeDurably } from "../lib/files.js";
+import { readTail } from "../lib/follow-file.js";
+import { readForeignJson, readLastWords } from "../lib/program-files.js";
+import { type RawFinding, readVerdict, toVerdict, type VerdictReading, verdictBytes } from "./verdict.js";
+
+/** What a reviewer that speaks the plain protocol left behind: its message is what it printed. */
+export async function readReview(files: TurnFiles, exitCode: number | null): ReturnType<Reviewer["read"]> {
+  const { sessionId, usage } = parseTurnResult(await readForeignJson(files.result));
+  const outcome = outcomeOfExit(exitCode, exitCode === 0 ? "" : await readLastWords(files.stderr));
+  return judge(files, { outcome, sessionId, usage }, async () => (await readTail(files.stdout, verdictBytes)).text);
+}
+
+/** The verdict of a turn that was read already: from the result file, else from the end of its last message. */
+export async function judge(
+  files: TurnFiles,
+  reading: TurnReading,
+  message: () => Promise<string>,
+): ReturnType<Reviewer["read"]> {
+  const { outcome } = reading;
+  if (outcome.type === "failed") return { ...reading, review: { type: "protocol", reason: outcome.reason } };
+  if (outcome.type !== "ended") return { ...reading, review: null };
+  const { fields } = parseTurnResult(await readForeignJson(files.result));
+  const said = fields !== null && "verdict" in fields ? toVerdict(fields) : readVerdict(await message());
+  return { ...reading, review: await toReview(said, files.folder) };
+}
+
+async function toReview(said: VerdictReading, folder: string): Promise<ReviewOutcome> {
+  if (said.type === "protocol") return said;
+  const findings: Remark[] = [];
+  for (const [index, finding] of said.findings.entries()) {
+    findings.push(await toRemark(finding, join(folder, `finding-${index + 1}.md`)));
+  }
+  return { type: "verdict", verdict: said.verdict, findings };
+}
+
+async function toRemark({ reviewer, ...finding }: RawFinding, path: string): Promise<Remark> {
+  const title = finding.title.replace(/\s+/g, " ");
+  const short = title.length <= longestTitle;
+  const body = short ? finding.body : `${title}\n\n${finding.body}`;
+  return {
+    ...finding,
+    title: short ? title : `${title.slice(0, longestTitle - 1)}…`,
+    body: await toText(body, path),
+    ...(reviewer === null ? {} : { reviewer }),
+  };
+}
+const longestTitle = 300;
+const headBytes = 2048;
+
+/** Long texts are on the disk before anyone refers to them. */
+async function toText(text: string, path: string): Promise<Text> {
+  const bytes = Buffer.from(text, "utf8");
+  if (bytes.length <= inlineTextBytes) return { text };
+  await writeDurably(path, bytes);
+  // A cut character at the end decodes to a replacement, which is taken off.
+  const head = bytes
+    .subarray(0, headBytes)
+    .toString("utf8")
+    .replace(/\ufffd+$/, "");
+  return { text: head, ref: { path, bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") } };
+}

@@ -1,0 +1,255 @@
+import { expect, test } from "vitest";
+import {
+  type Explanation,
+  explain,
+  type IssueFacts,
+  type LifeFacts,
+  type RunFacts,
+  renderExplanation,
+} from "./explain.js";
+
+const plain: IssueFacts = {
+  issueId: "x",
+  type: "task",
+  status: "available",
+  claimedBy: null,
+  leaseUntil: null,
+  failureCount: 0,
+  failureReason: null,
+  ancestors: [],
+  deps: [],
+  children: [],
+  stoppedIn: null,
+  life: null,
+  runs: [],
+  ahead: 0,
+};
+const run: RunFacts = {
+  runId: "r1",
+  driverAlive: true,
+  scope: { type: "all" },
+  resume: false,
+  ending: false,
+  full: false,
+  hadIt: false,
+  maxAgents: 2,
+};
+const life: LifeFacts = {
+  runId: "r1",
+  driverAlive: true,
+  phase: "implementing",
+  attempt: 1,
+  maxAttempts: 3,
+  waiting: null,
+};
+const noon = Date.parse("2026-01-01T12:00:00Z");
+
+type Expected = Partial<Omit<Explanation, "issue_id">>;
+type Case = readonly [name: string, facts: Partial<IssueFacts>, expected: Expected];
+
+function check(facts: Partial<IssueFacts>, expected: Expected) {
+  const all = { ...plain, ...facts };
+  const calm = { running: false, blockers: [], ...expected };
+  expect(explain(all)).toEqual({ issue_id: "x", state: all.status, ...calm });
+}
+
+const held = { status: "claimed", claimedBy: "r1", runs: [run] } as const;
+const lives: readonly Case[] = [
+  [
+    "a run is at work on it",
+    { ...held, life },
+    { running: true, reason: "run r1 is at work on it: implementing, attempt 1/3", next: null },
+  ],
+  [
+    "it has begun and has no attempt yet",
+    { ...held, life: { ...life, phase: "preparing", attempt: 0, maxAttempts: 0 } },
+    { running: true, reason: "run r1 is at work on it: preparing", next: null },
+  ],
+  [
+    "its follow-up waits for a slot",
+    { ...held, life: { ...life, attempt: 2, waiting: "slot" } },
+    { reason: "claimed by run r1 (implementing, attempt 2/3), waiting for a slot", next: "ratchet status" },
+  ],
+  [
+    "it waits for a time",
+    { ...held, life: { ...life, waiting: { until: noon } } },
+    {
+      reason: "claimed by run r1 (implementing, attempt 1/3), waiting until 2026-01-01T12:00:00.000Z",
+      next: "ratchet status",
+    },
+  ],
+  [
+    "the process that drove it is gone",
+    { ...held, life: { ...life, driverAlive: false } },
+    { reason: "the process of run r1, which has it (implementing, attempt 1/3), is gone", next: "ratchet run" },
+  ],
+];
+test.each(lives)("of a life: %s", (_, facts, expected) => check(facts, expected));
+
+const byHand = { status: "claimed", claimedBy: "ada", leaseUntil: noon } as const;
+const claims: readonly Case[] = [
+  ["a living run", held, { running: true, reason: "run r1 has just claimed it", next: null }],
+  [
+    "a run whose process is gone",
+    { ...held, runs: [{ ...run, driverAlive: false }] },
+    { reason: "the process of run r1, which has claimed it, is gone", next: "ratchet run" },
+  ],
+  [
+    "a run that has ended",
+    { ...held, runs: [] },
+    { reason: "claimed by r1, which is not at work any more", next: "ratchet run x" },
+  ],
+  [
+    "a person",
+    byHand,
+    { reason: "claimed by hand, by ada, until 2026-01-01T12:00:00.000Z", next: "ratchet work release x" },
+  ],
+  ["somebody unknown", { status: "claimed" }, { reason: "claimed by somebody in the tracker", next: null }],
+];
+test.each(claims)("of a claim by %s", (_, facts, expected) => check(facts, expected));
+
+const two = [
+  { id: "a", status: "claimed" },
+  { id: "b", status: "failed" },
+  { id: "c", status: "completed" },
+] as const;
+const stops: readonly Case[] = [
+  [
+    "open dependencies, with their states",
+    { deps: two },
+    { reason: "blocked by a (claimed), b (failed)", blockers: ["a", "b"], next: "ratchet explain a" },
+  ],
+  [
+    "a dependency that is not there",
+    { deps: [{ id: "a", status: null }] },
+    { reason: "blocked by a (not on the board)", blockers: ["a"], next: "ratchet explain a" },
+  ],
+  [
+    "an operator, with the reason",
+    { status: "blocked", failureReason: "waits for the bank" },
+    { reason: "blocked by an operator: waits for the bank", next: "ratchet work unblock x" },
+  ],
+  [
+    "an operator, without one",
+    { status: "blocked" },
+    { reason: "blocked by an operator", next: "ratchet work unblock x" },
+  ],
+  [
+    "quarantine",
+    { status: "quarantined", failureCount: 3, failureReason: "needs a key" },
+    { reason: "quarantined after 3 failures: needs a key", next: "ratchet retry x" },
+  ],
+  [
+    "an escalation",
+    { status: "waiting_for_response", failureReason: "merge_conflict: three times" },
+    { reason: "escalated, a person has to decide: merge_conflict: three times", next: "ratchet retry x" },
+  ],
+  [
+    "a failure",
+    { status: "failed", failureCount: 1, failureReason: "gate_failed: test failed" },
+    { reason: "failed: gate_failed: test failed", next: "ratchet run --resume x" },
+  ],
+  [
+    "failures, while a run without --resume lives",
+    { status: "failed", failureCount: 2, failureReason: "no_progress", runs: [run] },
+    {
+      reason: "failed 2 times: no_progress; run r1 does not take it: it was started without --resume",
+      next: "ratchet run --resume x",
+    },
+  ],
+  [
+    "a failure and an open dependency",
+    { status: "failed", failureCount: 1, deps: two.slice(0, 1) },
+    { reason: "failed; blocked by a (claimed)", blockers: ["a"], next: "ratchet explain a" },
+  ],
+  ["its completion", { status: "completed", deps: two }, { reason: "completed", next: null }],
+];
+test.each(stops)("it is stopped by %s", (_, facts, expected) => check(facts, expected));
+
+const epic = { type: "epic" } as const;
+const epics: readonly Case[] = [
+  [
+    "open issues",
+    { ...epic, children: two },
+    {
+      reason: "it is an epic, which is never run itself; of its issues a (claimed), b (failed) are not completed",
+      blockers: ["a", "b"],
+      next: "ratchet run --scope epic:x",
+    },
+  ],
+  ["no issues", epic, { reason: "it is an epic, which is never run itself, and it has no issues", next: null }],
+  [
+    "completed issues",
+    { ...epic, children: two.slice(2) },
+    { reason: "it is an epic whose issues are all completed", next: "ratchet run --scope epic:x" },
+  ],
+  ["its own completion", { ...epic, status: "completed" }, { reason: "completed", next: null }],
+];
+test.each(epics)("an epic with %s", (_, facts, expected) => check(facts, expected));
+
+const refused = (why: string) => ({ reason: `ready; run r1 does not take it: ${why}`, next: "ratchet run x" });
+const waits: readonly Case[] = [
+  ["nothing runs", {}, { reason: "ready, but nothing runs", next: "ratchet run" }],
+  [
+    "a run's process is gone",
+    { runs: [{ ...run, driverAlive: false }] },
+    { reason: "ready, but the process of run r1 is gone", next: "ratchet run" },
+  ],
+  [
+    "all slots are taken",
+    { runs: [run], ahead: 3 },
+    { reason: "ready, waiting for a slot in run r1 (2 agents at a time, 3 before it)", next: "ratchet status" },
+  ],
+  [
+    "a resuming run will take it though it failed",
+    { status: "failed", failureCount: 1, runs: [{ ...run, resume: true, maxAgents: 1 }] },
+    { reason: "ready, waiting for a slot in run r1 (1 agent at a time, it is next)", next: "ratchet status" },
+  ],
+  ["the run is ending", { runs: [{ ...run, ending: true }] }, refused("it is coming to its end")],
+  ["the run has had it", { runs: [{ ...run, hadIt: true }] }, refused("it has had it already")],
+  ["the run is full", { runs: [{ ...run, full: true }] }, refused("it has taken as many issues as it may")],
+  [
+    "the run is about others",
+    { runs: [{ ...run, scope: { type: "ids", ids: ["y"] } }] },
+    refused("it was started for other issues"),
+  ],
+  [
+    "the run is about orphans",
+    { ancestors: ["e"], runs: [{ ...run, scope: { type: "orphans" } }] },
+    refused("it was started for other issues"),
+  ],
+  [
+    "the run is about its epic's epic",
+    { ancestors: ["e", "top"], runs: [{ ...run, scope: { type: "epic", epic: "top" } }] },
+    { reason: "ready, waiting for a slot in run r1 (2 agents at a time, it is next)", next: "ratchet status" },
+  ],
+  [
+    "the second of two runs takes it",
+    {
+      runs: [
+        { ...run, hadIt: true },
+        { ...run, runId: "r2" },
+      ],
+    },
+    { reason: "ready, waiting for a slot in run r2 (2 agents at a time, it is next)", next: "ratchet status" },
+  ],
+  [
+    "it was stopped in the middle",
+    { stoppedIn: "r0" },
+    { reason: "stopped in run r0, but nothing runs", next: "ratchet run --resume x" },
+  ],
+];
+test.each(waits)("it waits because %s", (_, facts, expected) => check(facts, expected));
+
+test("a long list of blockers is cut in the sentence and whole in the list", () => {
+  const deps = Array.from({ length: 12 }, (_, index) => ({ id: `d${index}`, status: "available" as const }));
+  const told = explain({ ...plain, deps });
+  expect(told.reason).toMatch(/d9 \(available\), 2 more$/);
+  expect(told.blockers).toHaveLength(12);
+});
+
+test("people get a sentence and what to run", () => {
+  expect(renderExplanation(explain(plain))).toEqual(["x is not running: ready, but nothing runs", "next: ratchet run"]);
+  const working = explain({ ...plain, ...held, life });
+  expect(renderExplanation(working)).toEqual(["x is running: run r1 is at work on it: implementing, attempt 1/3"]);
+});

@@ -1,0 +1,212 @@
+import type { ItemStatus, Scope } from "../core/ports/tracker.js";
+import { formatAttempt } from "./format.js";
+import { plainLine } from "./plain-text.js";
+
+/** What there is to know about one issue. Times in ms since the epoch. */
+export interface IssueFacts {
+  readonly issueId: string;
+  readonly type: "task" | "epic";
+  readonly status: ItemStatus;
+  readonly claimedBy: string | null;
+  /** Of a claim by hand; null: a run's. */
+  readonly leaseUntil: number | null;
+  readonly failureCount: number;
+  readonly failureReason: string | null;
+  /** Its parent, the parent's parent, and so on. */
+  readonly ancestors: readonly string[];
+  readonly deps: readonly Neighbour[];
+  readonly children: readonly Neighbour[];
+  /** An earlier run was stopped in the middle of it: this one. */
+  readonly stoppedIn: string | null;
+  /** Its life in a run that has not ended. */
+  readonly life: LifeFacts | null;
+  /** The project's runs that have not ended. */
+  readonly runs: readonly RunFacts[];
+  /** How many ready issues come first. */
+  readonly ahead: number;
+}
+/** status null: it is not there. */
+export interface Neighbour {
+  readonly id: string;
+  readonly status: ItemStatus | null;
+}
+export interface LifeFacts {
+  readonly runId: string;
+  readonly driverAlive: boolean;
+  readonly phase: string;
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly waiting: null | "slot" | { readonly until: number };
+}
+export interface RunFacts {
+  readonly runId: string;
+  readonly driverAlive: boolean;
+  readonly scope: Scope;
+  /** It takes failed issues too. */
+  readonly resume: boolean;
+  /** It was told to end: nothing new is taken. */
+  readonly ending: boolean;
+  /** It has taken as many issues as it may. */
+  readonly full: boolean;
+  /** It has had this issue, or made it as a follow-up of one it had. */
+  readonly hadIt: boolean;
+  readonly maxAgents: number;
+}
+
+/** `explain --json`. */
+export interface Explanation {
+  readonly issue_id: string;
+  /** As on the board. */
+  readonly state: ItemStatus;
+  readonly running: boolean;
+  readonly reason: string;
+  /** Issues that must be completed first. */
+  readonly blockers: readonly string[];
+  /** What to run; null: nothing is to be done. */
+  readonly next: string | null;
+}
+
+type Cause = Pick<Explanation, "reason" | "next"> & Partial<Pick<Explanation, "running" | "blockers">>;
+
+/** The one reason why an issue is running or is not: the first that holds, from the nearest to the farthest. */
+export function explain(facts: IssueFacts): Explanation {
+  const cause = facts.life === null ? causeOf(facts) : causeOfLife(facts.life);
+  return { issue_id: facts.issueId, state: facts.status, running: false, blockers: [], ...cause };
+}
+
+export function renderExplanation({ issue_id, running, reason, next }: Explanation): string[] {
+  const line = `${issue_id} is ${running ? "" : "not "}running: ${reason}`;
+  return [plainLine(line), ...(next === null ? [] : [`next: ${next}`])];
+}
+
+function causeOfLife({ runId, driverAlive, phase, waiting, ...tries }: LifeFacts): Cause {
+  const attempt = tries.attempt > 0 ? `, attempt ${formatAttempt(tries.attempt, tries.maxAttempts)}` : "";
+  const where = `${phase}${attempt}`;
+  if (!driverAlive) {
+    return { reason: `the process of run ${runId}, which has it (${where}), is gone`, next: "ratchet run" };
+  }
+  if (waiting === null) {
+    return { running: true, reason: `run ${runId} is at work on it: ${where}`, next: null };
+  }
+  const next = "ratchet status";
+  if (waiting === "slot") return { reason: `claimed by run ${runId} (${where}), waiting for a slot`, next };
+  return { reason: `claimed by run ${runId} (${where}), waiting until ${timeOf(waiting.until)}`, next };
+}
+
+function causeOf(facts: IssueFacts): Cause {
+  const { issueId, status } = facts;
+  if (status === "completed") return { reason: "completed", next: null };
+  if (facts.type === "epic") return causeOfEpic(facts);
+  const retry = `ratchet retry ${issueId}`;
+  switch (status) {
+    case "claimed":
+      return causeOfClaim(facts);
+    case "blocked":
+      return { reason: `blocked by an operator${because(facts)}`, next: `ratchet work unblock ${issueId}` };
+    case "quarantined":
+      return { reason: `quarantined after ${facts.failureCount} failures${because(facts)}`, next: retry };
+    case "waiting_for_response":
+      return { reason: `escalated, a person has to decide${because(facts)}`, next: retry };
+    case "failed":
+    case "available":
+      return causeOfWaiting(facts);
+  }
+}
+
+function because({ failureReason }: IssueFacts): string {
+  return failureReason === null || failureReason === "" ? "" : `: ${failureReason}`;
+}
+
+function causeOfEpic({ issueId, children }: IssueFacts): Cause {
+  const open = children.filter(({ status }) => status !== "completed");
+  const next = `ratchet run --scope epic:${issueId}`;
+  if (children.length === 0)
+    return { reason: "it is an epic, which is never run itself, and it has no issues", next: null };
+  if (open.length === 0) return { reason: "it is an epic whose issues are all completed", next };
+  const reason = `it is an epic, which is never run itself; of its issues ${listOf(open)} ${open.length === 1 ? "is" : "are"} not completed`;
+  return { reason, blockers: open.map(({ id }) => id), next };
+}
+
+function causeOfClaim({ issueId, claimedBy, leaseUntil, runs }: IssueFacts): Cause {
+  if (leaseUntil !== null) {
+    const reason = `claimed by hand, by ${claimedBy ?? "somebody"}, until ${timeOf(leaseUntil)}`;
+    return { reason, next: `ratchet work release ${issueId}` };
+  }
+  const run = runs.find(({ runId }) => runId === claimedBy);
+  if (run?.driverAlive) return { running: true, reason: `run ${run.runId} has just claimed it`, next: null };
+  if (run) return { reason: `the process of run ${run.runId}, which has claimed it, is gone`, next: "ratchet run" };
+  if (claimedBy === null) return { reason: "claimed by somebody in the tracker", next: null };
+  return { reason: `claimed by ${claimedBy}, which is not at work any more`, next: `ratchet run ${issueId}` };
+}
+
+function causeOfWaiting(facts: IssueFacts): Cause {
+  const open = facts.deps.filter(({ status }) => status !== "completed");
+  const [first] = open;
+  if (first !== undefined) {
+    const blockers = open.map(({ id }) => id);
+    const failed = facts.status === "failed" ? `failed${because(facts)}; ` : "";
+    return { reason: `${failed}blocked by ${listOf(open)}`, blockers, next: `ratchet explain ${first.id}` };
+  }
+  const living = facts.runs.filter(({ driverAlive }) => driverAlive);
+  const refusals = living.map((run) => ({ run, why: whyNotBy(run, facts) }));
+  const taker = refusals.find(({ why }) => why === null)?.run;
+  if (taker) return causeOfQueue(taker, facts);
+  const others = refusals.map(({ run, why }) => `; run ${run.runId} does not take it: ${why}`).join("");
+  return facts.status === "failed" ? causeOfFailure(facts, others) : causeOfIdleness(facts, others);
+}
+
+function causeOfQueue({ runId, maxAgents }: RunFacts, { ahead }: IssueFacts): Cause {
+  const places = `${maxAgents} agent${maxAgents === 1 ? "" : "s"} at a time`;
+  const before = ahead === 0 ? "it is next" : `${ahead} before it`;
+  return { reason: `ready, waiting for a slot in run ${runId} (${places}, ${before})`, next: "ratchet status" };
+}
+
+function causeOfFailure(facts: IssueFacts, others: string): Cause {
+  const count = facts.failureCount > 1 ? ` ${facts.failureCount} times` : "";
+  return { reason: `failed${count}${because(facts)}${others}`, next: `ratchet run --resume ${facts.issueId}` };
+}
+
+function causeOfIdleness({ issueId, stoppedIn, runs }: IssueFacts, others: string): Cause {
+  const dead = runs.find(({ driverAlive }) => !driverAlive);
+  const nothing = others === "" ? ", but nothing runs" : others;
+  if (stoppedIn !== null) {
+    return { reason: `stopped in run ${stoppedIn}${nothing}`, next: `ratchet run --resume ${issueId}` };
+  }
+  if (others === "" && dead)
+    return { reason: `ready, but the process of run ${dead.runId} is gone`, next: "ratchet run" };
+  return { reason: `ready${nothing}`, next: others === "" ? "ratchet run" : `ratchet run ${issueId}` };
+}
+
+/** null: it takes it as soon as it can. */
+function whyNotBy(run: RunFacts, { issueId, status, ancestors }: IssueFacts): string | null {
+  if (run.ending) return "it is coming to its end";
+  if (run.hadIt) return "it has had it already";
+  if (run.full) return "it has taken as many issues as it may";
+  if (!isInScope(run.scope, issueId, ancestors)) return "it was started for other issues";
+  return status === "failed" && !run.resume ? "it was started without --resume" : null;
+}
+
+function isInScope(scope: Scope, issueId: string, ancestors: readonly string[]): boolean {
+  switch (scope.type) {
+    case "all":
+      return true;
+    case "orphans":
+      return ancestors.length === 0;
+    case "ids":
+      return scope.ids.includes(issueId);
+    case "epic":
+      return issueId === scope.epic || ancestors.includes(scope.epic);
+  }
+}
+
+const listedMost = 10;
+
+function listOf(neighbours: readonly Neighbour[]): string {
+  const shown = neighbours.slice(0, listedMost).map(({ id, status }) => `${id} (${status ?? "not on the board"})`);
+  const rest = neighbours.length - shown.length;
+  return [...shown, ...(rest > 0 ? [`${rest} more`] : [])].join(", ");
+}
+
+function timeOf(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,1 @@
+import "../../src/reviewers/cerberus/program.js";
