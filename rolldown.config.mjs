@@ -4,7 +4,11 @@ import { defineConfig } from "rolldown";
 const { version } = JSON.parse(readFileSync(new URL("./package.json", import.meta.url), "utf8"));
 
 export default defineConfig({
-  input: { ratchet: "src/cli/main.ts", scripted: "src/agents/scripted/program.ts" },
+  input: {
+    ratchet: "src/cli/main.ts",
+    scripted: "src/agents/scripted/program.ts",
+    cerberus: "src/reviewers/cerberus/program.ts",
+  },
   platform: "node",
   // The binding finds its prebuilt file relative to its own package.
   external: ["@photostructure/sqlite"],

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import type { Diagnostic } from "./config/diagnostic.js";
 import type { ConfigFlags } from "./config/overlay.js";
 import { reviewerSource } from "./config/reviewer.js";
+import { addUsage } from "./core/budget.js";
 import type { IssueEffect, PromptKind } from "./core/issue/effects.js";
 import type { IssueEvent } from "./core/issue/events.js";
 import type { IssueLife } from "./core/issue/state.js";
@@ -21,15 +22,16 @@ import { systemClock } from "./lib/clock.js";
 import { UserError } from "./lib/errors.js";
 import { exists, readOptional } from "./lib/files.js";
 import { type Home, ratchetHome } from "./lib/home.js";
+import type { JournalCheck } from "./run/check-journal.js";
 import type { History, Journal } from "./run/context.js";
 import { resumeFrom } from "./run/resume.js";
 import type { RunParts, RunRequest, StartedRun } from "./run/start.js";
 import type { Worktrees } from "./run/worktrees.js";
-import type { Project, Store } from "./store/store.js";
+import type { Project, Store, StoredRun } from "./store/store.js";
 import { version } from "./version.js";
 
 export type { RunRequest, StartedRun } from "./run/start.js";
-export type { Project, Store } from "./store/store.js";
+export type { ImportedIssue, Project, Store } from "./store/store.js";
 
 /** The program, assembled: the only place that names concrete adapters, each loaded when it is used. */
 export interface App {
@@ -55,6 +57,10 @@ export interface App {
   branchesBehind(repoPath: string, likely: readonly string[]): Promise<readonly string[]>;
   /** The issues' checkouts of the current directory's project. */
   worktrees(): Promise<Worktrees>;
+  /** The programs a run would start, to see whether they are there. */
+  programs(settings: Settings): Promise<readonly { readonly name: string; readonly program: Agent | Reviewer }[]>;
+  /** Whether the journal of a finished run gives its stored rows; null: another version wrote it. */
+  checkJournal(run: StoredRun): Promise<JournalCheck | null>;
   close(): void;
 }
 export interface LoadedSettings {
@@ -94,17 +100,56 @@ const agents: Record<AgentKind, (settings: AgentSettings) => Promise<Agent>> = {
     return scriptedAgent(settings, { program: join(packageRoot(), "dist", "scripted.js") });
   },
 };
-type LoadReviewer = (settings: ReviewerSettings, name: string) => Promise<Reviewer>;
-const reviewers: Record<Exclude<ReviewerKind, "panel">, LoadReviewer> = {
-  cerberus: notYet("reviewer_type cerberus"),
-  agent_sdk: notYet("reviewer_type agent_sdk"),
-  command: async ({ command }, name) => (await import("./reviewers/command.js")).commandReviewer({ name, command }),
+interface ReviewerPlace {
+  readonly name: string;
+  readonly settings: Settings;
+  readonly env: NodeJS.ProcessEnv;
+}
+const reviewers: Record<
+  Exclude<ReviewerKind, "panel">,
+  (chosen: ReviewerSettings, place: ReviewerPlace) => Promise<Reviewer>
+> = {
+  cerberus: async ({ cerberus }, { name, env }) => {
+    const { cerberusReviewer } = await import("./reviewers/cerberus.js");
+    return cerberusReviewer({ name, settings: cerberus, program: join(packageRoot(), "dist", "cerberus.js"), env });
+  },
+  agent_sdk: async (chosen, { name, settings }) => {
+    const { agentReviewer } = await import("./reviewers/agent-sdk.js");
+    const other = chosen.agent_sdk_agent ?? { type: "claude" as const, model: chosen.agent_sdk_model, effort: null };
+    const agent = await agents[other.type]({ ...settings.agent, ...other });
+    const { model, effort } = other;
+    return agentReviewer({ name, agent, model, effort, timeoutSeconds: chosen.agent_sdk_timeout });
+  },
+  command: async ({ command }, { name }) => (await import("./reviewers/command.js")).commandReviewer({ name, command }),
 };
-const trackers: Record<Settings["tracker"]["type"], (store: Store, projectId: string) => Promise<Tracker>> = {
-  local: async (store, projectId) => (await import("./trackers/local.js")).localTracker(store.workItems, projectId),
-  beads: notYet("tracker.type beads"),
+interface TrackerPlace {
+  readonly store: Store;
+  readonly projectId: string;
+  readonly repoPath: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly home: Home;
+}
+const trackers: Record<Settings["tracker"]["type"], (place: TrackerPlace) => Promise<Tracker>> = {
+  local: async ({ store, projectId }) => (await import("./trackers/local.js")).localTracker(store.workItems, projectId),
+  beads: async ({ store, repoPath, env, home }) => {
+    const { beadsTracker, missingBeads } = await import("./trackers/beads.js");
+    const missing = missingBeads({ cwd: repoPath, env });
+    if (missing) throw new UserError(missing.message, { hint: missing.hint, code: "program-missing" });
+    return beadsTracker(
+      { cwd: repoPath, env },
+      { lockFolder: join(home.root, "locks", "beads"), isOver: isOverIn(store) },
+    );
+  },
   github: notYet("tracker.type github"),
 };
+
+/** A run that this home does not know may be another machine's, and alive. */
+function isOverIn(store: Store): (runId: string) => Promise<boolean> {
+  return async (runId) => {
+    const known = (await store.runs(null, 10_000)).some((run) => run.runId === runId);
+    return known && !(await store.unfinishedRuns(null)).some(({ run }) => run.runId === runId);
+  };
+}
 
 export function createApp({ cwd, env }: { readonly cwd: string; readonly env: NodeJS.ProcessEnv }): App {
   const home = ratchetHome(env);
@@ -135,7 +180,10 @@ export function createApp({ cwd, env }: { readonly cwd: string; readonly env: No
       const { startRun } = await import("./run/start.js");
       return await startRun(await runParts(app, request));
     },
-    tracker: async (settings) => trackers[settings.tracker.type](await store(), (await app.project()).id),
+    tracker: async (settings) => {
+      const { id: projectId, repoPath } = await app.project();
+      return await trackers[settings.tracker.type]({ store: await store(), projectId, repoPath, env, home });
+    },
     signalRun: async (runId, name) => {
       const { runMachineId } = await import("./run/context.js");
       await (await store()).signal(runMachineId(runId), { name });
@@ -151,6 +199,14 @@ export function createApp({ cwd, env }: { readonly cwd: string; readonly env: No
       const { id, repoPath } = await app.project();
       return openWorktrees({ home, projectId: id, repoPath });
     },
+    programs: async (settings) => {
+      const reviewing = [...(await loadReviewers(settings, env))];
+      return [
+        { name: "agent", program: await agents[settings.agent.type](settings.agent) },
+        ...reviewing.map(([slot, program]) => ({ name: `reviewer ${slot}`, program })),
+      ];
+    },
+    checkJournal: async (run) => await checkRun(await store(), run),
     close: () => {
       // A store that could not be opened has been reported already.
       opened?.then(
@@ -160,6 +216,18 @@ export function createApp({ cwd, env }: { readonly cwd: string; readonly env: No
     },
   };
   return app;
+}
+
+async function checkRun(store: Store, run: StoredRun): Promise<JournalCheck | null> {
+  const { runId, projectId, settings, options, record } = run;
+  if (record.version !== version) return null;
+  const { checkJournal } = await import("./run/check-journal.js");
+  return await checkJournal({
+    policy: { runId, projectId, settings, options, target: record.target_branch },
+    options,
+    journal: (machine) => store.journal(machine),
+    state: async (machine) => (await store.machineState(machine))?.state ?? null,
+  });
 }
 
 async function loadSettings(app: App, flags: ConfigFlags): Promise<LoadedSettings> {
@@ -191,9 +259,9 @@ async function runParts(app: App, request: RunRequest): Promise<RunParts> {
     home: app.home,
     env: app.env,
     clock: systemClock,
-    tracker: await trackers[settings.tracker.type](store, projectId),
+    tracker: await trackers[settings.tracker.type]({ store, ...frame, env: app.env, home: app.home }),
     agent: await agents[settings.agent.type](settings.agent),
-    reviewers: await loadReviewers(settings),
+    reviewers: await loadReviewers(settings, app.env),
     templates: await loadTemplates(frame.repoPath),
     projectText: await readOptional(join(frame.repoPath, ".ratchet", "prompts", "append.md")),
     journal: journalOf(store, frame),
@@ -220,13 +288,14 @@ function targetOf(repository: Repository, settings: Settings): string {
 }
 
 /** One reviewer per slot: the panel's members, or the one there is. None when no review is enabled. */
-async function loadReviewers(settings: Settings): Promise<Map<string, Reviewer>> {
+async function loadReviewers(settings: Settings, env: NodeJS.ProcessEnv): Promise<Map<string, Reviewer>> {
   const { section, reviewer } = reviewerSource(settings);
   if (section === "default") return new Map();
   const { reviewer_type: kind } = reviewer;
-  if (kind !== "panel") return new Map([[kind, await reviewers[kind](reviewer, kind)]]);
+  if (kind !== "panel") return new Map([[kind, await reviewers[kind](reviewer, { name: kind, settings, env })]]);
   const members = reviewer.panel.map(async (member) => {
-    return [member.name, await reviewers[member.reviewer_type](member, member.name)] as const;
+    const { name, reviewer_type } = member;
+    return [name, await reviewers[reviewer_type](member, { name, settings, env })] as const;
   });
   return new Map(await Promise.all(members));
 }
@@ -292,6 +361,8 @@ function historyOf(store: Store, { runId, projectId, settings }: Frame): History
   return {
     ledger,
     record: async (issueId) => (await store.issueRecord(runId, issueId))?.record ?? null,
+    spent: async () =>
+      (await store.issueRecords(runId)).reduce((sum, { record }) => addUsage(sum, record.usage), { tokens: 0, usd: 0 }),
     hadLife: async (issueId) => (await store.issueRecord(runId, issueId)) !== null,
     nextLife: (issueId) => store.nextLife(projectId, issueId),
     resumeFrom: async (issueId) => {

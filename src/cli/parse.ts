@@ -4,6 +4,7 @@ import { version } from "../version.js";
 import type { Choose, Chosen } from "./context.js";
 import { declareBoard } from "./declare/board.js";
 import { withExample } from "./declare/example.js";
+import { declareHelpYourself } from "./declare/help-yourself.js";
 import { declareLook } from "./declare/look.js";
 import { declareProject } from "./declare/project.js";
 import { declareRun } from "./declare/run.js";
@@ -34,6 +35,7 @@ function declare(choose: Choose, out: Output): Command {
     .configureOutput({ writeOut: (text) => out.text(text), writeErr: () => undefined })
     .exitOverride();
   withExample(program, "ratchet demo", "ratchet run --max-agents 2");
+  declareHelpYourself(program, choose);
   declareRun(program, choose);
   declareLook(program, choose);
   declareBoard(program, choose);
@@ -43,9 +45,7 @@ function declare(choose: Choose, out: Output): Command {
 }
 
 /** Described, but not in this version: saying so is better than "unknown command". */
-const notYet = new Set(
-  "init explain doctor workflow answer pr search observe export serve worker store mcp completion land gc".split(" "),
-);
+const notYet = new Set("workflow answer pr search observe export serve worker store mcp completion land gc".split(" "));
 
 function toUsageError(error: CommanderError, args: readonly string[]): UserError {
   const [first = ""] = args;

@@ -21,20 +21,19 @@ test.each([
   ],
   ["agent: {type: command, command: [a], sandbox: bwrap}", "1:47: agent.sandbox: bwrap is not available yet"],
   ["agent: {type: command, command: [a], fallback: x}", "1:48: agent.fallback: a fallback agent is not available yet"],
-  [`${agent}tracker: {type: beads}`, "2:17: tracker.type: beads is not available yet"],
+  [`${agent}tracker: {type: github}`, "2:17: tracker.type: github is not available yet"],
   [`${agent}finalize: {mode: pr}`, "2:18: finalize.mode: pr is not available yet"],
   [
-    `${agent}per_issue_review: {enabled: true}`,
-    "2:1: per_issue_review.reviewer_type: cerberus (the default) is not available yet",
-  ],
-  [`${agent}${on} agent_sdk}`, "2:50: per_issue_review.reviewer_type: agent_sdk is not available yet"],
-  [
-    `${agent}${on} command, command: [r], agent_sdk_agent: {type: codex}}`,
-    "2:90: per_issue_review.agent_sdk_agent: an agent as the reviewer is not available yet",
+    `${agent}${on} agent_sdk}`,
+    "2:50: per_issue_review.reviewer_type: agent_sdk without agent_sdk_agent, which means claude, is not available yet",
   ],
   [
-    `${agent}${on} panel, panel: [{reviewer_type: command, command: [r]}, {reviewer_type: cerberus}]}`,
-    "2:121: per_issue_review.panel[1].reviewer_type: cerberus is not available yet",
+    `${agent}${on} agent_sdk, agent_sdk_agent: {type: codex}}`,
+    "2:85: per_issue_review.agent_sdk_agent.type: codex is not available yet",
+  ],
+  [
+    `${agent}${on} panel, panel: [{reviewer_type: agent_sdk, agent_sdk_agent: {type: pi}}]}`,
+    "2:116: per_issue_review.panel[0].agent_sdk_agent.type: pi is not available yet",
   ],
   [
     `${agent}validation_triggers: {run_end: {code_review: {enabled: true}}}`,
@@ -42,7 +41,6 @@ test.each([
   ],
   [`${agent}pull_requests: {}`, "2:16: pull_requests: the pull-request loop is not available yet"],
   [`${agent}forge: {repo: a/b}`, "2:8: forge: a forge is not available yet"],
-  [`${agent}budgets: {issue: {usd: 5}}`, "2:24: budgets.issue.usd: a budget is not available yet"],
   [`${agent}store: {url: "postgres://h/d"}`, "2:14: store.url: another database is not available yet"],
 ])("%s", (text, message) => {
   expect(errors(text)).toEqual([`ratchet.yaml:${message}`]);
@@ -54,9 +52,13 @@ test.each([
   "validation_triggers: {}",
   "validation_triggers: {run_end: null}",
   "commands: {a: x}\nvalidation_triggers: {session_end: {commands: [a]}}",
-  "budgets: {issue: {usd: null}}",
+  "budgets: {issue: {usd: 5, tokens: 1000}, run: {minutes: 0.5}}",
   "store: {url: null}",
   "tracker: {type: local}",
+  "tracker: {type: beads}",
+  "per_issue_review: {enabled: true}",
+  `${on} agent_sdk, agent_sdk_agent: {type: command}}`,
+  `${on} panel, panel: [{reviewer_type: cerberus}]}`,
   "finalize: {mode: branch}",
   `${on} command, command: [r], track_review_issues: true}`,
   `${on} panel, panel: [{reviewer_type: command, command: [r]}]}`,

@@ -54,27 +54,30 @@ const isReviewed = (root: unknown): boolean => review(root).enabled === true;
 const isPanel = (root: unknown): boolean => isReviewed(root) && review(root).reviewer_type === "panel";
 const whenReviewed: More = { within: isReviewed, hint: useCommandReviewer, part: "review" };
 const whenPanel: More = { ...whenReviewed, within: isPanel };
-const missingReviewers = ["cerberus", "agent_sdk"];
+const missingAgents = ["claude", "codex", "pi", "acp"];
 
 const unavailable: readonly Unavailable[] = [
-  ...values(["agent", "type"], ["claude", "codex", "pi", "acp"], { byDefault: "claude", hint: useCommandAgent }),
+  ...values(["agent", "type"], missingAgents, { byDefault: "claude", hint: useCommandAgent }),
   ...feature(["agent", "workflow"], "a workflow as the agent"),
   ...values(["agent", "sandbox"], ["bwrap"]),
   ...feature(["agent", "fallback"], "a fallback agent"),
-  ...values(["tracker", "type"], ["beads", "github"]),
-  ...values(["per_issue_review", "reviewer_type"], missingReviewers, { ...whenReviewed, byDefault: "cerberus" }),
-  ...feature(["per_issue_review", "agent_sdk_agent"], "an agent as the reviewer", whenReviewed),
-  ...values(["per_issue_review", "panel", "*", "reviewer_type"], missingReviewers, whenPanel),
-  ...feature(["per_issue_review", "panel", "*", "agent_sdk_agent"], "an agent as the reviewer", whenPanel),
+  ...values(["tracker", "type"], ["github"]),
+  ...values(["per_issue_review", "agent_sdk_agent", "type"], missingAgents, whenReviewed),
+  ...values(["per_issue_review", "panel", "*", "agent_sdk_agent", "type"], missingAgents, whenPanel),
+  {
+    path: ["per_issue_review", "reviewer_type"],
+    when: (value, root) => isReviewed(root) && value === "agent_sdk" && (review(root).agent_sdk_agent ?? null) === null,
+    what: "agent_sdk without agent_sdk_agent, which means claude,",
+    values: [],
+    hint: useCommandReviewer,
+    part: "review",
+  },
   ...feature(["validation_triggers", "run_end"], "the trigger run_end", { part: "run_end" }),
   ...feature(["validation_triggers", "epic_completion"], "the trigger epic_completion", { part: "epic_completion" }),
   ...feature(["validation_triggers", "periodic"], "the trigger periodic", { part: "periodic" }),
   ...values(["finalize", "mode"], ["pr"], { hint: "finalize.mode may be merge or branch" }),
   ...feature(["pull_requests"], "the pull-request loop"),
   ...feature(["forge"], "a forge"),
-  ...["issue", "run"].flatMap((whose) =>
-    ["usd", "tokens", "minutes"].flatMap((kind) => feature(["budgets", whose, kind], "a budget")),
-  ),
   ...feature(["store", "url"], "another database"),
   ...feature(["convergence"], "ending loops by convergence"),
   ...feature(["retention_days"], "clearing away old runs"),

@@ -106,7 +106,7 @@ test("all errors come at once, in the order of the file", () => {
     "commands: {a: 5}",
     "evidence_check: {required: [b]}",
     "agent: {type: command}",
-    "tracker: {type: beads}",
+    "tracker: {type: github}",
   ].join("\n");
   const lines = errors(text).map((line) => line.split(": ").slice(0, 2).join(" "));
   expect(lines).toEqual([

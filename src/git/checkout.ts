@@ -124,7 +124,19 @@ async function removeFolders(path: string, gitDir: string): Promise<void> {
   // On another disk, or gone already.
   if (!moved) await removeTree(path);
   await rename(gitDir, aside);
-  await removeTree(aside, `${aside}-files`, noteOf(path));
+  await removeTree(aside, `${aside}-files`, ...(await notesOf(path)));
+}
+
+/** The note, and what a writer that was killed left beside it. */
+async function notesOf(path: string): Promise<string[]> {
+  const note = noteOf(path);
+  const beside = (name: string) =>
+    name.startsWith(basename(note)) && /^\.\d+-[0-9a-f]+$/.test(name.slice(basename(note).length));
+  const names = await readdir(dirname(note)).catch((error: unknown) => {
+    if (codeOf(error) === "ENOENT") return [];
+    throw error;
+  });
+  return [note, ...names.filter(beside).map((name) => join(dirname(note), name))];
 }
 
 /** What was half made when somebody died is ours to remove; other files in the way are moved aside. */

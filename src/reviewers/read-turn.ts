@@ -1,11 +1,10 @@
-import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { inlineTextBytes, type Remark, type Text } from "../core/finding.js";
+import { inlineTextBytes, type Remark } from "../core/finding.js";
 import type { ReviewOutcome } from "../core/issue/events.js";
 import type { Reviewer, TurnFiles, TurnReading } from "../core/ports/agent.js";
 import { outcomeOfExit, parseTurnResult } from "../core/ports/turn-protocol.js";
-import { writeDurably } from "../lib/files.js";
 import { readTail } from "../lib/follow-file.js";
+import { keepText } from "../lib/long-text.js";
 import { readForeignJson, readLastWords } from "../lib/program-files.js";
 import { type RawFinding, readVerdict, toVerdict, type VerdictReading, verdictBytes } from "./verdict.js";
 
@@ -46,22 +45,8 @@ async function toRemark({ reviewer, ...finding }: RawFinding, path: string): Pro
   return {
     ...finding,
     title: short ? title : `${title.slice(0, longestTitle - 1)}…`,
-    body: await toText(body, path),
+    body: await keepText(body, path, inlineTextBytes),
     ...(reviewer === null ? {} : { reviewer }),
   };
 }
 const longestTitle = 300;
-const headBytes = 2048;
-
-/** Long texts are on the disk before anyone refers to them. */
-async function toText(text: string, path: string): Promise<Text> {
-  const bytes = Buffer.from(text, "utf8");
-  if (bytes.length <= inlineTextBytes) return { text };
-  await writeDurably(path, bytes);
-  // A cut character at the end decodes to a replacement, which is taken off.
-  const head = bytes
-    .subarray(0, headBytes)
-    .toString("utf8")
-    .replace(/\ufffd+$/, "");
-  return { text: head, ref: { path, bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") } };
-}

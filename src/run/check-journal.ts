@@ -8,7 +8,7 @@ import { issueMachineId, runMachineId } from "./context.js";
 
 /** A finished run as the store has it. */
 export interface RecordedRun {
-  readonly policy: IssuePolicy;
+  readonly policy: Omit<IssuePolicy, "promptPath">;
   readonly options: RunOptions;
   /** The arrivals of a machine, oldest first. */
   readonly journal: (machine: string) => Promise<readonly unknown[]>;
@@ -47,12 +47,17 @@ function isFirstLife({ life, resume }: IssueStart): boolean {
 }
 
 function foldRun({ policy, options }: RecordedRun, arrivals: readonly Stamped<RunEvent>[]): RunState {
-  const transition = runMachine({ ...options, runEnd: policy.settings.validation_triggers.run_end !== null });
+  const transition = runMachine({
+    ...options,
+    runEnd: policy.settings.validation_triggers.run_end !== null,
+    minutes: policy.settings.budgets.run.minutes,
+  });
   return arrivals.reduce((state, arrival) => transition(state, arrival).state, newRun());
 }
 
 function foldLife({ policy }: RecordedRun, start: IssueStart, arrivals: readonly Stamped<IssueEvent>[]): IssueLife {
-  const transition = issueMachine(policy);
+  // Where prompts are told to be is said in reports, not in the state.
+  const transition = issueMachine({ ...policy, promptPath: (folder) => folder });
   const initial: IssueLife = { state: newIssue(start), ledger: emptyLedger(start.issueId) };
   return arrivals.reduce((life, arrival) => transition(life, arrival).state, initial);
 }

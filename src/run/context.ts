@@ -1,3 +1,4 @@
+import type { Spent } from "../core/budget.js";
 import type { Ledger } from "../core/finding.js";
 import type { IssueEffect, PromptKind } from "../core/issue/effects.js";
 import type { IssueEvent, Snapshot } from "../core/issue/events.js";
@@ -15,6 +16,7 @@ import type { Mirror } from "../git/mirror.js";
 import { snapshot } from "../git/worktree.js";
 import { type Home, safeName } from "../lib/home.js";
 import type { LandingLease } from "./landing-lease.js";
+import type { Meter } from "./meter.js";
 import type { Slots } from "./slots.js";
 
 /** What the performers of one run share. Made once when the run starts (or is taken up again), never changed. */
@@ -43,6 +45,7 @@ export interface RunContext {
   readonly history: History;
   readonly slots: Slots;
   readonly landing: LandingLease;
+  readonly meter: Meter;
 }
 
 /** The durable logs of a run and of its lives. */
@@ -65,6 +68,8 @@ export interface History {
   ledger(issueId: string): Promise<Ledger>;
   /** As this run has recorded it so far. */
   record(issueId: string): Promise<IssueRecord | null>;
+  /** What the turns of this run have cost so far. */
+  spent(): Promise<Spent>;
   resumeFrom(issueId: string): Promise<ResumeFrom | null>;
 }
 

@@ -18,7 +18,11 @@ export async function driveRun(run: RunContext, stop: AbortSignal): Promise<RunS
   return await drive<RunState, RunEvent, RunEffect, RunReport>({
     log: run.journal.run(machine),
     initial: newRun(),
-    transition: runMachine({ ...run.options, runEnd: run.settings.validation_triggers.run_end !== null }),
+    transition: runMachine({
+      ...run.options,
+      runEnd: run.settings.validation_triggers.run_end !== null,
+      minutes: run.settings.budgets.run.minutes,
+    }),
     perform: (effect, { signal }) => perform(run, effect, { signal, stop }),
     crashed: (effect, error) => ({
       type: "crashed",
@@ -46,7 +50,10 @@ async function perform(
       return { event: await child(run, effect, AbortSignal.any([signal, stop])) };
     case "tell": {
       const { issueId, life } = effect;
-      await run.inbox.send(issueMachineId(run.runId, issueId, life), { name: effect.signal });
+      await run.inbox.send(issueMachineId(run.runId, issueId, life), {
+        name: effect.signal,
+        ...(effect.reason === undefined ? {} : { reason: effect.reason }),
+      });
       return { event: { type: "told", key: effect.key } };
     }
     case "wait":

@@ -12,13 +12,14 @@ export function resumeFrom(
 ): ResumeFrom {
   const { record } = last;
   const open = openFindings(ledger, { sources: ["review"] });
-  const stored = record.last_review_issues ?? [];
+  const replayed = new Set((record.last_review_issues ?? []).flatMap((stored) => findStored(open, stored)));
   return {
     runId: last.runId,
     sessionId: isOf(record, agent) ? (record.session_id ?? null) : null,
-    blocking: open.filter((one) => stored.some((issue) => isAbout(one, issue))).map(({ id }) => id),
-    baseSha: record.base_sha ?? null,
-    seen: record.seen ?? null,
+    blocking: open.filter((finding) => replayed.has(finding)).map(({ id }) => id),
+    // What succeeded has landed: what comes after it starts from there.
+    baseSha: record.status === "success" ? null : (record.base_sha ?? null),
+    seen: record.status === "success" ? null : (record.seen ?? null),
   };
 }
 
@@ -27,8 +28,13 @@ function isOf({ agent }: IssueRecord, kind: AgentKind): boolean {
   return (agent ?? "") === "" || agent === kind;
 }
 
-/** By its text, or by the id that its text has; a second finding of the same name has a number after it. */
-function isAbout({ id, file, title }: Finding, stored: StoredReviewIssue): boolean {
-  if (file === stored.file && title === stored.title) return true;
-  return id.replace(/-\d+$/, "") === findingId({ file: stored.file, title: stored.title, source: "review" });
+/** The surest first, so that another finding of the same name is not taken for the one that is stored. */
+function findStored(open: readonly Finding[], stored: StoredReviewIssue): readonly Finding[] {
+  const { file, title, line_start, line_end, priority } = stored;
+  const named = open.filter((one) => one.file === file && one.title === title);
+  const placed = named.filter((one) => one.line_start === line_start && one.line_end === line_end);
+  const same = placed.filter((one) => one.priority === priority);
+  const id = findingId({ file, title, source: "review" });
+  const family = open.filter((one) => one.id.replace(/-\d+$/, "") === id);
+  return [same, placed, named, family].find((some) => some.length > 0) ?? [];
 }

@@ -19,6 +19,7 @@ import { redactor } from "../lib/redact.js";
 import { type History, type Inbox, type Journal, type RunContext, runMachineId } from "./context.js";
 import { driveRun } from "./drive-run.js";
 import { createLandingLease } from "./landing-lease.js";
+import { createMeter } from "./meter.js";
 import { landingName } from "./perform/land.js";
 import { giveBackSlotNumber } from "./perform/slot-number.js";
 import { createSlots } from "./slots.js";
@@ -105,6 +106,7 @@ export async function startRun(parts: RunParts): Promise<StartedRun> {
     identity: await readIdentity(repoPath),
     slots: createSlots(parts.settings.max_agents),
     landing: createLandingLease(),
+    meter: createMeter(parts.settings.budgets.run, await parts.history.spent()),
   };
   const killed = new AbortController();
   await sweepLandings(run, parts.unfinished);

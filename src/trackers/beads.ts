@@ -4,10 +4,9 @@ import { writeFollowUp } from "./beads/follow-up.js";
 import { isClosed, labels, showBead, toIssue } from "./beads/issues.js";
 import { type BeadsPlace, openBeads } from "./beads/program.js";
 import type { Bead } from "./beads/read.js";
+import { readReady } from "./beads/ready.js";
 
 export { missingBeads } from "./beads/program.js";
-
-import { readReady } from "./beads/ready.js";
 
 /**
  * Issues in beads. The tracker's own words tell what became of each: closed with the commit, `needs-followup` with a

@@ -71,7 +71,8 @@ type Cause = Pick<Explanation, "reason" | "next"> & Partial<Pick<Explanation, "r
 /** The one reason why an issue is running or is not: the first that holds, from the nearest to the farthest. */
 export function explain(facts: IssueFacts): Explanation {
   const cause = facts.life === null ? causeOf(facts) : causeOfLife(facts.life);
-  return { issue_id: facts.issueId, state: facts.status, running: false, blockers: [], ...cause };
+  const { running = false, reason, blockers = [], next } = cause;
+  return { issue_id: facts.issueId, state: facts.status, running, reason, blockers, next };
 }
 
 export function renderExplanation({ issue_id, running, reason, next }: Explanation): string[] {

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => world.done());
 
-const resolved = (verdict: string, more: object = {}): CerberusPlan["wait"] => ({
+const resolved = (verdict: string, more: object = {}): NonNullable<CerberusPlan["wait"]> => ({
   print: JSON.stringify({ status: "resolved", verdict, run_key: "review", current_iteration: 2, ...more }),
 });
 const output = (...titles: string[]) => ({

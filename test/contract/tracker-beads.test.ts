@@ -77,6 +77,17 @@ describe.each([{ program: "bd" as const }, { program: "br" as const }])("with $p
     await expect(world.tracker.claim("two", "run-1")).rejects.toThrow("update two failed (exit code 1)");
   });
 
+  test("a claim that the tracker does not show is none, whatever its exit code", async () => {
+    const world = open(options);
+    await world.add({ id: "one" });
+    world.change((state) => state.faults.push({ command: "update", times: 1, prints: "[]\n" }));
+    expect(await world.tracker.claim("one", "run-1")).toBe(true);
+    expect(world.issue("one").assignee).toBe("ratchet/run-1");
+    await world.add({ id: "two" });
+    world.change((state) => state.faults.push({ command: "update", times: 3, prints: "[]\n" }));
+    await expect(world.tracker.claim("two", "run-1")).rejects.toThrow("claims nothing");
+  });
+
   test("texts arrive as they are, whatever a shell or an option parser would make of them", async () => {
     const world = open(options);
     await world.add({ id: "one" });

@@ -48,8 +48,8 @@ export async function killUntilDone(box: Sandbox, random: Chance, most: number):
 }
 
 async function moment(onLine: (listen: (line: string) => void) => void, random: Chance): Promise<void> {
-  if (random() < 0.5) return await delay(60 + random() * 1100);
-  const wanted = 1 + Math.floor(random() * 12);
+  if (random() < 0.5) return await delay(60 + random() * 800);
+  const wanted = 1 + Math.floor(random() * 9);
   await new Promise<void>((resolve) => {
     let seen = 0;
     onLine(() => {
@@ -109,7 +109,18 @@ function comparable(issue: IssueRecord): unknown {
   const { evidence_check, last_review_issues, findings, resolution, branch } = issue;
   const counters = { gate_attempts, review_attempts, session_end_attempts, usage };
   const session = issue.session_id?.replace(/^[0-9a-f-]{36}$/, "by chance") ?? null;
-  return { status, message, error, session, counters, evidence_check, last_review_issues, findings, resolution, branch };
+  return {
+    status,
+    message,
+    error,
+    session,
+    counters,
+    evidence_check,
+    last_review_issues,
+    findings,
+    resolution,
+    branch,
+  };
 }
 
 function comparableFinding(finding: Record<string, unknown>): unknown {

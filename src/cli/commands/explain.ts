@@ -2,7 +2,7 @@ import type { Project, Store } from "../../app.js";
 import type { Issue, Tracker } from "../../core/ports/tracker.js";
 import type { WorkItem } from "../../core/ports/work-items.js";
 import { Refusal, UserError } from "../../lib/errors.js";
-import { explain, type IssueFacts, type Neighbour, renderExplanation, type RunFacts } from "../../views/explain.js";
+import { explain, type IssueFacts, type Neighbour, type RunFacts, renderExplanation } from "../../views/explain.js";
 import type { Context } from "../context.js";
 import { findLife } from "../life.js";
 

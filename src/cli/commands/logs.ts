@@ -1,5 +1,6 @@
-import type { RunRecord } from "../../core/record.js";
+import type { IssueRecord, RunRecord } from "../../core/record.js";
 import type { PublicEvent } from "../../core/report.js";
+import { readOptional } from "../../lib/files.js";
 import { renderColumns } from "../../views/columns.js";
 import { logLine } from "../../views/log-lines.js";
 import { toRunRecord } from "../../views/record.js";
@@ -55,7 +56,8 @@ export async function showRun(context: Context, which: string, { json }: Json): 
   const run = await store.run(which, project?.id);
   if (json) {
     const { issues, ...head } = await store.runRecord(run);
-    out.json(toRunRecord({ run: head, issues: Object.values(issues) }) satisfies RunRecord);
+    const whole = await Promise.all(Object.values(issues).map(withWholeTexts));
+    out.json(toRunRecord({ run: head, issues: whole }) satisfies RunRecord);
     return 0;
   }
   let summary = emptySummary;
@@ -65,6 +67,15 @@ export async function showRun(context: Context, which: string, { json }: Json): 
   out.line("");
   out.line(`all of it: ${app.home.run(run.runId)}`);
   return 0;
+}
+
+/** A file can be taken elsewhere: what it holds does not point to files here. */
+async function withWholeTexts(issue: IssueRecord): Promise<IssueRecord> {
+  const stored = issue.last_review_issues?.map(async ({ ref, ...rest }) => ({
+    ...rest,
+    body: ref === undefined ? rest.body : ((await readOptional(ref.path)) ?? rest.body),
+  }));
+  return stored === undefined ? issue : { ...issue, last_review_issues: await Promise.all(stored) };
 }
 
 const pageSize = 1000;

@@ -70,6 +70,13 @@ function declareLogs(program: Command, choose: Choose): void {
   withExample(exported, "ratchet runs export last > run.json").action((run: string) =>
     choose(async (context) => (await import("../commands/logs.js")).showRun(context, run, { json: true })),
   );
+  const imported = runs
+    .command("import <path>")
+    .description("takes over a run's record, or a folder of them: Ratchet's own or mala's")
+    .option("--json", "print JSON");
+  withExample(imported, "ratchet runs import run.json", "ratchet run --resume").action((path: string, options: Json) =>
+    choose(async (context) => (await import("../commands/import.js")).importRuns(context, path, options)),
+  );
 }
 
 function declareFindings(program: Command, choose: Choose): void {

@@ -1,5 +1,5 @@
 import { presets } from "../../config/presets.js";
-import type { Answers, Found, ReviewAnswer, TriggerAnswer } from "./answers.js";
+import { type Answers, type Found, placeholderAgent, type ReviewAnswer, type TriggerAnswer } from "./answers.js";
 
 /** A ratchet.yaml as data: what is in it, and what is said about it. */
 export type ConfigPlan = readonly PlannedSection[];
@@ -62,9 +62,14 @@ function planAgent({ agent: { type, command } }: Answers): PlannedSection {
       ? [
           "Who implements the issues: any program. It is started in the issue's checkout with the prompt on stdin",
           "and commits its work; exit 0 says that it is done.",
+          ...(isPlaceholder(command) ? ["my-agent stands for yours: put it here before the first run."] : []),
         ]
       : ["Who implements the issues."];
   return { key: "agent", comment, value: { type, ...(command.length > 0 ? { command } : {}) } };
+}
+
+function isPlaceholder([program]: readonly string[]): boolean {
+  return program === placeholderAgent.command[0];
 }
 
 function planReview(review: ReviewAnswer | null): PlannedSection[] {

@@ -18,7 +18,10 @@ export interface AdoptedLife {
 export function adoptLife(ledger: Ledger, life: AdoptedLife): Ledger {
   const { runId, remarks, commit, at } = life;
   if (life.succeeded) {
-    const stages = ledger.findings.flatMap(({ stage, stages = [] }) => [stage, ...stages.map((report) => report.stage)]);
+    const stages = ledger.findings.flatMap(({ stage, stages = [] }) => [
+      stage,
+      ...stages.map((report) => report.stage),
+    ]);
     return [...new Set(stages)]
       .filter(isReviewStage)
       .reduce((next, stage) => resolveStage(next, { stage, at, commit }).ledger, ledger);

@@ -12,6 +12,7 @@ type Of<T extends IssueEvent["type"]> = Extract<IssueEvent, { type: T }>;
 export function begin(step: Step): void {
   step.set({ startedAt: step.at });
   step.oweSignal();
+  if (step.policy.trigger) return openWorktree(step);
   step.owe({ kind: "tracker", key: "tracker:claim", op: "claim" });
 }
 
@@ -23,8 +24,12 @@ export function afterClaim(step: Step, event: Of<"tracker-done">) {
   }
   if (state.halt || state.draining) return giveBack(step);
   step.report({ type: "issue-started", title: state.title, life: state.life, agent: policy.settings.agent.type });
+  openWorktree(step);
+}
+
+function openWorktree(step: Step): void {
   step.set({ phase: "preparing" });
-  step.owe({ kind: "worktree", key: "worktree:open", op: "open", baseSha: state.resume?.baseSha ?? null });
+  step.owe({ kind: "worktree", key: "worktree:open", op: "open", baseSha: step.state.resume?.baseSha ?? null });
 }
 
 /** The run ended before the issue began: it never starts. */
@@ -39,10 +44,11 @@ export function afterWorktree(step: Step, event: Of<"worktree-ready">) {
   const work = { head, tree, filesTree: tree, commits: head === baseSha ? 0 : 1, dirtyCount: 0 };
   step.set({
     baseSha,
-    reviewBase: baseSha,
+    reviewBase: event.reviewBase ?? baseSha,
     work: { ...work, docsOnly: false, containsBase: true, named: null },
   });
   step.report({ type: "worktree-ready", path: event.path, branch: event.branch, base_sha: baseSha });
+  sayWhatIsLeft(step, event);
   if (step.state.halt) return;
   const setup = step.policy.settings.commands.setup;
   if (!event.fresh || !setup) return firstTurn(step);
@@ -60,6 +66,13 @@ export function afterWorktree(step: Step, event: Of<"worktree-ready">) {
   });
 }
 
+/** An earlier life had a worktree, and neither it nor its branch nor anything parked is there any more. */
+function sayWhatIsLeft(step: Step, { from, head }: Of<"worktree-ready">): void {
+  const { resume } = step.state;
+  if (from !== "new" || !resume || resume.baseSha === null) return;
+  step.log("warn", `Nothing is left of the work of run ${resume.runId}: it starts anew at ${head.slice(0, 12)}`);
+}
+
 export function afterSetup(step: Step, event: Of<"command-ended">) {
   if (isPass(event) || step.policy.settings.commands.setup?.allow_fail) return firstTurn(step);
   step.fail("setup_failed", `setup failed: ${event.digest || `exit ${event.exitCode}`}`);
@@ -68,6 +81,7 @@ export function afterSetup(step: Step, event: Of<"command-ended">) {
 function firstTurn(step: Step) {
   const { policy, state } = step;
   const { resume } = state;
+  if (policy.trigger) return step.go("session-ending");
   if (!resume) return implement(step, null);
   dropUnchecked(step);
   if (policy.options.strict && resume.sessionId === null) {

@@ -1,8 +1,9 @@
 import type { Finding } from "../finding.js";
 import { openFindings, waive } from "../ledger/ledger.js";
 import { blockingReview } from "./blocking.js";
+import { afterTriggerFollowUp, closeTrigger } from "./close-trigger.js";
 import type { IssueEvent } from "./events.js";
-import { reportConclusion } from "./session-end.js";
+import { reportConclusion } from "./session-end-result.js";
 import { isReviewStage } from "./slots.js";
 import type { Step } from "./step.js";
 
@@ -15,6 +16,7 @@ export function enterClosing(step: Step) {
   if (!ending) return;
   // Cut short while a fixer was to work on a failed command.
   reportConclusion(step, { result: "fail", reason: "command_failed" });
+  if (step.policy.trigger) return closeTrigger(step);
   const reason = ending.error === null ? ending.message : `${ending.error}: ${ending.message}`;
   switch (ending.status) {
     case "not-claimed":
@@ -26,9 +28,18 @@ export function enterClosing(step: Step) {
     case "interrupted":
       return step.owe({ kind: "tracker", key: "tracker:release", op: "release" });
     case "escalated":
-      step.report({ type: "escalated", reason: ending.message, dossier: null });
-      return step.owe({ kind: "tracker", key: "tracker:escalate", op: "escalate", reason });
+      return step.owe({ kind: "dossier", key: "dossier", reason });
   }
+}
+
+/** A dossier that could not be written never holds up the word that a person is needed. */
+export function afterDossier(step: Step, { path, reason: failure }: Extract<IssueEvent, { type: "dossier-written" }>) {
+  const { ending } = step.state;
+  if (!ending) return;
+  if (path === null) step.log("warn", `The dossier could not be written: ${failure ?? "unknown"}`);
+  step.report({ type: "escalated", reason: ending.message, dossier: path });
+  const reason = ending.error === null ? ending.message : `${ending.error}: ${ending.message}`;
+  step.owe({ kind: "tracker", key: "tracker:escalate", op: "escalate", reason });
 }
 
 export function afterClosingTracker(step: Step, event: TrackerDone) {
@@ -37,7 +48,9 @@ export function afterClosingTracker(step: Step, event: TrackerDone) {
     step.log("error", `The tracker could not be told (${event.key}): ${event.reason}`);
   }
   if (event.key === "tracker:follow-up") {
-    if (event.ok) waiveLeftovers(step, event.id ?? "a follow-up issue");
+    const followUp = event.ok ? (event.id ?? "a follow-up issue") : null;
+    if (step.policy.trigger) return afterTriggerFollowUp(step, followUp);
+    if (followUp !== null) waiveLeftovers(step, followUp);
     return complete(step);
   }
   if (event.key === "tracker:complete") {
@@ -102,7 +115,7 @@ function finish(step: Step): void {
   for (const owed of step.state.owed) step.cancel(owed.key);
   step.set({ phase: "done", turn: null });
   const { ending, marker, gate, review, sessionEndRuns, session, baseSha, reviewBase } = step.state;
-  if (!ending || ending.status === "not-claimed") return;
+  if (!ending || ending.status === "not-claimed" || step.policy.trigger) return;
   const { status, message, error, commit } = ending;
   const blocking = status === "success" ? [] : blockingReview(step);
   step.report({

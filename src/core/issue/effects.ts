@@ -1,3 +1,5 @@
+import type { TriggerName } from "./policy.js";
+
 /**
  * What an issue's machine can owe. Effects carry ids, names and numbers, never rendered text: the performer renders
  * prompts from the ledger and the tracker at the moment it starts. Every key is owed once in a machine's life.
@@ -44,7 +46,7 @@ export interface CommandEffect {
   readonly kind: "command";
   readonly key: string;
   readonly folder: string;
-  readonly stage: "setup" | "gate" | "session_end" | "landing";
+  readonly stage: "setup" | "gate" | TriggerName | "landing";
   readonly name: string;
   readonly command: string;
   readonly timeoutSeconds: number;
@@ -97,6 +99,13 @@ export type TrackerEffect =
   /** Non-blocking findings that stay become one follow-up issue (deduplicated, appended). */
   | { readonly kind: "tracker"; readonly key: string; readonly op: "follow-up"; readonly findings: readonly string[] };
 
+/** What a person needs who decides about an escalated issue, as files beside its attempts. */
+export interface DossierEffect {
+  readonly kind: "dossier";
+  readonly key: string;
+  readonly reason: string;
+}
+
 export interface TimerEffect {
   readonly kind: "timer";
   readonly key: string;
@@ -115,5 +124,6 @@ export type IssueEffect =
   | WorktreeEffect
   | LandEffect
   | TrackerEffect
+  | DossierEffect
   | TimerEffect
   | WaitEffect;

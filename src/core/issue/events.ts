@@ -66,6 +66,8 @@ export interface TurnEnded {
   readonly review: ReviewOutcome | null;
   /** When the turn's own clock runs out, for continues. */
   readonly until: number;
+  /** How the run's budget was used up, where it is by now. */
+  readonly runBudget?: string;
 }
 
 export interface CommandEnded {
@@ -124,7 +126,11 @@ export type IssueEvent =
       readonly head: string;
       readonly tree: string;
       readonly fresh: boolean;
+      /** Where its files came from. */
+      readonly from?: "worktree" | "branch" | "parked" | "new";
       readonly targetTip: string;
+      /** Of a trigger of the run: where its review starts, by its baseline. */
+      readonly reviewBase?: string;
     }
   | { readonly type: "worktree-committed"; readonly key: string; readonly snapshot: Snapshot }
   | { readonly type: "worktree-removed"; readonly key: string }
@@ -133,6 +139,8 @@ export type IssueEvent =
   | { readonly type: "stop-done"; readonly key: string }
   | CommandEnded
   | { readonly type: "land-ended"; readonly key: string; readonly outcome: LandOutcome }
+  /** path null: it could not be written. */
+  | { readonly type: "dossier-written"; readonly key: string; readonly path: string | null; readonly reason?: string }
   | { readonly type: "timer-fired"; readonly key: string }
   /** A performer broke: never a pass. */
   | { readonly type: "crashed"; readonly key: string; readonly effect: string; readonly message: string };
@@ -141,4 +149,5 @@ export type IssueSignal =
   | { readonly name: "drain" }
   | { readonly name: "abort" }
   | { readonly name: "stop" }
+  | { readonly name: "budget"; readonly reason: string }
   | { readonly name: "waive"; readonly finding: string; readonly reason: string };

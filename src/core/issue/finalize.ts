@@ -43,7 +43,7 @@ export function afterLand(step: Step, outcome: LandOutcome) {
     case "landed": {
       const { commit, behind } = outcome;
       const merged = landing.proposed?.merged ?? false;
-      const target_branch = landing.proposed ? step.policy.target : `ratchet/${step.state.issueId}`;
+      const target_branch = landing.proposed ? step.policy.target : branchName(step);
       step.report({ type: "landed", commit, target_branch, merged, behind });
       return succeed(step, commit);
     }
@@ -156,6 +156,7 @@ function sendBack(step: Step, tip: string, why: string) {
   setLanding(step, { rounds, demanded: true, proposed: null, raised: [] });
   step.set({ reviewBase: tip, marker: null });
   if (step.state.halt) return endHalted(step);
+  if (step.policy.trigger) return step.fail("merge_conflict", why);
   if (rounds > mergeRounds) {
     const message = `${why}, ${mergeRounds} rounds of merging did not help`;
     return step.end({ status: "escalated", error: "merge_conflict", message, commit: null });
@@ -176,6 +177,9 @@ function succeed(step: Step, commit: string | null): void {
   step.end({ status: "success", message, error: null, commit });
 }
 
+function branchName({ state, policy }: Step): string {
+  return policy.trigger ? `ratchet/run-${policy.runId}` : `ratchet/${state.issueId}`;
+}
 function headOf({ state }: Step): string {
   return state.work?.head ?? state.baseSha;
 }

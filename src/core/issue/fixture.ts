@@ -274,6 +274,8 @@ export class World {
         return { type: "land-ended", key, outcome: this.land(effect, rules) };
       case "tracker":
         return { type: "tracker-done", key, ok: true, ...rules.tracker?.(effect) } as IssueEvent;
+      case "dossier":
+        return { type: "dossier-written", key, path: "/home/runs/run-2/p-1/dossier.md" };
       case "timer":
       case "wait":
         return null;

@@ -131,6 +131,7 @@ function gateFailed(step: Step, work: Work, reasons: readonly string[]) {
   step.set({ seen: { tree: work.tree, filesTree: work.filesTree } });
   const max = gateAttempts(step.policy);
   const stuck = seen !== null && seen.tree === work.tree && seen.filesTree === work.filesTree;
+  if (step.policy.trigger) return step.fail("gate_failed", `The gate failed: ${reasons.join("; ")}`);
   if (failures >= max || stuck) {
     step.report({ type: "session-end-skipped", reason: "gate_failed" });
     return failures >= max

@@ -1,5 +1,6 @@
 import type { CommandEnded, IssueEvent } from "./events.js";
-import { recordCommand, reportConclusion } from "./session-end.js";
+import { recordCommand } from "./session-end.js";
+import { reportConclusion } from "./session-end-result.js";
 import type { Owed } from "./state.js";
 import type { Step } from "./step.js";
 
@@ -86,6 +87,8 @@ export function failureOf(owed: Owed, event: Extract<IssueEvent, { type: "crashe
       return { type: "land-ended", key, outcome: { type: "refused", reason: message } };
     case "tracker":
       return { type: "tracker-done", key, ok: false, reason: message, lost: false };
+    case "dossier":
+      return { type: "dossier-written", key, path: null, reason: message };
     case "timer":
       return { type: "timer-fired", key };
     case "stop":

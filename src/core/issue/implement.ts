@@ -1,7 +1,8 @@
 import { blockingReview } from "./blocking.js";
+import { isSpent } from "./budget.js";
 import type { TurnEnded } from "./events.js";
 import type { Step } from "./step.js";
-import { isOverBudget, settleTurn } from "./turns.js";
+import { settleTurn } from "./turns.js";
 
 /** An implementer's turn, or a remediating fixer's, is over: the gate judges what it left, unless nothing changed. */
 export function afterTurn(step: Step, event: TurnEnded) {
@@ -13,7 +14,7 @@ export function afterTurn(step: Step, event: TurnEnded) {
     step.report({ type: "fixer-ended", stage, attempt, outcome: event.outcome.type });
   }
   if (result.error !== null) return step.fail(result.error, result.message);
-  if (isOverBudget(step)) return;
+  if (isSpent(step)) return;
   if (!event.snapshot || !work) return step.fail("worktree_failed", "The worktree could not be read after the turn");
   step.set({
     turn: null,

@@ -23,15 +23,19 @@ const setups: fc.Arbitrary<Setup> = fc
     mode: fc.constantFrom("merge", "merge", "branch"),
     options: fc.record({ strict: fc.boolean(), fresh: fc.boolean() }),
     ownReview: fc.boolean(),
+    tokens: fc.option(fc.integer({ min: 1, max: 100 })),
   })
-  .map(({ review, panel, sessionEnd, mode, options, ownReview }) => {
+  .map(({ review, panel, sessionEnd, mode, options, ownReview, tokens }) => {
     const chosen = review && { ...review, ...(panel ? panelOf("security", "style") : {}) };
     const policy = policyOf({ review: {} });
     const code_review = ownReview ? policy.settings.per_issue_review : null;
     return {
       ...(chosen ? { review: chosen } : {}),
       sessionEnd: sessionEnd && { ...sessionEnd, code_review },
-      settings: { finalize: { mode, into: null } },
+      settings: {
+        finalize: { mode, into: null },
+        budgets: { ...policy.settings.budgets, issue: { usd: null, tokens, minutes: null } },
+      },
       options,
     } satisfies Setup;
   });

@@ -1,7 +1,7 @@
 import type { LedgerChange } from "../ledger/ledger.js";
 import { waive } from "../ledger/ledger.js";
 import { afterClaim, afterSetup, afterWorktree, begin } from "./claim.js";
-import { afterClosingTracker, afterRemoval, enterClosing } from "./close.js";
+import { afterClosingTracker, afterDossier, afterRemoval, enterClosing } from "./close.js";
 import type { CommandEnded, IssueEvent, IssueSignal, Stamped, TurnEnded } from "./events.js";
 import { afterLand, afterLandingCommand, afterLandingWait, enterFinalize } from "./finalize.js";
 import { afterGateCommand, enterGate } from "./gate.js";
@@ -14,6 +14,7 @@ import {
   afterFixerCommit,
   afterSessionEndCommand,
   afterSessionEndReviewer,
+  afterSessionEndStop,
   afterSessionEndTurn,
   enterSessionEnd,
   resumeSessionEnd,
@@ -93,6 +94,8 @@ function signalled(step: Step, signal: IssueSignal) {
     case "abort":
     case "stop":
       return halt(step, signal.name);
+    case "budget":
+      return step.set({ runBudget: signal.reason });
     case "waive": {
       const { finding, reason } = signal;
       const change: LedgerChange = waive(step.ledger, { ids: [finding], reason, at: step.at });
@@ -120,8 +123,12 @@ function settled(step: Step, owed: Owed, event: IssueEvent) {
     case "worktree-failed":
       if (step.state.phase === "closing") return afterRemoval(step, event.reason);
       return isHalting(step) ? undefined : step.fail("worktree_failed", `The worktree failed: ${event.reason}`);
+    case "dossier-written":
+      return afterDossier(step, event);
     case "land-ended":
       return afterLand(step, event.outcome);
+    case "stop-done":
+      return isHalting(step) ? undefined : afterSessionEndStop(step);
     default:
       return;
   }
@@ -145,8 +152,14 @@ function commandEnded(step: Step, event: CommandEnded) {
   if (phase === "session-ending") return afterSessionEndCommand(step, event);
 }
 
+function reviewerAgain(step: Step, slot: string): void {
+  resendReviewer(step, slot);
+  if (step.state.phase === "session-ending") afterSessionEndReviewer(step);
+  else afterReviewer(step);
+}
+
 function timerFired(step: Step, owed: Owed) {
-  if (owed.slot !== undefined) return resendReviewer(step, owed.slot);
+  if (owed.slot !== undefined) return reviewerAgain(step, owed.slot);
   if (owed.key === step.state.sessionEnd?.timer) return sessionEndTimeout(step);
   if (step.state.phase === "finalizing") return afterLandingWait(step);
   resendTurn(step);

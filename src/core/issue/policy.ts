@@ -1,7 +1,13 @@
-import type { Settings } from "../settings.js";
+import type { Settings, Trigger } from "../settings.js";
+
+/** Triggers of the run itself. One that fires leads a life without an issue: commands, fixers, review, landing. */
+export type RunTriggerName = "run_end" | "epic_completion" | "periodic";
+export type TriggerName = "session_end" | RunTriggerName;
 
 /** What a life is decided by and does not own: the run's frozen settings and what the user asked for. */
 export interface IssuePolicy {
+  /** The life is this trigger's, not an issue's. */
+  readonly trigger?: RunTriggerName;
   readonly settings: Settings;
   readonly runId: string;
   readonly projectId: string;
@@ -18,4 +24,12 @@ export function gateAttempts(policy: IssuePolicy): number {
 }
 export function reviewAttempts(policy: IssuePolicy): number {
   return Math.max(1, policy.settings.per_issue_review.max_retries);
+}
+
+/** The trigger whose commands this life runs: an issue's session_end, or the one that the life is of. */
+export function triggerName({ trigger }: IssuePolicy): TriggerName {
+  return trigger ?? "session_end";
+}
+export function triggerOf(policy: IssuePolicy): Trigger | null {
+  return policy.settings.validation_triggers[triggerName(policy)];
 }

@@ -70,7 +70,8 @@ export class RandomWorld extends World {
     if (!this.chance(8)) return null;
     const finding = this.life.ledger.findings[this.choose() % Math.max(1, this.life.ledger.findings.length)];
     const waive: IssueSignal = { name: "waive", finding: finding?.id ?? "none", reason: "a person says so" };
-    const all = ["resumed", { name: "drain" }, { name: "abort" }, { name: "stop" }, waive, waive, "resumed"] as const;
+    const budget: IssueSignal = { name: "budget", reason: "5 of 5 USD" };
+    const all = ["resumed", { name: "drain" }, { name: "abort" }, { name: "stop" }, waive, budget, "resumed"] as const;
     return all[this.choose() % all.length] ?? "resumed";
   }
 
@@ -107,6 +108,8 @@ export class RandomWorld extends World {
         };
       case "land":
         return { type: "land-ended", key, outcome: this.landed(effect) };
+      case "dossier":
+        return { type: "dossier-written", key, path: this.chance(10) ? null : "/d/dossier.md" };
       case "wait":
         throw new Error("a signal is not performed");
     }

@@ -1,12 +1,13 @@
 import { openFindings, supersedeStage } from "../ledger/ledger.js";
 import { blockingReview } from "./blocking.js";
+import { isOverBudget, isSpent } from "./budget.js";
 import { closeOthers } from "./ledger-parts.js";
 import { reviewAttempts } from "./policy.js";
 import { isReviewerRunning, newSlot, startSlots } from "./reviewers.js";
 import { perIssueReview, reviewSlots, reviewStage } from "./slots.js";
 import type { ReviewState, Slot } from "./state.js";
 import type { Step } from "./step.js";
-import { isOverBudget, oweTurn } from "./turns.js";
+import { oweTurn } from "./turns.js";
 
 /**
  * The issue's review. A round is one commit under review: first the slots that blocked last time, then the others, so
@@ -29,17 +30,19 @@ export function enterReview(step: Step) {
 
 export function isReviewDue(step: Step): boolean {
   const { work, marker } = step.state;
+  if (step.policy.trigger) return false;
   return step.policy.settings.per_issue_review.enabled && (work?.commits ?? 0) > 0 && marker === null;
 }
 
 export function afterReviewer(step: Step) {
-  if (isReviewerRunning(step)) return;
+  if (isReviewerRunning(step) || isSpent(step)) return;
   const slots = step.state.review.slots.map((slot) =>
     stillBlocks(step, slot) ? slot : { ...slot, status: "pass" as const },
   );
   setReview(step, { slots });
   const failed = slots.filter((slot) => slot.status === "fail");
   const out = slots.filter((slot) => slot.status === "out");
+  if (out.length > 0 && isOverBudget(step)) return;
   if (failed.length > 0 || out.length > 0) return roundFailed(step, { failed, out });
   const rest = slots.filter((slot) => slot.status === "idle");
   if (rest.length > 0 && isOverBudget(step)) return;

@@ -1,9 +1,10 @@
 import { add, openFindings } from "../ledger/ledger.js";
 import type { FindingThreshold } from "../settings.js";
 import { blockingReview } from "./blocking.js";
+import { usedUp } from "./budget.js";
 import type { ReviewOutcome, TurnEnded } from "./events.js";
 import { closeOthers, visitOf } from "./ledger-parts.js";
-import { reviewAttempts } from "./policy.js";
+import { reviewAttempts, triggerName, triggerOf } from "./policy.js";
 import { reviewStage } from "./slots.js";
 import type { Slot } from "./state.js";
 import type { Step } from "./step.js";
@@ -42,11 +43,12 @@ export function isReviewerRunning(step: Step): boolean {
 
 /** The slot's back-off is over. */
 export function resendReviewer(step: Step, name: string): void {
-  startSlot(step, name);
+  const slot = panelOf(step).slots.find((one) => one.name === name);
+  if (slot) again(step, slot);
 }
 
 export function settleReviewer(step: Step, name: string, event: TurnEnded) {
-  spend(step, event.usage);
+  spend(step, event);
   reportTurn(step, event, "reviewer");
   const slot = panelOf(step).slots.find((one) => one.name === name);
   if (!slot) return;
@@ -120,7 +122,9 @@ function waitFor(step: Step, slot: Slot, until: number, reason: string): void {
   step.report({ type: "waiting", for: `${slot.name}: ${reason}`, until });
 }
 
-function again(step: Step, slot: Slot): void {
+/** Past a budget no turn starts: the slot is out, and the phase escalates once no other reviewer runs. */
+function again(step: Step, slot: Slot) {
+  if (usedUp(step) !== null) return giveUp(step, slot, "the budget is used up");
   setSlot(step, slot);
   startSlot(step, slot.name);
 }
@@ -188,14 +192,16 @@ function panelOf(step: Step): Panel {
   const { state, policy } = step;
   const { settings } = policy;
   if (state.phase === "session-ending") {
+    const fixers = state.sessionEnd?.reviewFixers ?? 0;
+    const review = triggerOf(policy)?.code_review;
     return {
-      prefix: "session_end-review",
-      round: state.sessionEndRuns,
-      attempt: 1,
-      maxAttempts: 1,
-      threshold: settings.validation_triggers.session_end?.code_review?.finding_threshold ?? "none",
+      prefix: `${triggerName(policy)}-review`,
+      round: state.sessionEndRuns + fixers,
+      attempt: 1 + fixers,
+      maxAttempts: policy.trigger && review?.failure_mode === "remediate" ? 1 + review.max_retries : 1,
+      threshold: review?.finding_threshold ?? "none",
       slots: state.sessionEnd?.slots ?? [],
-      stage: () => "session_end",
+      stage: () => triggerName(policy),
       closes: false,
     };
   }

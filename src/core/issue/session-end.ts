@@ -1,42 +1,42 @@
 import { openFindings, raise } from "../ledger/ledger.js";
-import type { SessionEndResult } from "../report.js";
-import type { Trigger } from "../settings.js";
+import type { FailureMode, Trigger } from "../settings.js";
+import { isOverBudget, isSpent } from "./budget.js";
 import type { CommandEnded, Snapshot, TurnEnded } from "./events.js";
 import { closeOthers, commandRemark, isPass, visitOf } from "./ledger-parts.js";
+import { triggerName, triggerOf } from "./policy.js";
 import { landsNothing } from "./preconditions.js";
 import { isReviewerRunning, newSlot, startSlots } from "./reviewers.js";
+import { type Conclusion, reportConclusion } from "./session-end-result.js";
 import { reviewSlots } from "./slots.js";
 import type { SessionEndState } from "./state.js";
 import type { Step } from "./step.js";
-import { isOverBudget, oweTurn, settleTurn } from "./turns.js";
+import { oweTurn, settleTurn } from "./turns.js";
 
 /**
- * session_end: its commands in order up to the first failure, fixers in between where it remediates, then its own
- * review once. It blocks only its own issue, and except for failure_mode abort it never decides whether that succeeds.
+ * A trigger's commands in order up to the first failure, fixers in between where it remediates, then its own review. An
+ * issue's session_end blocks only that issue and except for failure_mode abort never decides whether it succeeds; a
+ * trigger of the run goes the same way in a life of its own.
  */
-export interface Conclusion {
-  readonly result: "pass" | "fail" | "timeout" | "interrupted";
-  readonly reason: string | null;
-}
 const bySigint: Conclusion = { result: "interrupted", reason: "SIGINT received" };
-const byTimeout: Conclusion = { result: "timeout", reason: "session_end_timeout" };
 
 export function enterSessionEnd(step: Step) {
-  const trigger = step.policy.settings.validation_triggers.session_end;
+  const trigger = triggerOf(step.policy);
   if (!trigger) {
     step.report({ type: "session-end-skipped", reason: "not_configured" });
     return leave(step);
   }
   open(step, trigger);
   if (step.state.draining) return conclude(step, bySigint);
-  execute(step, true);
+  // Its commands are done: the fixer was sent by its review.
+  if (step.state.sessionEnd?.outcome) startReview(step);
+  else execute(step, true);
 }
 
 export function afterSessionEndCommand(step: Step, event: CommandEnded) {
   const { sessionEnd } = step.state;
-  const trigger = step.policy.settings.validation_triggers.session_end;
+  const trigger = triggerOf(step.policy);
   const command = trigger?.commands[sessionEnd?.results.length ?? 0];
-  if (!sessionEnd || !trigger || !command) return step.fail("session_end_failed", "A command ended that is not known");
+  if (!sessionEnd || !trigger || !command) return step.fail("trigger_failed", "A command ended that is not known");
   if (sessionEnd.timedOut) return concludeTimeout(step);
   recordCommand(step, event);
   if (!isPass(event)) raiseFailure(step, event, { name: command.ref, command: command.command });
@@ -62,9 +62,10 @@ export function afterSessionEndTurn(step: Step, event: TurnEnded): void {
   const result = settleTurn(step, event);
   const { turn, sessionEnd } = step.state;
   if (!result || !turn || !sessionEnd || step.state.halt) return;
-  step.report({ type: "fixer-ended", stage: "session_end", attempt: turn.attempt, outcome: event.outcome.type });
+  const stage = triggerName(step.policy);
+  step.report({ type: "fixer-ended", stage, attempt: turn.attempt, outcome: event.outcome.type });
   step.set({ turn: null });
-  const message = `Fix session_end (${sessionEnd.fixers})`;
+  const message = `Fix ${stage} (${turn.attempt})`;
   step.owe({ kind: "worktree", key: `worktree:commit:${step.state.turns}`, op: "commit-all", message });
 }
 
@@ -74,8 +75,11 @@ export function afterFixerCommit(step: Step, snapshot: Snapshot) {
   const { marker } = step.state;
   const holds = marker?.name === "DOCS_ONLY" ? snapshot.docsOnly : snapshot.head === before;
   if (!holds) step.set({ marker: null });
+  if (isSpent(step)) return;
   if (step.state.draining) return conclude(step, bySigint);
-  execute(step, true);
+  // Its commands are done: the fixer was sent by its review.
+  if (step.state.sessionEnd?.outcome) startReview(step);
+  else execute(step, true);
 }
 
 export function afterSessionEndReviewer(step: Step) {
@@ -84,12 +88,47 @@ export function afterSessionEndReviewer(step: Step) {
   if (sessionEnd.timedOut) return concludeTimeout(step);
   if (isReviewerRunning(step)) return;
   const { outcome, slots } = sessionEnd;
+  if (isSpent(step)) {
+    const passed = outcome?.passed === true && slots.every((slot) => slot.status === "pass");
+    return reportConclusion(step, { result: passed ? "pass" : "fail", reason: passed ? null : "code_review" });
+  }
+  dropStaleReview(step);
+  const blocked = slots.some((slot) => slot.status === "fail");
+  if (blocked && fixReview(step)) return;
+  if (outcome?.passed && blocked && reviewMode(step) === "abort") return abort(step);
   if (!outcome?.passed) return conclude(step, { result: "fail", reason: outcome?.reason ?? "command_failed" });
   if (slots.every((slot) => slot.status === "pass")) return conclude(step, { result: "pass", reason: null });
-  const aborts = step.policy.settings.validation_triggers.session_end?.failure_mode === "abort";
-  const blocked = slots.some((slot) => slot.status === "fail");
-  if (aborts && blocked) return abort(step);
   conclude(step, { result: "fail", reason: "code_review" });
+}
+
+/** What blocking findings of its review lead to: at run level the review has a say of its own. */
+function reviewMode({ policy }: Step): FailureMode {
+  const trigger = triggerOf(policy);
+  return (policy.trigger ? trigger?.code_review?.failure_mode : trigger?.failure_mode) ?? "continue";
+}
+
+/** At run level only: a fixer for the review's findings, then the review again. */
+function fixReview(step: Step): boolean {
+  const { sessionEnd, draining } = step.state;
+  const max = triggerOf(step.policy)?.code_review?.max_retries ?? 0;
+  if (!sessionEnd || !step.policy.trigger || reviewMode(step) !== "remediate" || draining) return false;
+  const attempt = (sessionEnd.reviewFixers ?? 0) + 1;
+  if (attempt > max) return false;
+  setSessionEnd(step, { reviewFixers: attempt });
+  sendFixer(step, attempt, max);
+  return true;
+}
+
+/** What an earlier round of its review said and this one does not is settled. */
+function dropStaleReview(step: Step): void {
+  const { sessionEnd } = step.state;
+  if (!sessionEnd?.reviewFixers) return;
+  const stage = triggerName(step.policy);
+  const visit = step.state.sessionEndRuns + sessionEnd.reviewFixers;
+  const reviewed = openFindings(step.ledger, { stages: [stage], sources: ["review"] });
+  const stale = reviewed.filter((finding) => finding.visit < visit).map(({ id }) => id);
+  const keep = step.ledger.findings.map(({ id }) => id).filter((id) => !stale.includes(id));
+  closeOthers(step, stage, { keep, passed: stale.length === reviewed.length, visit });
 }
 
 /** The overall timeout: whatever runs is ended, and what it had come to is dropped. */
@@ -103,8 +142,14 @@ export function sessionEndTimeout(step: Step): void {
   concludeTimeout(step);
 }
 
+/** Nothing is left of what ran: it has ended, and so has the ending of its whole tree. */
 function concludeTimeout(step: Step): void {
-  if (!step.state.owed.some((owed) => owed.kind === "command" || owed.kind === "turn")) conclude(step, byTimeout);
+  const busy = step.state.owed.some(({ kind }) => kind === "command" || kind === "turn" || kind === "stop");
+  if (!busy) conclude(step, { result: "timeout", reason: `${triggerName(step.policy)}_timeout` });
+}
+
+export function afterSessionEndStop(step: Step): void {
+  if (step.state.sessionEnd?.timedOut) concludeTimeout(step);
 }
 
 /**
@@ -116,13 +161,13 @@ export function resumeSessionEnd(step: Step): boolean {
   if (!sessionEnd) return false;
   const command = owed.find((one) => one.kind === "command");
   if (command) restart(step, command.key, sessionEnd);
-  else if (sessionEnd.timer) renewTimer(step, sessionEnd.timer, sessionEnd);
+  else if (sessionEnd.timer) renewTimer(step, sessionEnd);
   else return false;
   return true;
 }
 
 function restart(step: Step, command: string, { timedOut, fixers, execution }: SessionEndState) {
-  const trigger = step.policy.settings.validation_triggers.session_end;
+  const trigger = triggerOf(step.policy);
   step.cancel(command);
   if (timedOut) return concludeTimeout(step);
   if (!trigger) return;
@@ -133,31 +178,14 @@ function restart(step: Step, command: string, { timedOut, fixers, execution }: S
   execute(step, false);
 }
 
-function renewTimer(step: Step, old: string, { remainingMs }: SessionEndState): void {
-  step.cancel(old);
+function renewTimer(step: Step, { timer, remainingMs }: SessionEndState): void {
+  if (timer) step.cancel(timer);
   const timerUntil = step.at + remainingMs;
-  setSessionEnd(step, { timer: step.oweTimer("session_end", timerUntil), timerUntil });
-}
-
-/** Says how session_end ended and forgets it; where the life goes on is the caller's. */
-export function reportConclusion(step: Step, { result, reason }: Conclusion): void {
-  const { sessionEnd, sessionEndRuns } = step.state;
-  if (!sessionEnd) return;
-  if (sessionEnd.timer) step.cancel(sessionEnd.timer);
-  const session_end_result: SessionEndResult = {
-    status: result,
-    reason,
-    started_at: new Date(sessionEnd.startedAt).toISOString(),
-    finished_at: new Date(step.at).toISOString(),
-    commands: result === "timeout" ? [] : commandsOf(step, sessionEnd),
-    code_review_result: reviewResult(step, sessionEnd, result),
-  };
-  step.set({ sessionEnd: null });
-  step.report({ type: "session-end-completed", result, reason, session_end_result, attempts: sessionEndRuns });
+  setSessionEnd(step, { timer: step.oweTimer(triggerName(step.policy), timerUntil), timerUntil });
 }
 
 function open(step: Step, trigger: Trigger): void {
-  step.report({ type: "session-end-started" });
+  if (!step.policy.trigger) step.report({ type: "session-end-started" });
   step.set({
     sessionEnd: {
       startedAt: step.at,
@@ -177,13 +205,13 @@ function open(step: Step, trigger: Trigger): void {
 }
 
 function execute(step: Step, counted: boolean): void {
-  const trigger = step.policy.settings.validation_triggers.session_end;
+  const trigger = triggerOf(step.policy);
   const { sessionEnd, sessionEndRuns } = step.state;
   if (!trigger || !sessionEnd) return;
   step.set({ sessionEndRuns: sessionEndRuns + (counted ? 1 : 0) });
-  const folder = step.newFolder("session_end");
+  const folder = step.newFolder(triggerName(step.policy));
   const timerUntil = step.at + sessionEnd.remainingMs;
-  const timer = step.oweTimer("session_end", timerUntil);
+  const timer = step.oweTimer(triggerName(step.policy), timerUntil);
   const execution = sessionEnd.execution + (counted ? 1 : 0);
   setSessionEnd(step, { folder, timer, timerUntil, execution, results: [] });
   nextCommand(step, trigger);
@@ -199,9 +227,9 @@ function nextCommand(step: Step, trigger: Trigger) {
   const name = same === 0 ? command.ref : `${command.ref}-${same + 1}`;
   step.owe({
     kind: "command",
-    key: `session_end:${sessionEnd.folder.split("-")[0]}:${name}`,
+    key: `${triggerName(step.policy)}:${sessionEnd.folder.split("-")[0]}:${name}`,
     folder: `${sessionEnd.folder}/${name}`,
-    stage: "session_end",
+    stage: triggerName(step.policy),
     name: command.ref,
     command: command.command,
     timeoutSeconds: command.timeout,
@@ -221,30 +249,44 @@ function commandFailed(step: Step, trigger: Trigger) {
   if (sessionEnd.fixers >= trigger.max_retries) {
     return commandsDone(step, trigger, { passed: false, reason: "max_retries_exhausted" });
   }
-  fix(step, trigger, sessionEnd);
+  setSessionEnd(step, { fixers: sessionEnd.fixers + 1 });
+  sendFixer(step, sessionEnd.fixers + 1, trigger.max_retries);
 }
 
 /** The overall clock stands still while a fixer works. */
-function fix(step: Step, trigger: Trigger, sessionEnd: SessionEndState) {
+function sendFixer(step: Step, attempt: number, max: number) {
+  const { sessionEnd } = step.state;
+  if (!sessionEnd) return;
   if (isOverBudget(step)) return reportConclusion(step, { result: "fail", reason: "command_failed" });
   if (sessionEnd.timer) step.cancel(sessionEnd.timer);
-  const fixers = sessionEnd.fixers + 1;
-  setSessionEnd(step, { fixers, timer: null, remainingMs: Math.max(0, sessionEnd.timerUntil - step.at) });
-  const max = trigger.max_retries;
-  step.report({ type: "fixer-started", stage: "session_end", attempt: fixers, max_attempts: max });
-  const plan = { role: "fixer", stage: "session_end", prompt: "fixer", session: null } as const;
-  oweTurn(step, { ...plan, attempt: fixers, maxAttempts: max });
+  setSessionEnd(step, { timer: null, remainingMs: Math.max(0, sessionEnd.timerUntil - step.at) });
+  const stage = triggerName(step.policy);
+  step.report({ type: "fixer-started", stage, attempt, max_attempts: max });
+  oweTurn(step, { role: "fixer", stage, prompt: "fixer", session: null, attempt, maxAttempts: max });
 }
 
 function commandsDone(step: Step, trigger: Trigger, outcome: NonNullable<SessionEndState["outcome"]>) {
   setSessionEnd(step, { outcome });
-  if (outcome.passed) closeOthers(step, "session_end", { keep: [], passed: true, visit: step.state.sessionEndRuns });
-  const due = trigger.code_review?.enabled && !landsNothing(step.state) && (step.state.work?.commits ?? 0) > 0;
-  if (!due) return conclude(step, { result: outcome.passed ? "pass" : "fail", reason: outcome.reason });
+  if (outcome.passed)
+    closeOthers(step, triggerName(step.policy), { keep: [], passed: true, visit: step.state.sessionEndRuns });
+  if (!trigger.code_review?.enabled || !isReviewable(step))
+    return conclude(step, { result: outcome.passed ? "pass" : "fail", reason: outcome.reason });
   if (isOverBudget(step))
     return reportConclusion(step, { result: outcome.passed ? "pass" : "fail", reason: outcome.reason });
+  startReview(step);
+}
+
+/** At run level from the baseline to the tip, whoever landed it; of an issue its own commits. */
+function isReviewable({ state, policy }: Step): boolean {
+  if (policy.trigger) return state.work !== null && state.work.head !== state.reviewBase;
+  return !landsNothing(state) && (state.work?.commits ?? 0) > 0;
+}
+
+function startReview(step: Step): void {
   const slots = reviewSlots(step.policy.settings).map((slot) => newSlot(slot.name, false));
+  const { sessionEnd } = step.state;
   setSessionEnd(step, { slots });
+  if (sessionEnd?.timer === null) renewTimer(step, sessionEnd);
   startSlots(
     step,
     slots.map((slot) => slot.name),
@@ -254,7 +296,7 @@ function commandsDone(step: Step, trigger: Trigger, outcome: NonNullable<Session
 function abort(step: Step): void {
   reportConclusion(step, { result: "fail", reason: "failure_mode_abort" });
   step.set({ abortRun: true });
-  step.fail("failure_mode_abort", "session_end failed and its failure_mode is abort");
+  step.fail("failure_mode_abort", `${triggerName(step.policy)} failed and its failure_mode is abort`);
 }
 
 function conclude(step: Step, conclusion: Conclusion): void {
@@ -262,9 +304,12 @@ function conclude(step: Step, conclusion: Conclusion): void {
   leave(step);
 }
 
-/** A fixer's commits have not seen the gate yet. */
+/** A fixer's commits have not seen the gate yet. A trigger of the run has nothing else to land. */
 function leave(step: Step) {
   const { work, gate } = step.state;
+  if (step.policy.trigger && (work?.commits ?? 0) === 0) {
+    return step.end({ status: "success", message: "Nothing to land", error: null, commit: null });
+  }
   if (work && work.tree !== gate.tree) {
     step.set({ gate: { ...gate, next: "reviewing" } });
     return step.go("gating");
@@ -276,33 +321,8 @@ function raiseFailure(step: Step, event: CommandEnded, command: { name: string; 
   const remarks = [commandRemark(event, command)];
   const visit = step.state.sessionEndRuns;
   const reviewer = command.name;
-  step.apply(raise(step.ledger, visitOf(step, { stage: "session_end", source: "command", reviewer, visit, remarks })));
-}
-
-function commandsOf(step: Step, { results, root }: SessionEndState): SessionEndResult["commands"] {
-  const commands = step.policy.settings.validation_triggers.session_end?.commands ?? [];
-  return results.map((run, index) => ({
-    ref: commands[index]?.ref ?? "",
-    command: commands[index]?.command ?? "",
-    passed: run.exit === 0 && !run.timedOut,
-    exit_code: run.exit,
-    timed_out: run.timedOut,
-    duration_seconds: run.seconds,
-    output_path: run.output.startsWith("/") ? run.output : `${root}${run.output}`,
-  }));
-}
-
-function reviewResult(
-  step: Step,
-  { slots }: SessionEndState,
-  result: Conclusion["result"],
-): SessionEndResult["code_review_result"] {
-  if (slots.length === 0) return null;
-  const ran = result === "pass" || result === "fail";
-  if (!ran) return { ran: false, passed: false, findings: [] };
-  const findings = openFindings(step.ledger, { stages: ["session_end"], sources: ["review"] });
-  const passed = slots.every((slot) => slot.status === "pass");
-  return { ran, passed, findings: findings.map((finding) => finding.id) };
+  const stage = triggerName(step.policy);
+  step.apply(raise(step.ledger, visitOf(step, { stage, source: "command", reviewer, visit, remarks })));
 }
 
 function setSessionEnd(step: Step, patch: Partial<SessionEndState>): void {

@@ -3,6 +3,8 @@ import type { IssueStatus } from "../record.js";
 import type { IssueStart } from "../run/effects.js";
 import type { IssueEffect, PromptKind } from "./effects.js";
 import type { Marker } from "./events.js";
+import type { TriggerName } from "./policy.js";
+import type { Concluded } from "./session-end-result.js";
 
 /**
  * An issue's life as its row keeps it: counters, ids and references, never texts, so that it stays below 8 kB whatever
@@ -45,6 +47,8 @@ export interface IssueState {
   /** A stop came after an abort: nothing is waited for any longer than a stop allows. */
   readonly hurry: boolean;
   readonly usage: { readonly tokens: number; readonly usd: number };
+  /** How the run's budget was used up, once it was: no further turn starts. */
+  readonly runBudget?: string;
   readonly baseSha: string;
   readonly reviewBase: string;
   readonly work: Work | null;
@@ -55,6 +59,8 @@ export interface IssueState {
   /** What the last failed gate or blocking round saw, the earlier run's included. */
   readonly seen: Seen | null;
   readonly sessionEnd: SessionEndState | null;
+  /** How the trigger ended that the life is of; absent in an issue's life. */
+  readonly concluded?: Concluded;
   readonly sessionEndRuns: number;
   readonly review: ReviewState;
   readonly landing: LandingState;
@@ -98,7 +104,7 @@ export interface Work extends Seen {
 /** The turn that is owed or about to be repeated. Repeats keep the number and get a new key and folder. */
 export interface TurnState {
   readonly role: "implementer" | "fixer";
-  readonly stage: "implement" | "session_end" | "per_issue_review";
+  readonly stage: "implement" | TriggerName | "per_issue_review";
   readonly prompt: PromptKind;
   readonly attempt: number;
   readonly maxAttempts: number;
@@ -152,6 +158,8 @@ export interface SessionEndState {
   readonly remainingMs: number;
   readonly timedOut: boolean;
   readonly slots: readonly Slot[];
+  /** Fixers that its review sent; only at run level. */
+  readonly reviewFixers?: number;
 }
 interface SessionEndRun {
   readonly exit: number | null;

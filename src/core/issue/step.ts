@@ -41,7 +41,7 @@ export class Step {
     this.entering = phase;
   }
   report(body: ReportBody): void {
-    this.reports.push({ ...body, issue_id: this.state.issueId });
+    this.reports.push(this.policy.trigger ? body : { ...body, issue_id: this.state.issueId });
   }
   log(level: "info" | "warn" | "error", text: string): void {
     this.report({ type: "log", level, text });
@@ -49,7 +49,7 @@ export class Step {
   /** Takes over a new ledger; returns the ids that were raised. */
   apply(change: LedgerChange): string[] {
     this.ledger = change.ledger;
-    this.reports.push(...change.reports);
+    this.reports.push(...(this.policy.trigger ? change.reports.map(withoutIssue) : change.reports));
     return change.reports.flatMap((report) => (report.type === "finding-raised" ? [report.finding] : []));
   }
 
@@ -130,6 +130,11 @@ export class Step {
       reports: this.reports,
     };
   }
+}
+
+/** A ledger names an issue; that of the run itself is none. */
+function withoutIssue({ issue_id: _, ...body }: RunReport): RunReport {
+  return body;
 }
 
 const messageMax = 500;

@@ -1,5 +1,8 @@
+import { addUsage } from "../budget.js";
 import { openFindings } from "../ledger/ledger.js";
-import type { TurnEnded, TurnOutcome, Usage } from "./events.js";
+import { isOverBudget } from "./budget.js";
+import type { TurnEnded, TurnOutcome } from "./events.js";
+import { triggerName } from "./policy.js";
 import { isReviewStage } from "./slots.js";
 import type { TurnState } from "./state.js";
 import type { Step } from "./step.js";
@@ -31,25 +34,8 @@ export function oweTurn(step: Step, plan: TurnPlan): void {
     lost: 0,
     restarted: false,
   };
-  step.set({ phase: plan.stage === "session_end" ? "session-ending" : "implementing" });
+  step.set({ phase: plan.stage === triggerName(step.policy) ? "session-ending" : "implementing" });
   send(step, turn, null);
-}
-
-/** Escalates when the issue's budget is used up. Checked before a turn is owed and at its end. */
-export function isOverBudget(step: Step): boolean {
-  const { usd, tokens, minutes } = step.policy.settings.budgets.issue;
-  const { usage, startedAt } = step.state;
-  const over =
-    usd !== null && usage.usd >= usd
-      ? `${usage.usd.toFixed(2)} of ${usd} USD`
-      : tokens !== null && usage.tokens >= tokens
-        ? `${usage.tokens} of ${tokens} tokens`
-        : minutes !== null && step.at - startedAt >= minutes * 60_000
-          ? `${Math.round((step.at - startedAt) / 60_000)} of ${minutes} minutes`
-          : null;
-  if (over === null) return false;
-  step.end({ status: "escalated", error: "budget", message: `The issue's budget is used up: ${over}`, commit: null });
-  return true;
 }
 
 /** What a turn came to when it is not repeated. error null: it ended by itself. */
@@ -62,7 +48,7 @@ export interface TurnResult {
 export function settleTurn(step: Step, event: TurnEnded): TurnResult | null {
   const { turn } = step.state;
   if (!turn) return { error: "agent_failed", message: "a turn ended that was not owed" };
-  spend(step, event.usage);
+  spend(step, event);
   reportTurn(step, event, turn.role);
   if (event.snapshot) step.look(event.snapshot);
   const session = boundedId(event.sessionId) ?? turn.session;
@@ -82,11 +68,9 @@ export function resendTurn(step: Step): void {
   if (turn && !isOverBudget(step)) send(step, turn, null);
 }
 
-export function spend(step: Step, usage: Usage | null): void {
-  if (!usage) return;
-  const { tokens, usd } = step.state.usage;
-  const spent = usage.input_tokens + usage.output_tokens;
-  step.set({ usage: { tokens: tokens + spent, usd: usd + (usage.cost_usd ?? 0) } });
+export function spend(step: Step, { usage, runBudget }: TurnEnded): void {
+  if (runBudget !== undefined) step.set({ runBudget });
+  if (usage) step.set({ usage: addUsage(step.state.usage, usage) });
 }
 
 export function reportTurn(step: Step, event: TurnEnded, role: string): void {

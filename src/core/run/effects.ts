@@ -39,7 +39,9 @@ export type RunEffect =
       readonly key: string;
       readonly issueId: string;
       readonly life: number;
-      readonly signal: "drain" | "abort" | "stop";
+      readonly signal: "drain" | "abort" | "stop" | "budget";
+      /** With budget: how it was used up. */
+      readonly reason?: string;
     }
   | WaitEffect
   | TimerEffect;
@@ -57,7 +59,7 @@ export type RunEvent =
     }
   | { readonly type: "picked"; readonly key: string; readonly start: IssueStart }
   /** Nothing may start now; asked again when a life ends. */
-  | { readonly type: "none-left"; readonly key: string }
+  | { readonly type: "none-left"; readonly key: string /** The run's budget is used up. */; readonly budget?: string }
   | {
       readonly type: "child-ended";
       readonly key: string;
@@ -80,7 +82,11 @@ export type RunEvent =
       readonly external: boolean;
     };
 
-export type RunSignal = { readonly name: "drain" } | { readonly name: "stop" };
+export type RunSignal =
+  | { readonly name: "drain" }
+  | { readonly name: "stop" }
+  /** The lives of the run have used up its budget. */
+  | { readonly name: "budget"; readonly reason: string };
 
 /** What the user asked of this run. */
 export interface RunOptions {

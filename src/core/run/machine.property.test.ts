@@ -26,6 +26,7 @@ function answer(effect: RunEffect, choose: () => number): RunEvent | null {
     case "tell":
       return { type: "told", key };
     case "wait":
+      if (n % 13 === 1) return { type: "signal", key, signal: { name: "budget", reason: "5 of 5 USD" } };
       return n % 11 === 1 ? { type: "signal", key, signal: { name: n % 2 === 0 ? "drain" : "stop" } } : null;
     case "timer":
       return { type: "timer-fired", key };
@@ -36,9 +37,9 @@ describe("whatever happens to a run", () => {
   it("it ends once, with nothing owed and no key owed twice, and its exit code says the worst that happened", () => {
     const choices = fc.array(fc.nat(9999), { maxLength: 200, size: "max" });
     fc.assert(
-      fc.property(choices, fc.option(fc.nat(5)), (numbers, maxIssues) => {
+      fc.property(choices, fc.option(fc.nat(5)), fc.constantFrom(null, 1), (numbers, maxIssues, minutes) => {
         const policy = { scope: { type: "all" }, resume: false, strict: false, fresh: false, maxIssues } as const;
-        const transition = runMachine(policy);
+        const transition = runMachine({ ...policy, minutes });
         const rest = [...numbers];
         const choose = () => rest.shift() ?? 0;
         const owed = new Map<string, RunEffect>();
@@ -69,7 +70,7 @@ describe("whatever happens to a run", () => {
         }
         expect(state.phase).toBe("done");
         expect(finished).toEqual([state.exitCode]);
-        if (state.failed > 0) expect(state.exitCode).toBeGreaterThan(0);
+        if (state.failed > 0 || state.budget) expect(state.exitCode).toBeGreaterThan(0);
       }),
       { numRuns: 300 },
     );

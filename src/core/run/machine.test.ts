@@ -135,6 +135,33 @@ describe("a run", () => {
     });
   });
 
+  it("a used-up budget starts nothing new and tells the lives; what lands still lands, exit 1", () => {
+    const run = running("a", "b").arrive({
+      type: "signal",
+      key: "signal:1",
+      signal: { name: "budget", reason: "9 of 5 USD" },
+    });
+    expect(run.picking()).toBe("no pick is owed");
+    expect(run.told()).toEqual(["a budget", "b budget"]);
+    run.end("a", "success").end("b", "success");
+    expect(run.finished()).toMatchObject({ status: "failed", exit_code: 1, success_count: 2, total_count: 2 });
+    expect(run.owed.size).toBe(0);
+  });
+
+  it("its minutes are a timer from the start, gone when it ends; a pick that finds the budget used up ends it too", () => {
+    const run = new Run({ minutes: 2 }).prepared().pick("a");
+    expect(run.owed.get("timer:budget")).toMatchObject({ until: 120_001 });
+    run.arrive({ type: "timer-fired", key: "timer:budget" });
+    expect(run.told()).toEqual(["a budget"]);
+    expect(run.end("a", "escalated").finished()).toMatchObject({ exit_code: 1 });
+    const quick = new Run({ minutes: 2 }).prepared().none();
+    expect(quick.finished()).toMatchObject({ exit_code: 0 });
+    expect(quick.owed.size).toBe(0);
+    const spent = new Run().prepared();
+    spent.arrive({ type: "none-left", key: spent.picking(), budget: "9 of 5 USD" });
+    expect(spent.finished()).toMatchObject({ exit_code: 1, total_count: 0 });
+  });
+
   it("a signal before it is prepared ends it", () => {
     const run = new Run().signal("drain");
     expect(run.finished()).toMatchObject({ status: "interrupted", exit_code: 130 });

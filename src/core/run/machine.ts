@@ -11,6 +11,8 @@ export type RunNext = Next<RunState, RunEffect, RunReport>;
 export interface RunPolicy extends RunOptions {
   /** validation_triggers.run_end is configured. */
   readonly runEnd?: boolean;
+  /** budgets.run.minutes; what turns cost is counted by whoever drives the run. */
+  readonly minutes?: number | null;
 }
 
 /**
@@ -22,6 +24,7 @@ export function runMachine(policy: RunPolicy): (state: RunState, event: Stamped<
     if (state.phase === "done") return { state, effects: [] };
     const step = new RunStep(state);
     handle(step, event, policy);
+    if (event.type === "prepared") startClock(step, policy, event.at);
     moveOn(step, policy);
     return step.next();
   };
@@ -66,6 +69,7 @@ function handle(step: RunStep, event: RunEvent, policy: RunPolicy) {
       return;
     case "none-left":
       if (event.key === state.picking) step.set({ picking: null });
+      if (event.budget !== undefined) usedUp(step, event.budget);
       return;
     case "child-ended":
       return childEnded(step, event, policy);
@@ -76,8 +80,11 @@ function handle(step: RunStep, event: RunEvent, policy: RunPolicy) {
       return;
     case "crashed":
       return crashed(step, event, policy);
-    case "resumed":
     case "timer-fired":
+      if (event.key !== state.clock) return;
+      step.set({ clock: null });
+      return usedUp(step, `${policy.minutes} of ${policy.minutes} minutes`);
+    case "resumed":
       return;
   }
 }
@@ -125,14 +132,31 @@ function childEnded(step: RunStep, event: Extract<RunEvent, { type: "child-ended
   if (step.state.picking === null && mayPick(step, policy)) pick(step);
 }
 
-function signalled(step: RunStep, signal: RunSignal): void {
+function signalled(step: RunStep, signal: RunSignal) {
   step.set({ waiting: null });
   oweSignal(step);
+  if (signal.name === "budget") return usedUp(step, signal.reason);
   const { state } = step;
   if (signal.name === "drain" ? state.draining || state.stopping : state.stopping) return;
   step.set(signal.name === "drain" ? { draining: true } : { stopping: true });
   stopPicking(step);
   tellChildren(step, signal.name);
+}
+
+function startClock(step: RunStep, { minutes = null }: RunPolicy, at: number): void {
+  if (minutes === null || step.state.phase !== "running" || step.state.clock !== undefined) return;
+  const key = "timer:budget";
+  step.set({ clock: key });
+  step.effects.push({ kind: "timer", key, until: at + minutes * 60_000 });
+}
+
+/** Nothing new starts; lives go on as far as they come without a further turn. */
+function usedUp(step: RunStep, reason: string): void {
+  if (step.state.budget !== undefined) return;
+  step.set({ budget: reason });
+  step.report({ type: "log", level: "warn", text: `The run's budget is used up: ${reason}` });
+  stopPicking(step);
+  tellChildren(step, "budget", reason);
 }
 
 /** Lives that run go on to their end; nothing new is taken. */
@@ -163,7 +187,7 @@ function moveOn(step: RunStep, policy: RunPolicy): void {
 }
 
 function mayPick({ state }: RunStep, policy: RunPolicy): boolean {
-  if (isEnding(state) || state.closed) return false;
+  if (isEnding(state) || state.closed || state.budget !== undefined) return false;
   return policy.maxIssues === null || state.started < policy.maxIssues;
 }
 
@@ -187,10 +211,10 @@ function stopPicking(step: RunStep): void {
   step.set({ picking: null });
 }
 
-function tellChildren(step: RunStep, signal: "drain" | "abort" | "stop"): void {
+function tellChildren(step: RunStep, signal: "drain" | "abort" | "stop" | "budget", reason?: string): void {
   for (const { issueId, life } of step.state.children) {
     const key = `tell:${issueId}:${life}:${signal}`;
-    step.effects.push({ kind: "tell", key, issueId, life, signal });
+    step.effects.push({ kind: "tell", key, issueId, life, signal, ...(reason === undefined ? {} : { reason }) });
     step.set({ telling: [...step.state.telling, key] });
   }
 }
@@ -214,9 +238,10 @@ function finish(step: RunStep, policy: RunPolicy): void {
     total_count: state.succeeded + state.failed,
   });
   step.cancel(state.waiting);
+  step.cancel(state.clock ?? null);
   for (const key of state.telling) step.cancel(key);
   if (state.phase === "preparing") step.cancel("prepare");
-  step.set({ phase: "done", waiting: null, telling: [], exitCode: exit_code });
+  step.set({ phase: "done", waiting: null, telling: [], exitCode: exit_code, ...(state.clock ? { clock: null } : {}) });
 }
 
 /** The worst of what happened: 130 before 3 before 1. */
@@ -224,6 +249,6 @@ function outcome(state: RunState): readonly [RunStatus, number] {
   if (state.draining || state.stopping) return ["interrupted", 130];
   if (state.aborting) return ["aborted", 3];
   if (state.external) return ["failed", 3];
-  if (state.failed > 0 || state.broken) return ["failed", 1];
+  if (state.failed > 0 || state.broken || state.budget !== undefined) return ["failed", 1];
   return ["succeeded", 0];
 }

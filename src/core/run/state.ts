@@ -25,6 +25,10 @@ export interface RunState {
   readonly external: boolean;
   readonly broken: boolean;
   readonly exitCode: number | null;
+  /** How the budget was used up, once it was: nothing new starts. */
+  readonly budget?: string;
+  /** The timer of the budget's minutes, while it is owed. */
+  readonly clock?: string | null;
 }
 export interface RunChild {
   readonly key: string;

@@ -4,6 +4,7 @@ import type { Perform, Settled } from "../../durable/types.js";
 import type { LifeContext } from "../context.js";
 import { endLeftoverCommands } from "../leftovers.js";
 import { performCommand } from "./command.js";
+import { performDossier } from "./dossier.js";
 import { performLand } from "./land.js";
 import { performStop } from "./stop.js";
 import { performTimer } from "./timer.js";
@@ -26,6 +27,7 @@ const performers: { readonly [K in IssueEffect["kind"]]: Performer<K> } = {
   worktree: performWorktree,
   land: performLand,
   tracker: performTracker,
+  dossier: performDossier,
   timer: (life, effect, signal) => performTimer(life.run.clock, effect, signal),
   wait: (life, effect, signal) =>
     performWait({ inbox: life.run.inbox, machine: life.machine, parse: parseIssueSignal }, effect, signal),

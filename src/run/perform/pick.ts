@@ -9,6 +9,11 @@ type Pick = Extract<RunEffect, { readonly kind: "pick" }>;
 export async function performPick(run: RunContext, effect: Pick, signal: AbortSignal): Promise<Settled<RunEvent>> {
   const place = await run.slots.reserve(signal);
   try {
+    const budget = run.meter.over();
+    if (budget !== null) {
+      place();
+      return { event: { type: "none-left", key: effect.key, budget } };
+    }
     const issue = await bestIssue(run, effect.not);
     if (!issue) {
       place();

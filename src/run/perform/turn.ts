@@ -14,7 +14,7 @@ import { findProgram } from "../../lib/process/find.js";
 import { followProgram } from "../../lib/process/follow.js";
 import { startProgram } from "../../lib/process/start.js";
 import { stopProgram } from "../../lib/process/stop.js";
-import { type LifeContext, takeSnapshot, worktreePath } from "../context.js";
+import { type LifeContext, runMachineId, takeSnapshot, worktreePath } from "../context.js";
 import { renderPrompt } from "../prompt.js";
 import type { Release } from "../slots.js";
 import { filesOf } from "./turn-files.js";
@@ -36,7 +36,7 @@ export async function performTurn(
   try {
     const clock = await ensureStarted(life, effect, folder);
     const outcome = await follow(life, effect, { folder, until: clock.until, signal });
-    return { event: await settle(life, effect, { folder, ...clock, outcome }) };
+    return { event: await charge(life, await settle(life, effect, { folder, ...clock, outcome })) };
   } finally {
     release();
   }
@@ -103,8 +103,8 @@ function timeoutMs(life: LifeContext, effect: TurnEffect): number {
   if (effect.role !== "reviewer") return life.run.settings.timeout_minutes * 60_000;
   const { reviewer } = reviewerSource(life.run.settings);
   const member = reviewer.panel.find(({ name }) => name === effect.slot) ?? reviewer;
-  const seconds = member.reviewer_type === "cerberus" ? member.cerberus.timeout : member.agent_sdk_timeout;
-  return seconds * 1000;
+  const own = life.run.reviewers.get(effect.slot ?? "")?.timeoutSeconds;
+  return (own ?? member.agent_sdk_timeout) * 1000;
 }
 
 type Exited = { readonly type: "exited"; readonly code: number };
@@ -162,6 +162,15 @@ async function settle(life: LifeContext, effect: TurnEffect, ended: Ended): Prom
   const marker =
     outcome.type === "ended" && effect.role === "implementer" ? await lastMarker(life.run.agent, files) : null;
   return { ...base, snapshot: await snapshotOf(life, effect, marker), marker, review: null };
+}
+
+/** The run is told of a used-up budget before the turn counts: whoever harvests it again tells it again. */
+async function charge(life: LifeContext, ended: TurnEnded): Promise<TurnEnded> {
+  const { meter, inbox, runId } = life.run;
+  const over = meter.add(ended.usage);
+  if (over === null) return ended;
+  await inbox.send(runMachineId(runId), { name: "budget", reason: over });
+  return { ...ended, runBudget: over };
 }
 
 /** A reviewer only reads: what it changed is put back, and its word does not count. */

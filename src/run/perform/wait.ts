@@ -24,13 +24,15 @@ export async function performWait<S extends IssueSignal | RunSignal>(
 export function parseIssueSignal(body: unknown): IssueSignal {
   const { name, finding, reason } = fields(body);
   if (name === "drain" || name === "abort" || name === "stop") return { name };
+  if (name === "budget" && typeof reason === "string") return { name, reason };
   if (name === "waive" && typeof finding === "string" && typeof reason === "string") return { name, finding, reason };
   throw new Error(`unknown signal ${JSON.stringify(body)}`);
 }
 
 export function parseRunSignal(body: unknown): RunSignal {
-  const { name } = fields(body);
+  const { name, reason } = fields(body);
   if (name === "drain" || name === "stop") return { name };
+  if (name === "budget" && typeof reason === "string") return { name, reason };
   throw new Error(`unknown signal ${JSON.stringify(body)}`);
 }
 

@@ -2,6 +2,7 @@ import type { WorktreeEffect } from "../../core/issue/effects.js";
 import type { IssueEvent } from "../../core/issue/events.js";
 import type { Settled } from "../../durable/types.js";
 import { tipOf } from "../../git/mirror.js";
+import { hasCommit } from "../../git/mirror-refs.js";
 import { commitAll, openWorktree, removeWorktree } from "../../git/worktree.js";
 import { messageOf } from "../../lib/errors.js";
 import { type LifeContext, takeSnapshot, worktreePath } from "../context.js";
@@ -24,7 +25,7 @@ async function perform(life: LifeContext, effect: WorktreeEffect): Promise<Issue
     case "open": {
       const tip = await tipOf(mirror, target);
       if (tip.type === "missing") return { type: "worktree-failed", key: effect.key, reason: tip.reason };
-      const base = effect.baseSha ?? tip.sha;
+      const base = (await knownBase(life, effect.baseSha)) ?? tip.sha;
       const opened = await openWorktree(mirror, { path, branch, base, copy: settings.worktree.copy, repoPath });
       return { type: "worktree-ready", key: effect.key, ...opened, targetTip: tip.sha };
     }
@@ -38,4 +39,9 @@ async function perform(life: LifeContext, effect: WorktreeEffect): Promise<Issue
       giveBackSlotNumber(life.run.home.root, path);
       return { type: "worktree-removed", key: effect.key };
   }
+}
+
+/** An earlier life's base may be from another machine's repository. */
+async function knownBase(life: LifeContext, sha: string | null): Promise<string | null> {
+  return sha !== null && (await hasCommit(life.run.mirror.path, sha)) ? sha : null;
 }

@@ -15,7 +15,7 @@ export interface Beads {
   /** How a call is named in messages. */
   nameOf(args: readonly string[]): string;
 }
-export interface CallOptions {
+interface CallOptions {
   /** Who does it, for the tracker's claims and its history. */
   readonly actor?: string;
   readonly tries?: number;

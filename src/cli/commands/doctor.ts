@@ -1,0 +1,156 @@
+import { execFile } from "node:child_process";
+import { access, constants, statfs } from "node:fs/promises";
+import { cpus, freemem } from "node:os";
+import { promisify } from "node:util";
+import { formatDiagnostic } from "../../config/diagnostic.js";
+import { loadConfig } from "../../config/load.js";
+import type { Settings } from "../../core/settings.js";
+import { codeOf, ExternalError, messageOf, Refusal, UserError } from "../../lib/errors.js";
+import { type Check, isOldGit, leastGit, renderChecks } from "../../views/doctor.js";
+import { type Context, findRoot } from "../context.js";
+
+/** Looks at everything a run needs, one thing at a time: what is missing does not hide the rest. */
+export async function examine(context: Context, { json }: { readonly json?: boolean }): Promise<number> {
+  const { settings, check: configuration } = await checkConfiguration(context);
+  const checks = [
+    await checkGit(context),
+    await checkRepository(context),
+    configuration,
+    ...(settings === null ? [] : await checkPrograms(context, settings)),
+    ...(settings === null ? [] : [await checkTracker(context, settings)]),
+    await checkHome(context),
+    await checkDatabase(context),
+    await checkDisk(context),
+    ...(await checkJournals(context)),
+  ];
+  if (json) context.out.json({ checks });
+  else for (const line of renderChecks(checks)) context.out.line(line);
+  return checks.every(({ ok }) => ok) ? 0 : 1;
+}
+
+function there(name: string, detail: string): Check {
+  return { name, ok: true, detail, advice: null };
+}
+
+/** Expected bad news becomes a check; a mistake of our own is still told as one. */
+async function attempt(name: string, advice: string, look: () => Promise<Check>): Promise<Check> {
+  try {
+    return await look();
+  } catch (error) {
+    const isExpected = error instanceof UserError || error instanceof Refusal || error instanceof ExternalError;
+    if (!isExpected && codeOf(error) === null) throw error;
+    const hint = isExpected ? error.hint : null;
+    return { name, ok: false, detail: messageOf(error), advice: hint ?? advice };
+  }
+}
+
+function checkGit({ env }: Context): Promise<Check> {
+  const advice = `install git ${leastGit} or newer`;
+  return attempt("git", advice, async () => {
+    const { stdout } = await promisify(execFile)("git", ["--version"], { env, timeout: 10_000 });
+    const detail = stdout.trim();
+    return isOldGit(detail) ? { name: "git", ok: false, detail, advice } : there("git", detail);
+  });
+}
+
+function checkRepository({ app }: Context): Promise<Check> {
+  return attempt("repository", "change to a git repository with a commit", async () => {
+    const { root, branch } = await app.repository();
+    return there("repository", `${root}, ${branch === null ? "detached" : `on ${branch}`}`);
+  });
+}
+
+interface Configuration {
+  readonly settings: Settings | null;
+  readonly check: Check;
+}
+
+async function checkConfiguration({ cwd, env }: Context): Promise<Configuration> {
+  const machine = { cores: cpus().length, freeMemoryBytes: freemem() };
+  const loaded = await loadConfig({ dir: findRoot(cwd) ?? cwd, env, flags: {}, machine });
+  const name = "configuration";
+  if (loaded.ok) {
+    const count = loaded.warnings.length;
+    const warnings = count === 0 ? "" : `, ${count} remark${count === 1 ? "" : "s"}: ratchet config check`;
+    return { settings: loaded.settings, check: there(name, `${loaded.file}${warnings}`) };
+  }
+  const [first] = loaded.diagnostics;
+  const more = loaded.diagnostics.length - 1;
+  const detail = `${first ? formatDiagnostic(first).split("\n")[0] : ""}${more > 0 ? ` (and ${more} more)` : ""}`;
+  const advice = loaded.file === null ? "ratchet init writes one" : "ratchet config check lists every mistake";
+  return { settings: null, check: { name, ok: false, detail, advice } };
+}
+
+async function checkPrograms({ app, cwd }: Context, settings: Settings): Promise<Check[]> {
+  const dir = findRoot(cwd) ?? cwd;
+  const programs = await app.programs(settings);
+  const checks = await Promise.all(
+    programs.map(async ({ name, program }): Promise<Check> => {
+      const missing = await program.check(dir);
+      if (missing !== null) return { name, ok: false, detail: missing.message, advice: missing.hint };
+      return there(name, nameOf(name, program.kind, settings));
+    }),
+  );
+  return programs.length > 1 ? checks : [...checks, there("reviewer", "no review is enabled")];
+}
+
+function nameOf(name: string, kind: string, { agent }: Settings): string {
+  return name === "agent" && kind === "command" ? `command: ${agent.command[0] ?? ""}` : kind;
+}
+
+function checkTracker({ app }: Context, settings: Settings): Promise<Check> {
+  return attempt("tracker", "see tracker in ratchet.yaml", async () => {
+    const tracker = await app.tracker(settings);
+    const ready = await tracker.ready({ scope: { type: "all" }, resume: false, limit: 1 });
+    return there("tracker", `${tracker.kind}, ${ready.length === 0 ? "nothing is ready" : "issues are ready"}`);
+  });
+}
+
+function checkHome({ app }: Context): Promise<Check> {
+  const { root } = app.home;
+  return attempt("state home", `make ${root} writable, or set RATCHET_HOME to another folder`, async () => {
+    // Opening the store makes the folder where it is missing.
+    await app.store();
+    await access(root, constants.W_OK | constants.X_OK);
+    return there("state home", root);
+  });
+}
+
+function checkDatabase({ app }: Context): Promise<Check> {
+  return attempt("database", `look at ${app.home.database}`, async () => {
+    const projects = await (await app.store()).projects();
+    return there("database", `${projects.length} project${projects.length === 1 ? "" : "s"}`);
+  });
+}
+
+/** Below this a run is likely to end in the middle. */
+const leastFreeBytes = 500e6;
+
+function checkDisk({ app }: Context): Promise<Check> {
+  const advice = "make room: worktrees and logs need it";
+  return attempt("disk", advice, async () => {
+    const { bavail, bsize } = await statfs(app.home.root);
+    const free = bavail * bsize;
+    const detail = `${(free / 1e9).toFixed(1)} GB free`;
+    return free < leastFreeBytes ? { name: "disk", ok: false, detail, advice } : there("disk", detail);
+  });
+}
+
+/** A sample: the newest run that has ended. */
+async function checkJournals({ app }: Context): Promise<Check[]> {
+  const name = "journal";
+  const check = await attempt(name, `look at ${app.home.database}`, async () => {
+    const store = await app.store();
+    const unfinished = new Set((await store.unfinishedRuns(null)).map(({ run }) => run.runId));
+    const run = (await store.runs(null, 20)).find(({ runId }) => !unfinished.has(runId));
+    if (run === undefined) return there(name, "no run has ended yet");
+    const found = await app.checkJournal(run);
+    if (found === null) return there(name, `run ${run.runId} was made by version ${run.record.version}`);
+    const detail = `run ${run.runId}: the history of ${found.machines} machines gives what is stored`;
+    if (found.different.length === 0) return there(name, detail);
+    const advice = "this is a mistake in Ratchet: please report it; results already recorded are not affected";
+    const wrong = `run ${run.runId}: the history of ${found.different.join(", ")} does not give what is stored`;
+    return { name, ok: false, detail: wrong, advice };
+  });
+  return [check];
+}

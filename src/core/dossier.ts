@@ -1,0 +1,72 @@
+import type { Finding } from "./finding.js";
+import type { Usage } from "./issue/events.js";
+
+/** What a person needs who decides about an escalated issue. Paths are absolute. Key names are those of dossier.json. */
+export interface Dossier {
+  readonly issue_id: string;
+  readonly title: string;
+  readonly run_id: string;
+  readonly life: number;
+  readonly reason: string;
+  readonly counters: { readonly gate: number; readonly review: number; readonly session_end: number };
+  readonly attempts: readonly DossierAttempt[];
+  readonly open_findings: readonly Finding[];
+  /** null: nothing was changed. */
+  readonly diff_path: string | null;
+  readonly prompts: readonly string[];
+  readonly cost: Usage & { readonly minutes: number };
+  readonly worktree_path: string;
+  readonly branch: string;
+}
+export interface DossierAttempt {
+  /** Its folder beside the dossier, such as `03-gate_followup`. */
+  readonly folder: string;
+  readonly role: string;
+  readonly kind: string;
+  readonly attempt: number;
+  readonly max_attempts: number;
+  /** null: it was lost or stopped before it could say. */
+  readonly exit_code: number | null;
+}
+
+/** The same for reading. */
+export function renderDossier(dossier: Dossier): string {
+  const { issue_id: id, open_findings: open, cost } = dossier;
+  const price = cost.cost_usd === null ? "cost unknown" : `${cost.cost_usd.toFixed(2)} USD`;
+  const { gate, review, session_end } = dossier.counters;
+  return [
+    `# ${id}: ${dossier.title}`,
+    `Escalated in run ${dossier.run_id}: ${dossier.reason}`,
+    "## What was tried",
+    [
+      `- ${gate} gates, ${review} review rounds, ${session_end} session_end executions`,
+      ...dossier.attempts.map(attemptLine),
+    ].join("\n"),
+    `## Open findings (${open.length})`,
+    open.length === 0 ? "None." : open.map(findingLine).join("\n"),
+    "## Where it is",
+    [
+      `- Diff: ${dossier.diff_path ?? "nothing was changed"}`,
+      `- Worktree: ${dossier.worktree_path}, branch ${dossier.branch}`,
+      ...dossier.prompts.map((path) => `- Prompt: ${path}`),
+    ].join("\n"),
+    "## Cost",
+    `${price}, ${cost.input_tokens} tokens in, ${cost.output_tokens} out, ${cost.minutes.toFixed(1)} minutes`,
+    "## What to do",
+    [
+      `- Try again from here: \`ratchet retry ${id}\`, then \`ratchet run --resume ${id}\``,
+      `- Repair it by hand in the worktree, commit, then \`ratchet land ${id}\``,
+    ].join("\n"),
+    "",
+  ].join("\n\n");
+}
+
+function attemptLine({ folder, role, attempt, max_attempts, exit_code }: DossierAttempt): string {
+  return `- ${folder}: ${role}, ${attempt} of ${max_attempts}, ${exit_code === null ? "no exit" : `exit ${exit_code}`}`;
+}
+
+function findingLine(finding: Finding): string {
+  const rank = finding.priority === null ? "" : `P${finding.priority} `;
+  const place = finding.file === "" ? "" : ` (${finding.file}:${finding.line_start}-${finding.line_end})`;
+  return `- ${rank}${finding.title}${place}, by ${finding.reviewers.join(", ")}`;
+}

@@ -1,0 +1,104 @@
+import { describe, expect, it } from "vitest";
+import type { Budget } from "../settings.js";
+import { failWith, panelOf, pass, play, type Rules, remark, type Setup, snapshot } from "./fixture.js";
+
+const none: Budget = { usd: null, tokens: null, minutes: null };
+const within = (issue: Partial<Budget>, setup: Setup = {}): Setup => ({
+  ...setup,
+  settings: { ...setup.settings, budgets: { issue: { ...none, ...issue }, run: none } },
+});
+const usage = { input_tokens: 60, output_tokens: 40, cost_usd: 0.5 };
+const costly: Rules = {
+  implement: (_, n) => ({ usage, snapshot: snapshot(n) }),
+  fix: (_, n) => ({ usage, snapshot: snapshot(50 + n) }),
+  review: () => ({ ...failWith(remark("Wrong", 0)), usage }),
+};
+const sessionEnd = { failure_mode: "remediate", max_retries: 2 } as const;
+const failing: Rules["command"] = (effect) => ({ exitCode: effect.stage === "session_end" ? 1 : 0 });
+
+describe("an issue's budget", () => {
+  it.each<[string, Setup, Rules, string[]]>([
+    ["a turn that used up its tokens", within({ tokens: 100 }), costly, ["implementer"]],
+    ["a turn that used up its dollars", within({ usd: 0.5 }), costly, ["implementer"]],
+    ["a turn that used up its minutes", within({ minutes: 1e-6 }), {}, []],
+    ["a reviewer's turn", within({ tokens: 200 }, { review: {} }), costly, ["implementer", "review"]],
+    [
+      "a follow-up's turn",
+      within({ tokens: 300 }, { review: {} }),
+      costly,
+      ["implementer", "review", "review_followup"],
+    ],
+    [
+      "a fixer's turn in session_end",
+      within({ tokens: 200 }, { sessionEnd }),
+      { ...costly, command: failing },
+      ["implementer", "fixer"],
+    ],
+  ])("%s ends it: nothing more is asked of an agent, and nothing lands", (_, setup, rules, prompts) => {
+    const world = play(setup, rules);
+    expect(world.turns().map(({ prompt }) => prompt)).toEqual(prompts);
+    expect(world.finished()).toMatchObject({ status: "escalated", error: "budget" });
+    expect(world.history.some(({ kind }) => kind === "land")).toBe(false);
+  });
+
+  it("other reviewers of the round end first, and a reviewer without a verdict is not asked again", () => {
+    const rules: Rules = {
+      ...costly,
+      review: (effect, n) => (effect.slot === "style" && n < 3 ? null : { ...pass, usage }),
+    };
+    const world = play(within({ tokens: 200 }, { review: panelOf("security", "style") }), rules);
+    expect(world.finished()).toBeUndefined();
+    expect(world.life.state.phase).toBe("reviewing");
+    const retried = play(within({ tokens: 200 }, { review: {} }), {
+      ...costly,
+      review: () => ({ outcome: { type: "failed", reason: "no" }, usage }),
+    });
+    expect(retried.turns()).toHaveLength(2);
+    expect(retried.finished()).toMatchObject({ status: "escalated", error: "budget" });
+  });
+
+  it("a back-off that outlasts the minutes does not send the turn again", () => {
+    const rules: Rules = { implement: () => ({ outcome: { type: "transient", reason: "busy" } }) };
+    const world = play(within({ minutes: 0.02 }), rules);
+    expect(world.turns().length).toBeLessThan(3);
+    expect(world.finished()).toMatchObject({ status: "escalated", error: "budget" });
+  });
+});
+
+describe("the run's budget", () => {
+  const signal = (key: string): Rules => ({
+    before: (world) =>
+      world.owed.has(key) && !world.life.state.runBudget ? { name: "budget", reason: "5 of 5 USD" } : null,
+  });
+  it("lets a life land that needs no further turn", () => {
+    expect(play({}, signal("turn:implementer:1")).finished()?.status).toBe("success");
+  });
+  it("escalates one that needs a further turn, by its own turn's word at once", () => {
+    const told = play({ review: {} }, signal("gate:1:test"));
+    expect(told.turns()).toHaveLength(1);
+    expect(told.finished()).toMatchObject({ status: "escalated", message: "The run's budget is used up: 5 of 5 USD" });
+    const own = play(
+      { review: {}, settings: { evidence_check: { required: [] } } },
+      {
+        implement: () => ({ runBudget: "5 of 5 USD" }),
+      },
+    );
+    expect(own.turns()).toHaveLength(1);
+    expect(own.finished()).toMatchObject({ status: "escalated", error: "budget" });
+  });
+  it("gives back an issue whose first turn has not begun", () => {
+    const world = play({}, signal("worktree:open"));
+    expect(world.turns()).toEqual([]);
+    expect(world.finished()).toMatchObject({ status: "interrupted", error: "budget" });
+    expect(world.history.at(-1)).toMatchObject({ kind: "tracker", op: "release" });
+  });
+});
+
+describe("an escalated issue", () => {
+  it("has its dossier written first, and its path in the event; then the tracker is told", () => {
+    const world = play(within({ tokens: 1 }), costly);
+    const kinds = world.history.map((effect) => ("op" in effect ? `${effect.kind} ${effect.op}` : effect.kind));
+    expect(kinds.slice(-2)).toEqual(["dossier", "tracker escalate"]);
+    expect(world.reported("escalated")).toMatchObject([{ dossier: "/home/runs/run-2/p-1/dossier.md" }]);
+  });
+});

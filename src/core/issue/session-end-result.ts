@@ -1,0 +1,100 @@
+import { openFindings } from "../ledger/ledger.js";
+import type { SessionEndResult } from "../report.js";
+import { type IssuePolicy, triggerName, triggerOf } from "./policy.js";
+import type { IssueState, SessionEndState } from "./state.js";
+import type { Step } from "./step.js";
+
+/** How a trigger ended. */
+export interface Conclusion {
+  readonly result: "pass" | "fail" | "timeout" | "interrupted";
+  readonly reason: string | null;
+}
+
+/** What a trigger came to, as a state keeps it: the commands' texts are in the settings. */
+export interface Concluded extends Conclusion {
+  readonly startedAt: number;
+  readonly finishedAt: number;
+  readonly results: SessionEndState["results"];
+  readonly root: string;
+  readonly review: SessionEndResult["code_review_result"];
+}
+
+/** Says how the trigger ended and forgets it; where the life goes on is the caller's. */
+export function reportConclusion(step: Step, { result, reason }: Conclusion) {
+  const { sessionEnd, sessionEndRuns } = step.state;
+  if (!sessionEnd) return;
+  if (sessionEnd.timer) step.cancel(sessionEnd.timer);
+  const concluded: Concluded = {
+    result,
+    reason,
+    startedAt: sessionEnd.startedAt,
+    finishedAt: step.at,
+    results: result === "timeout" ? [] : sessionEnd.results,
+    root: sessionEnd.root,
+    review: reviewResult(step, sessionEnd, result),
+  };
+  // The run tells of its own triggers, once they have landed what they changed.
+  if (step.policy.trigger) return step.set({ sessionEnd: null, concluded });
+  step.set({ sessionEnd: null });
+  const session_end_result = resultOf(step.policy, concluded);
+  step.report({ type: "session-end-completed", result, reason, session_end_result, attempts: sessionEndRuns });
+}
+
+function resultOf(policy: IssuePolicy, concluded: Concluded): SessionEndResult {
+  return {
+    status: concluded.result,
+    reason: concluded.reason,
+    started_at: new Date(concluded.startedAt).toISOString(),
+    finished_at: new Date(concluded.finishedAt).toISOString(),
+    commands: commandsOf(policy, concluded),
+    code_review_result: concluded.review,
+  };
+}
+
+/** What the life of a trigger of the run came to. */
+export interface TriggerResult {
+  readonly result: "pass" | "fail";
+  readonly reason: string | null;
+  readonly commands: SessionEndResult["commands"];
+  readonly code_review_result: SessionEndResult["code_review_result"];
+  /** Its failure_mode says that the whole run aborts. */
+  readonly abort: boolean;
+}
+
+/** It passes only as a whole: what its fixers committed must have landed too. */
+export function triggerResult(policy: IssuePolicy, { ending, concluded, abortRun }: IssueState): TriggerResult {
+  const passed = ending?.status === "success" && concluded?.result === "pass";
+  return {
+    result: passed ? "pass" : "fail",
+    reason: passed ? null : (concluded?.reason ?? ending?.error ?? "interrupted"),
+    commands: concluded ? commandsOf(policy, concluded) : [],
+    code_review_result: concluded?.review ?? null,
+    abort: abortRun,
+  };
+}
+
+function commandsOf(policy: IssuePolicy, { results, root }: Concluded): SessionEndResult["commands"] {
+  const commands = triggerOf(policy)?.commands ?? [];
+  return results.map((run, index) => ({
+    ref: commands[index]?.ref ?? "",
+    command: commands[index]?.command ?? "",
+    passed: run.exit === 0 && !run.timedOut,
+    exit_code: run.exit,
+    timed_out: run.timedOut,
+    duration_seconds: run.seconds,
+    output_path: run.output.startsWith("/") ? run.output : `${root}${run.output}`,
+  }));
+}
+
+function reviewResult(
+  step: Step,
+  { slots }: SessionEndState,
+  result: Conclusion["result"],
+): SessionEndResult["code_review_result"] {
+  if (slots.length === 0) return null;
+  const ran = result === "pass" || result === "fail";
+  if (!ran) return { ran: false, passed: false, findings: [] };
+  const findings = openFindings(step.ledger, { stages: [triggerName(step.policy)], sources: ["review"] });
+  const passed = slots.every((slot) => slot.status === "pass");
+  return { ran, passed, findings: findings.map((finding) => finding.id) };
+}

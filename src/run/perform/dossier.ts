@@ -1,0 +1,98 @@
+import { mkdir, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { type Dossier, type DossierAttempt, renderDossier } from "../../core/dossier.js";
+import type { DossierEffect } from "../../core/issue/effects.js";
+import type { IssueEvent } from "../../core/issue/events.js";
+import { openFindings } from "../../core/ledger/ledger.js";
+import type { Settled } from "../../durable/types.js";
+import { messageOf, Refusal } from "../../lib/errors.js";
+import { exists, readJson, writeDurably } from "../../lib/files.js";
+import { attemptOf, readExit } from "../../lib/process/attempt.js";
+import { type LifeContext, worktreePath } from "../context.js";
+import { openWorktrees } from "../worktrees.js";
+import { branchOf } from "./land.js";
+
+/** The JSON is written last: where this life's is there, everything is. */
+export async function performDossier(life: LifeContext, effect: DossierEffect): Promise<Settled<IssueEvent>> {
+  const folder = life.run.home.attempt(life.run.runId, life.issueId, "");
+  const [path, json] = [join(folder, "dossier.md"), join(folder, "dossier.json")];
+  try {
+    const there = await readJson(json);
+    if (!isOfLife(there, life.state().life)) {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const dossier = await collect(life, effect.reason, folder);
+      await writeDurably(path, renderDossier(dossier));
+      await writeDurably(json, `${JSON.stringify(dossier, null, 2)}\n`);
+    }
+    return { event: { type: "dossier-written", key: effect.key, path } };
+  } catch (error) {
+    return { event: { type: "dossier-written", key: effect.key, path: null, reason: messageOf(error) } };
+  }
+}
+
+function isOfLife(found: unknown, life: number): boolean {
+  return typeof found === "object" && found !== null && "life" in found && found.life === life;
+}
+
+async function collect(life: LifeContext, reason: string, folder: string): Promise<Dossier> {
+  const { run, issueId, title } = life;
+  const state = life.state();
+  const names = (await readdir(folder)).filter((name) => /^\d+-/.test(name)).sort(byNumber);
+  const attempts = (await Promise.all(names.map((name) => readAttempt(join(folder, name), name)))).filter(
+    (attempt) => attempt !== null,
+  );
+  const record = await run.history.record(issueId);
+  const usage = record?.usage ?? { input_tokens: 0, output_tokens: 0, cost_usd: null };
+  return {
+    issue_id: issueId,
+    title,
+    run_id: run.runId,
+    life: state.life,
+    reason,
+    counters: { gate: state.gate.runs, review: state.review.round, session_end: state.sessionEndRuns },
+    attempts,
+    open_findings: openFindings(life.ledger(), { defects: true }),
+    diff_path: await writeDiff(life, join(folder, "dossier.diff")),
+    prompts: attempts.map((attempt) => join(folder, attempt.folder, "prompt.md")),
+    cost: { ...usage, minutes: (run.clock.now() - state.startedAt) / 60_000 },
+    worktree_path: worktreePath(life),
+    branch: branchOf(issueId),
+  };
+}
+
+/** Only turns are attempts; gates and other commands are told by their counters and findings. */
+async function readAttempt(folder: string, name: string): Promise<DossierAttempt | null> {
+  if (!(await exists(join(folder, "prompt.md")))) return null;
+  const { effect } = fields(await readJson(join(folder, "attempt.json")));
+  const { role, prompt, attempt, maxAttempts } = fields(effect);
+  return {
+    folder: name,
+    role: typeof role === "string" ? role : "unknown",
+    kind: typeof prompt === "string" ? prompt : "unknown",
+    attempt: typeof attempt === "number" ? attempt : 0,
+    max_attempts: typeof maxAttempts === "number" ? maxAttempts : 0,
+    exit_code: readExit(attemptOf(folder)),
+  };
+}
+
+function fields(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null ? { ...value } : {};
+}
+
+function byNumber(one: string, other: string): number {
+  return Number.parseInt(one, 10) - Number.parseInt(other, 10);
+}
+
+async function writeDiff(life: LifeContext, path: string): Promise<string | null> {
+  const { home, projectId, repoPath } = life.run;
+  try {
+    const base = life.state().reviewBase || null;
+    const text = await openWorktrees({ home, projectId, repoPath }).diff(life.issueId, { base, head: null });
+    if (text === "") return null;
+    await writeDurably(path, text);
+    return path;
+  } catch (error) {
+    if (error instanceof Refusal) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,32 @@
+import { plainLine } from "./plain-text.js";
+
+/** One thing that is needed; `advice` where it is not there. */
+export interface Check {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
+  readonly advice: string | null;
+}
+
+/** The first that merges without a checkout. */
+export const leastGit = "2.38";
+
+/** From what `git --version` prints; what cannot be read is not called old. */
+export function isOldGit(text: string): boolean {
+  const found = /(\d+)\.(\d+)/.exec(text);
+  if (found === null) return false;
+  const [major = 0, minor = 0] = found.slice(1).map(Number);
+  const [leastMajor = 0, leastMinor = 0] = leastGit.split(".").map(Number);
+  return major < leastMajor || (major === leastMajor && minor < leastMinor);
+}
+
+/** A line each, and below it what to do. */
+export function renderChecks(checks: readonly Check[]): string[] {
+  const width = Math.max(...checks.map(({ name }) => name.length));
+  const lines = checks.flatMap(({ name, ok, detail, advice }) => [
+    `${ok ? "ok     " : "MISSING"}  ${name.padEnd(width)}  ${plainLine(detail)}`,
+    ...(advice === null ? [] : [`         ${" ".repeat(width)}  → ${plainLine(advice)}`]),
+  ]);
+  const bad = checks.filter(({ ok }) => !ok).length;
+  return [...lines, bad === 0 ? "everything that is needed is there" : `${bad} of ${checks.length} need attention`];
+}

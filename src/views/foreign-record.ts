@@ -1,0 +1,205 @@
+import type { IssueRecord, RunRecord } from "../core/record.js";
+import type { IssueStatus, RunStatus, SessionEndResult } from "../core/report.js";
+import type { Settings } from "../core/settings.js";
+import { readStoredReviewIssues } from "./record.js";
+
+/**
+ * A run's record from a file that somebody else wrote: Ratchet's own, of whatever version, or mala's. Unknown keys are
+ * ignored, missing and misshapen ones get their defaults. What was still running when the file was written is
+ * interrupted here: nobody drives it.
+ */
+export interface ForeignRun {
+  readonly run: Omit<RunRecord, "issues" | "project_id">;
+  readonly issues: readonly IssueRecord[];
+}
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A text instead of a run: why there is none. `now`: for a record that does not say when it was. */
+export function readForeignRun(
+  value: unknown,
+  here: { readonly repoPath: string; readonly now: number },
+): ForeignRun | string {
+  if (!isFields(value)) return "it is no run record: not a JSON object";
+  const runId = text(value.run_id);
+  if (runId === null) return "it is no run record: run_id is missing";
+  if (!/^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/.test(runId)) return "run_id is no id: letters, digits, . _ - are";
+  const completed = time(value.completed_at);
+  const started = time(value.started_at) ?? completed ?? new Date(here.now).toISOString();
+  const roots = [text(value.repo_path), here.repoPath].flatMap((root) => (root === null ? [] : [root]));
+  const issues = Object.entries(fields(value.issues)).flatMap(([id, issue]) =>
+    id !== "" && isFields(issue) ? [readIssue(id, issue, { started, completed, roots })] : [],
+  );
+  return {
+    run: {
+      run_id: runId,
+      started_at: started,
+      completed_at: completed,
+      version: text(value.version) ?? "",
+      repo_path: here.repoPath,
+      status: runStatus(value.status, { completed, issues }),
+      exit_code: whole(value.exit_code),
+      target_branch: text(value.target_branch) ?? "",
+      run_start_commit: text(value.run_start_commit) ?? "",
+      // Only ever printed again: an imported run is not driven.
+      config: fields(value.config) as unknown as Settings,
+      run_end: readRunEnd(value.run_end),
+    },
+    issues,
+  };
+}
+
+interface Within {
+  readonly started: string;
+  readonly completed: string | null;
+  /** Where absolute paths in it may begin. */
+  readonly roots: readonly string[];
+}
+
+function readIssue(id: string, issue: Fields, { started, completed, roots }: Within): IssueRecord {
+  const status = issueStatus(issue.status);
+  const error = text(issue.error);
+  const reviewBase = sha(issue.review_base);
+  return {
+    issue_id: id,
+    title: text(issue.title) ?? "",
+    status,
+    message: text(issue.message) ?? error ?? "",
+    error: error ?? (issue.status === "timeout" ? "turn_timeout" : null),
+    session_id: text(issue.session_id),
+    agent: text(issue.agent) ?? "",
+    branch: text(issue.branch),
+    worktree_path: text(issue.worktree_path),
+    base_sha: sha(issue.base_sha),
+    ...(reviewBase === null ? {} : { review_base: reviewBase }),
+    commit: sha(issue.commit),
+    resolution: readResolution(issue.resolution),
+    gate_attempts: count(issue.gate_attempts),
+    review_attempts: count(issue.review_attempts),
+    session_end_attempts: count(issue.session_end_attempts),
+    evidence_check: readEvidence(fields(issue.evidence_check)),
+    session_end_result: readSessionEnd(issue.session_end_result),
+    last_review_issues: readReviewIssues(issue.last_review_issues, roots),
+    findings: { open: count(fields(issue.findings).open), resolved: count(fields(issue.findings).resolved) },
+    usage: readUsage(fields(issue.usage)),
+    duration_seconds: Math.max(0, number(issue.duration_seconds) ?? 0),
+    started_at: time(issue.started_at) ?? started,
+    finished_at: time(issue.finished_at) ?? completed,
+  };
+}
+
+/** Paths relative to the repository: some reviewers give absolute ones. */
+function readReviewIssues(value: unknown, roots: readonly string[]): IssueRecord["last_review_issues"] {
+  const relative = (file: string) => {
+    const root = roots.map((one) => `${one.replace(/\/+$/, "")}/`).find((one) => file.startsWith(one));
+    return root === undefined || file === root ? file : file.slice(root.length);
+  };
+  return readStoredReviewIssues(value)?.map((issue) => ({ ...issue, file: relative(issue.file) })) ?? null;
+}
+
+function issueStatus(value: unknown): IssueStatus {
+  if (value === "success" || value === "failed" || value === "escalated") return value;
+  return value === "timeout" ? "failed" : "interrupted";
+}
+
+function runStatus(
+  value: unknown,
+  run: { readonly completed: string | null; readonly issues: readonly IssueRecord[] },
+): RunStatus {
+  if (value === "succeeded" || value === "failed" || value === "aborted" || value === "interrupted") return value;
+  if (run.completed === null || value === "running") return "interrupted";
+  return run.issues.every(({ status }) => status === "success") ? "succeeded" : "failed";
+}
+
+function readResolution(value: unknown): IssueRecord["resolution"] {
+  const outcome = text(fields(value).outcome);
+  return outcome === null ? null : { outcome, rationale: text(fields(value).rationale) ?? "" };
+}
+
+function readEvidence(value: Fields): IssueRecord["evidence_check"] {
+  const evidence = Object.entries(fields(value.evidence)).filter(
+    (entry): entry is [string, boolean] => typeof entry[1] === "boolean",
+  );
+  return {
+    passed: value.passed === true,
+    evidence: Object.fromEntries(evidence),
+    failure_reasons: list(value.failure_reasons).filter((one) => typeof one === "string"),
+  };
+}
+
+function readUsage(value: Fields): IssueRecord["usage"] {
+  const { input_tokens, output_tokens, cost_usd } = value;
+  return { input_tokens: count(input_tokens), output_tokens: count(output_tokens), cost_usd: number(cost_usd) };
+}
+
+const sessionEndStatuses = ["pass", "fail", "timeout", "interrupted", "skipped"] as const;
+
+function readSessionEnd(value: unknown): SessionEndResult | null {
+  const result = fields(value);
+  const status = sessionEndStatuses.find((one) => one === result.status);
+  if (status === undefined) return null;
+  return {
+    status,
+    reason: text(result.reason),
+    started_at: time(result.started_at),
+    finished_at: time(result.finished_at),
+    commands: readCommands(result.commands),
+    code_review_result: readCodeReview(result.code_review_result),
+  };
+}
+
+function readRunEnd(value: unknown): RunRecord["run_end"] {
+  const result = readSessionEnd(value);
+  if (result === null || result.status === "timeout" || result.status === "interrupted") return null;
+  const { status, reason, commands, code_review_result } = result;
+  return { status, reason, commands, code_review_result };
+}
+
+function readCommands(value: unknown): SessionEndResult["commands"] {
+  return list(value)
+    .filter(isFields)
+    .map((command) => ({
+      ref: text(command.ref) ?? "",
+      command: text(command.command) ?? "",
+      passed: command.passed === true,
+      exit_code: whole(command.exit_code),
+      timed_out: command.timed_out === true,
+      duration_seconds: Math.max(0, number(command.duration_seconds) ?? 0),
+      output_path: text(command.output_path) ?? "",
+    }));
+}
+
+function readCodeReview(value: unknown): SessionEndResult["code_review_result"] {
+  if (!isFields(value)) return null;
+  const findings = list(value.findings).filter((one) => typeof one === "string");
+  return { ran: value.ran === true, passed: value.passed === true, findings };
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function fields(value: unknown): Fields {
+  return isFields(value) ? value : {};
+}
+function list(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+function text(value: unknown): string | null {
+  return typeof value === "string" && value !== "" ? value : null;
+}
+function number(value: unknown): number | null {
+  return typeof value === "number" && Number.isFinite(value) ? value : null;
+}
+function whole(value: unknown): number | null {
+  return Number.isSafeInteger(value) ? number(value) : null;
+}
+function count(value: unknown): number {
+  return Math.max(0, whole(value) ?? 0);
+}
+function sha(value: unknown): string | null {
+  return typeof value === "string" && /^[0-9a-f]{40,64}$/.test(value) ? value : null;
+}
+/** As Ratchet writes times, so that they can be compared as texts. */
+function time(value: unknown): string | null {
+  const at = typeof value === "string" ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(at) ? null : new Date(at).toISOString();
+}

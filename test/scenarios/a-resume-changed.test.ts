@@ -1,0 +1,139 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { logLines, type ResumeWorld, resumeWorld, says } from "./resume-world.js";
+
+/** Resuming after the world has changed: settings, worktree, branch, and what a person decided meanwhile. */
+const blocking = { file: "a.ts", line_start: 10, line_end: 12, priority: 1, title: "Null deref", body: "x is null" };
+
+async function failedWorld(review: object = {}, more: object = {}): Promise<ResumeWorld> {
+  const world = resumeWorld({ max_retries: 1, ...review }, more);
+  await world.add("fix-it");
+  world.reviewerDoes("fix-it", says("fail", blocking));
+  expect((await world.ratchet("run")).code).toBe(1);
+  world.reviewerDoes("fix-it", says("pass"));
+  return world;
+}
+
+test("another kind of agent has no such session: the same findings go into a new one", async () => {
+  const world = await failedWorld();
+  const script = world.put(
+    "script.yaml",
+    JSON.stringify([{ do: [{ write: { path: "fix-it.txt", text: "scripted\n" } }, { commit: "Done" }] }]),
+  );
+  world.configure({ ...world.settings, agent: { type: "scripted", script } });
+  const run = await world.ratchet("run", "--resume");
+  expect(run.code).toBe(0);
+  expect(run.stdout).toContain("Using review_followup for resume: 1 issues");
+  const { run_id } = await world.record();
+  const prompt = await world.ratchet("logs", "prompt", run_id, "fix-it", "01");
+  expect(prompt.stdout).toContain("Null deref");
+  expect(world.read("fix-it.txt")).toBe("scripted\n");
+});
+
+test("another kind of agent under --strict: the issue fails before any turn", async () => {
+  const world = await failedWorld();
+  const script = world.put("script.yaml", "[]");
+  world.configure({ ...world.settings, agent: { type: "scripted", script } });
+  expect((await world.ratchet("run", "--resume", "--strict")).code).toBe(1);
+  expect(await world.issue("fix-it")).toMatchObject({
+    error: "session_not_found",
+    last_review_issues: [{ title: "Null deref" }],
+  });
+});
+
+test("findings of a reviewer that is no longer configured are superseded and not replayed", async () => {
+  const world = resumeWorld();
+  const [, script = ""] = world.script("member.sh", 'cat >/dev/null; . "$HOME/member-$RATCHET_REVIEWER"');
+  const member = (name: string) => ({ name, reviewer_type: "command", command: ["sh", script] });
+  const panel = (...names: string[]) => {
+    world.configure({
+      ...world.settings,
+      per_issue_review: { enabled: true, reviewer_type: "panel", panel: names.map(member), max_retries: 1 },
+    });
+  };
+  world.put("member-style", says("fail", { title: "Ugly", file: "b.ts" }));
+  world.put("member-security", says("fail", blocking));
+  panel("style", "security");
+  await world.add("fix-it");
+  expect((await world.ratchet("run")).code).toBe(1);
+  expect((await world.issue("fix-it")).last_review_issues).toHaveLength(2);
+  panel("security");
+  world.put("member-security", says("pass"));
+  const run = await world.ratchet("run", "--resume");
+  expect(run.code).toBe(0);
+  expect(run.stdout).toContain("Using review_followup for resume: 1 issues");
+  expect(world.sent("fix-it").at(-1)?.text).not.toContain("Ugly");
+  const all: { title: string; status: string; reason: string }[] = JSON.parse(
+    (await world.ratchet("findings", "fix-it", "--all", "--json")).stdout,
+  );
+  expect(all.find(({ title }) => title === "Ugly")).toMatchObject({
+    status: "superseded",
+    reason: "no longer checked",
+  });
+});
+
+test("the review is switched off: its findings are superseded, the implementer prompt goes into the session", async () => {
+  const world = await failedWorld();
+  world.configure({ ...world.settings, per_issue_review: { enabled: false } });
+  expect((await world.ratchet("run", "--resume")).code).toBe(0);
+  expect(world.sent("fix-it").at(-1)).toMatchObject({ kind: "implementer", session: "session-fix-it-00" });
+  expect(await world.issue("fix-it")).toMatchObject({ status: "success", message: "No review required" });
+});
+
+test("a waived finding is not replayed; with none left it is the implementer prompt", async () => {
+  const world = await failedWorld();
+  const [finding] = JSON.parse((await world.ratchet("findings", "fix-it", "--json")).stdout);
+  await world.ratchet("findings", "waive", finding.id, "--reason", "it is fine");
+  world.reviewerDoes("fix-it", says("fail", blocking));
+  const run = await world.ratchet("run", "--resume");
+  expect(run.code).toBe(0);
+  expect(run.stdout).not.toContain("Using review_followup");
+  expect(world.sent("fix-it").at(-1)).toMatchObject({ kind: "implementer", session: "session-fix-it-00" });
+});
+
+test("the worktree is gone: it comes back from the branch, with the work, and base_sha stays", async () => {
+  const world = await failedWorld();
+  const { worktree_path, base_sha } = await world.issue("fix-it");
+  rmSync(worktree_path ?? "", { recursive: true });
+  world.write("later.txt", "of a person\n");
+  world.git("add", "--all");
+  world.git("commit", "--quiet", "--message", "Later");
+  expect((await world.ratchet("run", "--resume")).code).toBe(0);
+  expect(await world.issue("fix-it")).toMatchObject({ status: "success", base_sha, worktree_path });
+  expect(world.git("show", "main:fix-it.txt")).toBe("implementer 1\nreview_followup 1");
+});
+
+test("the worktree was parked: it comes back with what was not committed", async () => {
+  const world = await failedWorld();
+  const { worktree_path } = await world.issue("fix-it");
+  const { writeFileSync } = await import("node:fs");
+  writeFileSync(join(worktree_path ?? "", "loose.txt"), "by hand\n");
+  expect((await world.ratchet("worktree", "park", "fix-it")).code).toBe(0);
+  expect((await world.ratchet("run", "--resume")).code).toBe(0);
+  expect(world.git("show", "main:loose.txt")).toBe("by hand");
+  expect(world.git("show", "main:fix-it.txt")).toBe("implementer 1\nreview_followup 1");
+});
+
+test("nothing is left of the work: it starts anew, says so, and still has session and findings", async () => {
+  const world = await failedWorld();
+  const { run_id } = await world.record();
+  rmSync(join(world.home, "worktrees"), { recursive: true });
+  rmSync(join(world.home, "repos"), { recursive: true });
+  expect((await world.ratchet("run", "--resume")).code).toBe(0);
+  const { run_id: second } = await world.record();
+  const lines = logLines(world, second).filter((line) => line.includes("warn"));
+  expect(lines.join("\n")).toContain(`Nothing is left of the work of run ${run_id}`);
+  expect(world.sent("fix-it").at(-1)).toMatchObject({ kind: "review_followup", session: "session-fix-it-00" });
+  expect(world.git("show", "main:fix-it.txt")).toBe("review_followup 1");
+});
+
+test("a person has fixed it by hand in the worktree: the resumed turn may leave it as it is", async () => {
+  const world = await failedWorld();
+  const { worktree_path } = await world.issue("fix-it");
+  const { writeFileSync } = await import("node:fs");
+  writeFileSync(join(worktree_path ?? "", "a.ts"), "fixed\n");
+  world.agentDoes("fix-it", 'git add --all; git commit --quiet --message "What was found there"; exit 0');
+  expect((await world.ratchet("run", "--resume")).code).toBe(0);
+  expect(world.git("show", "main:a.ts")).toBe("fixed");
+});

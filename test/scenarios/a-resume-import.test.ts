@@ -1,0 +1,258 @@
+import { expect, test } from "vitest";
+import { type ResumeWorld, resumeWorld, says } from "./resume-world.js";
+
+/** `runs import`: records from elsewhere, Ratchet's own and mala's, and resuming from them. */
+const finding = {
+  file: "a.ts",
+  line_start: 10,
+  line_end: 12,
+  priority: 1,
+  title: "Null deref",
+  body: "x is null",
+  reviewer: "cerberus",
+};
+
+/** A file as mala writes it. */
+function malaRun(issues: Record<string, unknown>, more: object = {}): string {
+  const whole = Object.entries(issues).map(([id, issue]) => [
+    id,
+    {
+      issue_id: id,
+      agent_id: `${id}-1a2b`,
+      status: "failed",
+      duration_seconds: 12.5,
+      session_id: `mala-${id}`,
+      log_path: "/home/me/.claude/x.jsonl",
+      evidence_check: { passed: true, missing_commands: [], failed_commands: [], extra: 1 },
+      error: "Max review retries exceeded",
+      gate_attempts: 1,
+      review_attempts: 3,
+      validation: null,
+      resolution: null,
+      review_log_path: null,
+      baseline_timestamp: 1768212000,
+      ...(issue as object),
+    },
+  ]);
+  return JSON.stringify({
+    run_id: "0f9b1d3e-0000-4000-8000-000000000001",
+    started_at: "2026-01-12T10:00:00.123456+00:00",
+    completed_at: "2026-01-12T10:30:00+00:00",
+    version: "0.9.0",
+    repo_path: "/home/me/shop",
+    config: { max_agents: 2, review_enabled: true },
+    issues: Object.fromEntries(whole),
+    run_validation: null,
+    run_start_commit: "abc",
+    last_cumulative_review_commits: { a: "b" },
+    ...more,
+  });
+}
+
+async function importText(world: ResumeWorld, name: string, text: string) {
+  return world.ratchet("runs", "import", world.put(name, text), "--json");
+}
+
+test("A2 a mala run file is imported and resumed: the session, the findings, attempt 1", async () => {
+  const world = resumeWorld();
+  await world.add("fix-it");
+  await world.add("other", { more: ["--priority", "P0"] });
+  const absolute = { ...finding, file: "/home/me/shop/src/b.ts", title: "Leaks", body: "`{never}` $closed" };
+  const file = world.put("run.json", malaRun({ "fix-it": { last_review_issues: [finding, absolute] } }));
+  const imported = await world.ratchet("runs", "import", file);
+  expect(imported).toMatchObject({ code: 0, stderr: "" });
+  expect(imported.stdout).toContain("fix-it: failed, 2 review findings");
+  const open = JSON.parse((await world.ratchet("findings", "fix-it", "--json")).stdout);
+  expect(open).toMatchObject([
+    {
+      source: "review",
+      stage: "per_issue_review",
+      title: "Null deref",
+      reviewer: "cerberus",
+      visit: 3,
+      status: "open",
+    },
+    { file: "src/b.ts", title: "Leaks" },
+  ]);
+  const run = await world.ratchet("run", "--resume", "--max-agents", "1");
+  expect(run.code).toBe(0);
+  const line = "Using review_followup for resume: 2 issues from prior run 0f9b1d3e-0000-4000-8000-000000000001";
+  expect(run.stdout).toContain(line);
+  const [first, ...more] = world.sent("fix-it");
+  expect(more).toEqual([]);
+  expect(first).toMatchObject({ kind: "review_followup", session: "mala-fix-it", attempt: "1" });
+  for (const word of ["attempt 1 of 3", "a.ts:10-12", "src/b.ts:10-12", "`{never}` $closed"]) {
+    expect(first?.text).toContain(word);
+  }
+  expect(first?.text).not.toContain("/home/me/shop");
+  // What was begun elsewhere goes before what is only more urgent.
+  expect(run.stdout.indexOf("fix-it: prompt review_followup")).toBeLessThan(run.stdout.indexOf("other: prompt"));
+  expect(JSON.parse((await world.ratchet("findings", "fix-it", "--json")).stdout)).toEqual([]);
+});
+
+test("A3 an imported record without the field: the implementer prompt, into its session or a new one", async () => {
+  const world = resumeWorld();
+  for (const id of ["with-session", "without"]) await world.add(id);
+  const text = malaRun({ "with-session": {}, without: { session_id: null } });
+  expect((await importText(world, "old.json", text)).code).toBe(0);
+  expect((await world.ratchet("run", "--resume")).code).toBe(0);
+  expect(world.sent("with-session")).toMatchObject([{ kind: "implementer", session: "mala-with-session" }]);
+  expect(world.sent("without")).toMatchObject([{ kind: "implementer", session: "new" }]);
+});
+
+const whole = {
+  file: "unknown",
+  line_start: 0,
+  line_end: 0,
+  priority: null,
+  title: "Unknown issue",
+  body: "",
+  reviewer: "unknown",
+};
+const coerced: Readonly<Record<string, readonly [unknown, unknown]>> = {
+  example: [[{ title: "x", line_start: "7" }, 5, null], [{ ...whole, title: "x", line_start: 7, line_end: 7 }]],
+  oops: ["oops", null],
+  number: [7, null],
+  object: [{ title: "x" }, null],
+  empty: [[], null],
+  nothing: [[1, "a", null, []], null],
+  defaults: [[{}], [whole]],
+  words: [[{ line_start: "x", line_end: "y", priority: "z" }], [whole]],
+  extra: [[{ title: "x", unknown: { deep: [1] } }], [{ ...whole, title: "x" }]],
+  nulls: [[{ file: null, title: null, body: null, reviewer: null, line_end: null }], [whole]],
+};
+
+test("A4 last_review_issues are read tolerantly, and what is left is resumable", async () => {
+  const world = resumeWorld();
+  for (const id of Object.keys(coerced)) await world.add(id);
+  const issues = Object.entries(coerced).map(([id, [given]]) => [id, { last_review_issues: given }]);
+  const odd = {
+    "not-an-issue": 5,
+    "odd-one": { status: 7, session_id: {}, usage: "x", findings: null, evidence_check: [] },
+  };
+  const text = malaRun({ ...Object.fromEntries(issues) });
+  const parsed = JSON.parse(text);
+  const imported = await importText(
+    world,
+    "odd.json",
+    JSON.stringify({ ...parsed, issues: { ...parsed.issues, ...odd } }),
+  );
+  expect(imported).toMatchObject({ code: 0, stderr: "" });
+  const record = await world.record();
+  for (const [id, [, expected]] of Object.entries(coerced)) {
+    expect(record.issues[id]?.last_review_issues, id).toEqual(expected);
+  }
+  expect(record.issues["odd-one"]).toMatchObject({ status: "interrupted", session_id: null, last_review_issues: null });
+  expect(Object.keys(record.issues)).not.toContain("not-an-issue");
+  expect((await world.ratchet("run", "--resume")).code).toBe(0);
+  for (const [id, [, expected]] of Object.entries(coerced)) {
+    expect(world.sent(id)[0], id).toMatchObject({ kind: expected === null ? "implementer" : "review_followup" });
+  }
+  expect(world.sent("example")[0]?.text).toContain("unknown:7");
+});
+
+test("A4 a record of Ratchet's own is the same after export, import and export, and resumes elsewhere", async () => {
+  const world = resumeWorld({ max_retries: 1 });
+  await world.add("fix-it");
+  const long = "long ".repeat(4000);
+  world.reviewerDoes("fix-it", says("fail", { ...finding, body: long }, { title: "Naming", priority: 2 }));
+  expect((await world.ratchet("run")).code).toBe(1);
+  const { stdout } = await world.ratchet("runs", "export", "last");
+  const other = resumeWorld();
+  await other.add("fix-it");
+  expect((await importText(other, "run.json", stdout)).code).toBe(0);
+  const [mine, theirs] = [JSON.parse(stdout), await other.record()];
+  expect({ ...theirs, repo_path: "", project_id: "" }).toEqual({ ...mine, repo_path: "", project_id: "" });
+  expect(theirs.issues["fix-it"]?.last_review_issues?.[0]?.body).toBe(long);
+  // Its base commit is not in this repository, and nobody knows the session here.
+  other.agentDoes("fix-it", 'if [ -n "$RATCHET_SESSION_ID" ]; then exit 66; fi');
+  expect((await other.ratchet("run", "--resume")).code).toBe(0);
+  expect(other.sent("fix-it").map(({ kind, session }) => `${kind} ${session}`)).toEqual([
+    "review_followup session-fix-it-00",
+    "review_followup new",
+  ]);
+  expect(other.sent("fix-it")[0]?.text).toContain(long.trim());
+  expect(other.sent("fix-it")[0]?.text).not.toContain("Naming");
+});
+
+test("A4 importing twice changes nothing, also after the issue was resumed and passed", async () => {
+  const world = resumeWorld();
+  await world.add("fix-it");
+  const text = malaRun({ "fix-it": { last_review_issues: [finding] } });
+  const findings = async () => (await world.ratchet("findings", "fix-it", "--all", "--json")).stdout;
+  await importText(world, "run.json", text);
+  const [record, before] = [await world.record(), await findings()];
+  const again = await importText(world, "copy.json", text);
+  expect(again.code).toBe(0);
+  expect(JSON.parse(again.stdout).imported).toMatchObject([{ result: "known" }]);
+  expect(await world.record()).toEqual(record);
+  expect(await findings()).toBe(before);
+  expect((await world.ratchet("run", "--resume")).code).toBe(0);
+  await importText(world, "run.json", text);
+  expect(JSON.parse((await world.ratchet("findings", "fix-it", "--json")).stdout)).toEqual([]);
+  expect((await world.ratchet("run", "--resume")).code).toBe(0);
+  expect(world.sent("fix-it")).toHaveLength(1);
+});
+
+test("A4 a folder is imported oldest first; a corrupt file is named, exit 1, and the others are imported", async () => {
+  const world = resumeWorld();
+  await world.add("fix-it");
+  const old = malaRun({ "fix-it": { last_review_issues: [{ ...finding, title: "Old one" }] } }, { run_id: "r-old" });
+  const started_at = "2026-02-01T00:00:00Z";
+  const newer = malaRun(
+    { "fix-it": { last_review_issues: [finding], session_id: "newer" }, unknown: {} },
+    { run_id: "r-new", started_at },
+  );
+  world.put("runs/a.json", newer);
+  world.put("runs/b.json", '{"run_id": "cut');
+  world.put("runs/c.json", old);
+  world.put("runs/d.json", '["no", "record"]');
+  world.put("runs/e.json", '{"run_id": "../../escape", "issues": {}}');
+  world.put("runs/notes.txt", "not looked at");
+  const imported = await world.ratchet("runs", "import", `${world.root}/runs`);
+  expect(imported.code).toBe(1);
+  for (const name of ["b.json", "d.json", "e.json"]) expect(imported.stderr).toContain(`runs/${name} was not imported`);
+  expect(imported.stdout).toMatch(/r-old imported[\s\S]*r-new imported[\s\S]*unknown: failed, not on the board/);
+  expect((await world.ratchet("work", "show", "unknown")).code).toBe(1);
+  expect((await world.record("r-new")).issues.unknown).toMatchObject({ status: "failed" });
+  expect((await world.ratchet("run", "--resume")).code).toBe(0);
+  const [first] = world.sent("fix-it");
+  expect(first).toMatchObject({ kind: "review_followup", session: "newer" });
+  expect(first?.text).toContain("Null deref");
+  expect(first?.text).not.toContain("Old one");
+});
+
+test("A4 a record older than what happened here is kept and changes nothing", async () => {
+  const world = resumeWorld();
+  await world.add("fix-it");
+  expect((await world.ratchet("run")).code).toBe(0);
+  await importText(world, "run.json", malaRun({ "fix-it": { last_review_issues: [finding] } }));
+  expect(JSON.parse((await world.ratchet("findings", "fix-it", "--json")).stdout)).toEqual([]);
+});
+
+test("A4 a later success of the issue elsewhere closes its findings; a later record without a session hides none", async () => {
+  const world = resumeWorld();
+  for (const id of ["done", "hidden"]) await world.add(id);
+  const both = { last_review_issues: [finding] };
+  await importText(world, "1.json", malaRun({ done: both, hidden: both }, { run_id: "r1" }));
+  const later = malaRun(
+    { done: { status: "success" }, hidden: { session_id: null } },
+    { run_id: "r2", started_at: "2026-02-01T00:00:00Z" },
+  );
+  await importText(world, "2.json", later);
+  const open: { issue_id: string }[] = JSON.parse((await world.ratchet("findings", "--json")).stdout);
+  expect(open.map(({ issue_id }) => issue_id)).toEqual(["hidden"]);
+  expect((await world.ratchet("run", "--resume")).code).toBe(0);
+  expect(world.sent("hidden")).toMatchObject([{ kind: "review_followup", session: "mala-hidden" }]);
+});
+
+test("runs import of what is not there, or outside of a repository, says so", async () => {
+  const world = resumeWorld();
+  const missing = await world.ratchet("runs", "import", "nowhere.json", "--json");
+  expect(missing.code).toBe(1);
+  expect(JSON.parse(missing.stdout)).toMatchObject({ error: { code: "not-found" } });
+  world.put("empty/.keep", "");
+  expect((await world.ratchet("runs", "import", `${world.root}/empty`)).code).toBe(1);
+  const outside = world.start(["runs", "import", world.put("run.json", malaRun({}))], { cwd: world.root });
+  expect((await outside.ended).code).toBe(2);
+});

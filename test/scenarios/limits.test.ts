@@ -1,0 +1,111 @@
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { eventsOf, type Sandbox, sandbox, until } from "./sandbox.js";
+
+/** Commits once a turn, costs 100 tokens and half a dollar, and waits while there is a file `wait-<issue>`. */
+const agent = `
+cat >/dev/null
+echo "$RATCHET_PROMPT_KIND" >>"$HOME/asked-$RATCHET_ISSUE_ID"
+while [ -e "$HOME/wait-$RATCHET_ISSUE_ID" ]; do sleep 0.05; done
+echo '{"usage": {"input_tokens": 60, "output_tokens": 40, "cost_usd": 0.5}}' >"$RATCHET_RESULT_FILE"
+echo "$RATCHET_PROMPT_KIND" >>"$RATCHET_ISSUE_ID.txt"
+git add --all && git commit --quiet --message "Work on $RATCHET_ISSUE_ID"
+`;
+const never = '{"file": "a.ts", "line_start": 1, "line_end": 2, "priority": 0, "title": "Wrong", "body": "all of it"}';
+const reviewer = `cat >/dev/null; echo '{"verdict": "fail", "findings": [${never}]}'`;
+
+function limited(budgets: object, more: object = {}): Sandbox {
+  const box = sandbox();
+  box.configure({
+    agent: { type: "command", command: box.script("agent.sh", agent) },
+    per_issue_review: { enabled: true, reviewer_type: "command", command: box.script("review.sh", reviewer) },
+    budgets,
+    ...more,
+  });
+  return box;
+}
+const asked = (box: Sandbox, id: string) => {
+  const file = join(box.root, `asked-${id}`);
+  return existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
+};
+
+test("an issue that used up its tokens ends after its running turn, escalated, with a dossier that has everything", async () => {
+  const box = limited({ issue: { tokens: 200 } });
+  await box.add("dear");
+  const run = await box.ratchet("run", "--json");
+  expect(run.code).toBe(1);
+  expect(asked(box, "dear")).toEqual(["implementer", "review_followup"]);
+  expect(await box.status("dear")).toBe("waiting_for_response");
+  const escalated = eventsOf(run).find((event) => event.type === "escalated");
+  expect(escalated).toMatchObject({ reason: "The issue's budget is used up: 200 of 200 tokens" });
+  const path = escalated?.type === "escalated" ? (escalated.dossier ?? "") : "";
+  expect(path).toMatch(/runs\/[^/]+\/dear\/dossier\.md$/);
+  expect(readFileSync(path, "utf8")).toContain("- P0 Wrong (a.ts:1-2)");
+  const dossier = JSON.parse(readFileSync(path.replace(/md$/, "json"), "utf8"));
+  expect(dossier).toMatchObject({
+    issue_id: "dear",
+    reason: "budget: The issue's budget is used up: 200 of 200 tokens",
+    open_findings: [{ title: "Wrong", priority: 0 }],
+    cost: { input_tokens: 120, output_tokens: 80, cost_usd: 1 },
+  });
+  expect(dossier.attempts.map(({ kind }: { kind: string }) => kind)).toEqual([
+    "implementer",
+    "review",
+    "review_followup",
+  ]);
+  for (const prompt of dossier.prompts) expect(existsSync(prompt)).toBe(true);
+  expect(readFileSync(dossier.diff_path, "utf8")).toContain("+implementer\n+review_followup");
+  expect(box.git("log", "--format=%s", "main")).toBe("The beginning");
+});
+
+test("an issue that used up its minutes escalates, and --resume does not take it up: that needs a person's retry", async () => {
+  const box = limited({ issue: { minutes: 0.001 } });
+  await box.add("slow");
+  expect((await box.ratchet("run")).code).toBe(1);
+  expect(await box.issue("slow")).toMatchObject({ status: "escalated", error: "budget" });
+  expect((await box.ratchet("run", "--resume", "--dry-run")).stdout).toBe("");
+});
+
+test("a run that used up its budget starts nothing new; what needs no further turn still lands; exit 1", async () => {
+  const box = limited({ run: { usd: 0.5 } }, { per_issue_review: { enabled: false }, max_agents: 2 });
+  for (const id of ["first", "second", "third"]) await box.add(id);
+  box.put("wait-second", "");
+  const run = box.start(["run", "--json"]);
+  await until("first has landed", async () => (await box.status("first")) === "completed");
+  rmSync(join(box.root, "wait-second"));
+  const ended = await run.ended;
+  expect(ended.code).toBe(1);
+  expect([await box.status("second"), await box.status("third")]).toEqual(["completed", "available"]);
+  expect(asked(box, "third")).toEqual([]);
+  expect(ended.stdout).toContain("The run's budget is used up: 0.50 of 0.5 USD");
+  expect(await box.record()).toMatchObject({ status: "failed", exit_code: 1 });
+});
+
+test("with the run's budget used up an issue that needs a further turn escalates", async () => {
+  const box = limited({ run: { tokens: 100 } });
+  await box.add("one");
+  expect((await box.ratchet("run")).code).toBe(1);
+  expect(asked(box, "one")).toEqual(["implementer"]);
+  expect(await box.issue("one")).toMatchObject({
+    status: "escalated",
+    message: "The run's budget is used up: 100 of 100 tokens",
+    review_attempts: 0,
+  });
+});
+
+test("killed while it escalates, the next start finishes the same dossier and tells the board once", async () => {
+  const box = limited({ issue: { tokens: 1 } });
+  await box.add("dear");
+  box.put("wait-dear", "");
+  const run = box.start(["run"]);
+  await until("the agent is asked", () => asked(box, "dear").length > 0);
+  run.kill("SIGKILL");
+  await run.ended;
+  rmSync(join(box.root, "wait-dear"));
+  expect((await box.ratchet("run")).code).toBe(1);
+  expect(asked(box, "dear")).toEqual(["implementer"]);
+  expect(await box.status("dear")).toBe("waiting_for_response");
+  const shown = JSON.parse((await box.ratchet("work", "show", "dear", "--json")).stdout);
+  expect(shown.events.filter(({ type }: { type: string }) => type === "waiting_for_response")).toHaveLength(1);
+});
