@@ -24,6 +24,7 @@ import { exists, readOptional } from "./lib/files.js";
 import { type Home, ratchetHome } from "./lib/home.js";
 import type { JournalCheck } from "./run/check-journal.js";
 import type { History, Journal } from "./run/context.js";
+import type { Gc } from "./run/gc.js";
 import { resumeFrom } from "./run/resume.js";
 import type { RunParts, RunRequest, StartedRun } from "./run/start.js";
 import type { Worktrees } from "./run/worktrees.js";
@@ -61,6 +62,8 @@ export interface App {
   programs(settings: Settings): Promise<readonly { readonly name: string; readonly program: Agent | Reviewer }[]>;
   /** Whether the journal of a finished run gives its stored rows; null: another version wrote it. */
   checkJournal(run: StoredRun): Promise<JournalCheck | null>;
+  /** What may be cleared away of the current directory's project, and how. */
+  gc(settings: Settings): Promise<Gc>;
   close(): void;
 }
 export interface LoadedSettings {
@@ -207,6 +210,7 @@ export function createApp({ cwd, env }: { readonly cwd: string; readonly env: No
       ];
     },
     checkJournal: async (run) => await checkRun(await store(), run),
+    gc: async (settings) => await openProjectGc(app, settings),
     close: () => {
       // A store that could not be opened has been reported already.
       opened?.then(
@@ -227,6 +231,35 @@ async function checkRun(store: Store, run: StoredRun): Promise<JournalCheck | nu
     options,
     journal: (machine) => store.journal(machine),
     state: async (machine) => (await store.machineState(machine))?.state ?? null,
+  });
+}
+
+async function openProjectGc(app: App, settings: Settings): Promise<Gc> {
+  const { openGc } = await import("./run/gc.js");
+  const store = await app.store();
+  const { id: projectId, repoPath } = await app.project();
+  const everyRun = 1_000_000;
+  const isOf = (runId: string) => (run: { readonly runId: string }) => run.runId === runId;
+  return await openGc({
+    home: app.home,
+    projectId,
+    repoPath,
+    retentionDays: settings.retention_days,
+    now: systemClock.now(),
+    runs: async () => {
+      const unfinished = (await store.unfinishedRuns(projectId)).map(({ run }) => run.runId);
+      const runs = await store.runs(projectId, everyRun);
+      return await Promise.all(
+        runs.map(async ({ runId, record }) => {
+          const issues = await store.issueRecords(runId);
+          return { runId, record, unfinished: unfinished.includes(runId), issues };
+        }),
+      );
+    },
+    isKnown: async (runId) => (await store.runs(null, everyRun)).some(isOf(runId)),
+    openTexts: async () =>
+      (await store.findings({ projectId, all: false })).flatMap(({ body }) => (body.ref ? [body.ref.path] : [])),
+    deleteRun: (runId) => store.deleteRun(runId),
   });
 }
 

@@ -45,7 +45,7 @@ function declare(choose: Choose, out: Output): Command {
 }
 
 /** Described, but not in this version: saying so is better than "unknown command". */
-const notYet = new Set("workflow answer pr search observe export serve worker store mcp completion land gc".split(" "));
+const notYet = new Set("workflow answer pr search observe export serve worker store mcp completion".split(" "));
 
 function toUsageError(error: CommanderError, args: readonly string[]): UserError {
   const [first = ""] = args;

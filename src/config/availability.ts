@@ -72,15 +72,11 @@ const unavailable: readonly Unavailable[] = [
     hint: useCommandReviewer,
     part: "review",
   },
-  ...feature(["validation_triggers", "run_end"], "the trigger run_end", { part: "run_end" }),
-  ...feature(["validation_triggers", "epic_completion"], "the trigger epic_completion", { part: "epic_completion" }),
-  ...feature(["validation_triggers", "periodic"], "the trigger periodic", { part: "periodic" }),
   ...values(["finalize", "mode"], ["pr"], { hint: "finalize.mode may be merge or branch" }),
   ...feature(["pull_requests"], "the pull-request loop"),
   ...feature(["forge"], "a forge"),
   ...feature(["store", "url"], "another database"),
   ...feature(["convergence"], "ending loops by convergence"),
-  ...feature(["retention_days"], "clearing away old runs"),
 ];
 
 /** The list for the reference: `agent.type: claude, codex, pi, acp`. */

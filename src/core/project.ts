@@ -23,9 +23,9 @@ export type RowChange =
 export function project(event: PublicEvent, ledger: Ledger | null): RowChange[] {
   const run = projectRun(event);
   if (run) return [{ table: "run-record", runId: event.run_id, patch: run }];
-  if (event.issue_id === undefined) return [];
-  const { run_id: runId, issue_id: issueId } = event;
   const findings = findingRows(event, ledger);
+  if (event.issue_id === undefined) return findings;
+  const { run_id: runId, issue_id: issueId } = event;
   const usage = event.type === "turn-ended" && event.usage ? { add: { usage: event.usage } } : {};
   const patch = projectIssue(event, ledger);
   if (patch === null && !("add" in usage)) return findings;
@@ -43,10 +43,16 @@ function projectRun(event: PublicEvent): Partial<Omit<RunRecord, "issues">> | nu
     case "run-end-skipped":
       return { run_end: { status: "skipped", reason: event.reason, commands: [], code_review_result: null } };
     case "run-end-completed":
-      return { run_end: { status: event.result, reason: null, commands: [], code_review_result: null } };
+      return { run_end: runEndOf(event) };
     default:
       return null;
   }
+}
+
+/** Events of an older version say only how it ended. */
+function runEndOf(event: Extract<PublicEvent, { type: "run-end-completed" }>): RunRecord["run_end"] {
+  const { result, reason = null, commands = [], code_review_result = null } = event;
+  return { status: result, reason, commands, code_review_result };
 }
 
 function projectIssue(event: PublicEvent, ledger: Ledger | null): Partial<IssueRecord> | null {

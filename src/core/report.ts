@@ -135,7 +135,13 @@ export type ReportBody =
       readonly seen?: { readonly tree: string; readonly filesTree: string } | null;
     }
   | { readonly type: "run-end-started"; readonly success_count: number; readonly total_count: number }
-  | { readonly type: "run-end-completed"; readonly result: "pass" | "fail" }
+  | {
+      readonly type: "run-end-completed";
+      readonly result: "pass" | "fail";
+      readonly reason?: string | null;
+      readonly commands?: SessionEndResult["commands"];
+      readonly code_review_result?: SessionEndResult["code_review_result"];
+    }
   | { readonly type: "run-end-skipped"; readonly reason: "fire_on_not_met" | "run_aborted" }
   | { readonly type: "escalated"; readonly reason: string; readonly dossier: string | null }
   | { readonly type: "waiting"; readonly for: string; readonly until: number | null }

@@ -4,6 +4,7 @@ import { type IssueLife, type IssuePolicy, issueMachine, newIssue } from "../cor
 import { emptyLedger } from "../core/ledger/ledger.js";
 import type { IssueStart, RunEvent, RunOptions } from "../core/run/effects.js";
 import { newRun, type RunState, runMachine } from "../core/run/machine.js";
+import { runPolicy } from "../core/run/policy.js";
 import { issueMachineId, runMachineId } from "./context.js";
 
 /** A finished run as the store has it. */
@@ -47,11 +48,7 @@ function isFirstLife({ life, resume }: IssueStart): boolean {
 }
 
 function foldRun({ policy, options }: RecordedRun, arrivals: readonly Stamped<RunEvent>[]): RunState {
-  const transition = runMachine({
-    ...options,
-    runEnd: policy.settings.validation_triggers.run_end !== null,
-    minutes: policy.settings.budgets.run.minutes,
-  });
+  const transition = runMachine(runPolicy(policy.settings, options));
   return arrivals.reduce((state, arrival) => transition(state, arrival).state, newRun());
 }
 

@@ -8,7 +8,7 @@ import type { Clock } from "../core/ports/clock.js";
 import type { Tracker } from "../core/ports/tracker.js";
 import type { IssueRecord } from "../core/record.js";
 import type { RunReport } from "../core/report.js";
-import type { ResumeFrom, RunEffect, RunEvent, RunOptions } from "../core/run/effects.js";
+import type { ResumeFrom, RunEffect, RunEvent, RunOptions, TriggerStart } from "../core/run/effects.js";
 import type { RunState } from "../core/run/state.js";
 import type { Settings } from "../core/settings.js";
 import type { Log } from "../durable/types.js";
@@ -77,12 +77,35 @@ export interface History {
 export interface LifeContext {
   readonly run: RunContext;
   readonly machine: string;
+  /** Empty: the life is of the run itself, one of its triggers'. */
   readonly issueId: string;
+  readonly names: LifeNames;
+  /** The trigger that it is of. */
+  readonly trigger?: TriggerStart;
   readonly title: string;
   readonly ledger: () => Ledger;
   readonly state: () => IssueState;
   /** Turns waiting for a slot, by folder, so that a stop reaches them. */
   readonly pending: Map<string, AbortController>;
+}
+
+/** How files and refs of a life are called. */
+export interface LifeNames {
+  /** Below runs/<run>/. */
+  readonly attempts: string;
+  readonly worktree: string;
+  readonly branch: string;
+  /** In merge messages, in the refs of parked work, and for follow-ups. */
+  readonly item: string;
+}
+export function issueNames(issueId: string): LifeNames {
+  const name = safeName(issueId);
+  return { attempts: issueId, worktree: name, branch: `ratchet/${name}`, item: issueId };
+}
+/** No issue's folder begins with "_". */
+export function runNames(runId: string): LifeNames {
+  const item = `run-${runId}`;
+  return { attempts: "_run", worktree: `_${item}`, branch: `ratchet/${item}`, item };
 }
 
 export function runMachineId(runId: string): string {
@@ -92,9 +115,16 @@ export function issueMachineId(runId: string, issueId: string, life: number): st
   return `issue:${runId}:${life}:${issueId}`;
 }
 
-/** The issue's own checkout: one path for all of its lives. */
-export function worktreePath(life: LifeContext): string {
-  return life.run.home.worktree(life.run.projectId, safeName(life.issueId));
+export function triggerMachineId(runId: string, name: string, number: number): string {
+  return `trigger:${runId}:${number}:${name}`;
+}
+
+/** The issue's own checkout, or the run's: one path for all lives. */
+export function worktreePath({ run, names }: Pick<LifeContext, "run" | "names">): string {
+  return run.home.worktree(run.projectId, names.worktree);
+}
+export function attemptFolder({ run, names }: Pick<LifeContext, "run" | "names">, folder: string): string {
+  return run.home.attempt(run.runId, names.attempts, folder);
 }
 
 /** Reads the worktree against this life's base; `base` is what a review would start from. */

@@ -1,13 +1,15 @@
 import type { RunReport } from "../core/report.js";
 import type { RunEffect, RunEvent } from "../core/run/effects.js";
 import { runMachine } from "../core/run/machine.js";
+import { runPolicy } from "../core/run/policy.js";
 import { newRun, type RunState } from "../core/run/state.js";
 import { drive } from "../durable/drive.js";
 import type { Settled } from "../durable/types.js";
 import { tipOf } from "../git/mirror.js";
 import { ExternalError, messageOf } from "../lib/errors.js";
-import { issueMachineId, type RunContext, runMachineId } from "./context.js";
+import { issueMachineId, type RunContext, runMachineId, triggerMachineId } from "./context.js";
 import { driveIssue } from "./drive-issue.js";
+import { driveTrigger } from "./drive-trigger.js";
 import { performPick } from "./perform/pick.js";
 import { performTimer } from "./perform/timer.js";
 import { parseRunSignal, performWait } from "./perform/wait.js";
@@ -18,11 +20,7 @@ export async function driveRun(run: RunContext, stop: AbortSignal): Promise<RunS
   return await drive<RunState, RunEvent, RunEffect, RunReport>({
     log: run.journal.run(machine),
     initial: newRun(),
-    transition: runMachine({
-      ...run.options,
-      runEnd: run.settings.validation_triggers.run_end !== null,
-      minutes: run.settings.budgets.run.minutes,
-    }),
+    transition: runMachine(runPolicy(run.settings, run.options)),
     perform: (effect, { signal }) => perform(run, effect, { signal, stop }),
     crashed: (effect, error) => ({
       type: "crashed",
@@ -48,9 +46,19 @@ async function perform(
       return await performPick(run, effect, signal);
     case "child":
       return { event: await child(run, effect, AbortSignal.any([signal, stop])) };
+    case "trigger": {
+      const ended = await driveTrigger(run, effect.start, AbortSignal.any([signal, stop]));
+      return { event: { ...ended, key: effect.key } };
+    }
+    case "epic": {
+      const epic = (await run.tracker.finishEpic?.(effect.child, run.runId)) ?? null;
+      return { event: { type: "epic-checked", key: effect.key, epic } };
+    }
     case "tell": {
-      const { issueId, life } = effect;
-      await run.inbox.send(issueMachineId(run.runId, issueId, life), {
+      const { issueId, life, trigger } = effect;
+      const { runId } = run;
+      const machine = trigger ? triggerMachineId(runId, trigger, life) : issueMachineId(runId, issueId, life);
+      await run.inbox.send(machine, {
         name: effect.signal,
         ...(effect.reason === undefined ? {} : { reason: effect.reason }),
       });

@@ -20,9 +20,10 @@ import {
 } from "../prompts/prompts.js";
 import type { IssueText, NamedCommand } from "../prompts/sections.js";
 import { type LifeContext, worktreePath } from "./context.js";
-import { branchOf } from "./perform/land.js";
 import { filesOf } from "./perform/turn-files.js";
 
+/** What a review of the run itself is about, in place of an issue's text. */
+const allOfIt = "Not one issue, but everything that has landed since, by whichever issue: judge it as a whole.";
 /** What an agent's answer to a round may take up in the next reviewer's prompt. */
 const replyCharacters = 16_000;
 
@@ -35,7 +36,7 @@ export async function renderPrompt(life: LifeContext, effect: TurnEffect, folder
   switch (effect.prompt) {
     case "implementer": {
       const findings = await findingsText(life, folder, effectFindings(life, effect));
-      const branch = branchOf(life.issueId);
+      const { branch } = life.names;
       const issue = await issueText(life);
       return implementerPrompt(
         { ...common, issue, branch, commands, guides: await guidesIn(life), findings },
@@ -53,19 +54,20 @@ export async function renderPrompt(life: LifeContext, effect: TurnEffect, folder
     }
     case "fixer": {
       const findings = await findingsText(life, folder, effectFindings(life, effect));
-      const [issue, guides] = [await issueText(life), await guidesIn(life)];
+      const [issue, guides] = [life.trigger ? null : await issueText(life), await guidesIn(life)];
       const data = { ...common, stage: effect.stage, issue, failure: null, findings, guides };
       return fixerPrompt({ ...data, commands: triggerCommands(life, effect.stage) ?? commands }, templates);
     }
     case "review":
       return reviewPrompt(await reviewData(life, effect, folder), templates);
     case "continue":
-      return continuePrompt({ issueId: life.issueId, reason: "its process ended before the turn did" }, templates);
+      return continuePrompt({ issueId: life.names.item, reason: "its process ended before the turn did" }, templates);
   }
 }
 
 async function reviewData(life: LifeContext, effect: TurnEffect, folder: string) {
   const own = life.ledger().findings.filter((finding) => reportedBy(finding, effect.stage));
+  const earlierFindings = await findingsText(life, folder, own);
   const change = await diff(life.run.mirror, { base: effect.base, head: effect.head, maxBytes: 4 * diffBudgetBytes });
   return {
     projectText: life.run.projectText,
@@ -77,9 +79,10 @@ async function reviewData(life: LifeContext, effect: TurnEffect, folder: string)
     headSha: effect.head,
     diff: change.text,
     diffBudgetBytes,
-    earlierFindings: await findingsText(life, folder, own),
-    reply: effect.attempt > 1 ? await lastReply(life, folder) : null,
-    sessionEnd: effect.stage === "session_end" ? null : await sessionEndOf(life),
+    earlierFindings,
+    // A resumed life's first round judges an answer too: to the findings it was resumed with.
+    reply: effect.attempt > 1 || earlierFindings !== null ? await lastReply(life, folder) : null,
+    sessionEnd: life.trigger || effect.stage === "session_end" ? null : await sessionEndOf(life),
   };
 }
 
@@ -117,6 +120,7 @@ async function findingsText(life: LifeContext, folder: string, findings: readonl
 }
 
 async function issueText(life: LifeContext): Promise<IssueText> {
+  if (life.trigger) return { id: life.names.item, title: life.title, body: allOfIt };
   const issue = await life.run.tracker.get(life.issueId);
   if (!issue) throw new ExternalError("tracker", `the issue ${life.issueId} is no longer there`);
   return { id: issue.id, title: issue.title, body: issue.body };
@@ -124,7 +128,8 @@ async function issueText(life: LifeContext): Promise<IssueText> {
 
 /** What a trigger's fixer will be judged by; null: the stage is no trigger. */
 function triggerCommands(life: LifeContext, stage: string): NamedCommand[] | null {
-  const trigger = stage === "session_end" ? life.run.settings.validation_triggers.session_end : null;
+  const { validation_triggers: triggers } = life.run.settings;
+  const trigger = life.trigger ? triggers[life.trigger.name] : stage === "session_end" ? triggers.session_end : null;
   return trigger?.commands.map(({ ref, command }) => ({ name: ref, command })) ?? null;
 }
 

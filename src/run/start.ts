@@ -11,12 +11,13 @@ import type { Settings } from "../core/settings.js";
 import { removeLandingWorktree } from "../git/land.js";
 import { openMirror } from "../git/mirror.js";
 import { readIdentity } from "../git/repository.js";
+import { removeWorktree } from "../git/worktree.js";
 import { UserError } from "../lib/errors.js";
 import { exists } from "../lib/files.js";
 import type { Home } from "../lib/home.js";
 import { withLock } from "../lib/lock.js";
 import { redactor } from "../lib/redact.js";
-import { type History, type Inbox, type Journal, type RunContext, runMachineId } from "./context.js";
+import { type History, type Inbox, type Journal, type RunContext, runMachineId, runNames } from "./context.js";
 import { driveRun } from "./drive-run.js";
 import { createLandingLease } from "./landing-lease.js";
 import { createMeter } from "./meter.js";
@@ -91,7 +92,9 @@ export function newRunRecord(
 
 /** Finds what is missing before any agent starts, then drives. */
 export async function startRun(parts: RunParts): Promise<StartedRun> {
-  for (const program of [parts.agent, ...parts.reviewers.values()]) {
+  const { only } = parts.options;
+  const needed = [...(only ? [] : [parts.agent]), ...(only === "land" ? [] : parts.reviewers.values())];
+  for (const program of needed) {
     const missing = await program.check(parts.repoPath);
     if (missing) throw new UserError(missing.message, { hint: missing.hint, code: "program-missing" });
   }
@@ -109,9 +112,9 @@ export async function startRun(parts: RunParts): Promise<StartedRun> {
     meter: createMeter(parts.settings.budgets.run, await parts.history.spent()),
   };
   const killed = new AbortController();
-  await sweepLandings(run, parts.unfinished);
+  await sweepWorktrees(run, parts.unfinished);
   const done = driveRun(run, killed.signal).then(async (state) => {
-    if (state.phase === "done") await sweepLandings(run, parts.unfinished);
+    if (state.phase === "done") await sweepWorktrees(run, parts.unfinished);
     return { exitCode: state.exitCode ?? 130 };
   });
   return {
@@ -124,20 +127,27 @@ export async function startRun(parts: RunParts): Promise<StartedRun> {
 }
 
 /**
- * Landing worktrees belong to runs; those whose run is over go, also those that a crash left behind. A run is recorded
- * before it makes one, so runs are asked for after the folders were listed.
+ * Worktrees for landing and for triggers belong to runs; those whose run is over go, also those that a crash left
+ * behind. A run is recorded before it makes one, so runs are asked for after the folders were listed.
  */
-async function sweepLandings(run: RunContext, unfinished: RunParts["unfinished"]): Promise<void> {
+async function sweepWorktrees(run: RunContext, unfinished: RunParts["unfinished"]): Promise<void> {
   await withLock(join(run.home.root, "locks", "landings"), () => sweepAlone(run, unfinished));
 }
 
 async function sweepAlone(run: RunContext, unfinished: RunParts["unfinished"]): Promise<void> {
   const folder = dirname(run.home.worktree(run.projectId, "_"));
   const names = (await exists(folder)) ? await readdir(folder) : [];
-  const living = (await unfinished()).map(landingName);
-  const over = names.filter((name) => name.startsWith(landingName("")) && !living.includes(name));
-  for (const name of over) {
-    await removeLandingWorktree(run.mirror, join(folder, name));
-    giveBackSlotNumber(run.home.root, join(folder, name));
+  const living = await unfinished();
+  const over = (name: string, prefix: string) =>
+    name.startsWith(prefix) && !living.includes(name.slice(prefix.length)) ? name.slice(prefix.length) : null;
+  for (const name of names) {
+    const path = join(folder, name);
+    const runId = over(name, runNames("").worktree);
+    if (runId !== null) {
+      const { branch, item } = runNames(runId);
+      await removeWorktree(run.mirror, { path, branch, issue: item, target: run.target });
+    } else if (over(name, landingName("")) !== null) await removeLandingWorktree(run.mirror, path);
+    else continue;
+    giveBackSlotNumber(run.home.root, path);
   }
 }

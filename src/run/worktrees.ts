@@ -1,11 +1,15 @@
 import { basename } from "node:path";
+import type { WorkState } from "../core/gc.js";
 import { findCheckout, hasCheckout } from "../git/checkout.js";
 import { gitIn } from "../git/checkout-git.js";
 import { diff } from "../git/diff.js";
 import { gitText } from "../git/git.js";
+import { resolveHead } from "../git/head.js";
+import { isLanded } from "../git/land.js";
 import { type Mirror, openMirror } from "../git/mirror.js";
 import { readRefs } from "../git/mirror-refs.js";
 import { listParked, restoreParked } from "../git/park.js";
+import { newestParked } from "../git/restore.js";
 import { listWorktrees, removeWorktree } from "../git/worktree.js";
 import { Refusal } from "../lib/errors.js";
 import { exists } from "../lib/files.js";
@@ -19,6 +23,7 @@ export interface Worktrees {
   restore(issueId: string): Promise<{ readonly path: string; readonly ref: string; readonly parked: string | null }>;
   /** From the commit the issue started at to its files as they are; without a checkout to its last commit. */
   diff(issueId: string, known: { readonly base: string | null; readonly head: string | null }): Promise<string>;
+  work(issueId: string, target: string): Promise<WorkState>;
 }
 interface WorktreeView {
   /** The issue's id as a file name. */
@@ -59,7 +64,29 @@ export function openWorktrees({ home, projectId, repoPath }: WorktreesOf): Workt
     },
     restore: async (issueId) => await restoreParked(await mirror(issueId), { issue: issueId, path: pathOf(issueId) }),
     diff: async (issueId, known) => await diffOf(await mirror(issueId), { ...known, issueId, path: pathOf(issueId) }),
+    work: async (issueId, target) => {
+      if (!(await exists(mirrorPath))) return "none";
+      return await workOf(await openMirror({ repoPath, mirrorPath }), { issueId, path: pathOf(issueId), target });
+    },
   };
+}
+
+async function workOf(
+  mirror: Mirror,
+  { issueId, path, target }: { readonly issueId: string; readonly path: string; readonly target: string },
+): Promise<WorkState> {
+  const name = safeName(issueId);
+  const [own, theirs] = [`refs/heads/ratchet/${name}`, `refs/user/heads/ratchet/${name}`];
+  const refs = await readRefs(mirror.path, [
+    own,
+    theirs,
+    `refs/ratchet/parked/${name}`,
+    `refs/ratchet/settled/${name}`,
+  ]);
+  const checkout = (await hasCheckout(mirror, path)) ? await findCheckout(path) : null;
+  const head = (checkout && (await resolveHead(checkout.gitDir))) ?? refs.get(own) ?? refs.get(theirs);
+  if (head === undefined) return newestParked(refs, name) === null ? "none" : "parked";
+  return (await isLanded(mirror, target, head)) ? "landed" : "unlanded";
 }
 
 async function listAll(mirror: Mirror): Promise<WorktreeView[]> {

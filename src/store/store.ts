@@ -7,6 +7,7 @@ import type { Settings } from "../core/settings.js";
 import type { Keyed, Log } from "../durable/types.js";
 import type { Home } from "../lib/home.js";
 import type { ProcessIdentity } from "../lib/process-identity.js";
+import { deleteRun } from "./delete-run.js";
 import { eventsAfter, followEvents } from "./events.js";
 import { type FindingsQuery, findFinding, readFindings, waiveDirect } from "./findings.js";
 import { prepareHome } from "./home-files.js";
@@ -62,6 +63,8 @@ export interface Store {
     readonly settings: Settings;
     readonly options: RunOptions;
   }): Promise<void>;
+  /** Takes out a run that is over, with its journal, events and records. False: it is not over, or not there. */
+  deleteRun(runId: string): Promise<boolean>;
   /** Takes over a run that was driven elsewhere and is over: its records, and findings for its issues' ledgers. */
   importRun(run: ImportedRun): Promise<ImportResult>;
   runs(projectId: string | null, limit: number): Promise<StoredRun[]>;
@@ -143,6 +146,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 function runQueries(sql: Sql) {
   return {
     createRun: (run) => createRun(sql, run),
+    deleteRun: (runId) => deleteRun(sql, runId),
     importRun: (run) => importRun(sql, run),
     runs: (projectId, limit) => listRuns(sql, projectId, limit),
     run: (which, projectId) => findRun(sql, which, projectId ?? null),

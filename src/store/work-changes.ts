@@ -11,19 +11,20 @@ export interface Claim {
   readonly holder: string;
   readonly leaseUntil: number | null;
   readonly now: number;
+  readonly any?: boolean;
 }
 
 /** Compare-and-set: free, failed or idle; already this holder's own counts too, unless it must be `fresh`. */
 export function claimItem(
   sql: Sql,
   key: ItemKey,
-  { holder, leaseUntil, now, fresh = false }: Claim & { readonly fresh?: boolean },
+  { holder, leaseUntil, now, any = false, fresh = false }: Claim & { readonly fresh?: boolean },
 ): Promise<boolean> {
   return changed(sql, [
     {
       sql: `UPDATE work_items SET status = 'claimed', claimed_by = ?, lease_until = ?, begun = 1, updated_at = ?
         WHERE project_id = ? AND id = ? AND waits_for = 0
-        AND (status IN ('available', 'failed') OR (status = 'claimed' AND claimed_by = ?) OR (${idleClaim}))`,
+        AND (status IN ('available', 'failed'${any ? ", 'waiting_for_response', 'quarantined'" : ""}) OR (status = 'claimed' AND claimed_by = ?) OR (${idleClaim}))`,
       params: [holder, leaseUntil, now, key.projectId, key.id, fresh ? null : holder, now],
       expect: 1,
     },
@@ -77,7 +78,7 @@ export function settleItem(
 const openToAnyone = "status <> 'completed'";
 
 /** In the transaction that completes: each dependent waits for one less; one that had failed may be tried again when that was the last. */
-function freeDependents({ projectId, id }: ItemKey, now: number): Statement {
+export function freeDependents({ projectId, id }: ItemKey, now: number): Statement {
   return {
     sql: `UPDATE work_items SET waits_for = waits_for - 1, updated_at = ?,
         status = CASE WHEN status = 'failed' AND waits_for = 1 THEN 'available' ELSE status END
@@ -177,7 +178,7 @@ export async function noteItem(
   await sql.batch([eventStatement(key, event)]);
 }
 
-async function changed(sql: Sql, statements: readonly Statement[]): Promise<boolean> {
+export async function changed(sql: Sql, statements: readonly Statement[]): Promise<boolean> {
   try {
     await sql.batch(statements);
     return true;

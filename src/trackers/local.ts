@@ -19,7 +19,8 @@ export function localTracker(workItems: WorkItems, projectId: string, clock: { n
       const item = await workItems.get(projectId, id);
       return item === null ? null : toIssue(item);
     },
-    claim: (id, holder) => workItems.claim(projectId, id, { holder, leaseUntil: null, now: clock.now() }),
+    claim: (id, holder, how) =>
+      workItems.claim(projectId, id, { holder, leaseUntil: null, now: clock.now(), any: how?.any ?? false }),
     complete: (id, holder, { commit, note }) => settle(id, holder, { status: "completed", reason: note, commit }),
     fail: (id, holder, reason) => settle(id, holder, { status: "failed", reason, commit: null }),
     escalate: (id, holder, reason) => settle(id, holder, { status: "waiting_for_response", reason, commit: null }),
@@ -28,6 +29,7 @@ export function localTracker(workItems: WorkItems, projectId: string, clock: { n
       const item = await workItems.get(projectId, id);
       if (item?.status === "claimed" && item.claimedBy === holder) throw lostClaim(id, holder, item);
     },
+    finishEpic: (child, holder) => workItems.finishEpic(projectId, child, holder),
     followUp: (source, text) => workItems.appendFollowUp(projectId, source, text),
   };
 }

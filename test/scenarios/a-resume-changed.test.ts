@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { logLines, type ResumeWorld, resumeWorld, says } from "./resume-world.js";
@@ -107,7 +107,6 @@ test("the worktree is gone: it comes back from the branch, with the work, and ba
 test("the worktree was parked: it comes back with what was not committed", async () => {
   const world = await failedWorld();
   const { worktree_path } = await world.issue("fix-it");
-  const { writeFileSync } = await import("node:fs");
   writeFileSync(join(worktree_path ?? "", "loose.txt"), "by hand\n");
   expect((await world.ratchet("worktree", "park", "fix-it")).code).toBe(0);
   expect((await world.ratchet("run", "--resume")).code).toBe(0);
@@ -131,7 +130,6 @@ test("nothing is left of the work: it starts anew, says so, and still has sessio
 test("a person has fixed it by hand in the worktree: the resumed turn may leave it as it is", async () => {
   const world = await failedWorld();
   const { worktree_path } = await world.issue("fix-it");
-  const { writeFileSync } = await import("node:fs");
   writeFileSync(join(worktree_path ?? "", "a.ts"), "fixed\n");
   world.agentDoes("fix-it", 'git add --all; git commit --quiet --message "What was found there"; exit 0');
   expect((await world.ratchet("run", "--resume")).code).toBe(0);

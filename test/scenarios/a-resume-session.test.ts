@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { logLines, type ResumeWorld, resumeWorld, says } from "./resume-world.js";
@@ -43,6 +43,46 @@ test.each(["--resume", "--prioritize-wip"])("A2 run %s sends one prompt into the
     { issue_id: "fix-it", kind: "review_followup", attempt: 1, max_attempts: 3 },
     { issue_id: "new-one", kind: "implementer" },
   ]);
+});
+
+test("A2 the first review after a resume gets the earlier findings and the agent's answer to them", async () => {
+  const world = await failedWorld(["fix-it"]);
+  world.agentDoes("fix-it", 'echo "I have looked at every one"');
+  world.reviewerDoes("fix-it", `cp "$RATCHET_RESULT_FILE.prompt" "$HOME/review-prompt"; ${says("pass")}`);
+  expect((await world.ratchet("run", "--resume")).code).toBe(0);
+  const asked = readFileSync(join(world.root, "review-prompt"), "utf8");
+  expect(asked).toContain("Null deref");
+  expect(asked).toContain("I have looked at every one");
+});
+
+test("A2 more findings than a life can list: every blocking one is replayed, none of the others", async () => {
+  const world = resumeWorld({ max_retries: 1 });
+  await world.add("fix-it");
+  const many = Array.from({ length: 130 }, (_, n) => ({
+    title: `Defect number${n} unlike`,
+    file: `f${n}.ts`,
+    body: "b",
+  }));
+  world.reviewerDoes("fix-it", says("fail", ...many, other));
+  expect((await world.ratchet("run")).code).toBe(1);
+  expect((await world.issue("fix-it")).last_review_issues).toHaveLength(130);
+  world.reviewerDoes("fix-it", says("pass"));
+  const run = await world.ratchet("run", "--resume");
+  expect(run.stdout).toContain("Using review_followup for resume: 130 issues");
+  const text = world.sent("fix-it").at(-1)?.text ?? "";
+  expect(many.filter(({ title }) => !text.includes(title))).toEqual([]);
+  expect(text).not.toContain("Naming");
+});
+
+test("A2 a reviewer's absolute paths reach the agent relative to the repository", async () => {
+  const world = resumeWorld({ max_retries: 1 });
+  await world.add("fix-it");
+  world.reviewerDoes(
+    "fix-it",
+    says("fail", { title: "Odd", file: "@/src/a.ts" }).replace("@", "$PWD").replaceAll("'VERDICT'", "VERDICT"),
+  );
+  expect((await world.ratchet("run")).code).toBe(1);
+  expect((await world.issue("fix-it")).last_review_issues).toMatchObject([{ file: "src/a.ts" }]);
 });
 
 test("A3 run --resume of an issue that never ran: the implementer prompt in a new session", async () => {
@@ -153,7 +193,6 @@ test("A9 killed while a resumed turn is at work: the next start goes on with it,
   await until("the resumed turn", () => world.sent("fix-it").length === 2);
   run.kill("SIGKILL");
   await run.ended;
-  const { rmSync } = await import("node:fs");
   rmSync(join(world.root, "wait"));
   expect((await world.ratchet("run")).code).toBe(0);
   expect(world.sent("fix-it")).toHaveLength(2);

@@ -53,9 +53,8 @@ test("B8 failure_mode continue: this issue fails, the others go on, exit 1", asy
 
 test("B8 failure_mode abort: the run aborts, what is in flight fails run_aborted, the rest never starts, exit 3", async () => {
   const world = resumeWorld({ max_retries: 1, failure_mode: "abort" });
-  for (const id of ["culprit", "in-flight", "waiting"]) {
-    await world.add(id, { more: ["--priority", id === "waiting" ? "P3" : "P1"] });
-  }
+  for (const id of ["culprit", "in-flight"]) await world.add(id);
+  await world.add("waiting", { more: ["--dep", "culprit"] });
   world.agentDoes("in-flight", ': >"$HOME/in-flight"; sleep 60');
   world.reviewerDoes("culprit", `while [ ! -e "$HOME/in-flight" ]; do sleep 0.05; done; ${says("fail", wrong)}`);
   const run = await world.ratchet("run", "--json");

@@ -109,7 +109,7 @@ async function runsFor({ app }: Context, { store, project }: Board, issue: Issue
     unfinished.map(async ({ run, driverAlive }): Promise<RunFacts> => {
       const state = await app.runState(run.runId);
       const { scope, resume, maxIssues } = run.options;
-      const had = (await store.issueRecords(run.runId)).map(({ issueId }) => issueId);
+      const had = async (id: string) => (await store.issueRecord(run.runId, id)) !== null;
       return {
         runId: run.runId,
         driverAlive,
@@ -117,7 +117,7 @@ async function runsFor({ app }: Context, { store, project }: Board, issue: Issue
         resume,
         ending: state !== null && (state.draining || state.stopping || state.aborting || state.closed),
         full: maxIssues !== null && (state?.started ?? 0) >= maxIssues,
-        hadIt: had.includes(issue.id) || had.includes(issue.followUpOf ?? ""),
+        hadIt: (await had(issue.id)) || (issue.followUpOf != null && (await had(issue.followUpOf))),
         maxAgents: run.settings.max_agents,
       };
     }),

@@ -1,10 +1,11 @@
+import type { Store } from "../../app.js";
 import type { IssueRecord, RunRecord } from "../../core/record.js";
 import type { PublicEvent } from "../../core/report.js";
 import { readOptional } from "../../lib/files.js";
 import { renderColumns } from "../../views/columns.js";
 import { logLine } from "../../views/log-lines.js";
 import { toRunRecord } from "../../views/record.js";
-import { emptySummary, foldSummary, renderSummary } from "../../views/summary.js";
+import { emptySummary, foldSummary, renderSummary, type Summary } from "../../views/summary.js";
 import { type Context, knownProject } from "../context.js";
 import { parseCount } from "../parse-count.js";
 import { roomOf } from "../room.js";
@@ -60,13 +61,19 @@ export async function showRun(context: Context, which: string, { json }: Json): 
     out.json(toRunRecord({ run: head, issues: whole }) satisfies RunRecord);
     return 0;
   }
-  let summary = emptySummary;
-  for await (const event of eventsOf(context, run.runId)) summary = foldSummary(summary, event);
+  let summary: Summary | null = null;
+  for await (const event of eventsOf(context, run.runId)) summary = foldSummary(summary ?? emptySummary, event);
   out.line(`run ${run.runId} ${run.status}, started ${run.startedAt}, ${run.record.repo_path}`);
-  for (const line of renderSummary(summary)) out.line(line);
+  for (const line of summary === null ? await recordLines(store, run.runId) : renderSummary(summary)) out.line(line);
   out.line("");
   out.line(`all of it: ${app.home.run(run.runId)}`);
   return 0;
+}
+
+/** A run that was imported has its records and nothing else. */
+async function recordLines(store: Store, runId: string): Promise<string[]> {
+  const records = await store.issueRecords(runId);
+  return records.map(({ issueId, record }) => `${issueId}: ${record.status}${record.message && `: ${record.message}`}`);
 }
 
 /** A file can be taken elsewhere: what it holds does not point to files here. */
@@ -95,8 +102,10 @@ export async function followRun(context: Context, which: string, { json }: Json)
   const { app, out } = context;
   const store = await app.store("reader");
   const project = await knownProject(context, store);
-  const { runId } = await store.run(which, project?.id);
-  for await (const event of store.followEvents(runId, 0, out.gone)) {
+  const { runId, status } = await store.run(which, project?.id);
+  // A run that is over has no more to say; one that was imported never said anything here.
+  const events = status === "running" ? store.followEvents(runId, 0, out.gone) : eventsOf(context, runId);
+  for await (const event of events) {
     if (json) out.jsonLine(event);
     else {
       const line = logLine(event);

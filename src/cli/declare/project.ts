@@ -9,6 +9,14 @@ interface Json {
 export function declareProject(program: Command, choose: Choose): void {
   declareConfig(program, choose);
   declareWorktrees(program, choose);
+  const gc = program
+    .command("gc")
+    .description("clear away runs older than retention_days whose work has landed or is parked, and pack the mirror")
+    .option("--dry-run", "say what would go and remove nothing")
+    .option("--json", "print JSON");
+  withExample(gc, "ratchet gc --dry-run").action((options: Json & { readonly dryRun?: boolean }) =>
+    choose(async (context) => (await import("../commands/gc.js")).clearAway(context, options)),
+  );
   const commands = () => import("../commands/project.js");
   const project = program.command("project").description("the repositories Ratchet knows");
   withExample(project, "ratchet project list");

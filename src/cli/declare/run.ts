@@ -25,7 +25,8 @@ export function declareRun(program: Command, choose: Choose): void {
     .option("--resume", "failed, stopped and idle issues first, each from where it stopped")
     .option("--prioritize-wip", "the same as --resume")
     .option("--strict", "with --resume: an issue whose session cannot be restored fails")
-    .option("--fresh", "with --resume: new sessions");
+    .option("--fresh", "with --resume: new sessions")
+    .option("--check-only", "with --resume: gate and review what you repaired in the worktree; no agent starts");
   withExample(run, "ratchet run", "ratchet run shop-1 shop-2 --max-agents 2", "ratchet run --resume").action(
     (ids: readonly string[], options: RunFlags) =>
       choose(async (context) => (await import("../run/command.js")).runIssues(context, ids, options), external),
@@ -38,6 +39,13 @@ export function declareRun(program: Command, choose: Choose): void {
   withExample(once, 'ratchet do "Fix the typo in the README"').action(
     (text: string, options: RunFlags & { readonly priority: string }) =>
       choose(async (context) => (await import("../run/do.js")).doText(context, text, options), external),
+  );
+  const land = program
+    .command("land <issue>")
+    .description("land an issue's branch: the gate first, then the merge; no agent, no review")
+    .option("--json", "print one event per line, nothing else");
+  withExample(land, "ratchet land shop-3").action((issue: string, options: RunFlags) =>
+    choose(async (context) => (await import("../run/land.js")).landIssue(context, issue, options), external),
   );
   declareSignals(program, choose);
 }

@@ -42,6 +42,8 @@ export interface Found {
   readonly candidates: Readonly<Record<PresetName, readonly Candidate[]>>;
   readonly agents: readonly FoundAgent[];
   readonly reviewers: readonly { readonly type: OfferedReviewer; readonly missing: string | null }[];
+  /** An agent that reviews must be named: the kind it would be by default cannot be used. */
+  readonly namesReviewingAgent: boolean;
   readonly triggers: readonly TriggerName[];
   /** A trigger may ask the reviewer of per-issue reviews too. */
   readonly triggerReviews: boolean;

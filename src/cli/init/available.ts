@@ -8,6 +8,8 @@ import type { OfferedReviewer, TriggerName } from "./answers.js";
 export interface Available {
   readonly agents: readonly AgentKind[];
   readonly reviewers: readonly OfferedReviewer[];
+  /** agent_sdk is only there with an agent of its own. */
+  readonly namesReviewingAgent: boolean;
   readonly triggers: readonly TriggerName[];
   readonly triggerReviews: boolean;
 }
@@ -18,9 +20,13 @@ const reviewers: readonly OfferedReviewer[] = ["agent_sdk", "cerberus", "command
 export function availableKinds(): Available {
   const triggers = triggerNames.filter((name) => isAccepted(triggerOf(name, {}), `validation_triggers.${name}`));
   const reviewed = { code_review: { enabled: true } };
+  const review = (section: Mapping) => isAccepted({ per_issue_review: section }, "per_issue_review");
+  const namesReviewingAgent = !review(reviewBy("agent_sdk"));
+  const named = { agent_sdk_agent: { type: "command" } };
   return {
     agents: agentKinds.filter((type) => isAccepted({ agent: { type } }, "agent.type")),
-    reviewers: reviewers.filter((type) => isAccepted({ per_issue_review: reviewBy(type) }, "per_issue_review")),
+    reviewers: reviewers.filter((type) => review({ ...reviewBy(type), ...(type === "agent_sdk" ? named : {}) })),
+    namesReviewingAgent,
     triggers,
     triggerReviews: triggers.every((name) =>
       isAccepted({ ...triggerOf(name, reviewed), per_issue_review: reviewBy("command") }, "validation_triggers"),

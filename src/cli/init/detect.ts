@@ -29,6 +29,7 @@ export async function detect(dir: string, env: NodeJS.ProcessEnv): Promise<Found
       type,
       missing: type === "cerberus" && !isOnPath("cerberus") ? "cerberus is not on PATH" : null,
     })),
+    namesReviewingAgent: available.namesReviewingAgent,
     triggers: available.triggers,
     triggerReviews: available.triggerReviews,
   };

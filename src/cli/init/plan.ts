@@ -1,5 +1,5 @@
 import { presets } from "../../config/presets.js";
-import { type Answers, type Found, placeholderAgent, type ReviewAnswer, type TriggerAnswer } from "./answers.js";
+import { type Answers, type Found, placeholderAgent, type TriggerAnswer } from "./answers.js";
 
 /** A ratchet.yaml as data: what is in it, and what is said about it. */
 export type ConfigPlan = readonly PlannedSection[];
@@ -25,7 +25,7 @@ export function planConfig(answers: Answers, found: Found): ConfigPlan {
       value: { required: answers.required },
     },
     planAgent(answers),
-    ...planReview(answers.review),
+    ...planReview(answers, found),
     ...planTriggers(answers),
   ];
 }
@@ -72,7 +72,7 @@ function isPlaceholder([program]: readonly string[]): boolean {
   return program === placeholderAgent.command[0];
 }
 
-function planReview(review: ReviewAnswer | null): PlannedSection[] {
+function planReview({ review, agent }: Answers, { namesReviewingAgent }: Found): PlannedSection[] {
   if (review === null) return [];
   const { type, command, maxRetries, threshold } = review;
   return [
@@ -83,6 +83,7 @@ function planReview(review: ReviewAnswer | null): PlannedSection[] {
         enabled: true,
         reviewer_type: type,
         ...(type === "command" ? { command } : {}),
+        ...(type === "agent_sdk" && namesReviewingAgent ? { agent_sdk_agent: { type: agent.type } } : {}),
         max_retries: maxRetries,
         finding_threshold: threshold,
       },

@@ -41,7 +41,7 @@ export interface Kinds {
     readonly value: boolean;
   };
 }
-export type Kind = keyof Kinds;
+type Kind = keyof Kinds;
 
 export interface QuestionOf<K extends Kind> {
   readonly kind: K;

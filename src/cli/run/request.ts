@@ -16,6 +16,7 @@ export interface RunFlags {
   readonly prioritizeWip?: boolean;
   readonly strict?: boolean;
   readonly fresh?: boolean;
+  readonly checkOnly?: boolean;
 }
 
 /** What is asked of a run before the configuration is known. */
@@ -23,16 +24,29 @@ export type Wanted = Omit<RunOptions, "maxIssues">;
 
 export function toWanted(ids: readonly string[], flags: RunFlags): Wanted {
   const resume = flags.resume === true || flags.prioritizeWip === true;
-  for (const name of ["strict", "fresh"] as const) {
-    if (flags[name] && !resume) {
+  for (const [key, name] of howToResume) {
+    if (flags[key] && !resume) {
       throw new UserError(`--${name} says how to resume`, { hint: `add --resume: ratchet run --resume --${name}` });
     }
   }
   if (flags.strict && flags.fresh) {
     throw new UserError("--strict demands the earlier session and --fresh a new one", { hint: "give one of them" });
   }
-  return { scope: toScope(ids, flags.scope), resume, strict: flags.strict === true, fresh: flags.fresh === true };
+  if (flags.checkOnly && (flags.strict || flags.fresh)) {
+    throw new UserError("--check-only starts no agent, so there is no session to restore or to begin", {
+      hint: "leave out --strict and --fresh",
+    });
+  }
+  const only = flags.checkOnly ? ({ only: "check" } as const) : {};
+  const { strict = false, fresh = false } = flags;
+  return { scope: toScope(ids, flags.scope), resume, strict, fresh, ...only };
 }
+
+const howToResume = [
+  ["strict", "strict"],
+  ["fresh", "fresh"],
+  ["checkOnly", "check-only"],
+] as const;
 
 function toScope(ids: readonly string[], text: string | undefined): Scope {
   if (ids.length > 0) {

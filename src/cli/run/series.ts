@@ -10,6 +10,8 @@ export interface Series {
   readonly settings: Settings;
   readonly options: RunOptions;
   readonly json: boolean;
+  /** Unfinished runs stay where they are. */
+  readonly alone?: boolean;
   /** Whoever starts the series has its own last words. */
   readonly withoutSummary?: boolean;
 }
@@ -24,7 +26,7 @@ export async function driveSeries(context: Context, series: Series): Promise<num
   const store = await app.store();
   const interrupts = listenForInterrupts(process);
   try {
-    const unfinished = await store.unfinishedRuns(project.id);
+    const unfinished = series.alone ? [] : await store.unfinishedRuns(project.id);
     const codes: number[] = [];
     for (const { run } of unfinished.filter(({ driverAlive }) => !driverAlive)) {
       if (interrupts.level > 0) break;

@@ -73,5 +73,5 @@ export const storageKeys = {
   docs_patterns: listOf(text("a pattern such as docs/**"), "path patterns")
     .default(defaultDocsPatterns)
     .describe("The files that are documentation: an issue that changes no others may be DOCS_ONLY."),
-  retention_days: wholeNumber(1).default(30).describe("How long finished runs and their logs are kept."),
+  retention_days: wholeNumber(1).default(30).describe("How long `ratchet gc` keeps finished runs and their logs."),
 };

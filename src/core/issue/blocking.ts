@@ -1,5 +1,5 @@
 import { openFindings } from "../ledger/ledger.js";
-import { isReviewStage } from "./slots.js";
+import { isReviewFinding } from "./slots.js";
 import type { Step } from "./step.js";
 import { carriedFindings } from "./turns.js";
 
@@ -8,12 +8,5 @@ export function blockingReview(step: Step): string[] {
   if (!step.state.review.judged) return carriedFindings(step);
   const threshold = step.policy.settings.per_issue_review.finding_threshold;
   const open = openFindings(step.ledger, { sources: ["review"], blocking: threshold });
-  return open.filter((finding) => reportedIn(finding)).map((finding) => finding.id);
-}
-
-function reportedIn(finding: {
-  readonly stage: string;
-  readonly stages?: readonly { readonly stage: string }[];
-}): boolean {
-  return finding.stages ? finding.stages.some((report) => isReviewStage(report.stage)) : isReviewStage(finding.stage);
+  return open.filter(isReviewFinding).map((finding) => finding.id);
 }

@@ -1,4 +1,5 @@
 import { supersedeStage } from "../ledger/ledger.js";
+import { oweGivingBack } from "./close.js";
 import type { IssueEvent } from "./events.js";
 import { isPass } from "./ledger-parts.js";
 import { gateAttempts, reviewAttempts } from "./policy.js";
@@ -9,11 +10,12 @@ import { carriedFindings, oweTurn } from "./turns.js";
 type Of<T extends IssueEvent["type"]> = Extract<IssueEvent, { type: T }>;
 
 /** From the claim to the first prompt. A life that is not claimed leaves no trace in any record. */
-export function begin(step: Step): void {
+export function begin(step: Step) {
   step.set({ startedAt: step.at });
   step.oweSignal();
   if (step.policy.trigger) return openWorktree(step);
-  step.owe({ kind: "tracker", key: "tracker:claim", op: "claim" });
+  const any = step.policy.options.only === "land" ? { any: true } : {};
+  step.owe({ kind: "tracker", key: "tracker:claim", op: "claim", ...any });
 }
 
 export function afterClaim(step: Step, event: Of<"tracker-done">) {
@@ -22,6 +24,7 @@ export function afterClaim(step: Step, event: Of<"tracker-done">) {
     step.set({ trackerOwed: !event.lost });
     return step.end({ status: "not-claimed", message: event.reason, error: null, commit: null });
   }
+  if (event.was !== undefined) step.set({ was: event.was });
   if (state.halt || state.draining) return giveBack(step);
   step.report({ type: "issue-started", title: state.title, life: state.life, agent: policy.settings.agent.type });
   openWorktree(step);
@@ -36,7 +39,7 @@ function openWorktree(step: Step): void {
 function giveBack(step: Step): void {
   step.set({ phase: "closing" });
   step.set({ ending: { status: "not-claimed", message: "The run ended first", error: null, commit: null } });
-  step.owe({ kind: "tracker", key: "tracker:release", op: "release" });
+  oweGivingBack(step, "");
 }
 
 export function afterWorktree(step: Step, event: Of<"worktree-ready">) {
@@ -82,6 +85,7 @@ function firstTurn(step: Step) {
   const { policy, state } = step;
   const { resume } = state;
   if (policy.trigger) return step.go("session-ending");
+  if (policy.options.only) return lookFirst(step);
   if (!resume) return implement(step, null);
   dropUnchecked(step);
   if (policy.options.strict && resume.sessionId === null) {
@@ -103,6 +107,18 @@ function firstTurn(step: Step) {
     only: true,
     judged: true,
   });
+}
+
+/** No agent starts: what is in the worktree goes to the gate as it is. The session is kept for a later resume. */
+function lookFirst(step: Step): void {
+  step.set({ session: step.state.resume?.sessionId ?? null });
+  dropUnchecked(step);
+  step.owe({ kind: "worktree", key: "worktree:look", op: "look" });
+}
+
+export function afterLook(step: Step, { snapshot }: Of<"worktree-seen">): void {
+  step.look(snapshot);
+  if (!step.state.halt) step.go("gating");
 }
 
 function implement(step: Step, session: string | null): void {

@@ -24,12 +24,23 @@ export function enterClosing(step: Step) {
     case "success":
       return trackLeftovers(step);
     case "failed":
+      if (step.state.was) return oweGivingBack(step, reason);
       return step.owe({ kind: "tracker", key: "tracker:fail", op: "fail", reason });
     case "interrupted":
-      return step.owe({ kind: "tracker", key: "tracker:release", op: "release" });
+      return oweGivingBack(step, reason);
     case "escalated":
       return step.owe({ kind: "dossier", key: "dossier", reason });
   }
+}
+
+/** The item is what it was before: a landing by hand that came to nothing changes no decision about it. */
+export function oweGivingBack(step: Step, reason: string) {
+  const { was } = step.state;
+  if (was === "failed") return step.owe({ kind: "tracker", key: "tracker:fail", op: "fail", reason });
+  if (was === "waiting_for_response" || was === "quarantined") {
+    return step.owe({ kind: "tracker", key: "tracker:escalate", op: "escalate", reason });
+  }
+  step.owe({ kind: "tracker", key: "tracker:release", op: "release" });
 }
 
 /** A dossier that could not be written never holds up the word that a person is needed. */

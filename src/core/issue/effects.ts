@@ -61,6 +61,8 @@ export type WorktreeEffect =
   | { readonly kind: "worktree"; readonly key: string; readonly op: "open"; readonly baseSha: string | null }
   /** A fixer's uncommitted work is committed by Ratchet. */
   | { readonly kind: "worktree"; readonly key: string; readonly op: "commit-all"; readonly message: string }
+  /** What is in it now, without a turn that would tell. */
+  | { readonly kind: "worktree"; readonly key: string; readonly op: "look" }
   /** Parks what is not landed, then removes the worktree. */
   | { readonly kind: "worktree"; readonly key: string; readonly op: "remove" };
 
@@ -85,7 +87,8 @@ export type LandEffect =
   | { readonly kind: "land"; readonly key: string; readonly op: "branch"; readonly head: string };
 
 export type TrackerEffect =
-  | { readonly kind: "tracker"; readonly key: string; readonly op: "claim" }
+  /** `any`: also one that waits for a person, to land it by hand. */
+  | { readonly kind: "tracker"; readonly key: string; readonly op: "claim"; readonly any?: boolean }
   | {
       readonly kind: "tracker";
       readonly key: string;

@@ -1,4 +1,5 @@
 import type { Remark } from "../finding.js";
+import type { ItemStatus } from "../ports/tracker.js";
 
 /** What the machines are told. `at` is stamped by the kernel: it is the machine's only clock. */
 export type Stamped<E> = E & { readonly at: number };
@@ -109,7 +110,13 @@ export type IssueEvent =
   | { readonly type: "started" }
   | { readonly type: "resumed" }
   | { readonly type: "signal"; readonly key: string; readonly signal: IssueSignal }
-  | { readonly type: "tracker-done"; readonly key: string; readonly ok: true; readonly id?: string }
+  | {
+      readonly type: "tracker-done";
+      readonly key: string;
+      readonly ok: true;
+      readonly id?: string;
+      readonly was?: ItemStatus;
+    }
   | {
       readonly type: "tracker-done";
       readonly key: string;
@@ -133,6 +140,7 @@ export type IssueEvent =
       readonly reviewBase?: string;
     }
   | { readonly type: "worktree-committed"; readonly key: string; readonly snapshot: Snapshot }
+  | { readonly type: "worktree-seen"; readonly key: string; readonly snapshot: Snapshot }
   | { readonly type: "worktree-removed"; readonly key: string }
   | { readonly type: "worktree-failed"; readonly key: string; readonly reason: string }
   | TurnEnded

@@ -22,7 +22,7 @@ export function enterFinalize(step: Step) {
   const { state, policy } = step;
   if (landsNothing(state)) return succeed(step, null);
   const { mode } = policy.settings.finalize;
-  if (mode === "merge") return propose(step);
+  if (mode === "merge" || policy.options.only === "land") return propose(step);
   if (mode === "pr") return step.fail("landing_failed", "finalize.mode pr is not available yet");
   const proposals = state.landing.proposals + 1;
   setLanding(step, { proposals });
@@ -157,6 +157,7 @@ function sendBack(step: Step, tip: string, why: string) {
   step.set({ reviewBase: tip, marker: null });
   if (step.state.halt) return endHalted(step);
   if (step.policy.trigger) return step.fail("merge_conflict", why);
+  if (step.policy.options.only) return step.fail("landing_failed", why);
   if (rounds > mergeRounds) {
     const message = `${why}, ${mergeRounds} rounds of merging did not help`;
     return step.end({ status: "escalated", error: "merge_conflict", message, commit: null });
@@ -173,7 +174,8 @@ function raiseMerge(step: Step, remarks: readonly Remark[], source: "gate" | "me
 }
 
 function succeed(step: Step, commit: string | null): void {
-  const message = isReviewDue(step) ? "Review passed" : "No review required";
+  const byHand = step.policy.options.only === "land";
+  const message = byHand ? "Landed by hand" : isReviewDue(step) ? "Review passed" : "No review required";
   step.end({ status: "success", message, error: null, commit });
 }
 

@@ -172,6 +172,8 @@ export interface Rules {
   readonly command?: (effect: CommandEffect, n: number) => Partial<CommandEnded> | null;
   readonly land?: (effect: LandEffect, n: number) => LandOutcome;
   readonly tracker?: (effect: TrackerEffect) => Partial<Extract<IssueEvent, { type: "tracker-done" }>>;
+  /** What a person left in the worktree, where no agent starts. */
+  readonly left?: Partial<Snapshot>;
   /** Called before each answer: what arrives from outside first. */
   readonly before?: (world: World) => IssueSignal | "resumed" | null;
 }
@@ -267,6 +269,7 @@ export class World {
         return { type: "stop-done", key };
       case "worktree":
         if (effect.op === "remove") return { type: "worktree-removed", key };
+        if (effect.op === "look") return { type: "worktree-seen", key, snapshot: snapshot(1, rules.left) };
         if (effect.op === "commit-all")
           return { type: "worktree-committed", key, snapshot: snapshot(100 + this.count("commit")) };
         return { type: "worktree-ready", key, ...worktree, baseSha: effect.baseSha ?? "c0" };

@@ -117,7 +117,7 @@ function gatePassed(step: Step, work: Work): void {
   const evidence = gate.evidence ?? {};
   step.report({ type: "gate-passed", attempt: gate.failures + 1, commit: work.head, evidence });
   setGate(step, { failures: 0, evidence: null, tree: work.tree });
-  step.go(gate.next);
+  step.go(step.policy.options.only === "land" ? "finalizing" : gate.next);
 }
 
 function gateFailed(step: Step, work: Work, reasons: readonly string[]) {

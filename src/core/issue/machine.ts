@@ -1,6 +1,6 @@
 import type { LedgerChange } from "../ledger/ledger.js";
 import { waive } from "../ledger/ledger.js";
-import { afterClaim, afterSetup, afterWorktree, begin } from "./claim.js";
+import { afterClaim, afterLook, afterSetup, afterWorktree, begin } from "./claim.js";
 import { afterClosingTracker, afterDossier, afterRemoval, enterClosing } from "./close.js";
 import type { CommandEnded, IssueEvent, IssueSignal, Stamped, TurnEnded } from "./events.js";
 import { afterLand, afterLandingCommand, afterLandingWait, enterFinalize } from "./finalize.js";
@@ -72,9 +72,16 @@ function handle(step: Step, event: IssueEvent): boolean {
     if (!owed) return false;
     if (event.type === "signal") signalled(step, event.signal);
     else if (owed.kind === "wait") step.oweSignal();
-    else settled(step, owed, event.type === "crashed" ? failureOf(owed, event) : event);
+    else if (event.type !== "crashed") settled(step, owed, event);
+    else if (judges(step, owed)) step.fail("command_failed_to_run", `A check could not be run: ${event.message}`);
+    else settled(step, owed, failureOf(owed, event));
   }
   return true;
+}
+
+/** A gate command that could not even be run says nothing about the work: no agent can mend that. */
+function judges({ state }: Step, owed: Owed): boolean {
+  return owed.kind === "command" && (state.phase === "gating" || state.phase === "finalizing");
 }
 
 function resumed(step: Step): boolean {
@@ -118,6 +125,8 @@ function settled(step: Step, owed: Owed, event: IssueEvent) {
       return afterWorktree(step, event);
     case "worktree-committed":
       return isHalting(step) ? step.look(event.snapshot) : afterFixerCommit(step, event.snapshot);
+    case "worktree-seen":
+      return afterLook(step, event);
     case "worktree-removed":
       return afterRemoval(step, null);
     case "worktree-failed":

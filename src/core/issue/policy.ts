@@ -15,14 +15,16 @@ export interface IssuePolicy {
   readonly target: string;
   /** The prompt's file in the attempt folder of this name. */
   readonly promptPath: (folder: string) => string;
-  readonly options: { readonly strict: boolean; readonly fresh: boolean };
+  readonly options: { readonly strict: boolean; readonly fresh: boolean; readonly only?: "check" | "land" };
 }
 
-/** Judgements, not repeats: 0 and 1 both mean one. */
+/** Judgements, not repeats: 0 and 1 both mean one. Where no agent may start, there is one. */
 export function gateAttempts(policy: IssuePolicy): number {
+  if (policy.options.only) return 1;
   return Math.max(1, policy.settings.max_gate_retries);
 }
 export function reviewAttempts(policy: IssuePolicy): number {
+  if (policy.options.only) return 1;
   return Math.max(1, policy.settings.per_issue_review.max_retries);
 }
 

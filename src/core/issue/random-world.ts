@@ -94,6 +94,7 @@ export class RandomWorld extends World {
       case "worktree":
         if (this.chance(3)) return { type: "worktree-failed", key, reason: "locked" };
         if (effect.op === "remove") return { type: "worktree-removed", key };
+        if (effect.op === "look") return { type: "worktree-seen", key, snapshot: this.look() };
         if (effect.op === "commit-all") return { type: "worktree-committed", key, snapshot: this.look() };
         return {
           type: "worktree-ready",

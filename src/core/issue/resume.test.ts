@@ -110,6 +110,23 @@ describe("a life resumed with the findings of its last review", () => {
     expect(logs(world)).toEqual([]);
   });
 
+  it("A2 a finding that session_end's review told first is replayed too", () => {
+    const early = { stage: "session_end", source: "review", reviewer: "command", outcome: "fail", visit: 1 } as const;
+    const remarks = [remark("Null deref", 0)];
+    const told = raise(emptyLedger("p-1"), { ...early, at: 1, commit: "c9", runId: "run-1", remarks }).ledger;
+    const both = raise(told, {
+      ...early,
+      stage: "per_issue_review",
+      at: 2,
+      commit: "c9",
+      runId: "run-1",
+      remarks,
+    }).ledger;
+    expect(both.findings).toMatchObject([{ stage: "session_end" }]);
+    const world = resume({ review: {} }, {}, { begin: left().begin, ledger: both });
+    expect(world.turns()[0]).toMatchObject({ prompt: "review_followup", only: left().blocking });
+  });
+
   it("findings of a reviewer that is no longer configured are superseded", () => {
     const world = resume({ review: {} }, {}, left("per_issue_review/security"));
     expect(world.turns()[0]?.prompt).toBe("implementer");

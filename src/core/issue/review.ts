@@ -108,7 +108,7 @@ function usedUp(step: Step, rounds: number) {
     step.set({ abortRun: true });
     return step.fail("failure_mode_abort", `${message}, and its failure_mode is abort`);
   }
-  if (failure_mode !== "remediate" || draining || review.fixers >= max_retries)
+  if (failure_mode !== "remediate" || draining || step.policy.options.only || review.fixers >= max_retries)
     return step.fail("review_failed", message);
   if (isOverBudget(step)) return;
   const attempt = review.fixers + 1;

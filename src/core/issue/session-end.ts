@@ -243,7 +243,7 @@ function commandFailed(step: Step, trigger: Trigger) {
   const { sessionEnd } = step.state;
   if (!sessionEnd) return;
   if (trigger.failure_mode === "abort") return abort(step);
-  if (trigger.failure_mode === "continue") {
+  if (trigger.failure_mode === "continue" || step.policy.options.only) {
     return commandsDone(step, trigger, { passed: false, reason: "command_failed" });
   }
   if (sessionEnd.fixers >= trigger.max_retries) {

@@ -1,3 +1,4 @@
+import type { Finding } from "../finding.js";
 import type { CerberusSettings, ReviewerSettings, ReviewSettings, Settings } from "../settings.js";
 
 /** One reviewer's place in a review: the panel's name for it, or its type where there is no panel. */
@@ -41,4 +42,9 @@ export function reviewStage(settings: Settings, slot: string): string {
 }
 export function isReviewStage(stage: string): boolean {
   return stage === perIssueReview || stage.startsWith(`${perIssueReview}/`);
+}
+
+/** The issue's own review reports it, whoever told it first. */
+export function isReviewFinding({ stage, stages }: Pick<Finding, "stage" | "stages">): boolean {
+  return stages ? stages.some((report) => isReviewStage(report.stage)) : isReviewStage(stage);
 }

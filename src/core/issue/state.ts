@@ -1,4 +1,5 @@
 import type { Ledger } from "../finding.js";
+import type { ItemStatus } from "../ports/tracker.js";
 import type { IssueStatus } from "../record.js";
 import type { IssueStart } from "../run/effects.js";
 import type { IssueEffect, PromptKind } from "./effects.js";
@@ -30,12 +31,14 @@ export interface IssueState {
   readonly followUp: boolean;
   readonly phase: Phase;
   readonly startedAt: number;
+  /** Of a landing by hand: what the item was before it was claimed. */
+  readonly was?: ItemStatus;
   readonly resume: {
     readonly runId: string;
     readonly sessionId: string | null;
     readonly baseSha: string | null;
   } | null;
-  /** Blocking findings the life was resumed with; "open": too many to list, every open review finding is meant. */
+  /** Blocking findings the life was resumed with; "open": too many to list, all that block are meant. */
   readonly carried: readonly string[] | "open";
   readonly owed: readonly Owed[];
   readonly signals: number;

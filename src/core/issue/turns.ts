@@ -3,7 +3,7 @@ import { openFindings } from "../ledger/ledger.js";
 import { isOverBudget } from "./budget.js";
 import type { TurnEnded, TurnOutcome } from "./events.js";
 import { triggerName } from "./policy.js";
-import { isReviewStage } from "./slots.js";
+import { isReviewFinding } from "./slots.js";
 import type { TurnState } from "./state.js";
 import type { Step } from "./step.js";
 
@@ -82,8 +82,10 @@ export function reportTurn(step: Step, event: TurnEnded, role: string): void {
 /** The carried findings that are still open: what the review_followup of a resume lists. */
 export function carriedFindings(step: Step): string[] {
   const { carried } = step.state;
-  const open = openFindings(step.ledger).filter((finding) => isReviewStage(finding.stage));
-  return open.filter((finding) => carried === "open" || carried.includes(finding.id)).map((finding) => finding.id);
+  const blocking = step.policy.settings.per_issue_review.finding_threshold;
+  const filter = carried === "open" ? { blocking } : { ids: carried };
+  const open = openFindings(step.ledger, { sources: ["review"], ...filter });
+  return open.filter(isReviewFinding).map((finding) => finding.id);
 }
 
 function afterOutcome(step: Step, event: TurnEnded, turn: TurnState): TurnResult | null {

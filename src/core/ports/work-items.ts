@@ -1,4 +1,4 @@
-import type { Issue, ItemStatus, Scope } from "./tracker.js";
+import type { FinishedEpic, Issue, ItemStatus, Scope } from "./tracker.js";
 
 /** A row of the board. */
 export interface WorkItem extends Issue {
@@ -50,7 +50,13 @@ export interface WorkItems {
   claim(
     projectId: string,
     id: string,
-    claim: { readonly holder: string; readonly leaseUntil: number | null; readonly now: number },
+    claim: {
+      readonly holder: string;
+      readonly leaseUntil: number | null;
+      readonly now: number;
+      /** Also one that waits for a person or is quarantined. */
+      readonly any?: boolean;
+    },
   ): Promise<boolean>;
   /** False when `holder` (null: whoever) does not hold it. */
   release(projectId: string, id: string, holder: string | null): Promise<boolean>;
@@ -65,6 +71,8 @@ export interface WorkItems {
       readonly commit: string | null;
     },
   ): Promise<boolean>;
+  /** Completes the epic above `child` when it has no open child any more; null: it does not, or somebody else did. */
+  finishEpic(projectId: string, child: string, holder: string): Promise<FinishedEpic | null>;
   appendFollowUp(
     projectId: string,
     source: string,

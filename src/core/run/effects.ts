@@ -1,5 +1,7 @@
 import type { TimerEffect, WaitEffect } from "../issue/effects.js";
-import type { Scope } from "../ports/tracker.js";
+import type { RunTriggerName } from "../issue/policy.js";
+import type { TriggerResult } from "../issue/session-end-result.js";
+import type { FinishedEpic, Scope } from "../ports/tracker.js";
 import type { IssueStatus } from "../record.js";
 
 /** What a life is started with. `resume`: what an earlier life of the issue left. */
@@ -8,6 +10,8 @@ export interface IssueStart {
   readonly title: string;
   readonly life: number;
   readonly resume: ResumeFrom | null;
+  /** The epic that it is in. */
+  readonly parent?: string | null;
   /** The issue is a follow-up made by Ratchet: it makes no follow-up of its own. */
   readonly followUp?: boolean;
 }
@@ -19,6 +23,18 @@ export interface ResumeFrom {
   readonly baseSha: string | null;
   /** (HEAD tree, files tree) that the last failed gate or blocking round saw; null: none did. */
   readonly seen: { readonly tree: string; readonly filesTree: string } | null;
+}
+
+/** What the life of a trigger is started with. */
+export interface TriggerStart {
+  readonly name: RunTriggerName;
+  /** Of all triggers that the run has fired. */
+  readonly number: number;
+  /** Attempt folders of the run that are used already. */
+  readonly folders: number;
+  readonly startCommit: string;
+  /** The run's budget is used up: no turn starts. */
+  readonly budget?: string;
 }
 
 export type RunEffect =
@@ -33,6 +49,10 @@ export type RunEffect =
     }
   /** Drives an issue's life to its end. */
   | { readonly kind: "child"; readonly key: string; readonly start: IssueStart }
+  /** Leads the life of a trigger of the run to its end. */
+  | { readonly kind: "trigger"; readonly key: string; readonly start: TriggerStart }
+  /** Whether the epic above an issue, or above another epic, is done now that this one is. */
+  | { readonly kind: "epic"; readonly key: string; readonly child: string }
   /** Puts a signal into the inbox of a child. */
   | {
       readonly kind: "tell";
@@ -42,6 +62,8 @@ export type RunEffect =
       readonly signal: "drain" | "abort" | "stop" | "budget";
       /** With budget: how it was used up. */
       readonly reason?: string;
+      /** Not an issue's life, but the one of this trigger; `life` is its number. */
+      readonly trigger?: RunTriggerName;
     }
   | WaitEffect
   | TimerEffect;
@@ -70,6 +92,14 @@ export type RunEvent =
       /** Its failure_mode says that the whole run aborts. */
       readonly abort: boolean;
     }
+  | ({
+      readonly type: "trigger-ended";
+      readonly key: string;
+      readonly trackerOwed: boolean;
+      /** Attempt folders of the run in use by now. */
+      readonly folders: number;
+    } & TriggerResult)
+  | { readonly type: "epic-checked"; readonly key: string; readonly epic: FinishedEpic | null }
   | { readonly type: "told"; readonly key: string }
   | { readonly type: "signal"; readonly key: string; readonly signal: RunSignal }
   | { readonly type: "timer-fired"; readonly key: string }
@@ -98,4 +128,9 @@ export interface RunOptions {
   /** With resume: new sessions. */
   readonly fresh: boolean;
   readonly maxIssues: number | null;
+  /**
+   * No agent starts. `check`: gate and review of what a person left in the worktree, then on as usual. `land`: the gate
+   * alone, then landing, whatever finalize.mode says; reviews are the person's who asks for it.
+   */
+  readonly only?: "check" | "land";
 }

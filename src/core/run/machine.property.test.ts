@@ -1,9 +1,19 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { Stamped } from "../issue/events.js";
 import type { RunEffect, RunEvent } from "./effects.js";
-import { newRun, runMachine } from "./machine.js";
+import { epicCompletion, periodic, runEnd, triggers } from "./fixture.js";
+import { newRun, type RunState, runMachine } from "./machine.js";
 
 const statuses = ["success", "failed", "escalated", "interrupted", "not-claimed"] as const;
+
+const parentOf = (n: number) => (n % 2 === 0 ? `e${n % 5}` : null);
+const sometimes = [
+  {},
+  { run_end: runEnd() },
+  { run_end: runEnd("failure"), periodic: periodic(2) },
+  { run_end: runEnd("both"), periodic: periodic(1), epic_completion: epicCompletion("all") },
+];
 
 /** Answers what is owed as the numbers say, and in the end benignly. */
 function answer(effect: RunEffect, choose: () => number): RunEvent | null {
@@ -17,12 +27,23 @@ function answer(effect: RunEffect, choose: () => number): RunEvent | null {
       return { type: "prepared", key, target: "main", tip: "c0", projectId: "p", repoPath: "/r" };
     case "pick":
       if (n % 3 === 0) return { type: "none-left", key };
-      return { type: "picked", key, start: { issueId: `i${key}`, title: "t", life: 1, resume: null } };
+      return {
+        type: "picked",
+        key,
+        start: { issueId: `i${key}`, title: "t", life: 1, resume: null, parent: parentOf(n) },
+      };
     case "child": {
       const status = statuses[n % statuses.length] ?? "failed";
       const flags = { trackerOwed: n % 23 === 1, abort: status === "failed" && n % 7 === 1 };
       return { type: "child-ended", key, issueId: effect.start.issueId, status, commit: null, ...flags };
     }
+    case "trigger": {
+      const result = n % 4 === 0 ? "fail" : "pass";
+      const nothing = { reason: null, commands: [], code_review_result: null, trackerOwed: n % 29 === 1 };
+      return { type: "trigger-ended", key, result, ...nothing, folders: n, abort: n % 8 === 0 };
+    }
+    case "epic":
+      return { type: "epic-checked", key, epic: n % 3 === 0 ? null : { id: `e${n % 5}`, isTop: n % 2 === 0 } };
     case "tell":
       return { type: "told", key };
     case "wait":
@@ -45,9 +66,12 @@ describe("whatever happens to a run", () => {
         const owed = new Map<string, RunEffect>();
         const keys = new Set<string>();
         const finished: number[] = [];
+        const arrivals: Stamped<RunEvent>[] = [];
+        const told: string[] = [];
         let state = newRun();
         const arrive = (event: RunEvent) => {
           if ("key" in event) owed.delete(event.key);
+          arrivals.push({ ...event, at: 1 });
           const next = transition(state, { ...event, at: 1 });
           state = next.state;
           for (const key of next.cancel ?? []) owed.delete(key);
@@ -56,7 +80,10 @@ describe("whatever happens to a run", () => {
             keys.add(effect.key);
             owed.set(effect.key, effect);
           }
-          for (const report of next.reports ?? []) if (report.type === "run-finished") finished.push(report.exit_code);
+          for (const report of next.reports ?? []) {
+            if (report.type === "run-finished") finished.push(report.exit_code);
+            if (report.type.startsWith("run-end")) told.push(report.type);
+          }
         };
         arrive({ type: "started" });
         for (let steps = 0; owed.size > 0; steps += 1) {

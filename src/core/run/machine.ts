@@ -1,19 +1,23 @@
 import type { Stamped } from "../issue/events.js";
-import type { Next } from "../next.js";
-import type { ReportBody, RunReport, RunStatus } from "../report.js";
-import type { RunEffect, RunEvent, RunOptions, RunSignal } from "./effects.js";
+import type { RunStatus } from "../report.js";
+import type { RunEvent, RunSignal } from "./effects.js";
 import type { RunChild, RunState } from "./state.js";
+import { isEnding, type RunNext, type RunPolicy, RunStep } from "./step.js";
+import {
+  countFinished,
+  epicChecked,
+  goOnWithTriggers,
+  lookAtEpic,
+  lookBroke,
+  setTriggers,
+  triggerCrashed,
+  triggerEnded,
+  triggersOf,
+} from "./triggers.js";
 
 export type { RunState } from "./state.js";
 export { newRun } from "./state.js";
-
-export type RunNext = Next<RunState, RunEffect, RunReport>;
-export interface RunPolicy extends RunOptions {
-  /** validation_triggers.run_end is configured. */
-  readonly runEnd?: boolean;
-  /** budgets.run.minutes; what turns cost is counted by whoever drives the run. */
-  readonly minutes?: number | null;
-}
+export type { RunNext, RunPolicy } from "./step.js";
 
 /**
  * A run: issues are picked one after the other, each as soon as the one before has been, and their lives go on side by
@@ -22,7 +26,7 @@ export interface RunPolicy extends RunOptions {
 export function runMachine(policy: RunPolicy): (state: RunState, event: Stamped<RunEvent>) => RunNext {
   return (state, event) => {
     if (state.phase === "done") return { state, effects: [] };
-    const step = new RunStep(state);
+    const step = new RunStep(policy, state);
     handle(step, event, policy);
     if (event.type === "prepared") startClock(step, policy, event.at);
     moveOn(step, policy);
@@ -31,29 +35,6 @@ export function runMachine(policy: RunPolicy): (state: RunState, event: Stamped<
 }
 
 const lostMax = 100;
-
-class RunStep {
-  state: RunState;
-  readonly effects: RunEffect[] = [];
-  private readonly cancelled: string[] = [];
-  private readonly reports: RunReport[] = [];
-  constructor(state: RunState) {
-    this.state = state;
-  }
-  set(patch: Partial<RunState>): void {
-    this.state = { ...this.state, ...patch };
-  }
-  report(body: ReportBody): void {
-    this.reports.push(body);
-  }
-  cancel(key: string | null): void {
-    if (key !== null) this.cancelled.push(key);
-  }
-  next(): RunNext {
-    const effects = this.effects.filter((effect) => !this.cancelled.includes(effect.key));
-    return { state: this.state, effects, cancel: this.cancelled, reports: this.reports };
-  }
-}
 
 function handle(step: RunStep, event: RunEvent, policy: RunPolicy) {
   const { state } = step;
@@ -73,6 +54,11 @@ function handle(step: RunStep, event: RunEvent, policy: RunPolicy) {
       return;
     case "child-ended":
       return childEnded(step, event, policy);
+    case "trigger-ended":
+      triggerEnded(step, event);
+      return afterAbort(step, state);
+    case "epic-checked":
+      return epicChecked(step, event.key, event.epic);
     case "told":
       return step.set({ telling: state.telling.filter((key) => key !== event.key) });
     case "signal":
@@ -99,13 +85,15 @@ function prepared(step: RunStep, event: Extract<RunEvent, { type: "prepared" }>)
     repo_path: event.repoPath,
   });
   step.set({ phase: "running" });
+  setTriggers(step, { startCommit: event.tip });
   pick(step);
 }
 
 function picked(step: RunStep, start: Extract<RunEvent, { type: "picked" }>["start"]): void {
   const { children, started } = step.state;
   const key = `child:${start.issueId}:${start.life}`;
-  const child: RunChild = { key, issueId: start.issueId, life: start.life };
+  const { issueId, life, parent } = start;
+  const child: RunChild = { key, issueId, life, ...(parent ? { parent } : {}) };
   step.set({ picking: null, started: started + 1, children: [...children, child] });
   step.effects.push({ kind: "child", key, start });
   pick(step);
@@ -124,12 +112,18 @@ function childEnded(step: RunStep, event: Extract<RunEvent, { type: "child-ended
     succeeded: state.succeeded + (status === "success" ? 1 : 0),
     failed: state.failed + (status === "failed" || status === "escalated" ? 1 : 0),
   });
-  if (event.abort && !state.aborting) {
-    step.set({ aborting: true });
-    stopPicking(step);
-    tellChildren(step, "abort");
-  }
+  if (event.abort) step.set({ aborting: true });
+  afterAbort(step, state);
+  if (status === "success" || status === "failed" || status === "escalated") countFinished(step);
+  if (status === "success" && child.parent) lookAtEpic(step, child.issueId);
   if (step.state.picking === null && mayPick(step, policy)) pick(step);
+}
+
+/** What an abort, an issue's or a trigger's, means for the others. */
+function afterAbort(step: RunStep, before: RunState): void {
+  if (!step.state.aborting || before.aborting) return;
+  stopPicking(step);
+  tellChildren(step, "abort");
 }
 
 function signalled(step: RunStep, signal: RunSignal) {
@@ -169,6 +163,7 @@ function crashed(step: RunStep, event: Extract<RunEvent, { type: "crashed" }>, p
   if (state.telling.includes(event.key)) return step.set({ telling: state.telling.filter((key) => key !== event.key) });
   step.report({ type: "log", level: "error", text: `${event.effect} broke: ${event.message}` });
   step.set({ external: state.external || event.external, broken: true });
+  if (triggerCrashed(step, event.key) || lookBroke(step, event.key)) return;
   const child = state.children.find((one) => one.key === event.key);
   if (!child) {
     step.set({ closed: true, phase: "running" });
@@ -181,18 +176,14 @@ function crashed(step: RunStep, event: Extract<RunEvent, { type: "crashed" }>, p
 function moveOn(step: RunStep, policy: RunPolicy): void {
   const { state } = step;
   if (state.picking !== null && !mayPick(step, policy)) stopPicking(step);
-  const stillPreparing = state.phase === "preparing" && !isEnding(state);
-  if (stillPreparing || step.state.picking !== null || state.children.length > 0) return;
-  finish(step, policy);
+  if (state.phase === "preparing" && !isEnding(state)) return;
+  const isIdle = step.state.picking === null && state.children.length === 0;
+  if (!goOnWithTriggers(step, isIdle) && isIdle) finish(step);
 }
 
 function mayPick({ state }: RunStep, policy: RunPolicy): boolean {
   if (isEnding(state) || state.closed || state.budget !== undefined) return false;
   return policy.maxIssues === null || state.started < policy.maxIssues;
-}
-
-function isEnding(state: RunState): boolean {
-  return state.draining || state.stopping || state.aborting;
 }
 
 function pick(step: RunStep): void {
@@ -212,11 +203,15 @@ function stopPicking(step: RunStep): void {
 }
 
 function tellChildren(step: RunStep, signal: "drain" | "abort" | "stop" | "budget", reason?: string): void {
-  for (const { issueId, life } of step.state.children) {
-    const key = `tell:${issueId}:${life}:${signal}`;
-    step.effects.push({ kind: "tell", key, issueId, life, signal, ...(reason === undefined ? {} : { reason }) });
-    step.set({ telling: [...step.state.telling, key] });
+  const { children, telling } = step.state;
+  const { running } = triggersOf(step.state);
+  const lives = children.map(({ issueId, life }) => ({ key: `tell:${issueId}:${life}:${signal}`, issueId, life }));
+  const trigger = running && { issueId: "", life: running.number, trigger: running.name };
+  const told = trigger ? [...lives, { key: `tell:trigger:${running.number}:${signal}`, ...trigger }] : lives;
+  for (const one of told) {
+    step.effects.push({ kind: "tell", ...one, signal, ...(reason === undefined ? {} : { reason }) });
   }
+  step.set({ telling: [...telling, ...told.map(({ key }) => key)] });
 }
 
 function oweSignal(step: RunStep): void {
@@ -226,9 +221,8 @@ function oweSignal(step: RunStep): void {
   step.effects.push({ kind: "wait", key });
 }
 
-function finish(step: RunStep, policy: RunPolicy): void {
+function finish(step: RunStep): void {
   const { state } = step;
-  if (policy.runEnd && isEnding(state)) step.report({ type: "run-end-skipped", reason: "run_aborted" });
   const [status, exit_code] = outcome(state);
   step.report({
     type: "run-finished",
@@ -247,8 +241,8 @@ function finish(step: RunStep, policy: RunPolicy): void {
 /** The worst of what happened: 130 before 3 before 1. */
 function outcome(state: RunState): readonly [RunStatus, number] {
   if (state.draining || state.stopping) return ["interrupted", 130];
-  if (state.aborting) return ["aborted", 3];
+  if (state.aborting) return ["aborted", triggersOf(state).aborted ? 1 : 3];
   if (state.external) return ["failed", 3];
-  if (state.failed > 0 || state.broken || state.budget !== undefined) return ["failed", 1];
+  if (state.failed > 0 || state.broken || state.budget !== undefined || triggersOf(state).failed) return ["failed", 1];
   return ["succeeded", 0];
 }

@@ -1,3 +1,5 @@
+import type { RunTriggerName } from "../issue/policy.js";
+
 /** A run as its row keeps it: what is in flight, and counts. */
 export interface RunState {
   readonly version: 1;
@@ -29,11 +31,44 @@ export interface RunState {
   readonly budget?: string;
   /** The timer of the budget's minutes, while it is owed. */
   readonly clock?: string | null;
+  readonly triggers?: TriggersState;
+}
+
+/** The run's own triggers. */
+export interface TriggersState {
+  /** Where the target was when the run began. */
+  readonly startCommit: string;
+  readonly fired: number;
+  /** Attempt folders they have used so far. */
+  readonly folders: number;
+  readonly running: FiredTrigger | null;
+  readonly queue: readonly QueuedTrigger[];
+  /** run_end was fired or skipped. */
+  readonly runEnd: boolean;
+  readonly failed: boolean;
+  /** One of them, not an issue, aborted the run. */
+  readonly aborted: boolean;
+  /** Looks at epics that are owed, and how many there were. */
+  readonly looking: readonly string[];
+  readonly looks: number;
+  /** The last epics that this run saw completed, so that none counts twice. */
+  readonly epics: readonly string[];
+}
+export interface QueuedTrigger {
+  readonly name: RunTriggerName;
+  /** What made it fire, as its log lines say it. */
+  readonly about: string;
+}
+export interface FiredTrigger extends QueuedTrigger {
+  readonly key: string;
+  readonly number: number;
 }
 export interface RunChild {
   readonly key: string;
   readonly issueId: string;
   readonly life: number;
+  /** The epic that the issue is in. */
+  readonly parent?: string;
 }
 
 export function newRun(): RunState {

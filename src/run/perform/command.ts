@@ -12,7 +12,7 @@ import { safeName } from "../../lib/home.js";
 import { withLock } from "../../lib/lock.js";
 import { digestOf, outputTails, renderTails } from "../../lib/output-digest.js";
 import { type CommandResult, runShellCommand } from "../../lib/run-command.js";
-import { type LifeContext, worktreePath } from "../context.js";
+import { attemptFolder, type LifeContext, worktreePath } from "../context.js";
 import { landingPath } from "./land.js";
 import { slotNumber } from "./slot-number.js";
 
@@ -22,7 +22,7 @@ export async function performCommand(
   effect: CommandEffect,
   signal: AbortSignal,
 ): Promise<Settled<IssueEvent>> {
-  const folder = life.run.home.attempt(life.run.runId, life.issueId, effect.folder);
+  const folder = attemptFolder(life, effect.folder);
   if (effect.place === "issue") {
     return { event: await runHere(life, effect, { folder, cwd: worktreePath(life), signal }) };
   }

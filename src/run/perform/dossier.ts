@@ -8,13 +8,12 @@ import type { Settled } from "../../durable/types.js";
 import { messageOf, Refusal } from "../../lib/errors.js";
 import { exists, readJson, writeDurably } from "../../lib/files.js";
 import { attemptOf, readExit } from "../../lib/process/attempt.js";
-import { type LifeContext, worktreePath } from "../context.js";
+import { attemptFolder, type LifeContext, worktreePath } from "../context.js";
 import { openWorktrees } from "../worktrees.js";
-import { branchOf } from "./land.js";
 
 /** The JSON is written last: where this life's is there, everything is. */
 export async function performDossier(life: LifeContext, effect: DossierEffect): Promise<Settled<IssueEvent>> {
-  const folder = life.run.home.attempt(life.run.runId, life.issueId, "");
+  const folder = attemptFolder(life, "");
   const [path, json] = [join(folder, "dossier.md"), join(folder, "dossier.json")];
   try {
     const there = await readJson(json);
@@ -56,7 +55,7 @@ async function collect(life: LifeContext, reason: string, folder: string): Promi
     prompts: attempts.map((attempt) => join(folder, attempt.folder, "prompt.md")),
     cost: { ...usage, minutes: (run.clock.now() - state.startedAt) / 60_000 },
     worktree_path: worktreePath(life),
-    branch: branchOf(issueId),
+    branch: life.names.branch,
   };
 }
 

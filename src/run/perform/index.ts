@@ -1,7 +1,7 @@
 import type { IssueEffect } from "../../core/issue/effects.js";
 import type { IssueEvent } from "../../core/issue/events.js";
 import type { Perform, Settled } from "../../durable/types.js";
-import type { LifeContext } from "../context.js";
+import { attemptFolder, type LifeContext } from "../context.js";
 import { endLeftoverCommands } from "../leftovers.js";
 import { performCommand } from "./command.js";
 import { performDossier } from "./dossier.js";
@@ -33,10 +33,10 @@ const performers: { readonly [K in IssueEffect["kind"]]: Performer<K> } = {
     performWait({ inbox: life.run.inbox, machine: life.machine, parse: parseIssueSignal }, effect, signal),
 };
 
-export function issuePerformer(life: LifeContext): Perform<IssueEvent, IssueEffect> {
+export function lifePerformer(life: LifeContext): Perform<IssueEvent, IssueEffect> {
   let alone: Promise<void> | null = null;
   return async (effect, { signal }) => {
-    alone ??= endLeftoverCommands(life.run.home.attempt(life.run.runId, life.issueId, ""));
+    alone ??= endLeftoverCommands(attemptFolder(life, ""));
     await alone;
     const perform = performers[effect.kind] as (
       life: LifeContext,

@@ -2,7 +2,6 @@ import type { LandEffect } from "../../core/issue/effects.js";
 import type { IssueEvent, LandOutcome } from "../../core/issue/events.js";
 import type { Settled } from "../../durable/types.js";
 import { commitLanding, followTarget, proposeLanding, putBranch } from "../../git/land.js";
-import { safeName } from "../../lib/home.js";
 import type { LifeContext, RunContext } from "../context.js";
 
 /** One landing worktree per run: two runs on one repository never share it. */
@@ -12,10 +11,6 @@ export function landingPath(run: RunContext): string {
 /** No issue's folder begins like this: their names begin with a letter or digit, or "-" for one that had to be changed. */
 export function landingName(runId: string): string {
   return `_landing-${runId}`;
-}
-
-export function branchOf(issueId: string): string {
-  return `ratchet/${safeName(issueId)}`;
 }
 
 /** Each part is safe to repeat: a proposal is only a proposal, and a commit that is on the line already has landed. */
@@ -33,10 +28,10 @@ async function land(life: LifeContext, effect: LandEffect, signal: AbortSignal):
   const { mirror, identity, runId } = life.run;
   switch (effect.op) {
     case "propose": {
-      const issue = await life.run.tracker.get(life.issueId);
-      if (issue?.status === "completed") return { type: "closed" };
+      const issue = life.trigger ? null : await life.run.tracker.get(life.issueId);
+      if (issue?.status === "completed" && life.run.options.only !== "land") return { type: "closed" };
       await life.run.landing.acquire(life.machine, signal);
-      const message = { issue: life.issueId, title: life.title, run: runId };
+      const message = { issue: life.names.item, title: life.title, run: runId };
       const proposal = await proposeLanding(mirror, { target: effect.target, head: effect.head, message, identity });
       return proposal;
     }
@@ -48,7 +43,7 @@ async function land(life: LifeContext, effect: LandEffect, signal: AbortSignal):
       return { type: "landed", commit: effect.commit, behind };
     }
     case "branch":
-      await putBranch(mirror, { branch: branchOf(life.issueId), head: effect.head });
+      await putBranch(mirror, { branch: life.names.branch, head: effect.head });
       return { type: "landed", commit: effect.head, behind: null };
   }
 }

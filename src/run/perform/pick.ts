@@ -1,7 +1,7 @@
 import type { Issue } from "../../core/ports/tracker.js";
 import type { RunEffect, RunEvent } from "../../core/run/effects.js";
 import type { Settled } from "../../durable/types.js";
-import type { RunContext } from "../context.js";
+import { type RunContext, runNames } from "../context.js";
 
 type Pick = Extract<RunEffect, { readonly kind: "pick" }>;
 
@@ -22,7 +22,8 @@ export async function performPick(run: RunContext, effect: Pick, signal: AbortSi
     const life = await run.history.nextLife(issue.id);
     const resume = run.options.resume ? await run.history.resumeFrom(issue.id) : null;
     run.slots.keep(issue.id, place);
-    const start = { issueId: issue.id, title: issue.title, life, resume, followUp: issue.followUpOf != null };
+    const { id: issueId, title, parent } = issue;
+    const start = { issueId, title, life, resume, parent, followUp: issue.followUpOf != null };
     return { event: { type: "picked", key: effect.key, start } };
   } catch (error) {
     place();
@@ -32,14 +33,29 @@ export async function performPick(run: RunContext, effect: Pick, signal: AbortSi
 
 /** The first that this run has not had; what it has had is hardly ever ready again, so a few rows are enough. */
 async function bestIssue(run: RunContext, not: readonly string[]): Promise<Issue | null> {
-  const { scope, resume } = run.options;
+  const { scope, resume, only } = run.options;
+  if (only === "land") return await namedIssue(run, not);
+  const ownItem = runNames(run.runId).item;
   const had = async (id: string) => not.includes(id) || (await run.history.hadLife(id));
   for (let limit = 8; ; limit *= 4) {
     const ready = await run.tracker.ready({ scope, resume, limit });
     for (const issue of ready) {
-      const madeHere = issue.followUpOf != null && (await had(issue.followUpOf));
-      if (!madeHere && !(await had(issue.id))) return issue;
+      const madeHere = issue.followUpOf != null && (issue.followUpOf === ownItem || (await had(issue.followUpOf)));
+      if (madeHere || (await had(issue.id))) continue;
+      if (only === "check" && (await run.history.resumeFrom(issue.id)) === null) continue;
+      return issue;
     }
     if (ready.length < limit) return null;
   }
+}
+
+/** To be landed by hand: whatever the tracker thinks of it. */
+async function namedIssue({ tracker, options, history }: RunContext, not: readonly string[]): Promise<Issue | null> {
+  const ids = options.scope.type === "ids" ? options.scope.ids : [];
+  for (const id of ids) {
+    if (not.includes(id) || (await history.hadLife(id))) continue;
+    const issue = await tracker.get(id);
+    if (issue) return issue;
+  }
+  return null;
 }

@@ -5,7 +5,7 @@ import type { Settled } from "../../durable/types.js";
 import { readJson } from "../../lib/files.js";
 import { followProgram } from "../../lib/process/follow.js";
 import { stopShellCommand } from "../../lib/run-command.js";
-import type { LifeContext } from "../context.js";
+import { attemptFolder, type LifeContext } from "../context.js";
 
 /** Winds down a turn or command that is still owed; that one settles by itself once its process is gone. */
 export async function performStop(
@@ -13,7 +13,7 @@ export async function performStop(
   effect: StopEffect,
   signal: AbortSignal,
 ): Promise<Settled<IssueEvent>> {
-  const folder = life.run.home.attempt(life.run.runId, life.issueId, effect.folder);
+  const folder = attemptFolder(life, effect.folder);
   const done: Settled<IssueEvent> = { event: { type: "stop-done", key: effect.key } };
   if (effect.how === "patient") {
     const end = await followProgram(folder, { signal, timeoutAt: life.run.clock.now() + 10_000 });

@@ -13,9 +13,13 @@ export async function performTracker(life: LifeContext, effect: TrackerEffect): 
     event: { type: "tracker-done", key, ok: true, ...(id === undefined ? {} : { id }) },
   });
   try {
+    const was = life.run.options.only === "land" ? await tracker.get(life.issueId) : null;
+    // Its work is landed after the fact: the tracker has said its last word already.
+    if (was?.status === "completed") return done();
     switch (effect.op) {
       case "claim": {
-        const won = await tracker.claim(life.issueId, runId);
+        const won = await tracker.claim(life.issueId, runId, { any: effect.any ?? false });
+        if (won && was) return { event: { type: "tracker-done", key, ok: true, was: was.status } };
         if (won) return done();
         return { event: { type: "tracker-done", key, ok: false, reason: "somebody else has it", lost: true } };
       }
@@ -32,7 +36,7 @@ export async function performTracker(life: LifeContext, effect: TrackerEffect): 
         await tracker.escalate(life.issueId, runId, effect.reason);
         return done();
       case "follow-up":
-        return done(await tracker.followUp(life.issueId, followUpText(life, effect.findings)));
+        return done(await tracker.followUp(life.names.item, followUpText(life, effect.findings)));
     }
   } catch (error) {
     return { event: { type: "tracker-done", key, ok: false, reason: messageOf(error), lost: false } };
@@ -41,7 +45,7 @@ export async function performTracker(life: LifeContext, effect: TrackerEffect): 
 
 function followUpText(life: LifeContext, ids: readonly string[]): { title: string; body: string } {
   const findings = life.ledger().findings.filter((finding) => ids.includes(finding.id));
-  return { title: `Follow-up of ${life.issueId}: ${life.title}`, body: findings.map(line).join("\n\n") };
+  return { title: `Follow-up of ${life.names.item}: ${life.title}`, body: findings.map(line).join("\n\n") };
 }
 
 /** The hidden id lets a repeated follow-up see what it has already said. */

@@ -14,7 +14,7 @@ import { findProgram } from "../../lib/process/find.js";
 import { followProgram } from "../../lib/process/follow.js";
 import { startProgram } from "../../lib/process/start.js";
 import { stopProgram } from "../../lib/process/stop.js";
-import { type LifeContext, runMachineId, takeSnapshot, worktreePath } from "../context.js";
+import { attemptFolder, type LifeContext, runMachineId, takeSnapshot, worktreePath } from "../context.js";
 import { renderPrompt } from "../prompt.js";
 import type { Release } from "../slots.js";
 import { filesOf } from "./turn-files.js";
@@ -31,7 +31,7 @@ export async function performTurn(
   effect: TurnEffect,
   signal: AbortSignal,
 ): Promise<Settled<IssueEvent>> {
-  const folder = life.run.home.attempt(life.run.runId, life.issueId, effect.folder);
+  const folder = attemptFolder(life, effect.folder);
   const release = await takeSlot(life, effect, { folder, signal });
   try {
     const clock = await ensureStarted(life, effect, folder);
@@ -186,7 +186,17 @@ async function reviewOf(
       reason: `the reviewer changed the tree (${changed.slice(0, 3).join(", ")}); the changes were discarded`,
     };
   }
-  return reading.review ?? { type: "protocol", reason: "the reviewer gave no verdict" };
+  const review = reading.review ?? { type: "protocol" as const, reason: "the reviewer gave no verdict" };
+  if (review.type === "protocol") return review;
+  return {
+    ...review,
+    findings: review.findings.map((one) => ({ ...one, file: fileIn(worktreePath(life), one.file) })),
+  };
+}
+
+/** Findings name files of the repository, wherever a checkout of it is. */
+function fileIn(worktree: string, file: string): string {
+  return file.startsWith(`${worktree}/`) ? file.slice(worktree.length + 1) : file;
 }
 
 async function lastMarker(agent: Agent, files: TurnFiles): Promise<Marker | null> {

@@ -1,12 +1,14 @@
 import type { WorktreeEffect } from "../../core/issue/effects.js";
 import type { IssueEvent } from "../../core/issue/events.js";
+import type { TriggerStart } from "../../core/run/effects.js";
 import type { Settled } from "../../durable/types.js";
 import { tipOf } from "../../git/mirror.js";
 import { hasCommit } from "../../git/mirror-refs.js";
+import { readReviewed } from "../../git/reviewed.js";
+import { adoptUsersBranch } from "../../git/users-branch.js";
 import { commitAll, openWorktree, removeWorktree } from "../../git/worktree.js";
 import { messageOf } from "../../lib/errors.js";
 import { type LifeContext, takeSnapshot, worktreePath } from "../context.js";
-import { branchOf } from "./land.js";
 import { giveBackSlotNumber } from "./slot-number.js";
 
 export async function performWorktree(life: LifeContext, effect: WorktreeEffect): Promise<Settled<IssueEvent>> {
@@ -20,25 +22,41 @@ export async function performWorktree(life: LifeContext, effect: WorktreeEffect)
 async function perform(life: LifeContext, effect: WorktreeEffect): Promise<IssueEvent> {
   const { mirror, settings, repoPath, target } = life.run;
   const path = worktreePath(life);
-  const branch = branchOf(life.issueId);
+  const { branch } = life.names;
   switch (effect.op) {
     case "open": {
       const tip = await tipOf(mirror, target);
       if (tip.type === "missing") return { type: "worktree-failed", key: effect.key, reason: tip.reason };
       const base = (await knownBase(life, effect.baseSha)) ?? tip.sha;
+      if (life.run.options.only === "land") await adoptUsersBranch(mirror, { path, branch });
       const opened = await openWorktree(mirror, { path, branch, base, copy: settings.worktree.copy, repoPath });
-      return { type: "worktree-ready", key: effect.key, ...opened, targetTip: tip.sha };
+      const reviewed = life.trigger ? { reviewBase: await baselineOf(life, life.trigger, tip.sha) } : {};
+      return { type: "worktree-ready", key: effect.key, ...opened, targetTip: tip.sha, ...reviewed };
     }
+    case "look":
+      return {
+        type: "worktree-seen",
+        key: effect.key,
+        snapshot: await takeSnapshot(life, life.state().reviewBase, null),
+      };
     case "commit-all": {
       await commitAll(path, effect.message, life.run.identity);
       const { reviewBase } = life.state();
       return { type: "worktree-committed", key: effect.key, snapshot: await takeSnapshot(life, reviewBase, null) };
     }
     case "remove":
-      await removeWorktree(mirror, { path, branch, issue: life.issueId, target });
+      await removeWorktree(mirror, { path, branch, issue: life.names.item, target });
       giveBackSlotNumber(life.run.home.root, path);
       return { type: "worktree-removed", key: effect.key };
   }
+}
+
+/** Where the review of a trigger of the run starts. */
+async function baselineOf({ run }: LifeContext, trigger: TriggerStart, tip: string): Promise<string> {
+  const { name, startCommit } = trigger;
+  const { baseline } = run.settings.validation_triggers[name]?.code_review ?? {};
+  if (baseline !== "since_last_review") return startCommit;
+  return (await readReviewed(run.mirror, { trigger: name, target: run.target, tip })) ?? startCommit;
 }
 
 /** An earlier life's base may be from another machine's repository. */

@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+import type { Ledger } from "../finding.js";
+import { emptyLedger, raise, waive } from "../ledger/ledger.js";
+import { adoptLife } from "./adopt.js";
+import { remark } from "./fixture.js";
+
+const life = { runId: "old", succeeded: false, remarks: [remark("Null deref", 1)], rounds: 3, commit: null, at: 5 };
+const told = ({ findings }: Ledger) => findings.map(({ title, status }) => `${title} ${status}`);
+
+describe("a life that was lived elsewhere", () => {
+  it("leaves what its last review found", () => {
+    const { findings } = adoptLife(emptyLedger("x"), life);
+    expect(findings).toMatchObject([
+      { title: "Null deref", stage: "per_issue_review", source: "review", visit: 3, run_id: "old", status: "open" },
+    ]);
+  });
+  it("takes the place of what an earlier one left", () => {
+    const first = adoptLife(emptyLedger("x"), life);
+    const second = adoptLife(first, { ...life, remarks: [remark("Leaks", 1, "b.ts")] });
+    expect(told(second)).toEqual(["Null deref superseded", "Leaks open"]);
+  });
+  it("closes what is open when it succeeded, a panel's findings too", () => {
+    const visit = { stage: "per_issue_review/style", source: "review", reviewer: "style", outcome: "fail" } as const;
+    const panel = raise(emptyLedger("x"), {
+      ...visit,
+      visit: 1,
+      at: 1,
+      commit: null,
+      runId: "r",
+      remarks: [remark("Ugly", 1, "c.ts")],
+    });
+    const both = adoptLife(panel.ledger, life);
+    expect(told(adoptLife(both, { ...life, succeeded: true, remarks: [] }))).toEqual([
+      "Ugly resolved",
+      "Null deref resolved",
+    ]);
+  });
+  it("closes nothing when it says nothing", () => {
+    const first = adoptLife(emptyLedger("x"), life);
+    expect(adoptLife(first, { ...life, remarks: [] })).toBe(first);
+  });
+  it("does not bring back what a person waived", () => {
+    const first = adoptLife(emptyLedger("x"), life);
+    const ids = first.findings.map(({ id }) => id);
+    const { ledger } = waive(first, { ids, reason: "fine", at: 6 });
+    expect(told(adoptLife(ledger, life))).toEqual(["Null deref waived"]);
+  });
+});

@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import type { ItemStatus } from "../ports/tracker.js";
+import { failWith, play, type Rules, remark, type Setup } from "./fixture.js";
+
+const phases = (setup: Setup, rules: Rules = {}) => {
+  const world = play(setup, rules);
+  const told = world.history.findLast((effect) => effect.kind === "tracker");
+  return { world, told: told?.kind === "tracker" ? told.op : "", roles: world.turns().map(({ role }) => role) };
+};
+const check: Setup = { review: {}, sessionEnd: {}, options: { only: "check" } };
+const land: Setup = { ...check, options: { only: "land" } };
+const broken: Rules["command"] = (effect) => ({ exitCode: effect.name === "test" ? 1 : 0 });
+
+describe("run --resume --check-only", () => {
+  it("begins at the gate, goes through session_end and review, and lands; no agent starts", () => {
+    const { world, roles, told } = phases(check);
+    expect(roles).toEqual(["reviewer"]);
+    expect(world.commands()).toEqual(expect.arrayContaining(["gate:1:test", "session_end:02:one"]));
+    expect(world.finished()).toMatchObject({ status: "success", commit: "c1" });
+    expect(told).toBe("complete");
+  });
+
+  it.each<[string, Setup, Rules, string]>([
+    ["a failing gate", check, { command: broken }, "gate_failed"],
+    ["uncommitted changes", check, { left: { dirtyCount: 1, dirty: ["a"], filesTree: "x" } }, "gate_failed"],
+    ["a blocking review", check, { review: () => failWith(remark("Wrong", 0)) }, "review_failed"],
+    [
+      "a blocking review that would be remediated",
+      { ...check, review: { failure_mode: "remediate" } },
+      { review: () => failWith(remark("Wrong", 0)) },
+      "review_failed",
+    ],
+    ["a conflict", check, { land: () => ({ type: "conflict", tip: "t", files: ["a"] }) }, "landing_failed"],
+  ])("%s ends it failed, and nobody is asked to fix it", (_, setup, rules, error) => {
+    const { world, roles, told } = phases(setup, rules);
+    expect(world.finished()).toMatchObject({ status: "failed", error });
+    expect(roles.filter((role) => role !== "reviewer")).toEqual([]);
+    expect(told).toBe("fail");
+  });
+
+  it("a failing session_end that would be remediated gets no fixer", () => {
+    const sessionEnd = { failure_mode: "remediate", max_retries: 2 } as const;
+    const failing: Rules["command"] = (effect) => ({ exitCode: effect.stage === "session_end" ? 1 : 0 });
+    const { world, roles } = phases({ ...check, sessionEnd }, { command: failing });
+    expect(roles).toEqual(["reviewer"]);
+    expect(world.reported("session-end-completed")).toMatchObject([{ result: "fail", reason: "command_failed" }]);
+  });
+});
+
+describe("ratchet land", () => {
+  it.each(["merge", "branch"] as const)("in mode %s runs the gate alone, then lands on the target", (mode) => {
+    const { world, roles } = phases({ ...land, settings: { finalize: { mode, into: null } } });
+    expect(roles).toEqual([]);
+    expect(world.commands()).toEqual(["gate:1:test", "gate:1:lint"]);
+    expect(world.history.flatMap((effect) => (effect.kind === "land" ? [effect.op] : []))).toEqual([
+      "propose",
+      "commit",
+    ]);
+    expect(world.finished()).toMatchObject({ status: "success", message: "Landed by hand" });
+  });
+
+  it.each<[ItemStatus, string]>([
+    ["failed", "fail"],
+    ["waiting_for_response", "escalate"],
+    ["quarantined", "escalate"],
+    ["available", "release"],
+  ])("refused, an item that was %s is that again (%s)", (was, op) => {
+    const { world, told } = phases(land, { command: broken, tracker: () => ({ was }) });
+    expect(world.finished()).toMatchObject({ status: "failed", error: "gate_failed" });
+    expect(told).toBe(op);
+  });
+});

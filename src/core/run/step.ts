@@ -1,0 +1,48 @@
+import type { Next } from "../next.js";
+import type { ReportBody, RunReport } from "../report.js";
+import type { TriggerSettings } from "../settings.js";
+import type { RunEffect, RunOptions } from "./effects.js";
+import type { RunState } from "./state.js";
+
+export type RunNext = Next<RunState, RunEffect, RunReport>;
+
+/** What a run is decided by and does not own. */
+export interface RunPolicy extends RunOptions {
+  readonly triggers?: TriggerSettings;
+  /** budgets.run.minutes; what turns cost is counted by whoever drives the run. */
+  readonly minutes?: number | null;
+}
+
+/** One transition of a run being made; it lives for one event. */
+export class RunStep {
+  state: RunState;
+  readonly policy: RunPolicy;
+  readonly effects: RunEffect[] = [];
+  private readonly cancelled: string[] = [];
+  private readonly reports: RunReport[] = [];
+  constructor(policy: RunPolicy, state: RunState) {
+    this.policy = policy;
+    this.state = state;
+  }
+  set(patch: Partial<RunState>): void {
+    this.state = { ...this.state, ...patch };
+  }
+  report(body: ReportBody): void {
+    this.reports.push(body);
+  }
+  log(level: "info" | "warn" | "error", text: string): void {
+    this.report({ type: "log", level, text });
+  }
+  cancel(key: string | null): void {
+    if (key !== null) this.cancelled.push(key);
+  }
+  next(): RunNext {
+    const effects = this.effects.filter((effect) => !this.cancelled.includes(effect.key));
+    return { state: this.state, effects, cancel: this.cancelled, reports: this.reports };
+  }
+}
+
+/** The run was told to end, or an abort ends it: nothing new begins. */
+export function isEnding({ draining, stopping, aborting }: RunState): boolean {
+  return draining || stopping || aborting;
+}

@@ -1,0 +1,77 @@
+import type { Ledger } from "../core/finding.js";
+import type { IssueEffect } from "../core/issue/effects.js";
+import type { IssueEvent } from "../core/issue/events.js";
+import { type IssuePolicy, issueMachine } from "../core/issue/machine.js";
+import type { IssueLife, IssueState } from "../core/issue/state.js";
+import type { RunReport } from "../core/report.js";
+import { drive } from "../durable/drive.js";
+import { messageOf } from "../lib/errors.js";
+import { attemptFolder, type LifeContext, type LifeNames, type RunContext } from "./context.js";
+import { lifePerformer } from "./perform/index.js";
+
+/** Whose life it is: an issue's, or a trigger's of the run. */
+export interface Life {
+  readonly machine: string;
+  /** Empty: the run itself. */
+  readonly issueId: string;
+  readonly title: string;
+  readonly names: LifeNames;
+  /** Whose findings they are. */
+  readonly ledger: Ledger;
+  readonly initial: IssueState;
+  readonly trigger?: LifeContext["trigger"];
+}
+
+/** Drives one life to its end, from wherever its journal stands. */
+export async function driveLife(run: RunContext, whose: Life, stop: AbortSignal): Promise<IssueLife> {
+  const { machine, issueId, title, names, trigger } = whose;
+  let current: IssueLife = { state: whose.initial, ledger: whose.ledger };
+  const life: LifeContext = {
+    run,
+    machine,
+    issueId,
+    title,
+    names,
+    ...(trigger ? { trigger } : {}),
+    ledger: () => current.ledger,
+    state: () => current.state,
+    pending: new Map(),
+  };
+  try {
+    return await drive<IssueLife, IssueEvent, IssueEffect, RunReport>({
+      log: run.journal.life(machine, whose.ledger.issueId),
+      initial: current,
+      transition: issueMachine(policyOf(life)),
+      perform: lifePerformer(life),
+      crashed: (effect, error) => ({
+        type: "crashed",
+        key: effect.key,
+        effect: effect.kind,
+        message: messageOf(error),
+      }),
+      now: () => run.clock.now(),
+      stop,
+      onCommit: (state) => {
+        current = state;
+        // Whoever goes back to work on a failed landing lets the next one land meanwhile.
+        if (state.state.phase !== "finalizing") run.landing.release(machine);
+      },
+    });
+  } finally {
+    run.slots.dropKept(issueId);
+    run.landing.release(machine);
+  }
+}
+
+export function policyOf(life: Pick<LifeContext, "run" | "names" | "trigger">): IssuePolicy {
+  const { settings, runId, projectId, target, options } = life.run;
+  return {
+    settings,
+    runId,
+    projectId,
+    target,
+    options,
+    promptPath: (folder) => `${attemptFolder(life, folder)}/prompt.md`,
+    ...(life.trigger ? { trigger: life.trigger.name } : {}),
+  };
+}

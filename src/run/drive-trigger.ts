@@ -1,0 +1,33 @@
+import { triggerResult } from "../core/issue/session-end-result.js";
+import { newIssue } from "../core/issue/state.js";
+import type { RunEvent, TriggerStart } from "../core/run/effects.js";
+import { markReviewed } from "../git/reviewed.js";
+import { type RunContext, runNames, triggerMachineId } from "./context.js";
+import { driveLife, type Life, policyOf } from "./drive-life.js";
+
+type TriggerEnded = Extract<RunEvent, { readonly type: "trigger-ended" }>;
+
+/** Leads the life of a trigger of the run to its end. Its findings are kept under the run's id. */
+export async function driveTrigger(run: RunContext, start: TriggerStart, stop: AbortSignal) {
+  const { name, number, folders, budget } = start;
+  const fresh = newIssue({ issueId: "", title: name, life: number, resume: null });
+  const life: Life = {
+    machine: triggerMachineId(run.runId, name, number),
+    issueId: "",
+    title: `${name} of run ${run.runId}`,
+    names: runNames(run.runId),
+    ledger: await run.history.ledger(run.runId),
+    initial: { ...fresh, folders, ...(budget === undefined ? {} : { runBudget: budget }) },
+    trigger: start,
+  };
+  const { state } = await driveLife(run, life, stop);
+  stop.throwIfAborted();
+  const result = triggerResult(policyOf({ run, names: life.names, trigger: start }), state);
+  if (result.code_review_result?.ran) {
+    // What fixers committed and could not land has been reviewed, but is not on the branch.
+    const commit = state.ending?.commit ? (state.work?.head ?? state.baseSha) : state.baseSha;
+    await markReviewed(run.mirror, { trigger: name, target: run.target, commit });
+  }
+  const { trackerOwed } = state;
+  return { type: "trigger-ended", ...result, trackerOwed, folders: state.folders } satisfies Omit<TriggerEnded, "key">;
+}

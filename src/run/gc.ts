@@ -1,0 +1,149 @@
+import { readdir, readFile, rm, stat } from "node:fs/promises";
+import { dirname, join, relative, sep } from "node:path";
+import { type GcAction, type GcData, type GcIssue, type GcPlan, type GcRun, planGc } from "../core/gc.js";
+import type { IssueRecord, RunRecord } from "../core/record.js";
+import { removeLandingWorktree } from "../git/land.js";
+import { type Mirror, openMirror } from "../git/mirror.js";
+import { packMirror } from "../git/pack.js";
+import { removeTree } from "../git/remove-tree.js";
+import { listWorktrees } from "../git/worktree.js";
+import { codeOf } from "../lib/errors.js";
+import { exists } from "../lib/files.js";
+import type { Home } from "../lib/home.js";
+import { withLock } from "../lib/lock.js";
+import { landingName } from "./perform/land.js";
+import { giveBackSlotNumber } from "./perform/slot-number.js";
+import { openWorktrees } from "./worktrees.js";
+
+/** What clearing away needs to know; app.ts brings it from the store. */
+export interface GcParts {
+  readonly home: Home;
+  readonly projectId: string;
+  readonly repoPath: string;
+  readonly retentionDays: number;
+  readonly now: number;
+  readonly runs: () => Promise<readonly KnownRun[]>;
+  /** Of all projects. */
+  readonly isKnown: (runId: string) => Promise<boolean>;
+  /** The paths of texts that open findings have outside of the database. */
+  readonly openTexts: () => Promise<readonly string[]>;
+  /** False: it is not over after all. */
+  readonly deleteRun: (runId: string) => Promise<boolean>;
+}
+export interface KnownRun {
+  readonly runId: string;
+  readonly record: Omit<RunRecord, "issues">;
+  readonly unfinished: boolean;
+  readonly issues: readonly { readonly issueId: string; readonly record: IssueRecord }[];
+}
+
+export interface Gc {
+  readonly plan: GcPlan;
+  perform(): Promise<void>;
+}
+
+export async function openGc(parts: GcParts): Promise<Gc> {
+  const mirrorPath = parts.home.mirror(parts.projectId);
+  const mirror = (await exists(mirrorPath)) ? await openMirror({ repoPath: parts.repoPath, mirrorPath }) : null;
+  const plan = planGc(await gather(parts, mirror));
+  return {
+    plan,
+    perform: async () => {
+      for (const action of plan.actions) await performOne(parts, action, mirror);
+    },
+  };
+}
+
+async function gather(parts: GcParts, mirror: Mirror | null): Promise<GcData> {
+  const { home, projectId, repoPath } = parts;
+  const { work } = openWorktrees({ home, projectId, repoPath });
+  const runs = await parts.runs();
+  const known = new Map<string, Promise<GcIssue["work"]>>();
+  const workOf = (issueId: string, target: string) => {
+    const key = `${target} ${issueId}`;
+    const found = known.get(key) ?? work(issueId, target);
+    known.set(key, found);
+    return found;
+  };
+  return {
+    now: parts.now,
+    retentionDays: parts.retentionDays,
+    runs: await Promise.all(runs.map((run) => toGcRun(run, home, workOf))),
+    orphans: await orphansIn(parts),
+    neededRuns: (await parts.openTexts()).map((path) => relative(home.run(""), path).split(sep)[0] ?? ""),
+    landings: await landingsIn(dirname(home.worktree(projectId, "_"))),
+    slots: await slotsIn(join(home.root, "slots")),
+    mirror: mirror && { path: mirror.path, checkouts: (await listWorktrees(mirror)).length },
+  };
+}
+
+async function toGcRun(
+  { runId, record, unfinished, issues }: KnownRun,
+  home: Home,
+  workOf: (issueId: string, target: string) => Promise<GcIssue["work"]>,
+): Promise<GcRun> {
+  const looked = issues.map(async ({ issueId, record: { status } }) => {
+    const work = status === "success" ? "landed" : await workOf(issueId, record.target_branch);
+    return { issueId, status, work } as const;
+  });
+  const ended = Date.parse(record.completed_at ?? "");
+  const endedAt = Number.isNaN(ended) ? null : ended;
+  return { runId, folder: home.run(runId), endedAt, unfinished, issues: await Promise.all(looked) };
+}
+
+async function landingsIn(folder: string): Promise<GcData["landings"]> {
+  const prefix = landingName("");
+  const names = (await namesIn(folder)).filter((name) => name.startsWith(prefix));
+  return names.map((name) => ({ runId: name.slice(prefix.length), path: join(folder, name) }));
+}
+
+async function orphansIn({ home, isKnown }: GcParts): Promise<GcData["orphans"]> {
+  const orphans: { path: string; at: number }[] = [];
+  for (const name of await namesIn(home.run(""))) {
+    if (!(await isKnown(name))) orphans.push({ path: home.run(name), at: (await stat(home.run(name))).mtimeMs });
+  }
+  return orphans;
+}
+
+async function slotsIn(folder: string): Promise<GcData["slots"]> {
+  const files = (await namesIn(folder)).map((name) => join(folder, name));
+  return await Promise.all(
+    files.map(async (file) => {
+      const worktree = await readFile(file, "utf8");
+      return { file, worktree, exists: await exists(worktree) };
+    }),
+  );
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return [];
+    throw error;
+  }
+}
+
+/** The database first: a folder that is left over is found again, a record without its folder would point nowhere. */
+async function performOne(parts: GcParts, action: GcAction, mirror: Mirror | null): Promise<void> {
+  switch (action.kind) {
+    case "run":
+      if (await parts.deleteRun(action.runId)) await removeTree(action.path);
+      return;
+    case "folder":
+      return await removeTree(action.path);
+    case "landing":
+      await withLock(join(parts.home.root, "locks", "landings"), async () => {
+        if (mirror) await removeLandingWorktree(mirror, action.path);
+        await rm(action.path, { recursive: true, force: true });
+        giveBackSlotNumber(parts.home.root, action.path);
+      });
+      return;
+    case "slot":
+      return await rm(action.path, { force: true });
+    case "mirror": {
+      const pruneBefore = parts.now / 1000 - parts.retentionDays * 86_400;
+      return await packMirror(action.path, action.prune ? pruneBefore : null);
+    }
+  }
+}

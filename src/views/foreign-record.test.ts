@@ -1,0 +1,113 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { IssueRecord } from "../core/record.js";
+import { readForeignRun } from "./foreign-record.js";
+
+const here = { repoPath: "/here", now: Date.UTC(2026, 0, 2) };
+const read = (value: unknown) => {
+  const run = readForeignRun(value, here);
+  if (typeof run === "string") throw new Error(run);
+  return run;
+};
+const issue = (fields: unknown): IssueRecord | undefined => read({ run_id: "r", issues: { x: fields } }).issues[0];
+
+describe("a run record from elsewhere", () => {
+  it.each<[string, unknown, string]>([
+    ["a list", [], "not a JSON object"],
+    ["a text", "x", "not a JSON object"],
+    ["nothing", null, "not a JSON object"],
+    ["no run_id", { issues: {} }, "run_id is missing"],
+    ["a number as run_id", { run_id: 5 }, "run_id is missing"],
+    ["a path as run_id", { run_id: "../x" }, "run_id is no id"],
+    ["a hidden file as run_id", { run_id: ".x" }, "run_id is no id"],
+  ])("is refused: %s", (_what, value, reason) => {
+    expect(readForeignRun(value, here)).toContain(reason);
+  });
+
+  it("A4 needs no more than an id", () => {
+    expect(read({ run_id: "r" })).toEqual({
+      run: {
+        run_id: "r",
+        started_at: "2026-01-02T00:00:00.000Z",
+        completed_at: null,
+        version: "",
+        repo_path: "/here",
+        status: "interrupted",
+        exit_code: null,
+        target_branch: "",
+        run_start_commit: "",
+        config: {},
+        run_end: null,
+      },
+      issues: [],
+    });
+    expect(issue({})).toMatchObject({
+      issue_id: "x",
+      status: "interrupted",
+      session_id: null,
+      last_review_issues: null,
+    });
+  });
+
+  it("is over: what was still running when it was written is interrupted", () => {
+    const run = read({ run_id: "r", status: "running", issues: { x: { status: "running" } } });
+    expect(run.run.status).toBe("interrupted");
+    expect(run.issues[0]?.status).toBe("interrupted");
+  });
+
+  it.each<[unknown, string]>([
+    ["success", "success"],
+    ["failed", "failed"],
+    ["timeout", "failed"],
+    ["escalated", "escalated"],
+    ["odd", "interrupted"],
+    [7, "interrupted"],
+  ])("reads the issue's status %j as %s", (given, expected) => {
+    expect(issue({ status: given })?.status).toBe(expected);
+  });
+
+  it("says of a run without a status what its issues came to", () => {
+    const status = (...all: string[]) =>
+      read({
+        run_id: "r",
+        completed_at: "2026-01-01",
+        issues: Object.fromEntries(all.map((one, i) => [i, { status: one }])),
+      }).run.status;
+    expect(status("success", "success")).toBe("succeeded");
+    expect(status("success", "timeout")).toBe("failed");
+  });
+
+  it("writes times as Ratchet does, so that they compare as texts", () => {
+    const { run, issues } = read({
+      run_id: "r",
+      started_at: "2026-01-12T12:00:00.123456+02:00",
+      completed_at: "oops",
+      issues: { x: {}, y: { started_at: "2026-01-13T00:00:00Z" } },
+    });
+    expect(run).toMatchObject({ started_at: "2026-01-12T10:00:00.123Z", completed_at: null });
+    expect(issues.map((one) => one.started_at)).toEqual([run.started_at, "2026-01-13T00:00:00.000Z"]);
+  });
+
+  it("makes absolute paths relative, to the repository it was written in or to this one", () => {
+    const files = ["/there/src/a.ts", "/here/b.ts", "/elsewhere/c.ts", "d.ts", "/there"];
+    const { issues } = read({
+      run_id: "r",
+      repo_path: "/there/",
+      issues: { x: { last_review_issues: files.map((file) => ({ file })) } },
+    });
+    const read_ = issues[0]?.last_review_issues?.map(({ file }) => file);
+    expect(read_).toEqual(["src/a.ts", "b.ts", "/elsewhere/c.ts", "d.ts", "/there"]);
+  });
+
+  it("never throws", () => {
+    const fields = fc.dictionary(
+      fc.constantFrom("status", "session_id", "last_review_issues", "usage", "findings", "x"),
+      fc.anything(),
+    );
+    const run = fc.record({
+      run_id: fc.constant("r"),
+      issues: fc.dictionary(fc.string(), fc.oneof(fields, fc.anything())),
+    });
+    fc.assert(fc.property(fc.oneof(fc.anything(), run), (value) => void readForeignRun(value, here)));
+  });
+});

@@ -1,0 +1,81 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { IssueRecord } from "../../src/core/record.js";
+import type { ImportedRun } from "../../src/store/store.js";
+import { readForeignRun } from "../../src/views/foreign-record.js";
+import { newItem } from "./new-item.js";
+import { type TempStore, tempStore } from "./temp-store.js";
+
+let temp: TempStore;
+beforeEach(async () => {
+  temp = await tempStore();
+  for (const path of ["/work/p", "/work/q"]) await temp.store.registerProject(path);
+});
+afterEach(() => temp.done());
+
+const remark = { file: "a.ts", line_start: 1, line_end: 2, priority: 1, title: "Wrong", body: { text: "so" } };
+
+function imported(projectId: string, issue: Partial<IssueRecord> = {}, runId = "r"): ImportedRun {
+  const issues = { i: { status: "failed", session_id: "s", last_review_issues: [{ title: "Wrong" }] } };
+  const read = readForeignRun(
+    { run_id: runId, started_at: "2026-01-01T00:00:00Z", issues },
+    { repoPath: "/work", now: 0 },
+  );
+  if (typeof read === "string") throw new Error(read);
+  return {
+    record: { ...read.run, project_id: projectId },
+    issues: read.issues.map((record) => ({ record: { ...record, ...issue }, remarks: [remark] })),
+  };
+}
+const open = async (projectId: string) =>
+  (await temp.store.findings({ projectId, all: false })).map(({ title, run_id }) => `${title} ${run_id}`);
+
+describe("an imported run", () => {
+  it("is over, is the issue's last record, and its findings are in the ledger", async () => {
+    expect(await temp.store.importRun(imported("p"))).toEqual({ runId: "r", isNew: true });
+    expect(await temp.store.unfinishedRuns(null)).toEqual([]);
+    expect(await temp.store.lastRecord("p", "i")).toMatchObject({ runId: "r", life: 1, record: { session_id: "s" } });
+    expect(await open("p")).toEqual(["Wrong r"]);
+    expect(await temp.store.nextLife("p", "i")).toBe(2);
+  });
+
+  it("changes nothing the second time, whoever is faster", async () => {
+    const second = await temp.again();
+    const results = await Promise.all([temp.store, second, temp.store].map((store) => store.importRun(imported("p"))));
+    expect(results.filter(({ isNew }) => isNew)).toHaveLength(1);
+    expect(await temp.store.issueRecords("r")).toHaveLength(1);
+    expect(await open("p")).toEqual(["Wrong r"]);
+  });
+
+  it("may be two repositories' own: the second has the project in its id", async () => {
+    await temp.store.importRun(imported("p"));
+    expect(await temp.store.importRun(imported("q"))).toEqual({ runId: "r-q", isNew: true });
+    expect(await temp.store.importRun(imported("q"))).toEqual({ runId: "r-q", isNew: false });
+    expect(await open("q")).toEqual(["Wrong r-q"]);
+  });
+
+  it("older than what is known changes no finding and no order", async () => {
+    await temp.store.importRun(imported("p", { started_at: "2026-02-01T00:00:00Z", status: "success" }, "newer"));
+    await temp.store.importRun(imported("p"));
+    expect(await open("p")).toEqual([]);
+    expect(await temp.store.lastRecord("p", "i")).toMatchObject({ runId: "newer" });
+  });
+
+  it("puts its issue before those that were never begun, and makes none", async () => {
+    const { workItems } = temp.store;
+    await workItems.add(newItem("p", { id: "fresh", priority: 0 }));
+    await workItems.add(newItem("p", { id: "i", priority: 3 }));
+    await temp.store.importRun(imported("p"));
+    const ready = await workItems.ready({ projectId: "p", scope: { type: "all" }, resume: true, limit: 9, now: 0 });
+    expect(ready.map(({ id }) => id)).toEqual(["i", "fresh"]);
+    expect(await workItems.get("q", "i")).toBeNull();
+  });
+
+  it("with findings and no session goes on in the session of the one before", async () => {
+    await temp.store.importRun(imported("p", { last_review_issues: null }, "first"));
+    const later = { started_at: "2026-02-01T00:00:00Z", session_id: null };
+    await temp.store.importRun(imported("p", later, "second"));
+    const last = await temp.store.lastRecord("p", "i");
+    expect(last).toMatchObject({ runId: "second", record: { session_id: "s" } });
+    expect(last?.record.last_review_issues).toMatchObject([{ title: "Wrong" }]);
+  });
+});

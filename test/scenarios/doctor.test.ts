@@ -1,0 +1,120 @@
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { Check } from "../../src/views/doctor.js";
+import { type Sandbox, sandbox } from "./sandbox.js";
+
+interface Examined {
+  readonly code: number | null;
+  readonly checks: Readonly<Record<string, Check>>;
+}
+
+async function examine(box: Sandbox, options: { env?: NodeJS.ProcessEnv; cwd?: string } = {}): Promise<Examined> {
+  const { code, stdout } = await box.start(["doctor", "--json"], options).ended;
+  const { checks }: { checks: Check[] } = JSON.parse(stdout);
+  return { code, checks: Object.fromEntries(checks.map((check) => [check.name, check])) };
+}
+const missing = ({ checks }: Examined) => Object.values(checks).flatMap(({ name, ok }) => (ok ? [] : [name]));
+
+/** A reviewer that objects once, so that the lives have something to tell. */
+function configure(box: Sandbox): void {
+  const work = 'echo x >> "$RATCHET_ISSUE_ID.txt" && git add -A && git commit -q -m "Did it"\n';
+  const finding = { file: "a", line_start: 1, line_end: 1, priority: 1, title: "Too short", body: "" };
+  const fail = JSON.stringify({ verdict: "fail", findings: [finding] });
+  const review = `cat > /dev/null
+if [ "$RATCHET_ATTEMPT" = 1 ]; then echo '${fail}'; else echo '{"verdict": "pass", "findings": []}'; fi\n`;
+  box.configure({
+    agent: { type: "command", command: box.script("agent", work) },
+    commands: { test: "true" },
+    evidence_check: { required: ["test"] },
+    per_issue_review: { enabled: true, reviewer_type: "command", command: box.script("review", review) },
+  });
+}
+
+test("doctor finds everything there, and that the history of a finished run gives what is stored", async () => {
+  const box = sandbox();
+  configure(box);
+  await box.add("one");
+  await box.add("two", { more: ["--dep", "one"] });
+  expect((await box.ratchet("run")).code).toBe(0);
+  expect(await box.issue("one")).toMatchObject({ review_attempts: 2 });
+  const examined = await examine(box);
+  expect([examined.code, missing(examined)]).toEqual([0, []]);
+  expect(Object.keys(examined.checks)).toEqual([
+    ...["git", "repository", "configuration", "agent", "reviewer command"],
+    ...["tracker", "state home", "database", "disk", "journal"],
+  ]);
+  const { run_id } = await box.record();
+  expect(examined.checks.journal?.detail).toBe(`run ${run_id}: the history of 3 machines gives what is stored`);
+  const { code, stdout } = await box.ratchet("doctor");
+  expect([code, stdout]).toEqual([0, expect.stringContaining("everything that is needed is there")]);
+});
+
+test("doctor notices a stored row that its history does not give", async () => {
+  const box = sandbox();
+  configure(box);
+  await box.add("one");
+  await box.ratchet("run");
+  const { DatabaseSync } = await import("@photostructure/sqlite");
+  const database = new DatabaseSync(join(box.home, "ratchet.db"));
+  database.exec(`UPDATE steps SET state = json_set(state, '$.turns', 99) WHERE state ->> '$.issueId' = 'one'`);
+  database.close();
+  const examined = await examine(box);
+  expect([examined.code, missing(examined)]).toEqual([1, ["journal"]]);
+  expect(examined.checks.journal?.detail).toContain(":one does not give what is stored");
+});
+
+test("doctor names what is missing, with advice, and exits 1", async () => {
+  const box = sandbox();
+  const review = { enabled: true, reviewer_type: "command", command: ["no-such-reviewer"] };
+  box.configure({ agent: { type: "command", command: ["no-such-agent"] }, per_issue_review: review });
+  const examined = await examine(box);
+  expect([examined.code, missing(examined)]).toEqual([1, ["agent", "reviewer command"]]);
+  for (const name of ["agent", "reviewer command"]) expect(examined.checks[name]?.advice).toMatch(/\S/);
+  const { stdout } = await box.ratchet("doctor");
+  expect(stdout).toMatch(/^MISSING {2}agent +.*no-such-agent/m);
+  expect(stdout).toContain("2 of 10 need attention");
+});
+
+test("doctor sends somebody without a configuration to init, and one with a wrong one to config check", async () => {
+  const box = sandbox();
+  const none = await examine(box);
+  expect([none.code, missing(none)]).toEqual([1, ["configuration"]]);
+  expect(none.checks.configuration?.advice).toContain("ratchet init");
+  box.write("ratchet.yaml", "agent: {type: command, command: [sh]}\nmax_agents: -3\nmax_isues: 2\n");
+  const wrong = await examine(box);
+  expect(wrong.checks.configuration).toMatchObject({ ok: false, advice: expect.stringContaining("config check") });
+  expect(wrong.checks.configuration?.detail).toMatch(/^ratchet\.yaml:2:.*\(and 1 more\)$/);
+});
+
+test("doctor notices an old git, no git, and no repository", async () => {
+  const box = sandbox();
+  configure(box);
+  const bin = join(box.root, "old");
+  mkdirSync(bin);
+  writeFileSync(
+    join(bin, "git"),
+    `#!/bin/sh\n[ "$1" = --version ] && echo git version 2.30.2 || exec ${gitPath} "$@"\n`,
+  );
+  chmodSync(join(bin, "git"), 0o755);
+  const old = await examine(box, { env: { PATH: `${bin}:${box.env.PATH}` } });
+  expect(missing(old)).toEqual(["git"]);
+  expect(old.checks.git).toMatchObject({ detail: "git version 2.30.2", advice: expect.stringContaining("2.38") });
+  const none = await examine(box, { env: { PATH: join(box.root, "empty") } });
+  expect(missing(none)).toContain("git");
+  const outside = await examine(box, { cwd: box.root });
+  expect(missing(outside)).toEqual(["repository", "configuration"]);
+});
+const gitPath = (process.env.PATH ?? "")
+  .split(":")
+  .map((folder) => join(folder, "git"))
+  .find(existsSync);
+
+test("doctor says when the state home cannot be used", async () => {
+  const box = sandbox();
+  configure(box);
+  const place = box.put("a-file", "");
+  const { code, checks } = await examine(box, { env: { RATCHET_HOME: join(place, "home") } });
+  expect(code).toBe(1);
+  expect(checks["state home"]).toMatchObject({ ok: false, advice: expect.stringContaining("RATCHET_HOME") });
+});

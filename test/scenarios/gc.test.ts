@@ -1,0 +1,93 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { type Sandbox, sandbox } from "./sandbox.js";
+
+const agent = `
+cat >/dev/null
+echo "$RATCHET_ISSUE_ID $RATCHET_ATTEMPT" >"$RATCHET_ISSUE_ID.txt"
+git add --all && git commit --quiet --message "Work on $RATCHET_ISSUE_ID"
+`;
+function world(): Sandbox {
+  const box = sandbox();
+  box.configure({
+    agent: { type: "command", command: box.script("agent.sh", agent) },
+    commands: { check: "! ls bad*.txt" },
+    evidence_check: { required: ["check"] },
+  });
+  return box;
+}
+
+/** Runs end in the present: what is old is made old in the record, as time would. */
+async function makeOld(box: Sandbox): Promise<void> {
+  const { DatabaseSync } = await import("@photostructure/sqlite");
+  const database = new DatabaseSync(join(box.home, "ratchet.db"));
+  const old = new Date(Date.now() - 31 * 86_400_000).toISOString();
+  database.exec(`UPDATE runs SET started_at = '${old}', record = json_set(record, '$.completed_at', '${old}')`);
+  database.close();
+}
+const runs = (box: Sandbox) => readdirSync(join(box.home, "runs"));
+
+test("gc removes old runs whose work has landed, keeps the issue's findings and everything young", async () => {
+  const box = world();
+  await box.add("done");
+  expect((await box.ratchet("run")).code).toBe(0);
+  await makeOld(box);
+  await box.add("young");
+  expect((await box.ratchet("run")).code).toBe(0);
+  const [old = "", young = ""] = runs(box).sort();
+  const dry = JSON.parse((await box.ratchet("gc", "--dry-run", "--json")).stdout);
+  expect(dry.dry_run).toBe(true);
+  expect(dry.actions.filter(({ kind }: { kind: string }) => kind === "run")).toMatchObject([{ runId: old }]);
+  expect(runs(box)).toHaveLength(2);
+  const done = await box.ratchet("gc");
+  expect([done.code, done.stdout]).toEqual([0, expect.stringContaining(`removed run ${old}`)]);
+  expect(runs(box)).toEqual([young]);
+  expect((await box.ratchet("logs", "show", old)).code).toBe(1);
+  expect((await box.ratchet("logs", "show", young)).code).toBe(0);
+  expect(await box.status("done")).toBe("completed");
+  expect((await box.ratchet("gc", "--dry-run")).stdout).not.toContain("run ");
+  expect((await box.ratchet("doctor")).stdout).not.toContain("journal of");
+});
+
+test("gc never touches unlanded work: its run stays until the work is parked, and comes back whole afterwards", async () => {
+  const box = world();
+  await box.add("bad");
+  expect((await box.ratchet("run")).code).toBe(1);
+  const { worktree_path, run } = { ...(await box.issue("bad")), run: runs(box)[0] ?? "" };
+  await makeOld(box);
+  const kept = await box.ratchet("gc");
+  expect(kept.stdout).toContain(`kept run ${run}: bad has work that has neither landed nor been parked`);
+  expect(runs(box)).toEqual([run]);
+  expect(existsSync(join(worktree_path ?? "", "bad.txt"))).toBe(true);
+  expect((await box.ratchet("worktree", "park", "bad")).code).toBe(0);
+  expect((await box.ratchet("gc")).stdout).toContain(`removed run ${run}`);
+  expect(runs(box)).toEqual([]);
+  expect((await box.ratchet("worktree", "restore", "bad")).code).toBe(0);
+  expect(existsSync(join(worktree_path ?? "", "bad.txt"))).toBe(true);
+  execFileSync("git", ["fsck", "--no-dangling"], { cwd: join(box.home, "repos", "shop.git"), env: box.env });
+  expect((await box.ratchet("run", "--resume")).code).toBe(1);
+});
+
+test("gc leaves an unfinished run alone, and takes leftovers of gone worktrees", async () => {
+  const box = world();
+  await box.add("one");
+  box.put("home/slots/77", join(box.home, "worktrees/shop/gone"));
+  box.put("home/worktrees/shop/_landing-nobody/file", "left over");
+  const wait = box.put("wait", "");
+  const slow = box.script("slow.sh", `while [ -e ${wait} ]; do sleep 0.05; done`);
+  box.configure({ agent: { type: "command", command: slow } });
+  const run = box.start(["run", "--json"]);
+  await new Promise<void>((resolve) => run.onLine((line) => line.includes("prompt-sent") && resolve()));
+  run.kill("SIGKILL");
+  await run.ended;
+  await makeOld(box);
+  const [id = ""] = runs(box);
+  const done = await box.ratchet("gc");
+  expect(done.stdout).toContain(`kept run ${id}: it is not over`);
+  expect(done.stdout).not.toContain("packed");
+  expect(runs(box)).toEqual([id]);
+  expect(existsSync(join(box.home, "slots/77"))).toBe(false);
+  expect(existsSync(join(box.home, "worktrees/shop/_landing-nobody"))).toBe(false);
+});

@@ -1,0 +1,95 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { hasPty, openTerminal } from "./pty.js";
+import { type Sandbox, sandbox } from "./sandbox.js";
+
+/** Needs Python: it lends a terminal to the program. */
+const testInTerminal = test.skipIf(!hasPty);
+
+const enter = "\r";
+const down = "\u001b[B";
+const ctrlC = "\u0003";
+
+function nodeProject(): Sandbox {
+  const box = sandbox();
+  box.write("package.json", JSON.stringify({ scripts: { test: "true", lint: "true" } }));
+  return box;
+}
+
+testInTerminal("B9 the wizard asks about per-issue review before triggers, and declining leaves no key", async () => {
+  const box = nodeProject();
+  const terminal = openTerminal(box, ["init"]);
+  await terminal.answer("Which commands does the project start from?", enter);
+  await terminal.answer("Who implements the issues?", enter);
+  await terminal.answer("Which program, with which arguments?", `my-agent 'a b'${enter}`);
+  await terminal.answer("Which commands does the project have?", enter);
+  await terminal.answer("Which of them must pass", enter);
+  await terminal.see("Enabling it also determines the reviewer of all reviews, trigger reviews");
+  await terminal.answer("Enable per-issue review?", "n");
+  await terminal.answer("When should checks run besides the gate?", enter);
+  await terminal.see("command: [my-agent, a b]");
+  expect(existsSync(join(box.dir, "ratchet.yaml"))).toBe(false);
+  await terminal.answer("Write it?", "y");
+  expect(await terminal.ended).toBe(0);
+  const text = box.read("ratchet.yaml");
+  expect(text).toContain("required: [test, lint]");
+  expect(text).not.toContain("per_issue_review");
+  expect((await box.ratchet("config", "check")).code).toBe(0);
+});
+
+testInTerminal(
+  "B9 accepting asks reviewer type, max_retries and finding_threshold, and keeps the old file",
+  async () => {
+    const box = nodeProject();
+    box.write("ratchet.yaml", "# mine\n");
+    const terminal = openTerminal(box, ["init", "--agent-command", "my-agent"]);
+    await terminal.answer("start from?", enter);
+    await terminal.answer("does the project have?", enter);
+    await terminal.answer("must pass", enter);
+    await terminal.see("all reviews, trigger reviews");
+    await terminal.answer("Enable per-issue review?", "y");
+    // The last of them.
+    await terminal.answer("Who reviews?", `\u001b[A${enter}`);
+    await terminal.answer("Which program reviews", `rev${enter}`);
+    await terminal.answer("How many rounds of review", `\u007f5${enter}`);
+    await terminal.answer("Which findings keep", `${down}${down}${enter}`);
+    await terminal.answer("When should checks run", enter);
+    await terminal.answer("Write it? The ratchet.yaml that is there is kept", "y");
+    await terminal.see("The earlier one is ratchet.yaml.bak");
+    expect(await terminal.ended).toBe(0);
+    expect(terminal.screen()).not.toContain("Who implements the issues?");
+    expect(box.read("ratchet.yaml.bak")).toBe("# mine\n");
+    expect(box.read("ratchet.yaml")).toMatch(
+      /reviewer_type: command\n {2}command: \[rev\]\n {2}max_retries: 5 .*\n {2}finding_threshold: P1 /,
+    );
+    expect((await box.ratchet("config", "check")).code).toBe(0);
+  },
+);
+
+testInTerminal.each(["Who implements the issues?", "Enable per-issue review?", "Write it?"])(
+  "Ctrl-C at %j writes nothing and exits 130",
+  async (where) => {
+    const box = nodeProject();
+    box.write("ratchet.yaml", "# mine\n");
+    const terminal = openTerminal(box, ["init"]);
+    const answers: [string, string][] = [
+      ["start from?", enter],
+      ["Who implements the issues?", enter],
+      ["Which program, with", `my-agent${enter}`],
+      ["does the project have?", enter],
+      ["must pass", enter],
+      ["Enable per-issue review?", "n"],
+      ["When should checks run", enter],
+    ];
+    for (const [text, keys] of answers) {
+      if (text === where) break;
+      await terminal.answer(text, keys);
+    }
+    await terminal.answer(where, ctrlC);
+    await terminal.see("Nothing is written.");
+    expect(await terminal.ended).toBe(130);
+    expect(box.read("ratchet.yaml")).toBe("# mine\n");
+    expect(existsSync(join(box.dir, "ratchet.yaml.bak"))).toBe(false);
+  },
+);

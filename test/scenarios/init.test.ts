@@ -1,0 +1,134 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+import { type Sandbox, sandbox } from "./sandbox.js";
+
+function nodeProject(scripts: Record<string, string> = { test: "true", lint: "true" }): Sandbox {
+  const box = sandbox();
+  box.write("package.json", JSON.stringify({ scripts }));
+  box.write("package-lock.json", "{}");
+  return box;
+}
+const configs = ({ dir }: Sandbox) => readdirSync(dir).filter((name) => name.startsWith("ratchet.yaml"));
+
+test("B9 --yes takes what is there, never adds a review, and the file passes config check", async () => {
+  const box = nodeProject();
+  const { code, stdout } = await box.ratchet("init", "--yes");
+  expect([code, stdout]).toEqual([0, expect.stringContaining("wrote ratchet.yaml")]);
+  const config = parse(box.read("ratchet.yaml"));
+  expect(config).toMatchObject({
+    preset: "node-npm",
+    commands: { format: null, typecheck: null },
+    evidence_check: { required: ["test", "lint"] },
+  });
+  expect(config).not.toHaveProperty("per_issue_review");
+  expect(config).not.toHaveProperty("validation_triggers");
+  expect(await box.ratchet("config", "check")).toMatchObject({ code: 0, stdout: "ratchet.yaml is fine\n" });
+});
+
+test.each(["node-npm", "python-uv", "go", "rust", "none"])(
+  "B9 --yes --preset %s passes config check",
+  async (preset) => {
+    const box = sandbox();
+    expect((await box.ratchet("init", "--yes", "--preset", preset)).code).toBe(0);
+    expect(box.read("ratchet.yaml")).not.toContain("per_issue_review");
+    expect((await box.ratchet("config", "check")).code).toBe(0);
+  },
+);
+
+test("without a terminal it says which flags to give, and writes nothing", async () => {
+  const box = nodeProject();
+  const { code, stdout, stderr } = await box.ratchet("init");
+  expect([code, stdout]).toEqual([2, ""]);
+  for (const flag of ["--preset", "--agent-command", "--yes"]) expect(stderr).toContain(flag);
+  expect(stderr).toContain("preset node-npm");
+  const half = await box.ratchet("init", "--preset", "node-npm", "--json");
+  expect(half.code).toBe(2);
+  expect(JSON.parse(half.stdout)).toMatchObject({ error: { code: "no-terminal" } });
+  expect(configs(box)).toEqual([]);
+});
+
+test("with flags for everything it needs no terminal, and the configuration runs", async () => {
+  const box = nodeProject({});
+  const agent = box.script("agent", 'echo x > made.txt && git add -A && git commit -q -m "Made it"\n').join(" ");
+  const review = box.script("review", 'cat > /dev/null; echo \'{"verdict": "pass", "findings": []}\'\n').join(" ");
+  const flags = ["--preset", "none", "--agent-command", agent, "--command", "test=test -e made.txt"];
+  flags.push("--review-command", review, "--max-retries", "2", "--finding-threshold", "P1");
+  const { code, stdout } = await box.ratchet("init", ...flags, "--json");
+  expect([code, JSON.parse(stdout)]).toEqual([0, { file: join(box.dir, "ratchet.yaml"), backup: null, written: true }]);
+  await box.add("one");
+  expect((await box.ratchet("run")).code).toBe(0);
+  expect(await box.issue("one")).toMatchObject({
+    status: "success",
+    review_attempts: 1,
+    evidence_check: { evidence: { test: true } },
+  });
+});
+
+test("what is there is kept under a new name each time", async () => {
+  const box = nodeProject();
+  box.write("ratchet.yaml", "# the first\n");
+  const paths: unknown[] = [];
+  for (const agent of ["one", "two", "three"]) {
+    paths.push(JSON.parse((await box.ratchet("init", "--yes", "--agent-command", agent, "--json")).stdout).backup);
+  }
+  const backup = join(box.dir, "ratchet.yaml.bak");
+  expect(paths).toEqual([backup, `${backup}-2`, `${backup}-3`]);
+  expect(box.read("ratchet.yaml.bak")).toBe("# the first\n");
+  expect(box.read("ratchet.yaml.bak-3")).toContain("command: [two]");
+  expect(box.read("ratchet.yaml")).toContain("command: [three]");
+});
+
+test("a linked file is changed where it is", async () => {
+  const box = nodeProject();
+  const real = box.put("elsewhere/ratchet.yaml", "# linked\n");
+  symlinkSync(real, join(box.dir, "ratchet.yaml"));
+  expect((await box.ratchet("init", "--yes")).code).toBe(0);
+  expect(box.read("../elsewhere/ratchet.yaml")).toContain("preset: node-npm");
+  expect(box.read("ratchet.yaml.bak")).toBe("# linked\n");
+});
+
+test.each([
+  [["--required", "tset"], /evidence_check\.required.*did you mean test/],
+  [["--trigger", "session_end=nope"], /session_end/],
+  [["--command", "bad name=x"], /commands/],
+  [["--preset", "java"], /--preset java is not one of/],
+  [["--agent", "command"], /--agent-command/],
+])("%j does not hold: nothing is written, what was there stays", async (flags, message) => {
+  const box = nodeProject();
+  box.write("ratchet.yaml", "# mine\n");
+  const { code, stdout, stderr } = await box.ratchet("init", "--yes", ...flags);
+  expect([code, stdout]).toEqual([2, ""]);
+  expect(stderr).toMatch(message);
+  expect(configs(box)).toEqual(["ratchet.yaml"]);
+  expect(box.read("ratchet.yaml")).toBe("# mine\n");
+});
+
+test("an agent on PATH is used, or told to be not available yet", async () => {
+  const box = nodeProject();
+  box.put("bin/claude", "#!/bin/sh\n");
+  chmodSync(join(box.root, "bin", "claude"), 0o755);
+  const PATH = `${join(box.root, "bin")}:${box.env.PATH}`;
+  const { code, stderr } = await box.start(["init", "--yes"], { env: { PATH } }).ended;
+  expect(code).toBe(0);
+  const { type } = parse(box.read("ratchet.yaml")).agent;
+  if (type !== "claude") expect(stderr).toContain("claude is installed, but this version cannot drive it by name yet");
+  expect((await box.ratchet("config", "check")).code).toBe(0);
+});
+
+test("it writes at the top of the repository, and where there is none in the current folder", async () => {
+  const box = nodeProject();
+  mkdirSync(join(box.dir, "deep"));
+  expect((await box.start(["init", "--yes"], { cwd: join(box.dir, "deep") }).ended).code).toBe(0);
+  expect(box.read("ratchet.yaml")).toContain("preset: node-npm");
+  mkdirSync(join(box.root, "plain"));
+  expect((await box.start(["init", "--yes"], { cwd: join(box.root, "plain") }).ended).code).toBe(0);
+  expect(existsSync(join(box.root, "plain", "ratchet.yaml"))).toBe(true);
+});
+
+test("settings in the environment do not decide whether the file holds", async () => {
+  const box = nodeProject();
+  const { code } = await box.start(["init", "--yes"], { env: { RATCHET_MAX_AGENTS: "none" } }).ended;
+  expect(code).toBe(0);
+});

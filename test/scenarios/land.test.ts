@@ -1,0 +1,138 @@
+import { execFileSync } from "node:child_process";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { eventsOf, type Sandbox, sandbox } from "./sandbox.js";
+
+/** Leaves a file that the gate rejects while it says "bad", and writes down that it was asked. */
+const agent = `
+cat >/dev/null
+echo "$RATCHET_ROLE" >>"$HOME/asked"
+echo "bad $RATCHET_ATTEMPT" >"$RATCHET_ISSUE_ID.txt"
+echo '{"usage": {"input_tokens": 1, "output_tokens": 1}}' >"$RATCHET_RESULT_FILE"
+git add --all && git commit --quiet --message "Work on $RATCHET_ISSUE_ID"
+`;
+const reviewer = `
+cat >/dev/null
+echo "$RATCHET_ROLE" >>"$HOME/asked"
+if grep -q good "$HOME/opinion"; then echo '{"verdict": "pass", "findings": []}'
+else echo '{"verdict": "fail", "findings": [{"file": "a", "line_start": 1, "line_end": 1, "priority": 0, "title": "No", "body": ""}]}'; fi
+`;
+
+function world(config: object = {}): Sandbox {
+  const box = sandbox();
+  box.configure({
+    agent: { type: "command", command: box.script("agent.sh", agent) },
+    commands: { check: "! grep -q bad *.txt" },
+    evidence_check: { required: ["check"] },
+    ...config,
+  });
+  box.put("opinion", "bad\n");
+  box.put("asked", "");
+  return box;
+}
+const asked = (box: Sandbox) => readFileSync(join(box.root, "asked"), "utf8");
+
+/** What a person does by hand in the issue's worktree. */
+async function repair(box: Sandbox, id: string, commit = true): Promise<void> {
+  const { worktree_path } = await box.issue(id);
+  const folder = worktree_path ?? "";
+  writeFileSync(join(folder, `${id}.txt`), "fine\n");
+  if (!commit) return;
+  const as = ["-c", "user.name=A Person", "-c", "user.email=person@localhost"];
+  execFileSync("git", [...as, "commit", "--quiet", "--all", "--message", "By hand"], { cwd: folder, env: box.env });
+}
+
+test("land after a failure: refused by the gate until it is repaired by hand, then merged, and no agent is asked", async () => {
+  const box = world();
+  await box.add("one");
+  expect((await box.ratchet("run")).code).toBe(1);
+  expect(await box.status("one")).toBe("failed");
+  const before = asked(box);
+  const refused = await box.ratchet("land", "one");
+  expect(refused.code).toBe(1);
+  expect(refused.stdout).toContain("check failed");
+  expect(await box.status("one")).toBe("failed");
+  await repair(box, "one", false);
+  expect((await box.ratchet("land", "one")).stdout).toContain("Uncommitted changes");
+  await repair(box, "one");
+  const landed = await box.ratchet("land", "one", "--json");
+  expect(landed.code).toBe(0);
+  expect(eventsOf(landed).map(({ type }) => type)).toContain("landed");
+  expect(await box.status("one")).toBe("completed");
+  expect(box.git("show", "main:one.txt")).toBe("fine");
+  expect(asked(box)).toBe(before);
+  const again = await box.ratchet("land", "one");
+  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("one has no work that could land")]);
+});
+
+test("land after an escalation: while it is refused the item still waits for a person", async () => {
+  const box = world({ budgets: { issue: { tokens: 2 } } });
+  await box.add("one");
+  expect((await box.ratchet("run")).code).toBe(1);
+  expect(await box.status("one")).toBe("waiting_for_response");
+  expect((await box.ratchet("land", "one")).code).toBe(1);
+  expect(await box.status("one")).toBe("waiting_for_response");
+  await repair(box, "one");
+  expect((await box.ratchet("land", "one")).code).toBe(0);
+  expect([await box.status("one"), box.git("show", "main:one.txt")]).toEqual(["completed", "fine"]);
+});
+
+test("land in mode branch merges the branch as it is in the user's repository, the user's own commits included", async () => {
+  const box = world({ commands: {}, evidence_check: { required: [] }, finalize: { mode: "branch" } });
+  await box.add("one");
+  expect((await box.ratchet("run")).code).toBe(0);
+  expect(box.git("log", "--format=%s", "main")).toBe("The beginning");
+  box.git("checkout", "--quiet", "ratchet/one");
+  appendFileSync(join(box.dir, "one.txt"), "and mine\n");
+  box.git("commit", "--quiet", "--all", "--message", "Mine");
+  box.git("checkout", "--quiet", "main");
+  const landed = await box.ratchet("land", "one");
+  expect(landed.code).toBe(0);
+  expect(box.git("show", "main:one.txt")).toBe("bad 1\nand mine");
+  expect(await box.status("one")).toBe("completed");
+  expect((await box.ratchet("land", "one")).stderr).toContain("one has landed on main already");
+});
+
+test.each([
+  [["land", "nobody"], "no issue nobody"],
+  [["land", "fresh"], "fresh has no work that could land"],
+  [["land", "later"], "later builds on fresh, which has not landed"],
+  [["land", "whole"], "whole is an epic"],
+])("%j is refused: %s", async (args, message) => {
+  const box = world();
+  await box.add("fresh");
+  await box.add("later", { more: ["--dep", "fresh"] });
+  await box.add("whole", { more: ["--type", "epic"] });
+  const refused = await box.ratchet(...args);
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(message)]);
+});
+
+test("run --resume --check-only gates and reviews what a person repaired; it starts no agent and takes nothing new", async () => {
+  const box = world();
+  const command = box.script("review.sh", reviewer);
+  box.configure({
+    ...JSON.parse(box.read("ratchet.yaml")),
+    per_issue_review: { enabled: true, reviewer_type: "command", command },
+  });
+  await box.add("one");
+  expect((await box.ratchet("run")).code).toBe(1);
+  await box.add("new");
+  const before = asked(box);
+  expect((await box.ratchet("run", "--resume", "--check-only")).code).toBe(1);
+  expect(asked(box)).toBe(before);
+  await repair(box, "one");
+  expect((await box.ratchet("run", "--resume", "--check-only")).code).toBe(1);
+  expect(await box.issue("one")).toMatchObject({ status: "failed", error: "review_failed", review_attempts: 1 });
+  box.put("opinion", "good\n");
+  expect((await box.ratchet("run", "--resume", "--check-only")).code).toBe(0);
+  expect(asked(box)).toBe(`${before}reviewer\nreviewer\n`);
+  expect([await box.status("one"), await box.status("new")]).toEqual(["completed", "available"]);
+  expect(box.git("show", "main:one.txt")).toBe("fine");
+});
+
+test("--check-only without --resume, or with --fresh, is a usage error", async () => {
+  const box = world();
+  expect((await box.ratchet("run", "--check-only")).code).toBe(2);
+  expect((await box.ratchet("run", "--resume", "--check-only", "--fresh")).code).toBe(2);
+});

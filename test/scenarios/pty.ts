@@ -1,0 +1,56 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { stripVTControlCharacters } from "node:util";
+import { onTestFinished } from "vitest";
+import { program, type Sandbox, until } from "./sandbox.js";
+
+/** Node has no terminal to lend, Python has. */
+export const hasPty = spawnSync("python3", ["-c", "import pty"], { stdio: "ignore" }).status === 0;
+
+const bridge = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
+
+export interface Terminal {
+  /** Waits until the text is on the screen, below what was waited for before; then types. */
+  readonly answer: (text: string, keys: string) => Promise<void>;
+  readonly see: (text: string) => Promise<void>;
+  readonly screen: () => string;
+  readonly ended: Promise<number | null>;
+}
+
+/** The program in a terminal of its own, with a person at it. */
+export function openTerminal({ dir, env }: Sandbox, args: readonly string[]): Terminal {
+  const child = spawn("python3", ["-c", bridge, process.execPath, program, ...args], {
+    cwd: dir,
+    env: { ...env, TERM: "xterm" },
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const ended = endOf(child);
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await ended;
+  });
+  let screen = "";
+  let seen = 0;
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+    screen += stripVTControlCharacters(chunk);
+  });
+  const see = async (text: string) => {
+    await until(`${text} in:\n${screen}`, () => screen.indexOf(text, seen) >= 0);
+    seen = screen.indexOf(text, seen) + text.length;
+  };
+  return {
+    see,
+    answer: async (text, keys) => {
+      await see(text);
+      child.stdin.write(keys);
+    },
+    screen: () => screen,
+    ended,
+  };
+}
+
+function endOf(child: ChildProcess): Promise<number | null> {
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => resolve(code));
+  });
+}
