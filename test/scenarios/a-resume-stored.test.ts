@@ -147,3 +147,16 @@ test("A6 resumed and failed before any review: the new record carries the old fi
   expect(world.sent("fix-it").map(({ kind }) => kind)).toEqual(["implementer", ...Array(3).fill("review_followup")]);
   expect(await stored(world)).toBeNull();
 });
+
+test("A6 resumed and nothing changed: no progress at once, no gate, no review, and the findings stay", async () => {
+  const world = resumeWorld({ max_retries: 1 });
+  await world.add("fix-it");
+  world.reviewerDoes("fix-it", says("fail", nullDeref));
+  await world.ratchet("run");
+  world.reviewerDoes("fix-it", says("pass"));
+  world.agentDoes("fix-it", 'echo "It is fine as it is"; exit 0');
+  expect((await world.ratchet("run", "--resume")).code).toBe(1);
+  expect(await world.issue("fix-it")).toMatchObject({ error: "no_progress", gate_attempts: 0, review_attempts: 0 });
+  expect(await stored(world)).toMatchObject([{ title: "Null deref" }]);
+  expect(await world.status("fix-it")).toBe("failed");
+});

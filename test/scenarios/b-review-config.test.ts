@@ -81,6 +81,17 @@ test("B2 the full section, every key given, is what the run works with; baseline
   expect(issues["fix-it"]).toMatchObject({ review_attempts: 2 });
 });
 
+test("B2 enabled alone means cerberus, and a reviewer that is not installed is found before any agent starts", async () => {
+  const world = resumeWorld();
+  world.configure({ ...world.settings, per_issue_review: { enabled: true } });
+  await world.add("fix-it");
+  expect((await world.ratchet("config", "check")).code).toBe(0);
+  const run = await world.ratchet("run");
+  expect(run).toMatchObject({ code: 2, stdout: "" });
+  expect(run.stderr).toMatch(/cerberus[\s\S]*hint: /);
+  expect(world.sent("fix-it")).toEqual([]);
+});
+
 const resolutions: Readonly<Record<string, { does: string; reviews: number; message?: string }>> = {
   commit: { does: ":", reviews: 1 },
   "no-change": { does: 'echo "ISSUE_NO_CHANGE: nothing to do"; exit 0', reviews: 0, message: "No review required" },

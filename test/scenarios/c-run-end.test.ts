@@ -82,7 +82,7 @@ test("C3 C13 run_end waits for every issue, runs once, in the run's own worktree
   const ended = await run.ended;
   expect(ended.code).toBe(0);
   expect(runEndLines(ended)).toEqual([started(2, 2), completed("pass")]);
-  expect(ended.stdout.indexOf(started(2, 2))).toBeGreaterThan(ended.stdout.lastIndexOf(": success"));
+  expect(ended.stdout.indexOf(started(2, 2))).toBeGreaterThan(ended.stdout.lastIndexOf(": success:"));
   const { run_id, run_end } = await box.record();
   const seen = readFileSync(join(box.root, "seen"), "utf8").trim().split("\n");
   const worktree = join(box.home, "worktrees/shop", `_run-${run_id}`);

@@ -9,6 +9,8 @@ const testInTerminal = test.skipIf(!hasPty);
 
 const enter = "\r";
 const down = "\u001b[B";
+/** From the first option to the last. */
+const up = "\u001b[A";
 const ctrlC = "\u0003";
 
 function nodeProject(): Sandbox {
@@ -21,7 +23,7 @@ testInTerminal("B9 the wizard asks about per-issue review before triggers, and d
   const box = nodeProject();
   const terminal = openTerminal(box, ["init"]);
   await terminal.answer("Which commands does the project start from?", enter);
-  await terminal.answer("Who implements the issues?", enter);
+  await terminal.answer("Who implements the issues?", up + enter);
   await terminal.answer("Which program, with which arguments?", `my-agent 'a b'${enter}`);
   await terminal.answer("Which commands does the project have?", enter);
   await terminal.answer("Which of them must pass", enter);
@@ -75,7 +77,7 @@ testInTerminal.each(["Who implements the issues?", "Enable per-issue review?", "
     const terminal = openTerminal(box, ["init"]);
     const answers: [string, string][] = [
       ["start from?", enter],
-      ["Who implements the issues?", enter],
+      ["Who implements the issues?", up + enter],
       ["Which program, with", `my-agent${enter}`],
       ["does the project have?", enter],
       ["must pass", enter],

@@ -16,9 +16,9 @@ export interface Terminal {
   readonly ended: Promise<number | null>;
 }
 
-/** The program in a terminal of its own, with a person at it. */
+/** The program in a terminal of its own, with a person at it and nothing on its PATH: every machine asks the same. */
 export function openTerminal({ dir, env }: Sandbox, args: readonly string[]): Terminal {
-  const child = spawn("python3", ["-c", bridge, process.execPath, program, ...args], {
+  const child = spawn("python3", ["-c", bridge, "env", `PATH=${dir}`, process.execPath, program, ...args], {
     cwd: dir,
     env: { ...env, TERM: "xterm" },
     stdio: ["pipe", "pipe", "inherit"],

@@ -67,7 +67,10 @@ async function filesAt(path: string): Promise<string[]> {
     if (codeOf(error) === null) throw error;
     throw new Refusal(`${path} cannot be read: ${messageOf(error)}`, { code: "not-found" });
   }
-  throw new Refusal(`there is no .json file in ${path}`, { code: "not-found" });
+  throw new Refusal(`there is no .json file in ${path}`, {
+    code: "not-found",
+    hint: "give a file, or the folder that has the files of this repository's runs",
+  });
 }
 
 async function readRun(file: string, { repoPath }: Project): Promise<Read> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Marker, Snapshot } from "./events.js";
-import { play, policyOf, type Setup, snapshot, World } from "./fixture.js";
+import { play, policyOf, type Setup, snapshot } from "./fixture.js";
 
 const titles = (setup: Setup, looks: Partial<Snapshot>, marker: Marker | null = null) => {
   const world = play(setup, { implement: () => ({ snapshot: snapshot(1, looks), marker }) });
@@ -147,19 +147,11 @@ describe("the gate's commands", () => {
     expect(by).toEqual({ test: "superseded", lint: "resolved" });
   });
 
-  it("a performer that breaks is a failed command, never a pass", () => {
+  it("a command that cannot be run fails the life: never a pass, and no finding for the agent", () => {
     const world = play({}, { command: () => null });
     world.arrive({ type: "crashed", key: "gate:1:test", effect: "command", message: "no space left" });
-    expect(world.life.ledger.findings[0]?.title).toContain("no space left");
+    expect(world.life.state.ending).toMatchObject({ status: "failed", error: "command_failed_to_run" });
+    expect(world.life.state.ending?.message).toContain("no space left");
+    expect(world.life.ledger.findings).toEqual([]);
   });
-});
-
-it("a gate command that cannot be run fails the life and is no finding for the agent", () => {
-  const world = new World(policyOf({}));
-  world.play({ command: () => null });
-  const owed = [...world.owed.values()].find((effect) => effect.kind === "command");
-  world.arrive({ type: "crashed", key: owed?.key ?? "", effect: "command", message: "no space left on device" });
-  world.play({});
-  expect(world.finished()).toMatchObject({ status: "failed", error: "command_failed_to_run" });
-  expect(world.life.ledger.findings).toEqual([]);
 });

@@ -1,9 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Stamped } from "../issue/events.js";
+import type { RunReport } from "../report.js";
+import type { TriggerSettings } from "../settings.js";
 import type { RunEffect, RunEvent } from "./effects.js";
 import { epicCompletion, periodic, runEnd, triggers } from "./fixture.js";
-import { newRun, type RunState, runMachine } from "./machine.js";
+import { newRun, type RunPolicy, type RunState, runMachine } from "./machine.js";
 
 const statuses = ["success", "failed", "escalated", "interrupted", "not-claimed"] as const;
 
@@ -54,52 +56,87 @@ function answer(effect: RunEffect, choose: () => number): RunEvent | null {
   }
 }
 
+/** One run, answered as the numbers say. */
+function playRun(policy: RunPolicy, numbers: readonly number[]) {
+  const transition = runMachine(policy);
+  const rest = [...numbers];
+  const choose = () => rest.shift() ?? 0;
+  const owed = new Map<string, RunEffect>();
+  const keys = new Set<string>();
+  const reports: RunReport[] = [];
+  const arrivals: Stamped<RunEvent>[] = [];
+  let state = newRun();
+  const arrive = (event: RunEvent) => {
+    if ("key" in event) owed.delete(event.key);
+    arrivals.push({ ...event, at: 1 });
+    const next = transition(state, { ...event, at: 1 });
+    state = next.state;
+    for (const key of next.cancel ?? []) owed.delete(key);
+    for (const effect of next.effects) {
+      if (keys.has(effect.key)) throw new Error(`${effect.key} is owed twice`);
+      keys.add(effect.key);
+      owed.set(effect.key, effect);
+    }
+    reports.push(...(next.reports ?? []));
+  };
+  arrive({ type: "started" });
+  for (let steps = 0; owed.size > 0; steps += 1) {
+    if (steps > 5000) throw new Error("the run does not end");
+    const effects = [...owed.values()];
+    const effect = effects[choose() % effects.length] ?? effects[0];
+    const busy = effects.find(({ kind }) => kind !== "wait");
+    const event = (effect && answer(effect, choose)) ?? (busy && answer(busy, choose));
+    if (!event) throw new Error("only a signal is owed: the run is stuck");
+    arrive(event);
+  }
+  return { state, reports, arrivals, transition };
+}
+
+const asJson = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
+const runs = fc.record({
+  numbers: fc.array(fc.nat(9999), { maxLength: 200, size: "max" }),
+  maxIssues: fc.option(fc.nat(5)),
+  minutes: fc.constantFrom(null, 1),
+  some: fc.constantFrom<Partial<TriggerSettings>>(...sometimes),
+});
+function play({ numbers, maxIssues, minutes, some }: Parameters<Parameters<typeof runs.map>[0]>[0]) {
+  const options = { scope: { type: "all" }, resume: false, strict: false, fresh: false, maxIssues } as const;
+  return playRun({ ...options, minutes, triggers: triggers(some) }, numbers);
+}
+
 describe("whatever happens to a run", () => {
   it("it ends once, with nothing owed and no key owed twice, and its exit code says the worst that happened", () => {
-    const choices = fc.array(fc.nat(9999), { maxLength: 200, size: "max" });
     fc.assert(
-      fc.property(choices, fc.option(fc.nat(5)), fc.constantFrom(null, 1), (numbers, maxIssues, minutes) => {
-        const policy = { scope: { type: "all" }, resume: false, strict: false, fresh: false, maxIssues } as const;
-        const transition = runMachine({ ...policy, minutes });
-        const rest = [...numbers];
-        const choose = () => rest.shift() ?? 0;
-        const owed = new Map<string, RunEffect>();
-        const keys = new Set<string>();
-        const finished: number[] = [];
-        const arrivals: Stamped<RunEvent>[] = [];
-        const told: string[] = [];
-        let state = newRun();
-        const arrive = (event: RunEvent) => {
-          if ("key" in event) owed.delete(event.key);
-          arrivals.push({ ...event, at: 1 });
-          const next = transition(state, { ...event, at: 1 });
-          state = next.state;
-          for (const key of next.cancel ?? []) owed.delete(key);
-          for (const effect of next.effects) {
-            if (keys.has(effect.key)) throw new Error(`${effect.key} is owed twice`);
-            keys.add(effect.key);
-            owed.set(effect.key, effect);
-          }
-          for (const report of next.reports ?? []) {
-            if (report.type === "run-finished") finished.push(report.exit_code);
-            if (report.type.startsWith("run-end")) told.push(report.type);
-          }
-        };
-        arrive({ type: "started" });
-        for (let steps = 0; owed.size > 0; steps += 1) {
-          if (steps > 5000) throw new Error("the run does not end");
-          const effects = [...owed.values()];
-          const effect = effects[choose() % effects.length] ?? effects[0];
-          const busy = effects.find(({ kind }) => kind !== "wait");
-          const event = (effect && answer(effect, choose)) ?? (busy && answer(busy, choose));
-          if (!event) throw new Error("only a signal is owed: the run is stuck");
-          arrive(event);
-        }
+      fc.property(runs, (chosen) => {
+        const { state, reports } = play(chosen);
+        const codes = reports.flatMap((report) => (report.type === "run-finished" ? [report.exit_code] : []));
         expect(state.phase).toBe("done");
-        expect(finished).toEqual([state.exitCode]);
-        if (state.failed > 0 || state.budget) expect(state.exitCode).toBeGreaterThan(0);
+        expect(codes).toEqual([state.exitCode]);
+        if (state.failed > 0 || state.budget || state.triggers?.failed) expect(state.exitCode).toBeGreaterThan(0);
       }),
       { numRuns: 300 },
+    );
+  });
+
+  it("run_end starts and completes once, or is skipped once, or is not spoken of where there is none", () => {
+    fc.assert(
+      fc.property(runs, (chosen) => {
+        const told = play(chosen).reports.filter(({ type }) => type.startsWith("run-end"));
+        const either = [["run-end-skipped"], ["run-end-started", "run-end-completed"]];
+        expect(chosen.some.run_end ? either : [[]]).toContainEqual(told.map(({ type }) => type));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("folding its events gives its row again, through JSON", () => {
+    fc.assert(
+      fc.property(runs, (chosen) => {
+        const { state, arrivals, transition } = play(chosen);
+        const folded = arrivals.reduce((row: RunState, arrival) => asJson(transition(row, arrival).state), newRun());
+        expect(folded).toEqual(asJson(state));
+      }),
+      { numRuns: 100 },
     );
   });
 });
