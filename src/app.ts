@@ -210,7 +210,12 @@ export function createApp({ cwd, env }: { readonly cwd: string; readonly env: No
       ];
     },
     checkJournal: async (run) => await checkRun(await store(), run),
-    gc: async (settings) => await openProjectGc(app, settings),
+    gc: async ({ retention_days: retentionDays }) => {
+      const { openGc } = await import("./run/gc.js");
+      const { id: projectId, repoPath } = await app.project();
+      const now = systemClock.now();
+      return await openGc({ home, projectId, repoPath, retentionDays, now, store: await store() });
+    },
     close: () => {
       // A store that could not be opened has been reported already.
       opened?.then(
@@ -231,35 +236,6 @@ async function checkRun(store: Store, run: StoredRun): Promise<JournalCheck | nu
     options,
     journal: (machine) => store.journal(machine),
     state: async (machine) => (await store.machineState(machine))?.state ?? null,
-  });
-}
-
-async function openProjectGc(app: App, settings: Settings): Promise<Gc> {
-  const { openGc } = await import("./run/gc.js");
-  const store = await app.store();
-  const { id: projectId, repoPath } = await app.project();
-  const everyRun = 1_000_000;
-  const isOf = (runId: string) => (run: { readonly runId: string }) => run.runId === runId;
-  return await openGc({
-    home: app.home,
-    projectId,
-    repoPath,
-    retentionDays: settings.retention_days,
-    now: systemClock.now(),
-    runs: async () => {
-      const unfinished = (await store.unfinishedRuns(projectId)).map(({ run }) => run.runId);
-      const runs = await store.runs(projectId, everyRun);
-      return await Promise.all(
-        runs.map(async ({ runId, record }) => {
-          const issues = await store.issueRecords(runId);
-          return { runId, record, unfinished: unfinished.includes(runId), issues };
-        }),
-      );
-    },
-    isKnown: async (runId) => (await store.runs(null, everyRun)).some(isOf(runId)),
-    openTexts: async () =>
-      (await store.findings({ projectId, all: false })).flatMap(({ body }) => (body.ref ? [body.ref.path] : [])),
-    deleteRun: (runId) => store.deleteRun(runId),
   });
 }
 

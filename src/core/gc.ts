@@ -45,7 +45,7 @@ export type GcAction =
   /** `prune`: objects that nothing reaches go, too, once they are as old as runs may get. */
   | { readonly kind: "mirror"; readonly path: string; readonly prune: boolean };
 
-export interface KeptRun {
+interface KeptRun {
   readonly runId: string;
   readonly why: string;
 }

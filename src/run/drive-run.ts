@@ -10,6 +10,7 @@ import { ExternalError, messageOf } from "../lib/errors.js";
 import { issueMachineId, type RunContext, runMachineId, triggerMachineId } from "./context.js";
 import { driveIssue } from "./drive-issue.js";
 import { driveTrigger } from "./drive-trigger.js";
+import { performBoard } from "./perform/board.js";
 import { performPick } from "./perform/pick.js";
 import { performTimer } from "./perform/timer.js";
 import { parseRunSignal, performWait } from "./perform/wait.js";
@@ -44,6 +45,8 @@ async function perform(
       return { event: await prepare(run, effect.key) };
     case "pick":
       return await performPick(run, effect, signal);
+    case "board":
+      return await performBoard(run, effect, signal);
     case "child":
       return { event: await child(run, effect, AbortSignal.any([signal, stop])) };
     case "trigger": {

@@ -1,5 +1,6 @@
 import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
+import type { Finding } from "../core/finding.js";
 import { type GcAction, type GcData, type GcIssue, type GcPlan, type GcRun, planGc } from "../core/gc.js";
 import type { IssueRecord, RunRecord } from "../core/record.js";
 import { removeLandingWorktree } from "../git/land.js";
@@ -22,20 +23,23 @@ export interface GcParts {
   readonly repoPath: string;
   readonly retentionDays: number;
   readonly now: number;
-  readonly runs: () => Promise<readonly KnownRun[]>;
-  /** Of all projects. */
-  readonly isKnown: (runId: string) => Promise<boolean>;
-  /** The paths of texts that open findings have outside of the database. */
-  readonly openTexts: () => Promise<readonly string[]>;
-  /** False: it is not over after all. */
-  readonly deleteRun: (runId: string) => Promise<boolean>;
+  readonly store: GcStore;
 }
-export interface KnownRun {
+
+/** What it asks of the store. */
+interface GcStore {
+  runs(projectId: string | null, limit: number): Promise<readonly KnownRun[]>;
+  unfinishedRuns(projectId: string): Promise<readonly { readonly run: { readonly runId: string } }[]>;
+  issueRecords(runId: string): Promise<readonly { readonly issueId: string; readonly record: IssueRecord }[]>;
+  findings(query: { readonly projectId: string; readonly all: boolean }): Promise<readonly Finding[]>;
+  /** False: it is not over after all. */
+  deleteRun(runId: string): Promise<boolean>;
+}
+interface KnownRun {
   readonly runId: string;
   readonly record: Omit<RunRecord, "issues">;
-  readonly unfinished: boolean;
-  readonly issues: readonly { readonly issueId: string; readonly record: IssueRecord }[];
 }
+const everyRun = 1_000_000;
 
 export interface Gc {
   readonly plan: GcPlan;
@@ -55,9 +59,24 @@ export async function openGc(parts: GcParts): Promise<Gc> {
 }
 
 async function gather(parts: GcParts, mirror: Mirror | null): Promise<GcData> {
-  const { home, projectId, repoPath } = parts;
+  const { home, projectId, store } = parts;
+  const open = await store.findings({ projectId, all: false });
+  const texts = open.flatMap(({ body }) => (body.ref ? [body.ref.path] : []));
+  return {
+    now: parts.now,
+    retentionDays: parts.retentionDays,
+    runs: await runsOf(parts),
+    orphans: await orphansIn(parts),
+    neededRuns: texts.map((path) => relative(home.run(""), path).split(sep)[0] ?? ""),
+    landings: await landingsIn(dirname(home.worktree(projectId, "_"))),
+    slots: await slotsIn(join(home.root, "slots")),
+    mirror: mirror && { path: mirror.path, checkouts: (await listWorktrees(mirror)).length },
+  };
+}
+
+/** Where an issue's work stands is asked once, however many runs it was in. */
+async function runsOf({ home, projectId, repoPath, store }: GcParts): Promise<GcRun[]> {
   const { work } = openWorktrees({ home, projectId, repoPath });
-  const runs = await parts.runs();
   const known = new Map<string, Promise<GcIssue["work"]>>();
   const workOf = (issueId: string, target: string) => {
     const key = `${target} ${issueId}`;
@@ -65,30 +84,23 @@ async function gather(parts: GcParts, mirror: Mirror | null): Promise<GcData> {
     known.set(key, found);
     return found;
   };
-  return {
-    now: parts.now,
-    retentionDays: parts.retentionDays,
-    runs: await Promise.all(runs.map((run) => toGcRun(run, home, workOf))),
-    orphans: await orphansIn(parts),
-    neededRuns: (await parts.openTexts()).map((path) => relative(home.run(""), path).split(sep)[0] ?? ""),
-    landings: await landingsIn(dirname(home.worktree(projectId, "_"))),
-    slots: await slotsIn(join(home.root, "slots")),
-    mirror: mirror && { path: mirror.path, checkouts: (await listWorktrees(mirror)).length },
-  };
-}
-
-async function toGcRun(
-  { runId, record, unfinished, issues }: KnownRun,
-  home: Home,
-  workOf: (issueId: string, target: string) => Promise<GcIssue["work"]>,
-): Promise<GcRun> {
-  const looked = issues.map(async ({ issueId, record: { status } }) => {
-    const work = status === "success" ? "landed" : await workOf(issueId, record.target_branch);
-    return { issueId, status, work } as const;
-  });
-  const ended = Date.parse(record.completed_at ?? "");
-  const endedAt = Number.isNaN(ended) ? null : ended;
-  return { runId, folder: home.run(runId), endedAt, unfinished, issues: await Promise.all(looked) };
+  const unfinished = new Set((await store.unfinishedRuns(projectId)).map(({ run }) => run.runId));
+  const runs: GcRun[] = [];
+  for (const { runId, record } of await store.runs(projectId, everyRun)) {
+    const issues: GcIssue[] = [];
+    for (const { issueId, record: own } of await store.issueRecords(runId)) {
+      const { status } = own;
+      issues.push({
+        issueId,
+        status,
+        work: status === "success" ? "landed" : await workOf(issueId, record.target_branch),
+      });
+    }
+    const ended = Date.parse(record.completed_at ?? "");
+    const endedAt = Number.isNaN(ended) ? null : ended;
+    runs.push({ runId, folder: home.run(runId), endedAt, unfinished: unfinished.has(runId), issues });
+  }
+  return runs;
 }
 
 async function landingsIn(folder: string): Promise<GcData["landings"]> {
@@ -97,12 +109,12 @@ async function landingsIn(folder: string): Promise<GcData["landings"]> {
   return names.map((name) => ({ runId: name.slice(prefix.length), path: join(folder, name) }));
 }
 
-async function orphansIn({ home, isKnown }: GcParts): Promise<GcData["orphans"]> {
-  const orphans: { path: string; at: number }[] = [];
-  for (const name of await namesIn(home.run(""))) {
-    if (!(await isKnown(name))) orphans.push({ path: home.run(name), at: (await stat(home.run(name))).mtimeMs });
-  }
-  return orphans;
+/** Listed before the records are asked for: a run that begins meanwhile is known by then, or too young. */
+async function orphansIn({ home, store }: GcParts): Promise<GcData["orphans"]> {
+  const names = await namesIn(home.run(""));
+  const known = new Set((await store.runs(null, everyRun)).map(({ runId }) => runId));
+  const paths = names.filter((name) => !known.has(name)).map((name) => home.run(name));
+  return await Promise.all(paths.map(async (path) => ({ path, at: (await stat(path)).mtimeMs })));
 }
 
 async function slotsIn(folder: string): Promise<GcData["slots"]> {
@@ -128,7 +140,7 @@ async function namesIn(folder: string): Promise<string[]> {
 async function performOne(parts: GcParts, action: GcAction, mirror: Mirror | null): Promise<void> {
   switch (action.kind) {
     case "run":
-      if (await parts.deleteRun(action.runId)) await removeTree(action.path);
+      if (await parts.store.deleteRun(action.runId)) await removeTree(action.path);
       return;
     case "folder":
       return await removeTree(action.path);

@@ -133,13 +133,15 @@ function triggerCommands(life: LifeContext, stage: string): NamedCommand[] | nul
   return trigger?.commands.map(({ ref, command }) => ({ name: ref, command })) ?? null;
 }
 
-/** What judges the work; where nothing is required, whatever the project has. */
+/** What judges the work, then what else the project has; where nothing is required, all of it. */
 function commandsOf(life: LifeContext): NamedCommand[] {
   const { commands, evidence_check } = life.run.settings;
-  const names = evidence_check.required.length > 0 ? evidence_check.required : Object.keys(commands);
-  return names
+  const { required } = evidence_check;
+  const others = Object.keys(commands).filter((name) => !required.includes(name));
+  const told = (name: string) => (required.length > 0 && !required.includes(name) ? `${name} (not required)` : name);
+  return [...required, ...others]
     .filter((name) => name !== "setup")
-    .flatMap((name) => (commands[name] ? [{ name, command: commands[name].command }] : []));
+    .flatMap((name) => (commands[name] ? [{ name: told(name), command: commands[name].command }] : []));
 }
 
 async function guidesIn(life: LifeContext): Promise<string[]> {

@@ -135,7 +135,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     registerProject: (repoPath) => registerProject(sql, repoPath, now()),
     projectAt: (repoPath) => projectAt(sql, repoPath),
     projects: () => listProjects(sql),
-    workItems: openBoard({ sql, now, committed }),
+    workItems: openBoard({ sql, now, committed, wake }),
     close: () => {
       wake.close();
       sql.close();

@@ -3,7 +3,9 @@ import type { WorkItem, WorkItems } from "../core/ports/work-items.js";
 import { appendFollowUp } from "./follow-up.js";
 import { listProjects } from "./projects.js";
 import { number, type Sql, type Value } from "./sql.js";
+import type { Wake } from "./wake.js";
 import { addItem } from "./work-add.js";
+import { boardChanged, boardCursor } from "./work-changed.js";
 import {
   addDeps,
   changeStatus,
@@ -50,9 +52,10 @@ export interface BoardShared {
   readonly sql: Sql;
   readonly now: () => number;
   readonly committed: () => void;
+  readonly wake: Wake;
 }
 
-export function openBoard({ sql, now, committed }: BoardShared): Board {
+export function openBoard({ sql, now, committed, wake }: BoardShared): Board {
   const after = async <T>(change: Promise<T>): Promise<T> => {
     const result = await change;
     committed();
@@ -63,6 +66,8 @@ export function openBoard({ sql, now, committed }: BoardShared): Board {
     get: (projectId, id) => readItem(sql, { projectId, id }, now()),
     list: (query) => listItems(sql, query, now()),
     ready: (query) => readReady(sql, query),
+    cursor: () => boardCursor(sql),
+    changed: (projectId, cursor, signal) => boardChanged({ sql, wake }, { projectId, cursor }, signal),
     claim: (projectId, id, claim) => after(claimItem(sql, { projectId, id }, claim)),
     claimNext: (projectId, claim) => after(claimNext(sql, projectId, { ...claim, now: now() })),
     heartbeat: (projectId, id, { holder, leaseUntil }) =>

@@ -19,6 +19,8 @@ export function localTracker(workItems: WorkItems, projectId: string, clock: { n
       const item = await workItems.get(projectId, id);
       return item === null ? null : toIssue(item);
     },
+    cursor: () => workItems.cursor(),
+    changed: (cursor, signal) => workItems.changed(projectId, cursor, signal),
     claim: (id, holder, how) =>
       workItems.claim(projectId, id, { holder, leaseUntil: null, now: clock.now(), any: how?.any ?? false }),
     complete: (id, holder, { commit, note }) => settle(id, holder, { status: "completed", reason: note, commit }),
@@ -35,8 +37,8 @@ export function localTracker(workItems: WorkItems, projectId: string, clock: { n
 }
 
 function toIssue(item: WorkItem): Issue {
-  const { id, title, body, type, parent, deps, priority, status, followUpOf = null } = item;
-  return { id, title, body, type, parent, deps, priority, status, followUpOf };
+  const { id, title, body, type, parent, deps, priority, status, followUpOf = null, updatedAt: changedAt } = item;
+  return { id, title, body, type, parent, deps, priority, status, followUpOf, changedAt };
 }
 
 function lostClaim(id: string, holder: string, item: WorkItem | null): ExternalError {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { type ResumeWorld, resumeWorld, says } from "./resume-world.js";
+import { until } from "./sandbox.js";
 
 /** `runs import`: records from elsewhere, Ratchet's own and mala's, and resuming from them. */
 const finding = {
@@ -244,6 +245,24 @@ test("A4 a later success of the issue elsewhere closes its findings; a later rec
   expect(open.map(({ issue_id }) => issue_id)).toEqual(["hidden"]);
   expect((await world.ratchet("run", "--resume")).code).toBe(0);
   expect(world.sent("hidden")).toMatchObject([{ kind: "review_followup", session: "mala-hidden" }]);
+});
+
+test("A4 an issue that is being worked on keeps its ledger: the file waits, and says for whom", async () => {
+  const world = resumeWorld();
+  await world.add("fix-it");
+  world.agentDoes("fix-it", 'while [ ! -e "$HOME/go-on" ]; do sleep 0.05; done');
+  const run = world.start(["run"]);
+  await until("the turn", () => world.sent("fix-it").length === 1);
+  const text = malaRun({ "fix-it": { last_review_issues: [finding] } });
+  const early = await importText(world, "run.json", text);
+  expect(early.code).toBe(1);
+  expect(JSON.parse(early.stdout).failed).toMatchObject([
+    { message: expect.stringContaining("is being worked on by run") },
+  ]);
+  world.put("go-on", "");
+  expect((await run.ended).code).toBe(0);
+  expect((await importText(world, "run.json", text)).code).toBe(0);
+  expect(JSON.parse((await world.ratchet("findings", "fix-it", "--json")).stdout)).toEqual([]);
 });
 
 test("runs import of what is not there, or outside of a repository, says so", async () => {

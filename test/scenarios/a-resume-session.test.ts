@@ -23,7 +23,9 @@ async function failedWorld(issues: readonly string[], more: object = {}): Promis
 test.each(["--resume", "--prioritize-wip"])("A2 run %s sends one prompt into the restored session", async (flag) => {
   const world = await failedWorld(["fix-it"]);
   const first = await world.record();
-  world.configure({ ...world.settings, per_issue_review: { ...world.settings.per_issue_review, max_retries: 3 } });
+  const commands = { check: "test ! -e broken", lint: "echo linted" };
+  const review = { ...world.settings.per_issue_review, max_retries: 3 };
+  world.configure({ ...world.settings, commands, per_issue_review: review });
   await world.add("new-one", { more: ["--priority", "P0"] });
   const run = await world.ratchet("run", flag, "--max-agents", "1", "--json");
   expect(run.code).toBe(0);
@@ -31,7 +33,7 @@ test.each(["--resume", "--prioritize-wip"])("A2 run %s sends one prompt into the
   expect(more).toEqual([]);
   expect(resumed).toMatchObject({ kind: "review_followup", session: "session-fix-it-00", attempt: "1" });
   expect(resumed?.text).toMatch(/issue fix-it .*attempt 1 of 3/s);
-  for (const word of ["a.ts:10-12", "Null deref", "x is null", "check: test ! -e broken"]) {
+  for (const word of ["a.ts:10-12", "Null deref", "x is null", "check: test ! -e broken", "echo linted"]) {
     expect(resumed?.text).toContain(word);
   }
   for (const word of ["Naming", "call it y", "You are working on issue"]) expect(resumed?.text).not.toContain(word);

@@ -81,6 +81,34 @@ test("B2 the full section, every key given, is what the run works with; baseline
   expect(issues["fix-it"]).toMatchObject({ review_attempts: 2 });
 });
 
+test("B2 the example with every key, an enabled trigger review beside it, passes config check", async () => {
+  const world = resumeWorld();
+  const example = `preset: python-uv
+timeout_minutes: 60
+agent: {type: command, command: [sh, agent.sh]}
+per_issue_review:
+  enabled: true
+  reviewer_type: cerberus
+  max_retries: 3
+  finding_threshold: P1
+  track_review_issues: true
+  failure_mode: continue
+  cerberus:
+    timeout: 300
+    spawn_args: ["--mode", "fast"]
+    wait_args: []
+    env: []
+  agent_sdk_timeout: 600
+  agent_sdk_model: sonnet
+validation_triggers:
+  run_end:
+    code_review:
+      enabled: true
+`;
+  world.write("ratchet.yaml", example);
+  expect(await world.ratchet("config", "check")).toMatchObject({ code: 0, stderr: "" });
+});
+
 test("B2 enabled alone means cerberus, and a reviewer that is not installed is found before any agent starts", async () => {
   const world = resumeWorld();
   world.configure({ ...world.settings, per_issue_review: { enabled: true } });

@@ -17,6 +17,7 @@ export interface RunFlags {
   readonly strict?: boolean;
   readonly fresh?: boolean;
   readonly checkOnly?: boolean;
+  readonly watch?: boolean;
 }
 
 /** What is asked of a run before the configuration is known. */
@@ -39,7 +40,7 @@ export function toWanted(ids: readonly string[], flags: RunFlags): Wanted {
   }
   const only = flags.checkOnly ? ({ only: "check" } as const) : {};
   const { strict = false, fresh = false } = flags;
-  return { scope: toScope(ids, flags.scope), resume, strict, fresh, ...only };
+  return { scope: toScope(ids, flags.scope), resume, strict, fresh, ...only, ...(flags.watch ? { watch: true } : {}) };
 }
 
 const howToResume = [

@@ -36,7 +36,7 @@ export async function driveSeries(context: Context, series: Series): Promise<num
     if (interrupts.level > 0) return 130;
     const others = unfinished.filter(({ driverAlive }) => driverAlive).map(({ run }) => run.runId);
     if (others.length > 0) out.note(`working along with run ${others.join(", ")}`);
-    if (codes.length === 0 || (await hasWork(context, series))) {
+    if (codes.length === 0 || series.options.watch || (await hasWork(context, series))) {
       const { settings, options } = series;
       codes.push(await driveOwned(context, { type: "new", settings, options }, { series, interrupts }));
     }

@@ -38,6 +38,8 @@ function trigger(patch: Partial<Trigger> = {}): Trigger {
 export interface Setup {
   readonly review?: Partial<ReviewSettings>;
   readonly sessionEnd?: Partial<Trigger> | null;
+  /** The life is run_end's. */
+  readonly runEnd?: Partial<Trigger>;
   readonly settings?: Partial<Settings>;
   readonly options?: Partial<IssuePolicy["options"]>;
 }
@@ -45,7 +47,7 @@ export interface Setup {
 const command = { timeout: 120, allow_fail: false, exclusive: false };
 const noBudget = { usd: null, tokens: null, minutes: null };
 
-export function policyOf({ review: patch, sessionEnd, settings, options }: Setup = {}): IssuePolicy {
+export function policyOf({ review: patch, sessionEnd, runEnd, settings, options }: Setup = {}): IssuePolicy {
   const base: Settings = {
     preset: null,
     commands: { test: { ...command, command: "npm test" }, lint: { ...command, command: "npm run lint" } },
@@ -72,7 +74,7 @@ export function policyOf({ review: patch, sessionEnd, settings, options }: Setup
     per_issue_review: { ...review, enabled: patch !== undefined, ...patch },
     validation_triggers: {
       session_end: sessionEnd ? trigger(sessionEnd) : null,
-      run_end: null,
+      run_end: runEnd ? { ...trigger(runEnd), fire_on: "success" } : null,
       epic_completion: null,
       periodic: null,
     },
@@ -102,6 +104,7 @@ export function policyOf({ review: patch, sessionEnd, settings, options }: Setup
     target: "main",
     promptPath: (folder) => `runs/${folder}/prompt.md`,
     options: { strict: false, fresh: false, ...options },
+    ...(runEnd ? { trigger: "run_end" } : {}),
   };
 }
 

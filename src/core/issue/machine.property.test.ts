@@ -24,8 +24,9 @@ const setups: fc.Arbitrary<Setup> = fc
     options: fc.record({ strict: fc.boolean(), fresh: fc.boolean() }),
     ownReview: fc.boolean(),
     tokens: fc.option(fc.integer({ min: 1, max: 100 })),
+    check: fc.constantFrom(false, false, false, true),
   })
-  .map(({ review, panel, sessionEnd, mode, options, ownReview, tokens }) => {
+  .map(({ review, panel, sessionEnd, mode, options, ownReview, tokens, check }) => {
     const chosen = review && { ...review, ...(panel ? panelOf("security", "style") : {}) };
     const policy = policyOf({ review: {} });
     const code_review = ownReview ? policy.settings.per_issue_review : null;
@@ -36,7 +37,7 @@ const setups: fc.Arbitrary<Setup> = fc
         finalize: { mode, into: null },
         budgets: { ...policy.settings.budgets, issue: { usd: null, tokens, minutes: null } },
       },
-      options,
+      options: check ? { ...options, only: "check" as const } : options,
     } satisfies Setup;
   });
 /** An issue taken up for the first time, or again with what its last review left. */

@@ -106,6 +106,7 @@ export class RandomWorld extends World {
           tree: "t0",
           fresh: true,
           targetTip: "c0",
+          ...(this.policy.trigger ? { reviewBase: "earlier" } : {}),
         };
       case "land":
         return { type: "land-ended", key, outcome: this.landed(effect) };

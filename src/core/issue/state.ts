@@ -238,7 +238,7 @@ export function newIssue(start: IssueStart): IssueState {
     carried: resume === null ? [] : resume.blocking.length > carriedMax ? "open" : resume.blocking,
     owed: [],
     signals: 0,
-    folders: 0,
+    folders: start.folders ?? 0,
     turns: 0,
     timers: 0,
     draining: false,

@@ -12,6 +12,8 @@ export interface Issue {
   readonly status: ItemStatus;
   /** The issue whose non-blocking findings it collects; never taken by the run that made it. */
   readonly followUpOf?: string | null;
+  /** When it was last changed, where the tracker knows. */
+  readonly changedAt?: number;
 }
 export type ItemStatus =
   | "available"
@@ -29,7 +31,7 @@ export type Scope =
   | { readonly type: "orphans" };
 
 /** `any`: one that waits for a person or is quarantined, too; a person has asked for it. */
-export interface ClaimHow {
+interface ClaimHow {
   readonly any: boolean;
 }
 
@@ -45,6 +47,10 @@ export interface Tracker {
   /** Issues that may start now, best first: open, not an epic, every dependency completed. With `resume`, failed and released ones too, first. */
   ready(query: { readonly scope: Scope; readonly resume: boolean; readonly limit: number }): Promise<Issue[]>;
   get(id: string): Promise<Issue | null>;
+  /** Where its history is now, for trackers that can tell of changes; asked before `ready`. */
+  cursor?(): Promise<number>;
+  /** Waits until something may have become ready since; rejects when aborted. */
+  changed?(cursor: number, signal: AbortSignal): Promise<void>;
   /** Compare-and-set: false when someone else holds it or it is no longer open. The same holder asking again gets true. */
   claim(id: string, holder: string, how?: ClaimHow): Promise<boolean>;
   complete(id: string, holder: string, done: { readonly commit: string | null; readonly note: string }): Promise<void>;

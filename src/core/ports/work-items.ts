@@ -46,6 +46,10 @@ export interface WorkItems {
     readonly limit: number;
     readonly now: number;
   }): Promise<WorkItem[]>;
+  /** The newest event of the board. */
+  cursor(): Promise<number>;
+  /** Waits for an event after it that may have made an item ready; rejects when aborted. */
+  changed(projectId: string, cursor: number, signal: AbortSignal): Promise<void>;
   /** leaseUntil null: the claim lives as long as its holder, a run. */
   claim(
     projectId: string,

@@ -14,6 +14,10 @@ export interface IssueStart {
   readonly parent?: string | null;
   /** The issue is a follow-up made by Ratchet: it makes no follow-up of its own. */
   readonly followUp?: boolean;
+  /** Its last life in this run did not succeed, and it was made available again since. */
+  readonly again?: boolean;
+  /** Attempt folders that earlier lives in this run have used. */
+  readonly folders?: number;
 }
 export interface ResumeFrom {
   readonly runId: string;
@@ -47,6 +51,8 @@ export type RunEffect =
       /** In flight, or lost to somebody else; what this run has finished its history knows. */
       readonly not: readonly string[];
     }
+  /** Until something on the board may have become ready that was not at `cursor`. */
+  | { readonly kind: "board"; readonly key: string; readonly cursor: number | null }
   /** Drives an issue's life to its end. */
   | { readonly kind: "child"; readonly key: string; readonly start: IssueStart }
   /** Leads the life of a trigger of the run to its end. */
@@ -81,7 +87,15 @@ export type RunEvent =
     }
   | { readonly type: "picked"; readonly key: string; readonly start: IssueStart }
   /** Nothing may start now; asked again when a life ends. */
-  | { readonly type: "none-left"; readonly key: string /** The run's budget is used up. */; readonly budget?: string }
+  | {
+      readonly type: "none-left";
+      readonly key: string;
+      /** The run's budget is used up. */
+      readonly budget?: string;
+      /** Where the board's history was when it was asked. */
+      readonly cursor?: number;
+    }
+  | { readonly type: "board-changed"; readonly key: string }
   | {
       readonly type: "child-ended";
       readonly key: string;
@@ -128,6 +142,8 @@ export interface RunOptions {
   /** With resume: new sessions. */
   readonly fresh: boolean;
   readonly maxIssues: number | null;
+  /** When nothing is left it waits for new work instead of ending. */
+  readonly watch?: boolean;
   /**
    * No agent starts. `check`: gate and review of what a person left in the worktree, then on as usual. `land`: the gate
    * alone, then landing, whatever finalize.mode says; reviews are the person's who asks for it.

@@ -46,6 +46,8 @@ function answer(effect: RunEffect, choose: () => number): RunEvent | null {
     }
     case "epic":
       return { type: "epic-checked", key, epic: n % 3 === 0 ? null : { id: `e${n % 5}`, isTop: n % 2 === 0 } };
+    case "board":
+      return { type: "board-changed", key };
     case "tell":
       return { type: "told", key };
     case "wait":

@@ -49,8 +49,11 @@ function handle(step: RunStep, event: RunEvent, policy: RunPolicy) {
       if (event.key === state.picking) picked(step, event.start);
       return;
     case "none-left":
-      if (event.key === state.picking) step.set({ picking: null });
-      if (event.budget !== undefined) usedUp(step, event.budget);
+      return noneLeft(step, event, policy);
+    case "board-changed":
+      if (event.key !== state.board) return;
+      step.set({ board: null });
+      if (state.picking === null && mayPick(step, policy)) pick(step);
       return;
     case "child-ended":
       return childEnded(step, event, policy);
@@ -58,7 +61,10 @@ function handle(step: RunStep, event: RunEvent, policy: RunPolicy) {
       triggerEnded(step, event);
       return afterAbort(step, state);
     case "epic-checked":
-      return epicChecked(step, event.key, event.epic);
+      epicChecked(step, event.key, event.epic);
+      // What waited for the epic may start now.
+      if (event.epic !== null && state.picking === null && mayPick(step, policy)) pick(step);
+      return;
     case "told":
       return step.set({ telling: state.telling.filter((key) => key !== event.key) });
     case "signal":
@@ -95,8 +101,23 @@ function picked(step: RunStep, start: Extract<RunEvent, { type: "picked" }>["sta
   const { issueId, life, parent } = start;
   const child: RunChild = { key, issueId, life, ...(parent ? { parent } : {}) };
   step.set({ picking: null, started: started + 1, children: [...children, child] });
+  // Its earlier end is no longer the issue's last word.
+  if (start.again) step.set({ failed: Math.max(0, step.state.failed - 1) });
   step.effects.push({ kind: "child", key, start });
   pick(step);
+}
+
+/** Lives that run may free others, and so may people: the board is listened to for as long as there is a reason to go on. */
+function noneLeft(step: RunStep, event: Extract<RunEvent, { type: "none-left" }>, policy: RunPolicy): void {
+  if (event.key === step.state.picking) step.set({ picking: null });
+  if (event.budget !== undefined) usedUp(step, event.budget);
+  const { picking, board, boards = 0, children } = step.state;
+  if (picking !== null || board || !mayPick(step, policy)) return;
+  if (children.length === 0 && !policy.watch) return;
+  if (children.length === 0) step.report({ type: "log", level: "info", text: "Waiting for new work" });
+  const key = `board:${boards + 1}`;
+  step.set({ boards: boards + 1, board: key });
+  step.effects.push({ kind: "board", key, cursor: event.cursor ?? null });
 }
 
 function childEnded(step: RunStep, event: Extract<RunEvent, { type: "child-ended" }>, policy: RunPolicy): void {
@@ -162,6 +183,10 @@ function crashed(step: RunStep, event: Extract<RunEvent, { type: "crashed" }>, p
   }
   if (state.telling.includes(event.key)) return step.set({ telling: state.telling.filter((key) => key !== event.key) });
   step.report({ type: "log", level: "error", text: `${event.effect} broke: ${event.message}` });
+  if (event.key === state.board) {
+    step.set({ board: null });
+    if (!policy.watch) return;
+  }
   step.set({ external: state.external || event.external, broken: true });
   if (triggerCrashed(step, event.key) || lookBroke(step, event.key)) return;
   const child = state.children.find((one) => one.key === event.key);
@@ -175,9 +200,10 @@ function crashed(step: RunStep, event: Extract<RunEvent, { type: "crashed" }>, p
 
 function moveOn(step: RunStep, policy: RunPolicy): void {
   const { state } = step;
-  if (state.picking !== null && !mayPick(step, policy)) stopPicking(step);
+  if ((state.picking !== null || state.board) && !mayPick(step, policy)) stopPicking(step);
   if (state.phase === "preparing" && !isEnding(state)) return;
-  const isIdle = step.state.picking === null && state.children.length === 0;
+  const isWatching = policy.watch === true && Boolean(step.state.board);
+  const isIdle = step.state.picking === null && state.children.length === 0 && !isWatching;
   if (!goOnWithTriggers(step, isIdle) && isIdle) finish(step);
 }
 
@@ -187,6 +213,7 @@ function mayPick({ state }: RunStep, policy: RunPolicy): boolean {
 }
 
 function pick(step: RunStep): void {
+  stopListening(step);
   const picks = step.state.picks + 1;
   const key = `pick:${picks}`;
   step.set({ picks, picking: key });
@@ -200,6 +227,13 @@ function pick(step: RunStep): void {
 function stopPicking(step: RunStep): void {
   step.cancel(step.state.picking);
   step.set({ picking: null });
+  stopListening(step);
+}
+
+function stopListening(step: RunStep): void {
+  if (!step.state.board) return;
+  step.cancel(step.state.board);
+  step.set({ board: null });
 }
 
 function tellChildren(step: RunStep, signal: "drain" | "abort" | "stop" | "budget", reason?: string): void {
@@ -222,6 +256,7 @@ function oweSignal(step: RunStep): void {
 }
 
 function finish(step: RunStep): void {
+  stopListening(step);
   const { state } = step;
   const [status, exit_code] = outcome(state);
   step.report({

@@ -10,6 +10,9 @@ export interface RunState {
   readonly picks: number;
   /** The pick that is owed. */
   readonly picking: string | null;
+  /** How often the board was waited for, and the wait that is owed. */
+  readonly boards?: number;
+  readonly board?: string | null;
   readonly children: readonly RunChild[];
   /** Tells that are owed. */
   readonly telling: readonly string[];

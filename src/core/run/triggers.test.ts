@@ -152,10 +152,10 @@ describe("epics", () => {
     const run = withTriggers({ epic_completion: epicCompletion("all"), run_end: runEnd() });
     inEpic(run, "a").none().end("a", "success").none();
     expect(run.finished()).toBeUndefined();
-    looked(run, { id: "e", isTop: false });
+    looked(run, { id: "e", isTop: false }).none();
     expect(firing(run)).toEqual(["epic_completion"]);
     expect(texts(run)).toContain("[trigger] epic_completion started: epic_id=e");
-    looked(run, { id: "top", isTop: true });
+    looked(run, { id: "top", isTop: true }).none();
     endTrigger(run);
     expect(firing(run)).toEqual(["epic_completion"]);
     endTrigger(run);
@@ -179,11 +179,18 @@ describe("epics", () => {
     inEpic(run, "a");
     inEpic(run, "b");
     inEpic(run, "c").none().end("a", "success").none().end("b", "success").none().end("c", "failed").none();
-    looked(run, { id: "e", isTop: true });
-    looked(run, { id: "e", isTop: true });
+    looked(run, { id: "e", isTop: true }).none();
+    looked(run, { id: "e", isTop: true }).none();
     expect(firing(run)).toEqual(["epic_completion"]);
     expect(run.state.triggers?.queue).toEqual([]);
     expect(endTrigger(run).finished()).toMatchObject({ exit_code: 1 });
+  });
+
+  it("let the run pick again once completed, because something may have waited for them", () => {
+    const run = withTriggers({});
+    inEpic(run, "a").none().end("a", "success").none();
+    looked(run, { id: "e", isTop: true }).pick("b").none().end("b", "success").none();
+    expect(run.finished()).toMatchObject({ success_count: 2 });
   });
 
   it("a look that breaks is an error of the run, not its end", () => {

@@ -1,12 +1,19 @@
+import { readdir } from "node:fs/promises";
 import type { Issue } from "../../core/ports/tracker.js";
+import type { IssueRecord } from "../../core/record.js";
 import type { RunEffect, RunEvent } from "../../core/run/effects.js";
 import type { Settled } from "../../durable/types.js";
+import { exists } from "../../lib/files.js";
 import { type RunContext, runNames } from "../context.js";
 
-type Pick = Extract<RunEffect, { readonly kind: "pick" }>;
+type PickEffect = Extract<RunEffect, { readonly kind: "pick" }>;
 
 /** Waits for a place, then takes the best issue that may start now; the place is kept for its first turn. */
-export async function performPick(run: RunContext, effect: Pick, signal: AbortSignal): Promise<Settled<RunEvent>> {
+export async function performPick(
+  run: RunContext,
+  effect: PickEffect,
+  signal: AbortSignal,
+): Promise<Settled<RunEvent>> {
   const place = await run.slots.reserve(signal);
   try {
     const budget = run.meter.over();
@@ -14,16 +21,18 @@ export async function performPick(run: RunContext, effect: Pick, signal: AbortSi
       place();
       return { event: { type: "none-left", key: effect.key, budget } };
     }
+    const cursor = await run.tracker.cursor?.();
     const issue = await bestIssue(run, effect.not);
     if (!issue) {
       place();
-      return { event: { type: "none-left", key: effect.key } };
+      return { event: { type: "none-left", key: effect.key, ...(cursor === undefined ? {} : { cursor }) } };
     }
     const life = await run.history.nextLife(issue.id);
     const resume = run.options.resume ? await run.history.resumeFrom(issue.id) : null;
     run.slots.keep(issue.id, place);
     const { id: issueId, title, parent } = issue;
-    const start = { issueId, title, life, resume, parent, followUp: issue.followUpOf != null };
+    const again = (await run.history.hadLife(issueId)) ? await secondLife(run, issueId) : {};
+    const start = { issueId, title, life, resume, parent, followUp: issue.followUpOf != null, ...again };
     return { event: { type: "picked", key: effect.key, start } };
   } catch (error) {
     place();
@@ -37,16 +46,32 @@ async function bestIssue(run: RunContext, not: readonly string[]): Promise<Issue
   if (only === "land") return await namedIssue(run, not);
   const ownItem = runNames(run.runId).item;
   const had = async (id: string) => not.includes(id) || (await run.history.hadLife(id));
+  const over = async (issue: Issue) =>
+    not.includes(issue.id) || !mayLiveAgain(issue, await run.history.record(issue.id));
   for (let limit = 8; ; limit *= 4) {
     const ready = await run.tracker.ready({ scope, resume, limit });
     for (const issue of ready) {
       const madeHere = issue.followUpOf != null && (issue.followUpOf === ownItem || (await had(issue.followUpOf)));
-      if (madeHere || (await had(issue.id))) continue;
+      if (madeHere || (await over(issue))) continue;
       if (only === "check" && (await run.history.resumeFrom(issue.id)) === null) continue;
       return issue;
     }
     if (ready.length < limit) return null;
   }
+}
+
+/** Once in a run, unless it was made available again after a life that did not succeed: that is somebody's word. */
+export function mayLiveAgain(issue: Issue, last: Pick<IssueRecord, "status" | "started_at"> | null): boolean {
+  if (last === null) return true;
+  if (last.status !== "failed" && last.status !== "escalated") return false;
+  return issue.status === "available" && (issue.changedAt ?? 0) > Date.parse(last.started_at);
+}
+
+/** Its attempts are numbered on: no folder is used twice. */
+async function secondLife({ home, runId }: RunContext, issueId: string) {
+  const folder = home.attempt(runId, issueId, "");
+  const names = (await exists(folder)) ? await readdir(folder) : [];
+  return { again: true, folders: Math.max(0, ...names.map((name) => Number.parseInt(name, 10) || 0)) };
 }
 
 /** To be landed by hand: whatever the tracker thinks of it. */

@@ -1,6 +1,6 @@
 import type { Tracker } from "../../core/ports/tracker.js";
 import { ExternalError } from "../../lib/errors.js";
-import { followUpMark, isClosed, labels, listWhere, showAll } from "./issues.js";
+import { followUpMark, isClosed, labels, listWhere, showAll, showBead } from "./issues.js";
 import { type Beads, pauseAfter } from "./program.js";
 import { type Bead, readBeads } from "./read.js";
 
@@ -38,6 +38,8 @@ async function findFollowUp(beads: Beads, source: string): Promise<Bead | null> 
 }
 
 async function create(beads: Beads, source: string, { title, body }: Text): Promise<string> {
+  // What a trigger of a whole run found comes from no issue.
+  const isIssue = (await showBead(beads, source)) !== null;
   const args = [
     "create",
     // A leading dash would be read as an option.
@@ -45,7 +47,7 @@ async function create(beads: Beads, source: string, { title, body }: Text): Prom
     "--type=task",
     "--priority=3",
     `--labels=${labels.followUp}`,
-    `--deps=discovered-from:${source}`,
+    ...(isIssue ? [`--deps=discovered-from:${source}`] : []),
     `--description=${fitArgument([followUpMark(source), ...paragraphs(body)], source)}`,
   ];
   const { stdout } = await beads.call(args, { tries: 1 });

@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import { Run } from "./fixture.js";
+
+const listening = (run: Run) =>
+  [...run.owed.values()].find((effect) => effect.kind === "board")?.key ?? "not listening";
+const none = (run: Run, cursor = 7) => run.arrive({ type: "none-left", key: run.picking(), cursor });
+
+describe("when nothing is left to start", () => {
+  it("a run with lives listens to the board, and picks as soon as it changes", () => {
+    const run = none(new Run().prepared().pick("a"));
+    expect(run.owed.get(listening(run))).toMatchObject({ kind: "board", cursor: 7 });
+    run.arrive({ type: "board-changed", key: listening(run) });
+    expect(run.picking()).toBe("pick:3");
+    expect(listening(run)).toBe("not listening");
+    none(run.pick("b"));
+    expect(listening(run)).toBe("board:2");
+  });
+
+  it("it listens no longer when its last life has ended and nothing is left: it is over", () => {
+    const run = none(new Run().prepared().pick("a"));
+    run.end("a", "success");
+    expect(listening(run)).toBe("not listening");
+    expect(none(run).finished()).toMatchObject({ exit_code: 0 });
+    expect(run.owed.size).toBe(0);
+  });
+
+  it("with --watch it waits for new work, says so, and a drain ends it", () => {
+    const run = none(new Run({ watch: true }).prepared());
+    expect(run.finished()).toBeUndefined();
+    expect(run.reports.at(-1)).toMatchObject({ type: "log", text: "Waiting for new work" });
+    run.arrive({ type: "board-changed", key: listening(run) }).pick("a");
+    none(run).end("a", "success");
+    none(run);
+    expect(run.finished()).toBeUndefined();
+    run.signal("drain");
+    expect(run.finished()).toMatchObject({ exit_code: 130, success_count: 1 });
+    expect(run.owed.size).toBe(0);
+  });
+
+  it("with --watch and max_issues it ends after that many", () => {
+    const run = new Run({ watch: true, maxIssues: 1 }).prepared().pick("a").end("a", "success");
+    expect(run.finished()).toMatchObject({ exit_code: 0 });
+    expect(run.owed.size).toBe(0);
+  });
+
+  it.each([
+    [false, undefined],
+    [true, 3],
+  ])("a board that cannot be listened to (--watch: %s) never looks like no work", (watch, exit_code) => {
+    const run = none(new Run({ watch }).prepared().pick("a"));
+    run.arrive({ type: "crashed", key: listening(run), effect: "board", message: "gone", external: true });
+    run.end("a", "success");
+    if (exit_code !== undefined) expect(run.finished()).toMatchObject({ exit_code });
+    else expect(none(run).finished()).toMatchObject({ exit_code: 0 });
+  });
+});
+
+it("an issue that failed, was made available again and then succeeded does not make the run fail", () => {
+  const run = none(new Run().prepared().pick("a"));
+  run.end("a", "failed");
+  const start = { issueId: "a", title: "a", life: 2, resume: null, again: true, folders: 3 };
+  run.arrive({ type: "picked", key: run.picking(), start });
+  none(run).end("a", "success", { key: "child:a:2" });
+  expect(none(run).finished()).toMatchObject({ exit_code: 0, success_count: 1, total_count: 1 });
+});

@@ -1,0 +1,28 @@
+import { expect, it } from "vitest";
+import type { Issue, ItemStatus } from "../../core/ports/tracker.js";
+import type { IssueStatus } from "../../core/record.js";
+import { mayLiveAgain } from "./pick.js";
+
+const started = "2030-01-01T00:00:00.000Z";
+const issue = (status: ItemStatus, changedAt?: number): Issue => ({
+  ...{ id: "a", title: "a", body: "", type: "task", parent: null, deps: [], priority: 2 },
+  status,
+  ...(changedAt === undefined ? {} : { changedAt }),
+});
+const after = Date.parse(started) + 1;
+
+it.each<[ItemStatus, number | undefined, IssueStatus | null, boolean]>([
+  ["available", after, null, true],
+  ["available", after, "failed", true],
+  ["available", after, "escalated", true],
+  ["failed", after, "failed", false],
+  ["available", after, "interrupted", false],
+  ["available", after, "success", false],
+  ["available", after - 1, "failed", false],
+  ["available", undefined, "failed", false],
+])(
+  "an issue that is %s, changed at %s, whose last life in the run ended %s may live again: %s",
+  (status, at, last, may) => {
+    expect(mayLiveAgain(issue(status, at), last && { status: last, started_at: started })).toBe(may);
+  },
+);

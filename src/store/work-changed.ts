@@ -1,0 +1,36 @@
+import { number, type Sql } from "./sql.js";
+import type { Wake } from "./wake.js";
+
+/** The number of the board's newest event, of whatever project. */
+export async function boardCursor(sql: Sql): Promise<number> {
+  const [row] = await sql.all("SELECT coalesce(max(id), 0) AS id FROM work_events", []);
+  return row === undefined ? 0 : number(row, "id");
+}
+
+/** Only these may make an item ready. A claim never does, so a run is not woken by its own. */
+const readying = ["added", "appended", "released", "retried", "unblocked", "completed", "dep-removed", "failed"];
+
+/** Waits for such an event of the project after the cursor; woken by commits, in whatever process. */
+export async function boardChanged(
+  { sql, wake }: { readonly sql: Sql; readonly wake: Wake },
+  { projectId, cursor }: { readonly projectId: string; readonly cursor: number },
+  abort: AbortSignal,
+): Promise<void> {
+  const bell = wake.listen();
+  const types = readying.map(() => "?").join(", ");
+  try {
+    for (let after = cursor; ; ) {
+      abort.throwIfAborted();
+      const newest = await boardCursor(sql);
+      const [row] = await sql.all(
+        `SELECT id FROM work_events WHERE id > ? AND id <= ? AND project_id = ? AND type IN (${types}) LIMIT 1`,
+        [after, newest, projectId, ...readying],
+      );
+      if (row !== undefined) return;
+      after = newest;
+      await bell.rung(abort);
+    }
+  } finally {
+    bell.close();
+  }
+}

@@ -1,0 +1,89 @@
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { attemptsOf, type Sandbox, sandbox, until } from "./sandbox.js";
+
+/** Fails while there is a file `broken-<issue>`, waits while there is `wait-<issue>`. */
+const agent = `
+cat >/dev/null
+echo "$RATCHET_ATTEMPT" >>"$HOME/asked-$RATCHET_ISSUE_ID"
+while [ -e "$HOME/wait-$RATCHET_ISSUE_ID" ]; do sleep 0.05; done
+[ -e "$HOME/broken-$RATCHET_ISSUE_ID" ] && exit 1
+echo done >"$RATCHET_ISSUE_ID.txt"
+git add --all && git commit --quiet --message "Work on $RATCHET_ISSUE_ID"
+`;
+function world(): Sandbox {
+  const box = sandbox();
+  box.configure({ agent: { type: "command", command: box.script("agent.sh", agent) }, max_agents: 2 });
+  return box;
+}
+const asked = (box: Sandbox, id: string) => {
+  const file = join(box.root, `asked-${id}`);
+  return existsSync(file) ? readFileSync(file, "utf8").trim().split("\n").length : 0;
+};
+const completed = (box: Sandbox, id: string) =>
+  until(`${id} is completed`, async () => (await box.status(id)) === "completed");
+
+test("run --watch waits for work, takes what is added elsewhere, and Ctrl-C ends it once what runs is done", async () => {
+  const box = world();
+  const run = box.start(["run", "--watch"]);
+  await until("it waits", () => run.stdout().includes("Waiting for new work"));
+  await box.add("first");
+  await completed(box, "first");
+  expect(run.isEnded()).toBe(false);
+  box.put("wait-second", "");
+  await box.add("second");
+  await until("second has begun", () => asked(box, "second") === 1);
+  run.kill("SIGINT");
+  await until("it drains", () => run.stderr().includes("draining"));
+  rmSync(join(box.root, "wait-second"));
+  expect((await run.ended).code).toBe(130);
+  expect(await box.status("second")).toBe("completed");
+});
+
+test("killed while it waits, a watching run is taken up again and goes on waiting", async () => {
+  const box = world();
+  const run = box.start(["run", "--watch"]);
+  await until("it waits", () => run.stdout().includes("Waiting for new work"));
+  run.kill("SIGKILL");
+  await run.ended;
+  await box.add("one");
+  const next = box.start(["run"]);
+  await completed(box, "one");
+  expect(next.isEnded()).toBe(false);
+  next.kill("SIGINT");
+  expect((await next.ended).code).toBe(130);
+});
+
+test("without --watch a run that still works takes what is added meanwhile, at once, and then ends by itself", async () => {
+  const box = world();
+  box.put("wait-long", "");
+  await box.add("long");
+  const run = box.start(["run"]);
+  await until("long has begun", () => asked(box, "long") === 1);
+  await box.add("late");
+  await completed(box, "late");
+  rmSync(join(box.root, "wait-long"));
+  expect((await run.ended).code).toBe(0);
+  expect(await box.status("long")).toBe("completed");
+});
+
+test("an issue that failed lives again in the same run after ratchet retry, in new folders; its success is the run's", async () => {
+  const box = world();
+  box.put("wait-long", "");
+  box.put("broken-bad", "");
+  await box.add("long");
+  await box.add("bad");
+  const run = box.start(["run"]);
+  await until("bad has failed", async () => (await box.status("bad")) === "failed");
+  rmSync(join(box.root, "broken-bad"));
+  expect((await box.ratchet("retry", "bad")).code).toBe(0);
+  await completed(box, "bad");
+  rmSync(join(box.root, "wait-long"));
+  expect((await run.ended).code).toBe(0);
+  const record = await box.record();
+  expect(record.issues.bad).toMatchObject({ status: "success" });
+  const folders = attemptsOf(box, record.run_id, "bad").filter((name) => name.includes("implementer"));
+  expect(folders).toEqual(["01-implementer", expect.stringMatching(/^0[2-9]-implementer$/)]);
+  expect(asked(box, "bad")).toBe(2);
+});
