@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { AgentKind, CommandSettings, PanelMember, ReviewSettings, Settings, Trigger } from "../core/settings.js";
+import { basicAgentEnv } from "../lib/environment.js";
 import type { Validation } from "./availability.js";
 import { isPresetName, presets } from "./presets.js";
 import { reviewSection } from "./schema/review.js";
@@ -31,7 +32,7 @@ export function resolveSettings(written: WrittenConfig, around: Surroundings): S
     agent: {
       ...written.agent,
       script: written.agent.script === null ? null : resolve(around.dir, written.agent.script),
-      env: written.agent.env ?? [...baseEnvironment, ...ownEnvironment[written.agent.type]],
+      env: written.agent.env ?? [...basicAgentEnv, ...ownEnvironment[written.agent.type]],
     },
     idle_timeout_seconds: idle_timeout_seconds ?? defaultIdleSeconds(written.timeout_minutes),
     max_agents: max_agents === "auto" ? automaticAgents(around.machine) : max_agents,
@@ -45,7 +46,6 @@ export function resolveSettings(written: WrittenConfig, around: Surroundings): S
   });
 }
 
-const baseEnvironment = ["PATH", "HOME", "USER", "LANG", "LC_*", "TERM", "TMPDIR", "SHELL"];
 const ownEnvironment: Readonly<Record<AgentKind, readonly string[]>> = {
   claude: ["ANTHROPIC_*", "CLAUDE_*"],
   codex: ["OPENAI_*", "CODEX_*"],

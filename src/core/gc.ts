@@ -3,7 +3,7 @@ import type { IssueStatus } from "./record.js";
 /**
  * What may be cleared away, decided from what is known and nothing else. A run goes as a whole or stays as a whole, and
  * it stays while anything could still need it: it is not over, it is young, work of it is neither landed nor parked, or
- * an open finding's text is in its folder.
+ * an open finding needs it: a resume replays what its last review left.
  */
 export interface GcData {
   readonly now: number;
@@ -11,7 +11,7 @@ export interface GcData {
   readonly runs: readonly GcRun[];
   /** Run folders that no record belongs to, and when they were last changed: a crash came between the two. */
   readonly orphans: readonly { readonly path: string; readonly at: number }[];
-  /** Runs that open findings point into. */
+  /** Runs that open findings point into, or whose record a resume reads for them. */
   readonly neededRuns: readonly string[];
   /** Landing worktrees that are there, by the run they belong to. */
   readonly landings: readonly { readonly runId: string; readonly path: string }[];

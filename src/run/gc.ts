@@ -67,7 +67,10 @@ async function gather(parts: GcParts, mirror: Mirror | null): Promise<GcData> {
     retentionDays: parts.retentionDays,
     runs: await runsOf(parts),
     orphans: await orphansIn(parts),
-    neededRuns: texts.map((path) => relative(home.run(""), path).split(sep)[0] ?? ""),
+    neededRuns: [
+      ...open.flatMap(({ source, run_id }) => (source === "review" ? [run_id] : [])),
+      ...texts.map((path) => relative(home.run(""), path).split(sep)[0] ?? ""),
+    ],
     landings: await landingsIn(dirname(home.worktree(projectId, "_"))),
     slots: await slotsIn(join(home.root, "slots")),
     mirror: mirror && { path: mirror.path, checkouts: (await listWorktrees(mirror)).length },

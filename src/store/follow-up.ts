@@ -1,3 +1,4 @@
+import { newParagraphs } from "../core/follow-up.js";
 import type { NewWorkItem } from "../core/ports/work-items.js";
 import { Bug } from "../lib/errors.js";
 import { Refused, type Sql, text } from "./sql.js";
@@ -12,7 +13,7 @@ export interface FollowUp {
   readonly now: number;
 }
 
-/** One open follow-up per source item: made, or appended to; a paragraph that is already there is not added again. */
+/** One open follow-up per source item: made, or appended to; what it says already is not added again. */
 export async function appendFollowUp(sql: Sql, followUp: FollowUp): Promise<string> {
   for (let attempt = 1; attempt <= 100; attempt++) {
     const id = (await appendTo(sql, followUp)) ?? (await make(sql, followUp));
@@ -30,8 +31,7 @@ async function appendTo(sql: Sql, { projectId, source, body, now }: FollowUp): P
   if (row === undefined) return null;
   const id = text(row, "id");
   const old = text(row, "body");
-  const known = new Set(paragraphs(old));
-  const added = paragraphs(body).filter((paragraph) => !known.has(paragraph));
+  const added = newParagraphs(old, body);
   if (added.length === 0) return id;
   return refusedIsNull(async () => {
     await sql.batch([
@@ -74,11 +74,4 @@ async function refusedIsNull(write: () => Promise<string>): Promise<string | nul
     if (error instanceof Refused) return null;
     throw error;
   }
-}
-
-function paragraphs(body: string): string[] {
-  return body
-    .split(/\n{2,}/)
-    .map((paragraph) => paragraph.trim())
-    .filter((paragraph) => paragraph !== "");
 }

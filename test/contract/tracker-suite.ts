@@ -143,5 +143,13 @@ export function testTracker(name: string, make: () => Promise<TrackerWorld>): vo
       expect(issue?.body.match(/a\.ts/g)).toHaveLength(1);
       expect(issue?.body).toContain("b.ts");
     });
+
+    it("tells a finding once, however it is worded", async () => {
+      await world.add({ id: "one" });
+      const body = (words: string) => `- ${words}\n  <!-- ratchet:3f2a -->`;
+      const first = await tracker.followUp("one", { title: "Follow-up of one", body: body("naming, line 3") });
+      await tracker.followUp("one", { title: "Follow-up of one", body: body("naming, line 7") });
+      expect((await tracker.get(first))?.body.match(/naming/g)).toHaveLength(1);
+    });
   });
 }

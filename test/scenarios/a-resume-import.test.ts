@@ -75,6 +75,8 @@ test("A2 a mala run file is imported and resumed: the session, the findings, att
     },
     { file: "src/b.ts", title: "Leaks" },
   ]);
+  // However old it is, what a resume needs is not cleared away.
+  expect((await world.ratchet("gc")).code).toBe(0);
   const run = await world.ratchet("run", "--resume", "--max-agents", "1");
   expect(run.code).toBe(0);
   const line = "Using review_followup for resume: 2 issues from prior run 0f9b1d3e-0000-4000-8000-000000000001";

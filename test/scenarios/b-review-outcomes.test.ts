@@ -1,6 +1,8 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type ResumeWorld, resumeWorld, says } from "./resume-world.js";
-import { eventsOf } from "./sandbox.js";
+import { eventsOf, until } from "./sandbox.js";
 
 /** What blocks, what happens when the rounds are used up, and what becomes of what does not block. */
 const naming = { file: "b.ts", line_start: 5, line_end: 5, priority: 2, title: "Naming", body: "call it y" };
@@ -109,6 +111,42 @@ test("B8 failure_mode remediate: a fixer that helps lets the issue succeed", asy
   expect(world.git("show", "main:fix-it.txt")).toBe("implementer 1\nfixer 1");
 });
 
+test("B8 failure_mode remediate: a gate that fails goes into that fixer's session, the record keeps the implementer's", async () => {
+  const world = resumeWorld({ max_retries: 1, failure_mode: "remediate" });
+  await world.add("fix-it");
+  world.reviewerDoes("fix-it", `if grep -q fixer fix-it.txt; then ${says("pass")}\nelse ${says("fail", wrong)}\nfi`);
+  world.agentDoes(
+    "fix-it",
+    "case $RATCHET_PROMPT_KIND in fixer) touch broken ;; gate_followup) git rm --quiet broken ;; esac",
+  );
+  expect((await world.ratchet("run")).code).toBe(0);
+  expect(world.sent("fix-it").map(({ kind, session }) => `${kind} ${session}`)).toEqual([
+    "implementer new",
+    "fixer new",
+    "gate_followup session-fix-it-01",
+  ]);
+  expect((await world.issue("fix-it")).session_id).toBe("session-fix-it-00");
+});
+
+test("B8 a finding that is waived while it is under review no longer blocks", async () => {
+  const world = resumeWorld({ max_retries: 2 });
+  await world.add("fix-it");
+  world.reviewerDoes(
+    "fix-it",
+    `if [ "$RATCHET_ATTEMPT" = 2 ]; then : >"$HOME/reviewing"; while [ ! -e "$HOME/waived" ]; do sleep 0.05; done; fi; ${says("fail", wrong)}`,
+  );
+  const run = world.start(["run"]);
+  await until("round 2", () => existsSync(join(world.root, "reviewing")));
+  const [finding] = JSON.parse((await world.ratchet("findings", "fix-it", "--json")).stdout);
+  const waived = await world.ratchet("findings", "waive", finding.id, "--reason", "it is meant to be so");
+  expect(waived.stdout).toContain("has been told");
+  const status = async () => JSON.parse((await world.ratchet("findings", "--all", "--json")).stdout)[0].status;
+  await until("the waiver has been taken", async () => (await status()) === "waived");
+  world.put("waived", "");
+  expect((await run.ended).code).toBe(0);
+  expect(await world.issue("fix-it")).toMatchObject({ status: "success", review_attempts: 2 });
+});
+
 interface Item {
   readonly id: string;
   readonly title: string;
@@ -131,7 +169,8 @@ test("B8 what does not block becomes one follow-up issue per source issue, not t
     "one",
     `if [ "$RATCHET_ATTEMPT" = 1 ]; then ${says("fail", wrong, naming, taste)}\nelse ${says("pass", naming, { ...taste, line_start: 6, line_end: 6 })}\nfi`,
   );
-  world.reviewerDoes("two", says("pass", { ...naming, priority: null }));
+  const long = "very long ".repeat(1000);
+  world.reviewerDoes("two", says("pass", { ...naming, priority: null, body: long }));
   expect((await world.ratchet("run")).code).toBe(0);
   const made = await followUps(world);
   expect(made.map(({ title }) => title).sort()).toEqual(["Follow-up of one: Do one", "Follow-up of two: Do two"]);
@@ -140,6 +179,7 @@ test("B8 what does not block becomes one follow-up issue per source issue, not t
   expect(first?.body.match(/Naming/g)).toHaveLength(1);
   expect(first?.body.match(/Could be shorter/g)).toHaveLength(1);
   expect(first?.body).not.toContain("Wrong");
+  expect(made.find(({ title }) => title.includes("two"))?.body).toContain(long.trim());
   expect(Object.keys((await world.record()).issues).sort()).toEqual(["one", "two"]);
   const closed = JSON.parse((await world.ratchet("findings", "one", "--all", "--json")).stdout);
   expect(closed.filter(({ status }: { status: string }) => status === "waived")).toMatchObject([

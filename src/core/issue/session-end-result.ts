@@ -1,23 +1,9 @@
 import { openFindings } from "../ledger/ledger.js";
 import type { SessionEndResult } from "../report.js";
+import type { TriggerResult } from "../run/effects.js";
 import { type IssuePolicy, triggerName, triggerOf } from "./policy.js";
-import type { IssueState, SessionEndState } from "./state.js";
+import type { Concluded, Conclusion, IssueState, SessionEndState } from "./state.js";
 import type { Step } from "./step.js";
-
-/** How a trigger ended. */
-export interface Conclusion {
-  readonly result: "pass" | "fail" | "timeout" | "interrupted";
-  readonly reason: string | null;
-}
-
-/** What a trigger came to, as a state keeps it: the commands' texts are in the settings. */
-export interface Concluded extends Conclusion {
-  readonly startedAt: number;
-  readonly finishedAt: number;
-  readonly results: SessionEndState["results"];
-  readonly root: string;
-  readonly review: SessionEndResult["code_review_result"];
-}
 
 /** Says how the trigger ended and forgets it; where the life goes on is the caller's. */
 export function reportConclusion(step: Step, { result, reason }: Conclusion) {
@@ -49,16 +35,6 @@ function resultOf(policy: IssuePolicy, concluded: Concluded): SessionEndResult {
     commands: commandsOf(policy, concluded),
     code_review_result: concluded.review,
   };
-}
-
-/** What the life of a trigger of the run came to. */
-export interface TriggerResult {
-  readonly result: "pass" | "fail";
-  readonly reason: string | null;
-  readonly commands: SessionEndResult["commands"];
-  readonly code_review_result: SessionEndResult["code_review_result"];
-  /** Its failure_mode says that the whole run aborts. */
-  readonly abort: boolean;
 }
 
 /** It passes only as a whole: what its fixers committed must have landed too. */

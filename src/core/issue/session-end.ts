@@ -6,9 +6,9 @@ import { closeOthers, commandRemark, isPass, visitOf } from "./ledger-parts.js";
 import { triggerName, triggerOf } from "./policy.js";
 import { landsNothing } from "./preconditions.js";
 import { isReviewerRunning, newSlot, startSlots } from "./reviewers.js";
-import { type Conclusion, reportConclusion } from "./session-end-result.js";
+import { reportConclusion } from "./session-end-result.js";
 import { reviewSlots } from "./slots.js";
-import type { SessionEndState } from "./state.js";
+import type { Conclusion, SessionEndState } from "./state.js";
 import type { Step } from "./step.js";
 import { oweTurn, settleTurn } from "./turns.js";
 

@@ -1,11 +1,11 @@
 import type { Ledger } from "../finding.js";
 import type { ItemStatus } from "../ports/tracker.js";
 import type { IssueStatus } from "../record.js";
+import type { SessionEndResult } from "../report.js";
 import type { IssueStart } from "../run/effects.js";
 import type { IssueEffect, PromptKind } from "./effects.js";
 import type { Marker } from "./events.js";
 import type { TriggerName } from "./policy.js";
-import type { Concluded } from "./session-end-result.js";
 
 /**
  * An issue's life as its row keeps it: counters, ids and references, never texts, so that it stays below 8 kB whatever
@@ -170,6 +170,21 @@ interface SessionEndRun {
   readonly seconds: number;
   /** Below `root`. */
   readonly output: string;
+}
+
+/** How a trigger ended. */
+export interface Conclusion {
+  readonly result: "pass" | "fail" | "timeout" | "interrupted";
+  readonly reason: string | null;
+}
+
+/** What a trigger came to, as a state keeps it: the commands' texts are in the settings. */
+export interface Concluded extends Conclusion {
+  readonly startedAt: number;
+  readonly finishedAt: number;
+  readonly results: SessionEndState["results"];
+  readonly root: string;
+  readonly review: SessionEndResult["code_review_result"];
 }
 
 export interface ReviewState {

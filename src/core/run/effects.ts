@@ -1,8 +1,8 @@
 import type { TimerEffect, WaitEffect } from "../issue/effects.js";
 import type { RunTriggerName } from "../issue/policy.js";
-import type { TriggerResult } from "../issue/session-end-result.js";
 import type { FinishedEpic, Scope } from "../ports/tracker.js";
 import type { IssueStatus } from "../record.js";
+import type { SessionEndResult } from "../report.js";
 
 /** What a life is started with. `resume`: what an earlier life of the issue left. */
 export interface IssueStart {
@@ -39,6 +39,16 @@ export interface TriggerStart {
   readonly startCommit: string;
   /** The run's budget is used up: no turn starts. */
   readonly budget?: string;
+}
+
+/** What the life of a trigger of the run came to. */
+export interface TriggerResult {
+  readonly result: "pass" | "fail";
+  readonly reason: string | null;
+  readonly commands: SessionEndResult["commands"];
+  readonly code_review_result: SessionEndResult["code_review_result"];
+  /** Its failure_mode says that the whole run aborts. */
+  readonly abort: boolean;
 }
 
 export type RunEffect =

@@ -10,7 +10,7 @@ import { isEnding, type RunStep } from "./step.js";
  */
 type TriggerEnded = Extract<RunEvent, { type: "trigger-ended" }>;
 
-export const noTriggers: TriggersState = {
+const noTriggers: TriggersState = {
   startCommit: "",
   fired: 0,
   folders: 0,

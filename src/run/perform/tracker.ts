@@ -1,8 +1,10 @@
 import type { Finding } from "../../core/finding.js";
 import type { TrackerEffect } from "../../core/issue/effects.js";
 import type { IssueEvent } from "../../core/issue/events.js";
+import { headOf } from "../../core/ledger/text-bytes.js";
 import type { Settled } from "../../durable/types.js";
 import { messageOf } from "../../lib/errors.js";
+import { readOptional } from "../../lib/files.js";
 import type { LifeContext } from "../context.js";
 
 /** The holder of a claim is the run: whoever drives the run goes on with its claims. */
@@ -36,21 +38,32 @@ export async function performTracker(life: LifeContext, effect: TrackerEffect): 
         await tracker.escalate(life.issueId, runId, effect.reason);
         return done();
       case "follow-up":
-        return done(await tracker.followUp(life.names.item, followUpText(life, effect.findings)));
+        return done(await tracker.followUp(life.names.item, await followUpText(life, effect.findings)));
     }
   } catch (error) {
     return { event: { type: "tracker-done", key, ok: false, reason: messageOf(error), lost: false } };
   }
 }
 
-function followUpText(life: LifeContext, ids: readonly string[]): { title: string; body: string } {
+/** What of one finding's text a follow-up repeats. */
+const longestText = 16_000;
+
+async function followUpText(life: LifeContext, ids: readonly string[]): Promise<{ title: string; body: string }> {
   const findings = life.ledger().findings.filter((finding) => ids.includes(finding.id));
-  return { title: `Follow-up of ${life.names.item}: ${life.title}`, body: findings.map(line).join("\n\n") };
+  const lines = await Promise.all(findings.map(async (finding) => line(finding, await wholeText(finding))));
+  return { title: `Follow-up of ${life.names.item}: ${life.title}`, body: lines.join("\n\n") };
+}
+
+async function wholeText({ body, issue_id }: Finding): Promise<string> {
+  const whole = body.ref === undefined ? body.text : ((await readOptional(body.ref.path)) ?? body.text);
+  const head = headOf(whole, longestText);
+  return head === whole ? whole : `${head}\n(cut here; all of it: ratchet findings ${issue_id} --all)`;
 }
 
 /** The hidden id lets a repeated follow-up see what it has already said. */
-function line(finding: Finding): string {
+function line(finding: Finding, text: string): string {
   const place = finding.file === "" ? "" : ` ${finding.file}:${finding.line_start}-${finding.line_end}`;
   const rank = finding.priority === null ? "" : `P${finding.priority} `;
-  return `- ${rank}${finding.title}${place} (${finding.reviewers.join(", ")})\n  ${finding.body.text.replaceAll("\n", "\n  ")}\n  <!-- ratchet:${finding.id} -->`;
+  const who = finding.reviewers.join(", ");
+  return `- ${rank}${finding.title}${place} (${who})\n  ${text.replaceAll("\n", "\n  ")}\n  <!-- ratchet:${finding.id} -->`;
 }

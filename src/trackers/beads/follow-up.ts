@@ -1,3 +1,4 @@
+import { newParagraphs, paragraphsOf } from "../../core/follow-up.js";
 import type { Tracker } from "../../core/ports/tracker.js";
 import { ExternalError } from "../../lib/errors.js";
 import { followUpMark, isClosed, labels, listWhere, showAll, showBead } from "./issues.js";
@@ -48,7 +49,7 @@ async function create(beads: Beads, source: string, { title, body }: Text): Prom
     "--priority=3",
     `--labels=${labels.followUp}`,
     ...(isIssue ? [`--deps=discovered-from:${source}`] : []),
-    `--description=${fitArgument([followUpMark(source), ...paragraphs(body)], source)}`,
+    `--description=${fitArgument([followUpMark(source), ...paragraphsOf(body)], source)}`,
   ];
   const { stdout } = await beads.call(args, { tries: 1 });
   const [made] = readBeads(stdout, beads.nameOf(["create"]));
@@ -61,19 +62,12 @@ async function append(
   old: Bead,
   { source, text }: { readonly source: string; readonly text: Text },
 ): Promise<string> {
-  const known = paragraphs(old.description);
-  const added = paragraphs(text.body).filter((paragraph) => !known.includes(paragraph));
+  const added = newParagraphs(old.description, text.body);
   if (added.length > 0) {
-    await beads.call(["update", old.id, `--description=${fitArgument([...known, ...added], source)}`]);
+    const whole = [...paragraphsOf(old.description), ...added];
+    await beads.call(["update", old.id, `--description=${fitArgument(whole, source)}`]);
   }
   return old.id;
-}
-
-function paragraphs(text: string): string[] {
-  return text
-    .split(/\n{2,}/)
-    .map((paragraph) => paragraph.trim())
-    .filter((paragraph) => paragraph !== "");
 }
 
 /** As much as an argument holds, and where the rest is. */
