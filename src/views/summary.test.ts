@@ -102,6 +102,20 @@ describe("renderSummary", () => {
     );
   });
 
+  it("tells how run_end ended, and which other triggers of the run failed", () => {
+    const log = (text: string): ReportBody => ({ type: "log", level: "info", text });
+    const lines = summaryOf([
+      event(0, begin("t"), "a"),
+      event(1, finished("success", "done", sha("a")), "a"),
+      event(2, log("[trigger] periodic completed: finished=2, result=pass")),
+      event(3, log("[trigger] periodic completed: finished=4, result=fail")),
+      event(4, { type: "run-end-completed", result: "fail", reason: "command_failed" }),
+    ]);
+    expect(lines.slice(-2)).toEqual(["periodic · fail · finished=4", "run_end · fail · command_failed"]);
+    const skipped = [event(0, begin("t"), "a"), event(1, { type: "run-end-skipped", reason: "run_aborted" })] as const;
+    expect(summaryOf(skipped)).toContain("run_end · skipped · run_aborted");
+  });
+
   it("counts a finding that came back as open", () => {
     const events = [event(0, begin("t"), "a"), event(1, raised("f"), "a"), event(2, closed("f", "resolved"), "a")];
     expect(summaryOf(events)[1]).toBe("1 finding raised, 1 resolved, 0 open");

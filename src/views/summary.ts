@@ -14,6 +14,8 @@ export interface Summary {
   readonly closed: Readonly<Record<string, "resolved" | "superseded" | "waived">>;
   /** Why a target could not follow its landed line, by target. */
   readonly behind: Readonly<Record<string, string>>;
+  /** How run_end ended, and which other triggers of the run failed. */
+  readonly triggers: readonly string[];
   readonly costUsd: number | null;
   readonly status: string;
 }
@@ -32,7 +34,7 @@ interface SummaryIssue {
 
 export const emptySummary: Summary = {
   ...{ runId: null, startedAt: null, finishedAt: null, costUsd: null, status: "running" },
-  ...{ issues: {}, raised: [], closed: {}, behind: {} },
+  ...{ issues: {}, raised: [], closed: {}, behind: {}, triggers: [] },
 };
 
 export function foldSummary(summary: Summary, event: PublicEvent): Summary {
@@ -53,8 +55,35 @@ export function foldSummary(summary: Summary, event: PublicEvent): Summary {
     }
     case "finding-resolved":
       return { ...summary, closed: { ...summary.closed, [`${event.issue_id}/${event.finding}`]: event.status } };
+    case "landed":
+      return foldIssue({ ...summary, behind: behindAfter(summary, event) }, event);
     default:
-      return foldIssue(summary, event);
+      return foldIssue(foldTrigger(summary, event), event);
+  }
+}
+
+function behindAfter({ behind }: Summary, event: Extract<PublicEvent, { type: "landed" }>): Summary["behind"] {
+  const { [event.target_branch]: _old, ...others } = behind;
+  return event.behind === null ? others : { ...others, [event.target_branch]: event.behind };
+}
+
+function foldTrigger(summary: Summary, event: PublicEvent): Summary {
+  const line = triggerLine(event);
+  return line === null ? summary : { ...summary, triggers: [...summary.triggers, line] };
+}
+
+function triggerLine(event: PublicEvent): string | null {
+  switch (event.type) {
+    case "run-end-completed":
+      return ["run_end", event.result, ...(event.reason ? [event.reason] : [])].join(" · ");
+    case "run-end-skipped":
+      return `run_end · skipped · ${event.reason}`;
+    case "log": {
+      const [, name, about] = /^\[trigger\] (\w+) completed: (.*), result=fail$/.exec(event.text) ?? [];
+      return name === undefined ? null : `${name} · fail · ${about}`;
+    }
+    default:
+      return null;
   }
 }
 
@@ -67,12 +96,8 @@ function foldIssue(summary: Summary, event: PublicEvent): Summary {
       return patch(summary, event.issue_id, { branch: event.branch, worktree: event.path });
     case "escalated":
       return patch(summary, event.issue_id, { dossier: event.dossier });
-    case "landed": {
-      const { [event.target_branch]: _old, ...others } = summary.behind;
-      const behind = event.behind === null ? others : { ...others, [event.target_branch]: event.behind };
-      const landed = { commit: event.commit, target: event.target_branch };
-      return { ...patch(summary, event.issue_id, landed), behind };
-    }
+    case "landed":
+      return patch(summary, event.issue_id, { commit: event.commit, target: event.target_branch });
     case "issue-finished":
       return patch(summary, event.issue_id, {
         status: event.status,
@@ -102,6 +127,7 @@ export function renderSummary(summary: Summary): string[] {
     findingsLine(summary),
     "",
     ...issues.flatMap(([id, issue]) => issueLines(id, issue)),
+    ...summary.triggers,
     ...Object.entries(summary.behind).flatMap(([target, why]) => ["", behindLine(target, why)]),
     ...nextSteps(summary),
   ];
