@@ -40,7 +40,7 @@ function sentence(
 }
 
 export function printError({ code, message, hint, text }: Told, out: Output, json: boolean): void {
-  if (json) out.json({ error: { code, message, hint } });
+  if (json) out.jsonLine({ error: { code, message, hint } });
   else out.note(text);
 }
 

@@ -6,21 +6,33 @@ import { plainText } from "./output-digest.js";
 
 const largestResult = 10 * 1024 * 1024;
 
-/** What a foreign program wrote as JSON; null when there is nothing, too much of it, or something else. */
+/** The program wrote something there that cannot be read as JSON: half a word must not be taken for silence. */
+export const unreadable = Symbol("unreadable");
+
+/** What a foreign program wrote as JSON; null when there is nothing or something else. */
 export async function readForeignJson(path: string): Promise<unknown> {
+  const value = await readWritten(path);
+  return value === unreadable ? null : value;
+}
+
+/** The same, but telling a file that is there and cannot be read from one that is not; an empty one says nothing. */
+export async function readWritten(path: string): Promise<unknown> {
   try {
     const file = await open(path, "r");
     try {
       const stats = await file.stat();
-      if (!stats.isFile() || stats.size > largestResult) return null;
-      const value: unknown = JSON.parse(await file.readFile("utf8"));
+      if (!stats.isFile()) return null;
+      if (stats.size > largestResult) return unreadable;
+      const text = await file.readFile("utf8");
+      if (text.trim() === "") return null;
+      const value: unknown = JSON.parse(text);
       return value;
     } finally {
       await file.close();
     }
   } catch (error) {
-    if (error instanceof SyntaxError || ["ENOENT", "ELOOP", "EISDIR", "ENXIO"].includes(codeOf(error) ?? ""))
-      return null;
+    if (error instanceof SyntaxError) return unreadable;
+    if (["ENOENT", "ELOOP", "EISDIR", "ENXIO"].includes(codeOf(error) ?? "")) return null;
     throw error;
   }
 }

@@ -5,7 +5,7 @@ import type { Reviewer, TurnFiles, TurnReading } from "../core/ports/agent.js";
 import { outcomeOfExit, parseTurnResult } from "../core/ports/turn-protocol.js";
 import { readTail } from "../lib/follow-file.js";
 import { keepText } from "../lib/long-text.js";
-import { readForeignJson, readLastWords } from "../lib/program-files.js";
+import { readForeignJson, readLastWords, readWritten, unreadable } from "../lib/program-files.js";
 import { type RawFinding, readVerdict, toVerdict, type VerdictReading, verdictBytes } from "./verdict.js";
 
 /** What a reviewer that speaks the plain protocol left behind: its message is what it printed. */
@@ -24,7 +24,11 @@ export async function judge(
   const { outcome } = reading;
   if (outcome.type === "failed") return { ...reading, review: { type: "protocol", reason: outcome.reason } };
   if (outcome.type !== "ended") return { ...reading, review: null };
-  const { fields } = parseTurnResult(await readForeignJson(files.result));
+  const written = await readWritten(files.result);
+  if (written === unreadable) {
+    return { ...reading, review: { type: "protocol", reason: "the result file cannot be read as JSON" } };
+  }
+  const { fields } = parseTurnResult(written);
   const said = fields !== null && "verdict" in fields ? toVerdict(fields) : readVerdict(await message());
   return { ...reading, review: await toReview(said, files.folder) };
 }

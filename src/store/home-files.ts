@@ -1,4 +1,5 @@
-import { chmodSync, closeSync, fchmodSync, mkdirSync, openSync, statSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, fchmodSync, mkdirSync, openSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { codeOf, ExternalError, messageOf } from "../lib/errors.js";
 import type { Home } from "../lib/home.js";
 
@@ -8,7 +9,7 @@ import type { Home } from "../lib/home.js";
  */
 export function prepareHome(home: Home): void {
   try {
-    mkdirSync(home.root, { recursive: true, mode: 0o700 });
+    makeFolder(home.root);
     if ((statSync(home.root).mode & 0o777) !== 0o700) chmodSync(home.root, 0o700);
     for (const path of [home.database, home.wake]) keepPrivate(path);
   } catch (error) {
@@ -41,5 +42,16 @@ function reasonOf(error: unknown): string {
       return "there is a file in its place";
     default:
       return messageOf(error);
+  }
+}
+
+/** Step by step: Node's own recursive mkdir never returns where a parent refuses with "no such file", as /proc does. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  if (dirname(path) !== path) makeFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error;
   }
 }

@@ -6,7 +6,7 @@ import type { Keyed, Log, Row as MachineRow, Step } from "../durable/types.js";
 import { Bug } from "../lib/errors.js";
 import { isAlive, type ProcessIdentity, selfIdentity } from "../lib/process-identity.js";
 import { readFindings } from "./findings.js";
-import { rowStatements } from "./row-changes.js";
+import { mergeChanges, rowStatements } from "./row-changes.js";
 import { number, Refused, type Row, type Sql, type Statement, text, textOrNull } from "./sql.js";
 import { numberReports, readTail, stepId, type Tail } from "./steps.js";
 
@@ -102,8 +102,9 @@ export class MachineLog<S, E, F extends Keyed, R extends RunReport> implements L
     const next = nextTail(tail, opened.no, { reports: step.reports.length, done });
     const row = toJson(step, codec);
     const events = numberReports(step.reports, { runId, seq: tail.seq, at: step.arrival.at });
-    const changes = events.flatMap((event) =>
-      codec.rows(event, step.state).flatMap((change) => rowStatements(change, event, codec.ledgerIssue)),
+    const changed = events.flatMap((event) => codec.rows(event, step.state).map((change) => ({ change, event })));
+    const changes = mergeChanges(changed).flatMap(({ change, event }) =>
+      rowStatements(change, event, codec.ledgerIssue),
     );
     // The old state goes first: the room it leaves on the page is where the new row goes.
     const statements = this.#head?.heavy ? [forgetState(stepId(opened.stream, this.#head.position))] : [];

@@ -4,6 +4,46 @@ import type { PublicEvent } from "../core/report.js";
 import { Bug } from "../lib/errors.js";
 import type { Statement } from "./sql.js";
 
+interface Changed {
+  readonly change: RowChange;
+  readonly event: PublicEvent;
+}
+
+/**
+ * One step may raise a thousand findings, and each of them counts in the issue's record. Rows that several events of a
+ * step change are written once: the last finding of an id, and the patches of a record laid over each other.
+ */
+export function mergeChanges(changes: readonly Changed[]): Changed[] {
+  const merged = new Map<string, Changed>();
+  for (const next of changes) {
+    const key = rowOf(next.change);
+    const known = merged.get(key);
+    const both = known === undefined ? next : layOver(known, next);
+    if (both === null) merged.set(`${key} ${merged.size}`, next);
+    else merged.set(key, both);
+  }
+  return [...merged.values()];
+}
+
+function rowOf(change: RowChange): string {
+  if (change.table === "finding") return `finding ${change.row.issue_id} ${change.row.id}`;
+  return change.table === "run-record" ? `run ${change.runId}` : `issue ${change.runId} ${change.issueId}`;
+}
+
+/** null: both add numbers, so they stay apart. The event that began a life is the one that tells its number. */
+function layOver(before: Changed, after: Changed): Changed | null {
+  const [first, second] = [before.change, after.change];
+  if (first.table === "finding" || second.table === "finding") return after;
+  if (first.table === "run-record" || second.table === "run-record") {
+    if (first.table !== second.table) return null;
+    return { event: after.event, change: { ...second, patch: { ...first.patch, ...second.patch } } as RowChange };
+  }
+  if (first.add !== undefined && second.add !== undefined) return null;
+  const add = first.add ?? second.add;
+  const change = { ...second, patch: { ...first.patch, ...second.patch }, ...(add === undefined ? {} : { add }) };
+  return { change, event: before.event.type === "issue-started" ? before.event : after.event };
+}
+
 /** What a public event changes besides the journal, as statements of the same transaction. */
 export function rowStatements(
   change: RowChange,

@@ -1,4 +1,5 @@
 import type { Remark } from "../finding.js";
+import { folderName } from "../folder-name.js";
 import { add } from "../ledger/ledger.js";
 import type { CommandEnded, LandOutcome } from "./events.js";
 import { commandNames, isRemembered, remember, rememberTree } from "./gate.js";
@@ -125,7 +126,7 @@ function oweCommand(step: Step, name: string, command: Step["policy"]["settings"
   step.owe({
     kind: "command",
     key: `landing:${landing.proposals}:${name}`,
-    folder: `${folder}/${name}`,
+    folder: `${folder}/${folderName(name)}`,
     stage: "landing",
     name,
     command: command.command,

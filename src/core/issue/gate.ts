@@ -1,4 +1,5 @@
 import type { Remark } from "../finding.js";
+import { folderName } from "../folder-name.js";
 import { add } from "../ledger/ledger.js";
 import type { CommandEnded } from "./events.js";
 import { closeOthers, commandRemark, isPass, visitOf } from "./ledger-parts.js";
@@ -89,7 +90,7 @@ function nextCommand(step: Step, work: Work) {
     return step.owe({
       kind: "command",
       key: `gate:${gate.runs}:${name}`,
-      folder: `${gate.folder}/${name}`,
+      folder: `${gate.folder}/${folderName(name)}`,
       stage: "gate",
       name,
       command: command.command,

@@ -1,3 +1,4 @@
+import { folderName } from "../folder-name.js";
 import { openFindings, raise } from "../ledger/ledger.js";
 import type { FailureMode, Trigger } from "../settings.js";
 import { isOverBudget, isSpent } from "./budget.js";
@@ -228,7 +229,7 @@ function nextCommand(step: Step, trigger: Trigger) {
   step.owe({
     kind: "command",
     key: `${triggerName(step.policy)}:${sessionEnd.folder.split("-")[0]}:${name}`,
-    folder: `${sessionEnd.folder}/${name}`,
+    folder: `${sessionEnd.folder}/${folderName(name)}`,
     stage: triggerName(step.policy),
     name: command.ref,
     command: command.command,
