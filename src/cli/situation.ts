@@ -8,7 +8,7 @@ type StoredRun = Awaited<ReturnType<Store["run"]>>;
 type Machine = Awaited<ReturnType<Store["issueStates"]>>[number];
 
 /** A run as the store knows it now: its machines say where they are, its records what they came to. */
-export async function situationOf(app: App, run: StoredRun): Promise<RunSituation> {
+export async function situationOf(app: App, run: StoredRun, driven = true): Promise<RunSituation> {
   const store = await app.store("reader");
   const [state, machines, records] = await Promise.all([
     app.runState(run.runId),
@@ -27,6 +27,7 @@ export async function situationOf(app: App, run: StoredRun): Promise<RunSituatio
     runId: run.runId,
     status: run.status,
     draining: state !== null && (state.draining || state.stopping),
+    driven,
     issues: await Promise.all(issues),
   };
 }

@@ -33,6 +33,8 @@ export async function makeGitDir(template: CheckoutTemplate, options: NewGitDir)
     writeFileSync(join(aside, name), text, { mode: 0o600 });
   };
   put("ratchet/checkout.json", JSON.stringify({ path, branch, baseSha: base }));
+  // From here on whatever is at the path is ours, until `ready` says that it is whole.
+  put("ratchet/begun", "");
   put("packed-refs", template.packedRefs);
   put("config", template.config);
   put("HEAD", branch === null ? `${commit}\n` : `ref: refs/heads/${branch}\n`);

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { copyFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { type GitOptions, type GitOutput, git } from "./git.js";
@@ -30,6 +30,14 @@ export async function adoptIndex(checkout: Checkout): Promise<void> {
   await rename(aside, join(checkout.gitDir, "index"));
 }
 
+/**
+ * In the environment of everything of ours that writes into the checkout. Such a child outlives a Ratchet that is
+ * killed; whoever takes the place over ends it first (reapLeftovers), so that two never write there at once.
+ */
+export function cookieOf(gitDir: string): string {
+  return createHash("sha256").update(gitDir).digest("hex").slice(0, 32);
+}
+
 /** A git command in the checkout, whatever its `.git`, config or environment say. `own`: on Ratchet's index. */
 export async function gitIn(
   checkout: Checkout,
@@ -41,6 +49,7 @@ export async function gitIn(
     GIT_DIR: checkout.gitDir,
     GIT_WORK_TREE: checkout.path,
     GIT_NO_REPLACE_OBJECTS: "1",
+    RATCHET_TURN: cookieOf(checkout.gitDir),
     ...(index === undefined ? {} : { GIT_INDEX_FILE: index }),
     ...options.env,
   };

@@ -4,12 +4,13 @@ import { basename, dirname, join, resolve } from "node:path";
 import { codeOf, ExternalError } from "../lib/errors.js";
 import { exists, readJson } from "../lib/files.js";
 import { safeName } from "../lib/home.js";
+import { reapLeftovers } from "../lib/process/stop.js";
 import { makeGitDir, repairFiles } from "./checkout-files.js";
-import { adoptIndex, type Checkout, gitIn, ownIndex } from "./checkout-git.js";
+import { adoptIndex, type Checkout, cookieOf, gitIn, ownIndex } from "./checkout-git.js";
 import { readTemplate } from "./checkout-template.js";
 import { type CopyOptions, copyIntoCheckout } from "./copy.js";
 import type { Mirror } from "./mirror-refs.js";
-import { removeTree } from "./remove-tree.js";
+import { removeTree, removeTreeAs } from "./remove-tree.js";
 import { readOr, writeIfChanged } from "./small-files.js";
 
 export interface CheckoutOptions {
@@ -29,7 +30,7 @@ export interface OpenedCheckout {
 export async function openCheckout(mirror: Mirror, options: CheckoutOptions): Promise<OpenedCheckout> {
   const path = resolve(options.path);
   const gitDir = gitDirFor(mirror, path);
-  if (await exists(join(gitDir, "ratchet", "removing"))) await removeFolders(path, gitDir);
+  await finishRemoval(path, gitDir);
   const ready = await exists(join(gitDir, "ratchet", "ready"));
   const template = await readTemplate(mirror);
   if (!ready) {
@@ -38,14 +39,18 @@ export async function openCheckout(mirror: Mirror, options: CheckoutOptions): Pr
   }
   await writeIfChanged(noteOf(path), JSON.stringify({ mirror: mirror.path, repoPath: mirror.repoPath }));
   const checkout = await readCheckout(mirror, path);
-  if (ready && (await exists(path))) {
+  const filling = join(gitDir, "ratchet", "filling");
+  if (ready && (await exists(path)) && !(await exists(filling))) {
     await repairFiles(checkout, template);
     return { checkout, fresh: false, from: "worktree" };
   }
+  if (ready) await reapLeftovers(cookieOf(gitDir));
+  await writeFile(filling, "");
   await mkdir(path, { recursive: true, mode: 0o700 });
   await repairFiles(checkout, template);
   await putFiles(checkout);
   await writeFile(join(gitDir, "ratchet", "ready"), "");
+  await rm(filling, { force: true });
   return { checkout, fresh: !ready, from: ready ? "branch" : "new" };
 }
 
@@ -74,7 +79,7 @@ export async function findCheckout(path: string): Promise<Checkout> {
 /** Is there one that somebody may have worked in? A removal that was begun is finished first. */
 export async function hasCheckout(mirror: Mirror, path: string): Promise<boolean> {
   const gitDir = gitDirFor(mirror, resolve(path));
-  if (await exists(join(gitDir, "ratchet", "removing"))) await removeFolders(resolve(path), gitDir);
+  await finishRemoval(resolve(path), gitDir);
   return await exists(join(gitDir, "ratchet", "ready"));
 }
 
@@ -114,7 +119,17 @@ export async function removeCheckout({ path, gitDir }: Checkout): Promise<void> 
   await removeFolders(path, gitDir);
 }
 
-/** Renamed first, so that neither is ever found in half. */
+/** What somebody who died began; the children they left there are ended before. */
+async function finishRemoval(path: string, gitDir: string): Promise<void> {
+  if (!(await exists(join(gitDir, "ratchet", "removing")))) return;
+  await reapLeftovers(cookieOf(gitDir));
+  await removeFolders(path, gitDir);
+}
+
+/**
+ * Renamed first, so that neither is ever found in half. The git folder goes last of what the next one at this path
+ * would share: while it is there, whoever looks next knows that there is something to finish.
+ */
 async function removeFolders(path: string, gitDir: string): Promise<void> {
   const aside = join(dirname(gitDir), `.gone-${randomBytes(6).toString("hex")}`);
   const moved = await rename(path, `${aside}-files`).then(
@@ -122,9 +137,10 @@ async function removeFolders(path: string, gitDir: string): Promise<void> {
     () => false,
   );
   // On another disk, or gone already.
-  if (!moved) await removeTree(path);
+  if (!moved) await removeTreeAs({ RATCHET_TURN: cookieOf(gitDir) }, path);
+  for (const note of await notesOf(path)) await rm(note, { force: true });
   await rename(gitDir, aside);
-  await removeTree(aside, `${aside}-files`, ...(await notesOf(path)));
+  await removeTree(aside, `${aside}-files`);
 }
 
 /** The note, and what a writer that was killed left beside it. */
@@ -141,21 +157,23 @@ async function notesOf(path: string): Promise<string[]> {
 
 /** What was half made when somebody died is ours to remove; other files in the way are moved aside. */
 async function clearPlace(path: string, gitDir: string): Promise<void> {
-  const begun = await exists(join(gitDir, "ratchet", "begun"));
+  const halfMade = await exists(gitDir);
+  if (halfMade) await reapLeftovers(cookieOf(gitDir));
+  const begun = halfMade && (await exists(join(gitDir, "ratchet", "begun")));
+  if (begun) return await removeFolders(path, gitDir);
   const found = await readdir(path).catch((error: unknown) => {
     if (codeOf(error) === "ENOENT") return [];
     throw error;
   });
-  if (found.length > 0 && !begun) await rename(path, `${path}.aside-${randomBytes(4).toString("hex")}`);
-  if (begun) await removeTree(path, gitDir);
-  else if (await exists(gitDir)) await removeTree(gitDir);
+  if (found.length > 0) await rename(path, `${path}.aside-${randomBytes(4).toString("hex")}`);
+  if (halfMade) await removeFolders(path, gitDir);
 }
 
 /** The files of HEAD in an empty folder, and both indexes. */
 async function putFiles(checkout: Checkout): Promise<void> {
-  await writeFile(join(checkout.gitDir, "ratchet", "begun"), "");
   await rm(join(checkout.gitDir, "ratchet", "used"), { force: true });
-  await rm(ownIndex(checkout), { force: true });
+  // Nobody but us uses this index, and whoever of us held its lock is gone.
+  for (const file of [ownIndex(checkout), `${ownIndex(checkout)}.lock`]) await rm(file, { force: true });
   await gitIn(checkout, ["read-tree", "--reset", "-u", "HEAD"], { own: true });
   await adoptIndex(checkout);
 }

@@ -1,11 +1,11 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf, Refusal } from "../lib/errors.js";
 import { GitError, git } from "./git.js";
 import { fetchIntoUser, isAncestor, type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
 import { commonDirOf } from "./repository.js";
-import { readOr } from "./small-files.js";
-import { followedRef, landedRef, markGiven } from "./tip.js";
+import { readOr, writeIfChanged } from "./small-files.js";
+import { followedRef, landedRef, markGiven, readLine, tipOf } from "./tip.js";
 
 /**
  * The only writes to the user's repository: a copy of the landed line, and a fast-forward of the target where git
@@ -13,27 +13,97 @@ import { followedRef, landedRef, markGiven } from "./tip.js";
  * is said, not forced.
  */
 export interface Followed {
-  /** null: the user's branch has the landed work. Else why not, and what to run. */
+  /** null: the user's branch has the landed work. Else why not, and what to do. */
   readonly behind: string | null;
 }
 
-/** It is tried again at each landing, so a person's lock is not waited for as long as ours. */
+/** It is tried again at each landing and at each start of a run, so a person's lock is not waited for as long as ours. */
 const lockWaitMs = 10_000;
 
 export async function followTarget(
   mirror: Mirror,
   { target, commit }: { readonly target: string; readonly commit: string },
 ): Promise<Followed> {
+  const refused = (await bringOver(mirror, target)) ?? (await moveBranch(mirror, target, commit));
+  await noteBehind(mirror, target, refused);
+  return { behind: refused };
+}
+
+/** Follows again where an earlier try left the user's branch behind. A branch that was put back is not overruled. */
+export async function catchUpTarget(mirror: Mirror, target: string): Promise<Followed> {
+  const { landed, user } = await readLine(mirror, target);
+  if (landed === null || landed === user) return { behind: null };
+  if (user !== null && (await isAncestor(mirror.path, landed, user))) return { behind: null };
+  const tip = await tipOf(mirror, target);
+  if (tip.type === "rewound" || tip.type === "missing" || tip.sha === user) return { behind: null };
+  return await followTarget(mirror, { target, commit: tip.sha });
+}
+
+/** Until the line is in the user's repository there is nothing that they could merge. */
+async function bringOver(mirror: Mirror, target: string): Promise<string | null> {
   try {
     await fetchIntoUser(mirror, [`+${landedRef(target)}:${landedRef(target)}`], lockWaitMs);
+    return null;
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    const why = error.message.replace(/[.,]$/, "");
+    return `${target} is behind: the landed commit could not be brought over (${why}), the next \`ratchet run\` tries again`;
+  }
+}
+
+async function moveBranch(mirror: Mirror, target: string, commit: string): Promise<string | null> {
+  try {
     const refused = await fastForward(mirror, target);
     await markGiven(mirror, target);
     if (refused === null) await updateRefs(mirror.path, [{ ref: followedRef(target), to: commit }]);
-    return { behind: refused };
+    return refused;
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
-    return { behind: behind(target, error.message) };
+    return behind(target, error.message);
   }
+}
+
+/** What was said last, with the commits that it was said of: whoever looks later tells the reason too. */
+async function noteBehind({ path, repoPath }: Mirror, target: string, said: string | null): Promise<void> {
+  const file = noteFile(path, target);
+  try {
+    if (said === null) return await rm(file, { force: true });
+    const [ours, theirs] = await Promise.all([
+      readRefs(path, [landedRef(target)]),
+      readRefs(repoPath, [branchRef(target)]),
+    ]);
+    const [landed, user] = [ours.get(landedRef(target)), theirs.get(branchRef(target))];
+    await writeIfChanged(file, `${JSON.stringify({ landed: landed ?? null, user: user ?? null, said })}\n`);
+  } catch {
+    // On the full disk that may be the reason itself: the note is a convenience, the landing has happened.
+    return;
+  }
+}
+
+/** Why the branch did not follow, if neither it nor the landed line has moved since. */
+export async function readBehindNote(
+  mirrorPath: string,
+  target: string,
+  at: { readonly landed: string; readonly user: string | null },
+): Promise<string | null> {
+  const text = await readOr(noteFile(mirrorPath, target));
+  if (text === "") return null;
+  const note: unknown = JSON.parse(text);
+  if (typeof note !== "object" || note === null || !("landed" in note && "user" in note && "said" in note)) return null;
+  return note.landed === at.landed && note.user === at.user && typeof note.said === "string" ? note.said : null;
+}
+
+function noteFile(mirrorPath: string, target: string): string {
+  return join(mirrorPath, "ratchet", "behind", encodeURIComponent(target));
+}
+
+function branchRef(target: string): string {
+  return `refs/heads/${target}`;
+}
+
+/** The branch was deleted: the landed line is all there is of it. */
+export function branchGone(target: string): string {
+  return `${target} is behind: the branch is gone, run \`git branch ${target} ${landedRef(target)}\``;
 }
 
 function behind(target: string, reason: string, command = "git merge --ff-only"): string {
@@ -42,13 +112,12 @@ function behind(target: string, reason: string, command = "git merge --ff-only")
 
 async function fastForward(mirror: Mirror, target: string): Promise<string | null> {
   const repo = mirror.repoPath;
-  const branch = `refs/heads/${target}`;
+  const branch = branchRef(target);
   const [refs, places] = await Promise.all([readRefs(repo, [branch, landedRef(target)]), placesOf(repo, branch)]);
   const landed = refs.get(landedRef(target));
   const user = refs.get(branch);
   if (landed === undefined) throw new GitError(`${landedRef(target)} is not in ${repo}`, { code: 1, stderr: "" });
-  if (user === undefined)
-    return `${target} is behind: the branch is gone, run \`git branch ${target} ${landedRef(target)}\``;
+  if (user === undefined) return branchGone(target);
   if (places.busy !== null) return behind(target, places.busy);
   if (places.checkout !== null) return await mergeIn(places.checkout, target);
   if (await isAncestor(repo, landed, user)) return null;

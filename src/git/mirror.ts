@@ -27,11 +27,23 @@ export async function openMirror({ repoPath, mirrorPath }: { repoPath: string; m
   return mirror;
 }
 
-/** What a crash left of removed checkouts. */
+/** What a crash left of checkouts that were being removed, or made by somebody who is no more. */
 async function sweep(mirror: Mirror): Promise<void> {
   const folder = join(mirror.path, "checkouts");
-  const gone = (await readdir(folder)).filter((name) => name.startsWith(".gone-"));
-  if (gone.length > 0) await removeTree(...gone.map((name) => join(folder, name)));
+  const left = (await readdir(folder)).filter((name) => name.startsWith(".gone-") || isAbandoned(name));
+  if (left.length > 0) await removeTree(...left.map((name) => join(folder, name)));
+}
+
+/** `.new-<pid>-…`; a number that was given out again only keeps it for longer. */
+function isAbandoned(name: string): boolean {
+  const pid = /^\.new-(\d+)-/.exec(name)?.[1];
+  if (pid === undefined) return false;
+  try {
+    process.kill(Number(pid), 0);
+    return false;
+  } catch (error) {
+    return codeOf(error) === "ESRCH";
+  }
 }
 
 async function isWhole(path: string): Promise<boolean> {

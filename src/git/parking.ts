@@ -8,6 +8,7 @@ import { packFiles } from "./archive.js";
 import { findCheckout } from "./checkout.js";
 import { type Checkout, gitIn, ownIndex } from "./checkout-git.js";
 import { resolveHead } from "./head.js";
+import { bareLinks } from "./links.js";
 import { type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
 import { commitsToKeep, hasOwnRefs, stagedBlobs } from "./own-refs.js";
 import { asAuthor } from "./repository.js";
@@ -41,7 +42,7 @@ export async function parkWork(
 export async function parkCheckout(checkout: Checkout, name = parkedName(checkout)): Promise<Parked | null> {
   const head = (await resolveHead(checkout.gitDir)) ?? checkout.baseSha;
   const changes = await readChanges(checkout, head);
-  if (head === checkout.baseSha && !(await hasLooseEnds(checkout, changes))) return null;
+  if (head === checkout.baseSha && !(await hasLooseEnds(checkout, { head, changes }))) return null;
   const [tree, state] = [await filesTree(checkout, changes), await writeState(checkout, { head, changes })];
   const env = asAuthor({ name: "Ratchet", email: "ratchet@localhost" });
   const args = ["commit-tree", tree, "-p", head, "-p", state, "-m", `Parked work of ${name}`];
@@ -55,9 +56,24 @@ function parkedName(checkout: Checkout): string {
 }
 
 /** Anything besides commits on the branch that would go with the worktree. */
-export async function hasLooseEnds(checkout: Checkout, changes: readonly Change[]): Promise<boolean> {
+export async function hasLooseEnds(checkout: Checkout, { head, changes }: Left): Promise<boolean> {
   if (changes.length > 0 || (await unfinishedOperations(checkout)).length > 0) return true;
-  return (await exists(join(checkout.gitDir, "replaced"))) || (await hasOwnRefs(checkout));
+  if ((await exists(join(checkout.gitDir, "replaced"))) || (await hasOwnRefs(checkout))) return true;
+  return (await linkedRepositories(checkout, head)).length > 0;
+}
+
+interface Left {
+  readonly head: string;
+  readonly changes: readonly Change[];
+}
+
+/** Those whose commits are in the worktree and nowhere else. */
+async function linkedRepositories(checkout: Checkout, head: string): Promise<readonly Buffer[]> {
+  const links = await bareLinks(checkout, { base: checkout.baseSha, head });
+  const there = await Promise.all(
+    links.map((link) => isThere(Buffer.concat([Buffer.from(`${checkout.path}/`), link, Buffer.from("/.git")]))),
+  );
+  return links.filter((_, index) => there[index]);
 }
 
 async function filesTree(checkout: Checkout, changes: readonly Change[]): Promise<string> {
@@ -70,15 +86,14 @@ async function filesTree(checkout: Checkout, changes: readonly Change[]): Promis
   }
 }
 
-async function writeState(
-  checkout: Checkout,
-  { head, changes }: { readonly head: string; readonly changes: readonly Change[] },
-): Promise<string> {
+async function writeState(checkout: Checkout, { head, changes }: Left): Promise<string> {
   const folder = join(checkout.gitDir, "ratchet", `park-${randomBytes(4).toString("hex")}`);
   await mkdir(folder, { recursive: true });
   try {
     const there = changes.filter(({ kind }) => kind !== "deleted").map(({ path }) => path);
-    await packFiles(join(folder, "files.tar"), checkout.path, [...there, ...(await hiddenRepositories(checkout))]);
+    const [linked, hidden] = await Promise.all([linkedRepositories(checkout, head), hiddenRepositories(checkout)]);
+    const committed = linked.filter((link) => !there.some((path) => path.equals(link)));
+    await packFiles(join(folder, "files.tar"), checkout.path, [...there, ...committed, ...hidden]);
     await packFiles(join(folder, "gitdir.tar"), checkout.gitDir, await stateFiles(checkout.gitDir));
     const gone = changes.filter(({ kind }) => kind === "deleted").flatMap(({ path }) => [path, Buffer.of(0)]);
     await writeFile(join(folder, "deleted"), Buffer.concat(gone));

@@ -5,6 +5,7 @@ import { type Checkout, gitIn, ownIndex } from "./checkout-git.js";
 import { git } from "./git.js";
 import { matchesAny } from "./glob.js";
 import { resolveHead } from "./head.js";
+import { bareLinks } from "./links.js";
 import { isAncestor, type Mirror, updateRefs } from "./mirror-refs.js";
 import { shareObjects } from "./objects.js";
 import { type Change, readChanges, unfinishedOperations, writeFilesTree } from "./status.js";
@@ -40,15 +41,20 @@ const shownPaths = 50;
 export async function snapshot(path: string, options: SnapshotOptions): Promise<Snapshot> {
   const checkout = await findCheckout(path);
   const head = (await resolveHead(checkout.gitDir)) ?? checkout.baseSha;
-  const [changes, started, history, named] = await Promise.all([
+  const [changes, started, history, named, links] = await Promise.all([
     readChanges(checkout, head),
     unfinishedOperations(checkout),
     readHistory(checkout, { ...options, head }),
     isInTarget(checkout, options),
+    bareLinks(checkout, { ...options, head }),
     shareBranch(checkout, head),
     markUsed(checkout),
   ]);
-  const dirty = [...started.map((what) => `(${what} is in progress)`), ...changes.map(shown)];
+  const dirty = [
+    ...started.map((what) => `(${what} is in progress)`),
+    ...links.map((path) => `${path.toString("utf8")} (a repository of its own, committed only as a link)`),
+    ...changes.filter(({ path }) => !links.some((link) => link.equals(path))).map(shown),
+  ];
   const { reviewBase } = options;
   return {
     head,

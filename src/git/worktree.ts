@@ -152,7 +152,7 @@ async function removeThere(mirror: Mirror, options: RemoveOptions): Promise<Leav
   const bare = head === checkout.baseSha;
   const [landed, loose] = await Promise.all([
     hasLanded(mirror, head, options),
-    present && readChanges(checkout, head).then((changes) => hasLooseEnds(checkout, changes)),
+    present && readChanges(checkout, head).then((changes) => hasLooseEnds(checkout, { head, changes })),
   ]);
   const work = loose || (present && !landed && !bare);
   const parked = work ? await parkCheckout(checkout, safeName(options.issue)) : null;

@@ -1,33 +1,84 @@
 import { join } from "node:path";
+import { branchGone, readBehindNote } from "../git/follow.js";
 import { resolveHead } from "../git/head.js";
-import { isAncestor, readRefs } from "../git/mirror-refs.js";
+import { hasCommit, isAncestor, readRefs } from "../git/mirror-refs.js";
+import { followedRef, landedRef } from "../git/tip.js";
+import { exists } from "../lib/files.js";
 
-const landed = "refs/ratchet/landed/";
+const landedRefs = "refs/ratchet/landed";
 
-/**
- * The branches of the user's repository that do not have what has landed for them, and what to run. `likely` are the
- * targets of runs: where their refs are equal files, git is not even started.
- */
-export async function branchesBehind(repoPath: string, likely: readonly string[]): Promise<string[]> {
-  const equal = await Promise.all(likely.map((target) => isEqual(join(repoPath, ".git"), target)));
-  if (likely.length > 0 && equal.every(Boolean)) return [];
-  const lines = await readRefs(repoPath, [landed.slice(0, -1)]);
-  const said = await Promise.all(
-    [...lines].map(async ([ref, tip]) => {
-      const target = ref.slice(landed.length);
-      const user = (await readRefs(repoPath, [`refs/heads/${target}`])).get(`refs/heads/${target}`);
-      if (user === undefined || user === tip || (await isAncestor(repoPath, tip, user))) return null;
-      const how = (await isAncestor(repoPath, user, tip)) ? "git merge --ff-only" : "git merge";
-      return `${target} is behind: run \`${how} ${ref}\``;
-    }),
-  );
-  return said.filter((line) => line !== null);
+/** Where to look: the user's repository and, where there is one, its mirror, whose landed line is the true one. */
+interface Places {
+  readonly repoPath: string;
+  readonly mirrorPath: string | null;
+}
+interface Standing {
+  readonly target: string;
+  /** The landed line, and the user's copy of it. */
+  readonly landed: string;
+  readonly copy: string | null;
+  readonly user: string | null;
 }
 
-async function isEqual(gitDir: string, target: string): Promise<boolean> {
-  const [line, branch] = await Promise.all([
-    resolveHead(gitDir, `${landed}${target}`),
+/**
+ * The branches of the user's repository that do not have what has landed for them, why, and what to run. `likely` are
+ * the targets of runs: where their refs are equal files, git is not even started. Nothing is written, not even to the
+ * mirror.
+ */
+export async function branchesBehind(
+  repoPath: string,
+  likely: readonly string[],
+  mirrorPath: string | null = null,
+): Promise<string[]> {
+  const hasMirror = mirrorPath !== null && (await exists(join(mirrorPath, "HEAD")));
+  const places = { repoPath, mirrorPath: hasMirror ? mirrorPath : null };
+  const equal = await Promise.all(likely.map((target) => isEqual(places, target)));
+  if (likely.length > 0 && equal.every(Boolean)) return [];
+  const copies = await readRefs(repoPath, [landedRefs]);
+  const lines = hasMirror ? await readRefs(mirrorPath, [landedRefs]) : copies;
+  const said = [...new Map([...copies, ...lines])].map(async ([ref, landed]) => {
+    const target = ref.slice(landedRefs.length + 1);
+    const branch = `refs/heads/${target}`;
+    const user = (await readRefs(repoPath, [branch])).get(branch) ?? null;
+    // A branch that no run lands on lately may well be done with.
+    if (user === null && !likely.includes(target)) return null;
+    return await tellStanding(places, { target, landed, copy: copies.get(ref) ?? null, user });
+  });
+  return (await Promise.all(said)).filter((line) => line !== null);
+}
+
+async function isEqual({ repoPath, mirrorPath }: Places, target: string): Promise<boolean> {
+  const gitDir = join(repoPath, ".git");
+  const [line, copy, branch] = await Promise.all([
+    mirrorPath === null ? null : resolveHead(mirrorPath, landedRef(target)),
+    resolveHead(gitDir, landedRef(target)),
     resolveHead(gitDir, `refs/heads/${target}`),
   ]);
-  return branch !== null && (line === null || line === branch);
+  const landed = line ?? copy;
+  return branch !== null && (landed === null || landed === branch);
+}
+
+async function tellStanding(places: Places, standing: Standing): Promise<string | null> {
+  const { repoPath, mirrorPath } = places;
+  const { target, landed, copy, user } = standing;
+  if (user === landed) return null;
+  const isHere = copy === landed || (await hasCommit(repoPath, landed));
+  if (user !== null && isHere && (await isAncestor(repoPath, landed, user))) return null;
+  if (copy === null && (await isPutBack(places, target, user))) return null;
+  const note = mirrorPath === null ? null : await readBehindNote(mirrorPath, target, { landed, user });
+  if (note !== null) return note;
+  if (copy !== landed)
+    return `${target} is behind: the landed commit was not brought over yet, the next \`ratchet run\` tries again`;
+  if (user === null) return branchGone(target);
+  if (await isAncestor(repoPath, user, landed))
+    return `${target} is behind: run \`git merge --ff-only ${landedRef(target)}\``;
+  return `${target} is behind: it has commits of its own, run \`git merge ${landedRef(target)}\``;
+}
+
+/** Put back, and their copy of the line deleted: that is how a user lets landed work go. */
+async function isPutBack({ repoPath, mirrorPath }: Places, target: string, user: string | null): Promise<boolean> {
+  if (mirrorPath === null || user === null) return false;
+  const followed = (await readRefs(mirrorPath, [followedRef(target)])).get(followedRef(target));
+  if (followed === undefined) return false;
+  return !((await hasCommit(repoPath, followed)) && (await isAncestor(repoPath, followed, user)));
 }

@@ -15,13 +15,17 @@ import { performPick } from "./perform/pick.js";
 import { performTimer } from "./perform/timer.js";
 import { parseRunSignal, performWait } from "./perform/wait.js";
 
-/** Drives a run, and in it every life it starts, to its end. `stop` aborted: it stays unfinished, as after a crash. */
-export async function driveRun(run: RunContext, stop: AbortSignal): Promise<RunState> {
+/**
+ * Drives a run, and in it every life it starts, to its end. `stop` aborted: it stays unfinished, as after a crash.
+ * `behind`: how the user's branch stood when this process began, told once.
+ */
+export async function driveRun(run: RunContext, stop: AbortSignal, behind: string | null): Promise<RunState> {
   const machine = runMachineId(run.runId);
+  const transition = runMachine(runPolicy(run.settings, run.options));
   return await drive<RunState, RunEvent, RunEffect, RunReport>({
     log: run.journal.run(machine),
     initial: newRun(),
-    transition: runMachine(runPolicy(run.settings, run.options)),
+    transition: behind === null ? transition : tellBehind(transition, behind),
     perform: (effect, { signal }) => perform(run, effect, { signal, stop }),
     crashed: (effect, error) => ({
       type: "crashed",
@@ -33,6 +37,15 @@ export async function driveRun(run: RunContext, stop: AbortSignal): Promise<RunS
     now: () => run.clock.now(),
     stop,
   });
+}
+
+/** Only a report: the machine's state does not depend on what a repository of somebody's looked like. */
+function tellBehind(transition: ReturnType<typeof runMachine>, text: string): ReturnType<typeof runMachine> {
+  return (state, event) => {
+    const next = transition(state, event);
+    const begins = event.type === "prepared" || (event.type === "resumed" && state.phase !== "preparing");
+    return begins ? { ...next, reports: [...(next.reports ?? []), { type: "log", level: "warn", text }] } : next;
+  };
 }
 
 async function perform(

@@ -8,6 +8,7 @@ import type { Tracker } from "../core/ports/tracker.js";
 import type { RunRecord } from "../core/record.js";
 import type { RunOptions } from "../core/run/effects.js";
 import type { Settings } from "../core/settings.js";
+import { catchUpTarget } from "../git/follow.js";
 import { removeLandingWorktree } from "../git/land.js";
 import { openMirror } from "../git/mirror.js";
 import { readIdentity } from "../git/repository.js";
@@ -100,6 +101,8 @@ export async function startRun(parts: RunParts): Promise<StartedRun> {
   }
   const { home, runId, projectId, repoPath, inbox } = parts;
   const mirror = await openMirror({ repoPath, mirrorPath: home.mirror(projectId) });
+  // Before the run can be seen: a person's lock may be waited for here.
+  const { behind } = await catchUpTarget(mirror, parts.target);
   await mkdir(home.run(runId), { recursive: true, mode: 0o700 });
   await parts.register();
   const run: RunContext = {
@@ -113,7 +116,7 @@ export async function startRun(parts: RunParts): Promise<StartedRun> {
   };
   const killed = new AbortController();
   await sweepWorktrees(run, parts.unfinished);
-  const done = driveRun(run, killed.signal).then(async (state) => {
+  const done = driveRun(run, killed.signal, behind).then(async (state) => {
     if (state.phase === "done") await sweepWorktrees(run, parts.unfinished);
     return { exitCode: state.exitCode ?? 130 };
   });

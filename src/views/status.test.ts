@@ -13,7 +13,7 @@ const issue: IssueSituation = {
   ...{ sessionId: "s1", startedAt: 1_000, finishedAt: null, costUsd: 0.5, waitingFor: null },
 };
 const run = (more: Partial<RunSituation> = {}): RunSituation => ({
-  ...{ runId: "r1", status: "running", draining: false, issues: [issue], ...more },
+  ...{ runId: "r1", status: "running", draining: false, driven: true, issues: [issue], ...more },
 });
 const room = { columns: 80, width: (text: string) => [...text].length };
 
@@ -25,6 +25,7 @@ describe("toStatus", () => {
           run_id: "r1",
           status: "running",
           draining: false,
+          driven: true,
           issues: [
             {
               issue_id: "demo-1",
@@ -80,6 +81,8 @@ describe("renderStatus", () => {
       room,
     );
     expect(lines[0]).toBe("run r1: draining, press again to stop");
+    const left = renderStatus(toStatus([run({ draining: true, driven: false })], 0), room);
+    expect(left[0]).toBe("run r1: nobody drives it; `ratchet run` goes on with it");
     expect(lines[2]).toMatch(/a slot$/);
   });
 

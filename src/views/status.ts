@@ -10,6 +10,8 @@ export interface RunSituation {
   readonly runId: string;
   readonly status: RunStatus;
   readonly draining: boolean;
+  /** A living process works on it. */
+  readonly driven: boolean;
   readonly issues: readonly IssueSituation[];
 }
 export interface IssueSituation {
@@ -35,6 +37,7 @@ interface StatusRun {
   readonly run_id: string;
   readonly status: RunStatus;
   readonly draining: boolean;
+  readonly driven: boolean;
   readonly issues: readonly StatusIssue[];
 }
 interface StatusIssue {
@@ -55,6 +58,7 @@ export function toStatus(runs: readonly RunSituation[], now: number): StatusJson
       run_id: run.runId,
       status: run.status,
       draining: run.draining,
+      driven: run.driven,
       issues: run.issues.map((issue) => toStatusIssue(issue, now)),
     })),
   };
@@ -94,7 +98,7 @@ const columns: readonly Column[] = [
 export function renderStatus(status: StatusJson, room: Room): string[] {
   if (status.runs.length === 0) return ["Nothing is running. Start with `ratchet run`."];
   return status.runs.flatMap((run, index) => {
-    const head = `run ${run.run_id}: ${run.draining ? "draining, press again to stop" : run.status}`;
+    const head = `run ${run.run_id}: ${howItGoes(run)}`;
     const rows = run.issues.map((issue) => [
       plainLine(issue.issue_id),
       issue.phase,
@@ -109,4 +113,9 @@ export function renderStatus(status: StatusJson, room: Room): string[] {
     const table = rows.length === 0 ? ["no issue has started"] : renderColumns(shown, rows, room);
     return [...(index > 0 ? [""] : []), head, ...table];
   });
+}
+
+function howItGoes({ status, draining, driven }: StatusRun): string {
+  if (!driven) return "nobody drives it; `ratchet run` goes on with it";
+  return draining ? "draining, press again to stop" : status;
 }

@@ -63,6 +63,35 @@ describe("a snapshot", () => {
     expect(await snapshot(path, { base: world.base, docsPatterns })).toMatchObject({ dirtyCount: 0, commits: 1 });
   });
 
+  test("a repository committed as a link is not committed work; one that the base has, or a submodule, is fine", async () => {
+    const nested = (name: string) =>
+      `git init -q ${name} && git -C ${name} -c user.name=A -c user.email=a@b commit -q --allow-empty -m inner && git add ${name} 2>/dev/null`;
+    const world = await makeWorld((repo) => sh(repo, `${nested("old")} && git commit -qm old`));
+    const { path } = await open(world, "one");
+    const look = async () => (await snapshot(path, { base: world.base, docsPatterns })).dirty;
+    sh(path, `${nested("lib é")} && git commit -qm link`);
+    expect(await look()).toEqual(["lib é (a repository of its own, committed only as a link)"]);
+    put(path, ".gitmodules", '[submodule "x"]\n\tpath = lib é\n\turl = https://example.org/x\n');
+    sh(path, "git add .gitmodules && git commit -qm listed");
+    expect(await look()).toEqual([]);
+    sh(path, `git rm -q .gitmodules && ${nested("deep/er")} && git commit -qm again`);
+    put(path, "lib é/new.txt", "x");
+    expect([...(await look())].sort()).toEqual([
+      "deep/er (a repository of its own, committed only as a link)",
+      "lib é (a repository of its own, committed only as a link)",
+    ]);
+  });
+
+  test("a link that came with the target is not the agent's", async () => {
+    const world = await makeWorld();
+    const { path } = await open(world, "one");
+    const link = `git update-index --add --cacheinfo 160000,${world.base},theirs && git commit -qm link && git rev-parse HEAD`;
+    const tip = sh(world.repo, link);
+    sh(path, `git fetch -q ${world.repo} main && git merge -q --ff-only ${tip}`);
+    commit(path, "b.txt", "b");
+    expect((await snapshot(path, { base: world.base, reviewBase: tip, docsPatterns })).dirty).toEqual([]);
+  });
+
   test.each([
     ["docs alone", ["docs/x.bin", "README.md", "sub/LICENSE.txt"], true],
     ["docs and code", ["docs/x.bin", "src/code.ts"], false],

@@ -3,6 +3,7 @@ import { existsSync, lstatSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
+import { restoreParked } from "../../src/git/park.js";
 import {
   commitAll,
   discardChanges,
@@ -70,6 +71,21 @@ describe("a worktree", () => {
     await discardChanges(path);
     await removeWorktree(world.mirror, { path, branch, issue: "one", landed: head });
     expect(await open(world, "one")).toMatchObject({ head: world.base, from: "new" });
+  });
+
+  test("a repository that was committed as a link is parked with its commits, also when the branch has landed", async () => {
+    const world = await makeWorld();
+    const { path, branch } = await open(world, "one");
+    sh(path, "git init -q lib && git -C lib config user.name Ada && git -C lib config user.email ada@example.org");
+    const inner = commit(join(path, "lib"), "inner.txt", "only here");
+    sh(path, "git add lib 2>/dev/null && git commit -qm link");
+    const landed = sh(path, "git rev-parse HEAD");
+    const { parked } = await removeWorktree(world.mirror, { path, branch, issue: "one", landed });
+    expect(parked?.ref).toBe("refs/ratchet/parked/one/1");
+    await restoreParked(world.mirror, { issue: "one", path });
+    expect(sh(join(path, "lib"), "git rev-parse HEAD && git status --porcelain && cat inner.txt")).toBe(
+      `${inner}\nonly here`,
+    );
   });
 
   test("what was half made when the process died is made again", async () => {

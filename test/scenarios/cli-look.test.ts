@@ -132,7 +132,9 @@ test("status says when the user's branch could not follow what has landed", asyn
   box.write("one.txt", "mine, not committed\n");
   await runOnce(box);
   const { stdout } = await box.ratchet("status");
-  expect(stdout).toContain("main is behind: run `git merge --ff-only refs/ratchet/landed/main`");
+  expect(stdout).toContain(
+    "main is behind: untracked one.txt would be overwritten, run `git merge --ff-only refs/ratchet/landed/main`",
+  );
   expect(box.read("one.txt")).toBe("mine, not committed\n");
 });
 

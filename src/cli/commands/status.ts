@@ -30,7 +30,7 @@ async function readStatus(context: Context, { all }: StatusOptions): Promise<Tol
   const store = await app.store("reader");
   const project = all ? null : await knownProject(context, store);
   const unfinished = await store.unfinishedRuns(project?.id ?? null);
-  const runs = await Promise.all(unfinished.map(({ run }) => situationOf(app, run)));
+  const runs = await Promise.all(unfinished.map(({ run, driverAlive }) => situationOf(app, run, driverAlive)));
   const targets = project === null ? [] : await targetsOf(store, project.id);
   const behind = project === null || targets.length === 0 ? [] : await app.branchesBehind(project.repoPath, targets);
   return { ...toStatus(runs, Date.now()), behind };

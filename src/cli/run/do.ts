@@ -1,3 +1,4 @@
+import type { Settings } from "../../core/settings.js";
 import { Refusal, UserError } from "../../lib/errors.js";
 import { parsePriority } from "../commands/work-add.js";
 import type { Context } from "../context.js";
@@ -16,6 +17,7 @@ export async function doText(
   const priority = parsePriority(flags.priority);
   const settings = await prepare(context, flags);
   const project = await context.app.project();
+  await checkPrograms(context, settings, project.repoPath);
   const { workItems } = await context.app.store();
   const added = await workItems.add({
     projectId: project.id,
@@ -34,4 +36,12 @@ export async function doText(
   const scope = { type: "ids", ids: [added.id] } as const;
   const options = { scope, resume: false, strict: false, fresh: false, maxIssues: settings.max_issues };
   return await driveSeries(context, { settings, options, json: flags.json === true });
+}
+
+/** A run that could not even start would leave the issue on the board, and the next try would add it again. */
+async function checkPrograms({ app }: Context, settings: Settings, repoPath: string): Promise<void> {
+  for (const { program } of await app.programs(settings)) {
+    const missing = await program.check(repoPath);
+    if (missing) throw new UserError(missing.message, { hint: missing.hint, code: "program-missing" });
+  }
 }

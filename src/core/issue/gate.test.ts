@@ -12,6 +12,13 @@ describe("the gate's preconditions", () => {
   it.each<[string, Partial<Snapshot>, Marker | null, string]>([
     ["no commit", { commits: 0 }, null, "No commit"],
     ["uncommitted files", { dirtyCount: 2, dirty: ["x", "y"], filesTree: "f" }, null, "Uncommitted changes"],
+    ["a branch without its base", { containsBase: false }, null, "The base is not in the branch"],
+    [
+      "NO_CHANGE on a branch without its base",
+      { commits: 0, containsBase: false },
+      marked("NO_CHANGE"),
+      "The base is not in the branch",
+    ],
     ["NO_CHANGE with a commit", {}, marked("NO_CHANGE"), "ISSUE_NO_CHANGE does not hold"],
     ["OBSOLETE with a commit", {}, marked("OBSOLETE"), "ISSUE_OBSOLETE does not hold"],
     [
@@ -27,6 +34,11 @@ describe("the gate's preconditions", () => {
     expect(found).toEqual([title]);
     expect(world.commands()).toEqual([]);
     expect(world.finished()).toMatchObject({ status: "failed", error: "no_progress" });
+  });
+
+  it("names the base that the branch has lost", () => {
+    const { world } = titles({}, { containsBase: false });
+    expect(world.life.ledger.findings[0]?.body.text).toMatch(/^The branch no longer contains its base c0: /);
   });
 
   it("names the uncommitted files and says how many there are", () => {

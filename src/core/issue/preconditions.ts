@@ -15,11 +15,17 @@ export function brokenPreconditions(state: IssueState, work: Work, dirty: readon
       "There is no commit since the base. Commit the work, or end with a line ISSUE_NO_CHANGE, ISSUE_OBSOLETE or ISSUE_ALREADY_COMPLETE and why.";
     remarks.push(plainRemark("No commit", body, gateName));
   }
-  if (state.landing.demanded && !work.containsBase) {
-    const body = `The branch must contain ${state.reviewBase}, the tip of the target. Merge it into the branch, resolve the conflicts and commit.`;
-    remarks.push(plainRemark("The target is not merged", body, gateName));
-  }
+  if (!work.containsBase) remarks.push(withoutBase(state));
   return remarks;
+}
+
+function withoutBase({ landing, reviewBase }: IssueState): Remark {
+  if (landing.demanded) {
+    const body = `The branch must contain ${reviewBase}, the tip of the target. Merge it into the branch, resolve the conflicts and commit.`;
+    return plainRemark("The target is not merged", body, gateName);
+  }
+  const body = `The branch no longer contains its base ${reviewBase.slice(0, 12)}: it was reset to before it, or begun anew. Put the work on top of that commit again, for example with git cherry-pick.`;
+  return plainRemark("The base is not in the branch", body, gateName);
 }
 
 /** Nothing of the branch lands: the issue ends by its marker. */

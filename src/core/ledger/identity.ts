@@ -52,7 +52,7 @@ function normaliseTitle(title: string): string {
 }
 
 export function isNear(a: Place, b: Place): boolean {
-  return normaliseFile(a.file) === normaliseFile(b.file) && lineDistance(a, b) <= nearLines;
+  return lineDistance(a, b) <= nearLines && (a.file === b.file || normaliseFile(a.file) === normaliseFile(b.file));
 }
 
 /** 0 when the ranges overlap. */

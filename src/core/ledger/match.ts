@@ -74,10 +74,10 @@ export function matchSimilar({ free, visit, remark }: Candidates): Finding | nul
 
 export function newId(findings: readonly Finding[], visit: Visit, remark: Remark): string {
   const base = baseId(visit, remark);
-  const taken = new Set(findings.map((finding) => finding.id));
-  if (!taken.has(base)) return base;
+  const isTaken = (id: string) => findings.some((finding) => finding.id === id);
+  if (!isTaken(base)) return base;
   let occurrence = 2;
-  while (taken.has(`${base}-${occurrence}`)) occurrence += 1;
+  while (isTaken(`${base}-${occurrence}`)) occurrence += 1;
   return `${base}-${occurrence}`;
 }
 
@@ -86,8 +86,15 @@ function family({ free, visit, remark }: Candidates): Finding[] {
   return free.filter((finding) => finding.id === base || finding.id.startsWith(`${base}-`));
 }
 
-function baseId(visit: Visit, remark: Remark): string {
-  return findingId({ file: remark.file, title: remark.title, source: visit.source });
+/** A remark is compared with every other of its visit: its id is worked out once. */
+const knownIds = new WeakMap<Remark, { readonly source: Visit["source"]; readonly id: string }>();
+
+function baseId({ source }: Visit, remark: Remark): string {
+  const known = knownIds.get(remark);
+  if (known?.source === source) return known.id;
+  const id = findingId({ file: remark.file, title: remark.title, source });
+  knownIds.set(remark, { source, id });
+  return id;
 }
 
 /** Facts (commands, CI, comments with an author to answer) are never alike, only the same. */
@@ -97,7 +104,7 @@ function canBeReworded(visit: Visit): boolean {
 
 function isTwin(visit: Visit, group: Group, sighting: Sighting): boolean {
   return group.some(({ remark, reviewer }) => {
-    if (baseId(visit, remark) !== baseId(visit, sighting.remark) || !isNear(remark, sighting.remark)) return false;
+    if (!isNear(remark, sighting.remark) || baseId(visit, remark) !== baseId(visit, sighting.remark)) return false;
     if (reviewer !== sighting.reviewer) return true;
     return remark.title.trim() === sighting.remark.title.trim() && remark.body.text === sighting.remark.body.text;
   });

@@ -1,0 +1,81 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { openMirror } from "../../src/git/mirror.js";
+import { removeWorktree } from "../../src/git/worktree.js";
+import { makeWorld, open, put, read, sh, type World } from "./git-fixture.js";
+
+const rounds = 12;
+
+function makeBig(): Promise<World> {
+  return makeWorld((repo) => {
+    const files = "for d in $(seq 50); do mkdir -p big/$d; for f in $(seq 100); do echo $d.$f > big/$d/$f; done; done";
+    sh(repo, `${files}; git add -A && git commit -qm big`);
+  });
+}
+
+/** SIGKILLed at this many milliseconds after it said what it is at. */
+async function killWhile(world: World, at: "opening" | "removing", afterMs: number): Promise<void> {
+  const args = ["dist-test/git-reopen.mjs", world.repo, world.home, "one", world.base];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  for await (const line of createInterface({ input: child.stdout })) if (line === at) break;
+  await delay(afterMs);
+  expect(child.exitCode).toBeNull();
+  const ended = once(child, "exit");
+  child.kill("SIGKILL");
+  await ended;
+}
+
+describe("after a kill -9", () => {
+  test.each([
+    ["opening", 120],
+    ["removing", 60],
+  ] as const)(
+    "while %s, the worktree is opened at once, whole, whatever git was still doing",
+    async (at, longestMs) => {
+      const world = await makeBig();
+      const delays = Array.from({ length: rounds }, () => Math.random() * longestMs);
+      for (const afterMs of delays) {
+        await killWhile(world, at, afterMs);
+        const { path, branch, head } = await open(world, "one");
+        expect([head, sh(path, "git status --porcelain")], `killed after ${afterMs} ms`).toEqual([world.base, ""]);
+        await removeWorktree(world.mirror, { path, branch, issue: "one", landed: world.base });
+        expect(readdirSync(join(world.home, "worktrees"))).toEqual([".checkouts"]);
+      }
+      await openMirror({ repoPath: world.repo, mirrorPath: world.mirror.path });
+      expect(readdirSync(join(world.mirror.path, "checkouts"))).toEqual([]);
+    },
+    300_000,
+  );
+
+  test("files that were being put back into a lost folder are put there again, and the agent's refs stay", async () => {
+    const world = await makeWorld();
+    const { path } = await open(world, "one");
+    sh(path, "git tag mine");
+    const [gitDir = ""] = readdirSync(join(world.mirror.path, "checkouts"));
+    const own = join(world.mirror.path, "checkouts", gitDir);
+    sh(path, "rm -r a.txt src");
+    put(own, "ratchet/filling", "");
+    put(own, "ratchet-index.lock", "half");
+    expect(await open(world, "one")).toMatchObject({ from: "branch", head: world.base });
+    expect(sh(path, "git status --porcelain && git tag")).toBe("mine");
+    put(path, "a.txt", "work");
+    expect(await open(world, "one")).toMatchObject({ from: "worktree" });
+    expect(read(path, "a.txt")).toBe("work");
+  });
+
+  test("what it left among the git folders is swept, what a living process makes there is not", async () => {
+    const world = await makeWorld();
+    const folder = join(world.mirror.path, "checkouts");
+    const dead = spawn("true");
+    await once(dead, "exit");
+    const names = [`.new-${dead.pid}-0a`, ".gone-0b", ".gone-0b-files", `.new-${process.pid}-0c`];
+    for (const name of names) mkdirSync(join(folder, name));
+    await openMirror({ repoPath: world.repo, mirrorPath: world.mirror.path });
+    expect(names.map((name) => existsSync(join(folder, name)))).toEqual([false, false, false, true]);
+  });
+});

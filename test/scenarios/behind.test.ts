@@ -1,0 +1,139 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { eventsOf, type Sandbox, sandbox, until } from "./sandbox.js";
+
+const merge = "run `git merge --ff-only refs/ratchet/landed/main`";
+
+function withAgent(box: Sandbox): void {
+  const work = 'echo x >> "$RATCHET_ISSUE_ID.txt" && git add -A && git commit -q -m "Did it"\n';
+  box.configure({ agent: { type: "command", command: box.script("agent", work) } });
+}
+
+/** One issue has landed in the mirror; a file where git wants a folder keeps it from the user's repository. */
+async function landedElsewhere(box: Sandbox) {
+  withAgent(box);
+  await box.add("one");
+  box.write(".git/refs/ratchet", "in the way\n");
+  const ended = await box.ratchet("run");
+  expect(ended.code).toBe(0);
+  return ended;
+}
+
+const clear = (box: Sandbox) => rmSync(join(box.dir, ".git/refs/ratchet"));
+const behindOf = async (box: Sandbox) => JSON.parse((await box.ratchet("status", "--json")).stdout).behind;
+const warnings = (events: ReturnType<typeof eventsOf>) =>
+  events.flatMap((event) => (event.type === "log" && event.level === "warn" ? [event.text] : []));
+
+test("a landed commit that cannot be brought over is told with its reason and without a command that cannot work", async () => {
+  const box = sandbox();
+  const { stdout } = await landedElsewhere(box);
+  expect(stdout).toMatch(/main is behind: the landed commit could not be brought over \(git fetch failed .*refs/);
+  expect(stdout).toContain("the next `ratchet run` tries again");
+  expect(stdout).not.toContain("git merge");
+  expect(await box.status("one")).toBe("completed");
+});
+
+test("status compares with what has landed, not only with the user's copy of it", async () => {
+  const box = sandbox();
+  await landedElsewhere(box);
+  const [line, ...others] = await behindOf(box);
+  expect(others).toEqual([]);
+  expect(line).toMatch(/^main is behind: the landed commit could not be brought over .*the next `ratchet run` tries/);
+  expect((await box.ratchet("status")).stdout).toContain(line);
+  box.git("commit", "--quiet", "--allow-empty", "--message", "mine");
+  expect(await behindOf(box)).toEqual([
+    "main is behind: the landed commit was not brought over yet, the next `ratchet run` tries again",
+  ]);
+});
+
+test("the next run brings over what has landed, also without work, and says when it still cannot", async () => {
+  const box = sandbox();
+  await landedElsewhere(box);
+  const again = await box.ratchet("run", "--json");
+  expect(warnings(eventsOf(again))).toEqual([expect.stringMatching(/^main is behind: .* could not be brought over/)]);
+  expect((await box.ratchet("run")).stdout).toContain("main is behind: the landed commit could not be brought over");
+  clear(box);
+  const later = await box.ratchet("run", "--json");
+  expect([later.code, warnings(eventsOf(later))]).toEqual([0, []]);
+  expect(box.read("one.txt")).toBe("x\n");
+  expect(box.git("rev-parse", "main")).toBe((await box.issue("one", await firstRun(box))).commit);
+  expect(await behindOf(box)).toEqual([]);
+  expect((await box.ratchet("doctor")).stdout).not.toContain("journal differs");
+});
+
+async function firstRun(box: Sandbox): Promise<string> {
+  return JSON.parse((await box.ratchet("logs", "list", "--json")).stdout).at(-1).run_id;
+}
+
+test("a branch that a run starts behind follows once the way is free", async () => {
+  const box = sandbox();
+  withAgent(box);
+  await box.add("one");
+  box.write("one.txt", "mine, not committed\n");
+  await box.ratchet("run");
+  const line = `main is behind: untracked one.txt would be overwritten, ${merge}`;
+  expect(await behindOf(box)).toEqual([line]);
+  expect(warnings(eventsOf(await box.ratchet("run", "--json")))).toEqual([line]);
+  rmSync(join(box.dir, "one.txt"));
+  expect(warnings(eventsOf(await box.ratchet("run", "--json")))).toEqual([]);
+  expect([box.read("one.txt"), await behindOf(box)]).toEqual(["x\n", []]);
+});
+
+test("a deleted branch is told by status, with the line that brings it back", async () => {
+  const box = sandbox();
+  withAgent(box);
+  await box.add("one");
+  await box.ratchet("run");
+  box.git("checkout", "--quiet", "--detach");
+  box.git("branch", "--quiet", "-D", "main");
+  expect(await behindOf(box)).toEqual([
+    "main is behind: the branch is gone, run `git branch main refs/ratchet/landed/main`",
+  ]);
+  box.git("branch", "main", "refs/ratchet/landed/main");
+  expect(await behindOf(box)).toEqual([]);
+});
+
+test("a start does not overrule a branch that was put back, nor bring back work that was let go", async () => {
+  const box = sandbox();
+  withAgent(box);
+  await box.add("one");
+  const before = box.git("rev-parse", "main");
+  await box.ratchet("run");
+  box.git("reset", "--quiet", "--hard", before);
+  await box.ratchet("run");
+  expect(box.git("rev-parse", "main")).toBe(before);
+  expect(await behindOf(box)).toEqual([`main is behind: ${merge}`]);
+  box.git("update-ref", "-d", "refs/ratchet/landed/main");
+  expect(await behindOf(box)).toEqual([]);
+  await box.ratchet("run");
+  expect(box.git("rev-parse", "main")).toBe(before);
+  expect(await behindOf(box)).toEqual([]);
+});
+
+test("status tells a run that nobody drives from one that goes on", async () => {
+  const box = sandbox();
+  const go = join(box.root, "go");
+  const work = `touch ${box.root}/begun; until [ -e ${go} ]; do sleep 0.05; done; echo x > x; git add -A; git commit -qm x\n`;
+  box.configure({ agent: { type: "command", command: box.script("agent", work) } });
+  await box.add("one");
+  const run = box.start(["run"]);
+  const statusRuns = async () => JSON.parse((await box.ratchet("status", "--json")).stdout).runs;
+  await until("the issue is being worked on", async () => (await statusRuns())[0]?.issues.length === 1);
+  expect(await statusRuns()).toMatchObject([{ status: "running", driven: true }]);
+  run.kill("SIGKILL");
+  await run.ended;
+  expect(await statusRuns()).toMatchObject([{ status: "running", driven: false }]);
+  expect((await box.ratchet("status")).stdout).toContain("nobody drives it; `ratchet run` goes on with it");
+  box.put("go", "");
+  expect((await box.ratchet("run")).code).toBe(0);
+  expect(await statusRuns()).toEqual([]);
+});
+
+test("do with an agent program that is missing adds no issue", async () => {
+  const box = sandbox();
+  box.configure({ agent: { type: "command", command: ["no-such-agent-program"] } });
+  const { code, stdout, stderr } = await box.ratchet("do", "Fix the door");
+  expect([code, stdout, stderr]).toEqual([2, "", expect.stringContaining("no-such-agent-program")]);
+  expect(JSON.parse((await box.ratchet("work", "list", "--all", "--json")).stdout)).toEqual([]);
+});
