@@ -196,7 +196,11 @@ export function createApp({ cwd, env }: { readonly cwd: string; readonly env: No
       const view = await (await store()).machineState(runMachineId(runId));
       return view === null ? null : (view.state as RunState);
     },
-    branchesBehind: async (repoPath, likely) => (await import("./run/behind.js")).branchesBehind(repoPath, likely),
+    branchesBehind: async (repoPath, likely) => {
+      const { branchesBehind } = await import("./run/behind.js");
+      const known = await (await store("reader")).projectAt(repoPath);
+      return await branchesBehind(repoPath, likely, known === null ? null : home.mirror(known.id));
+    },
     worktrees: async () => {
       const { openWorktrees } = await import("./run/worktrees.js");
       const { id, repoPath } = await app.project();
@@ -259,7 +263,7 @@ async function runParts(app: App, request: RunRequest): Promise<RunParts> {
     runId: stored?.runId ?? newRunId(now),
     projectId,
     repoPath: stored?.record.repo_path ?? repository.root,
-    target: stored?.record.target_branch ?? targetOf(repository, settings),
+    target: stored?.record.target_branch ?? (await targetOf(repository, settings)),
     settings,
     options,
   };
@@ -288,9 +292,14 @@ async function runParts(app: App, request: RunRequest): Promise<RunParts> {
   };
 }
 
-function targetOf(repository: Repository, settings: Settings): string {
+async function targetOf(repository: Repository, settings: Settings): Promise<string> {
   const target = settings.finalize.into ?? repository.branch;
-  if (target !== null) return target;
+  if (target !== null) {
+    const { readRefs } = await import("./git/mirror-refs.js");
+    const ref = `refs/heads/${target}`;
+    if (target === repository.branch || (await readRefs(repository.root, [ref])).has(ref)) return target;
+    throw new UserError(`finalize.into names ${target}, and there is no such branch`, { hint: `git branch ${target}` });
+  }
   throw new UserError("the checkout is detached, so there is no branch to land on", {
     hint: "check out a branch, or set finalize.into in ratchet.yaml",
   });

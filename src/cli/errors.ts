@@ -1,8 +1,9 @@
-import { appendFileSync, mkdirSync } from "node:fs";
+import { appendFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { ConfigInvalid } from "../app.js";
 import { formatDiagnostic } from "../config/diagnostic.js";
 import { ExternalError, messageOf, Refusal, UserError } from "../lib/errors.js";
+import { makeFolder } from "../lib/files.js";
 import type { Output } from "./output.js";
 
 /** An error as a person is told it. */
@@ -47,7 +48,7 @@ export function printError({ code, message, hint, text }: Told, out: Output, jso
 /** What belongs to no run is kept in the state home's own log, where that can be written. */
 export function keepInLog(log: string, text: string): void {
   try {
-    mkdirSync(dirname(log), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(log));
     appendFileSync(log, `${new Date().toISOString()} error ${text}\n`, { mode: 0o600 });
   } catch {
     // The user has the message on the screen; a state home that cannot be written is often what it says.

@@ -1,3 +1,4 @@
+import { existsSync, mkdirSync } from "node:fs";
 import { access, open, readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { codeOf } from "./errors.js";
@@ -47,5 +48,16 @@ export async function writeDurably(path: string, content: string | Uint8Array): 
     await folder.sync();
   } finally {
     await folder.close();
+  }
+}
+
+/** For the owner alone, with its parents. Step by step: Node's own recursive mkdir never returns where a parent refuses with "no such file", as /proc does. */
+export function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  if (dirname(path) !== path) makeFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error;
   }
 }

@@ -1,6 +1,6 @@
-import { chmodSync, closeSync, existsSync, fchmodSync, mkdirSync, openSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { chmodSync, closeSync, fchmodSync, openSync, statSync } from "node:fs";
 import { codeOf, ExternalError, messageOf } from "../lib/errors.js";
+import { makeFolder } from "../lib/files.js";
 import type { Home } from "../lib/home.js";
 
 /**
@@ -42,16 +42,5 @@ function reasonOf(error: unknown): string {
       return "there is a file in its place";
     default:
       return messageOf(error);
-  }
-}
-
-/** Step by step: Node's own recursive mkdir never returns where a parent refuses with "no such file", as /proc does. */
-function makeFolder(path: string): void {
-  if (existsSync(path)) return;
-  if (dirname(path) !== path) makeFolder(dirname(path));
-  try {
-    mkdirSync(path, { mode: 0o700 });
-  } catch (error) {
-    if (codeOf(error) !== "EEXIST") throw error;
   }
 }

@@ -141,7 +141,7 @@ describe("closing", () => {
 it("D5 a landing that waits for a person says so, asks again later, and counts no round", () => {
   const rewound: LandOutcome = { type: "waits", reason: "main was rewound" };
   const world = play({}, { land: landing(rewound, rewound) });
-  expect(world.reported("waiting")).toMatchObject([{ for: "main was rewound" }, { for: "main was rewound" }]);
+  expect(world.reported("waiting")).toMatchObject([{ for: "main was rewound" }]);
   expect(world.finished()).toMatchObject({ status: "success" });
   expect(world.life.state.landing.rounds).toBe(0);
 });

@@ -36,7 +36,7 @@ export function afterLand(step: Step, outcome: LandOutcome) {
     case "proposed": {
       const { tip, commit, tree, merged } = outcome;
       if (isStopping(step.state)) return endHalted(step);
-      setLanding(step, { proposed: { tip, commit, tree, merged }, evidence: {}, raised: [], folder: "" });
+      setLanding(step, { proposed: { tip, commit, tree, merged }, evidence: {}, raised: [], folder: "", waiting: "" });
       return nextCommand(step);
     }
     case "conflict":
@@ -80,7 +80,9 @@ export function afterLandingCommand(step: Step, event: CommandEnded) {
 function waitToLand(step: Step, reason: string) {
   if (step.state.halt) return endHalted(step);
   const until = step.at + landingWaitMs;
-  step.report({ type: "waiting", for: reason, until });
+  // Told once: it may be a long time until somebody comes.
+  if (step.state.landing.waiting !== reason) step.report({ type: "waiting", for: reason, until: null });
+  setLanding(step, { waiting: reason });
   step.oweTimer("landing", until);
 }
 

@@ -219,6 +219,8 @@ export interface LandingState {
   readonly proposals: number;
   /** The target must be merged into the branch before the gate. */
   readonly demanded: boolean;
+  /** What landing waits for, as it was last told; empty or absent: nothing. */
+  readonly waiting?: string;
   readonly proposed: null | {
     readonly tip: string;
     readonly commit: string;
