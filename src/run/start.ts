@@ -1,10 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { PromptKind } from "../core/issue/effects.js";
-import type { Agent, Reviewer } from "../core/ports/agent.js";
-import type { Clock } from "../core/ports/clock.js";
-import type { Tracker } from "../core/ports/tracker.js";
 import type { RunRecord } from "../core/record.js";
 import type { RunOptions } from "../core/run/effects.js";
 import type { Settings } from "../core/settings.js";
@@ -15,10 +11,9 @@ import { readIdentity } from "../git/repository.js";
 import { removeWorktree } from "../git/worktree.js";
 import { UserError } from "../lib/errors.js";
 import { exists } from "../lib/files.js";
-import type { Home } from "../lib/home.js";
 import { withLock } from "../lib/lock.js";
 import { redactor } from "../lib/redact.js";
-import { type History, type Inbox, type Journal, type RunContext, runMachineId, runNames } from "./context.js";
+import { type RunContext, runMachineId, runNames } from "./context.js";
 import { driveRun } from "./drive-run.js";
 import { createLandingLease } from "./landing-lease.js";
 import { createMeter } from "./meter.js";
@@ -40,25 +35,11 @@ export interface StartedRun {
   kill(): void;
 }
 
+/** What startRun itself adds to what app.ts has chosen. */
+type Added = "mirror" | "identity" | "redact" | "slots" | "landing" | "meter";
+
 /** What the run is made of; app.ts chooses. */
-export interface RunParts {
-  readonly runId: string;
-  readonly projectId: string;
-  readonly repoPath: string;
-  readonly target: string;
-  readonly settings: Settings;
-  readonly options: RunOptions;
-  readonly home: Home;
-  readonly env: NodeJS.ProcessEnv;
-  readonly clock: Clock;
-  readonly tracker: Tracker;
-  readonly agent: Agent;
-  readonly reviewers: ReadonlyMap<string, Reviewer>;
-  readonly projectText: string | null;
-  readonly templates: Readonly<Record<PromptKind, string>>;
-  readonly journal: Journal;
-  readonly inbox: Inbox;
-  readonly history: History;
+export interface RunParts extends Omit<RunContext, Added> {
   /** Runs that somebody drives or will drive, as of now; what belongs to others is left over. */
   readonly unfinished: () => Promise<readonly string[]>;
   /** Writes the run's record down before its machine starts; nothing for one that is taken up again. */

@@ -65,7 +65,7 @@ describe("a snapshot", () => {
 
   test("a repository committed as a link is not committed work; one that the base has, or a submodule, is fine", async () => {
     const nested = (name: string) =>
-      `git init -q ${name} && git -C ${name} -c user.name=A -c user.email=a@b commit -q --allow-empty -m inner && git add ${name} 2>/dev/null`;
+      `git init -q "${name}" && git -C "${name}" -c user.name=A -c user.email=a@b commit -q --allow-empty -m inner && git add "${name}" 2>/dev/null`;
     const world = await makeWorld((repo) => sh(repo, `${nested("old")} && git commit -qm old`));
     const { path } = await open(world, "one");
     const look = async () => (await snapshot(path, { base: world.base, docsPatterns })).dirty;
