@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { type Checkout, gitIn } from "./checkout-git.js";
 
 /**
@@ -26,7 +27,9 @@ export async function bareLinks(checkout: Checkout, range: LinkRange): Promise<r
 }
 
 async function addedLinks(checkout: Checkout, from: string, to: string): Promise<readonly string[]> {
-  const output = await gitIn(checkout, ["diff-tree", "-r", "-z", "--raw", "--no-renames", from, to]);
+  // Two trees are compared: an index that the agent has broken must not matter, so none is named that is there.
+  const index = join(checkout.gitDir, "ratchet", "no-index");
+  const output = await gitIn(checkout, ["diff-tree", "-r", "-z", "--raw", "--no-renames", from, to], { index });
   const found = output.stdout
     .toString("latin1")
     .matchAll(/:(?!160000)\d{6} 160000 [0-9a-f]+ [0-9a-f]+ [A-Z]\0([^\0]+)\0/g);
