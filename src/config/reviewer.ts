@@ -1,43 +1,6 @@
-import type { PanelMember, ReviewerSettings, ReviewSettings, Settings } from "../core/settings.js";
+import type { Settings } from "../core/settings.js";
 
-type ReviewerSourceName =
-  | "per_issue_review"
-  | "validation_triggers.session_end"
-  | "validation_triggers.epic_completion"
-  | "validation_triggers.run_end"
-  | "validation_triggers.periodic"
-  | "default";
-
-export interface ReviewerSource {
-  readonly section: ReviewerSourceName;
-  readonly reviewer: ReviewerSettings & { readonly panel: readonly PanelMember[] };
-}
-
-const fallback: ReviewerSource["reviewer"] = Object.freeze({
-  reviewer_type: "agent_sdk",
-  command: [],
-  panel: [],
-  cerberus: { timeout: 300, spawn_args: [], wait_args: [], env: {} },
-  agent_sdk_timeout: 600,
-  agent_sdk_model: "sonnet",
-  agent_sdk_agent: null,
-});
-
-/** One reviewer serves all reviews: that of the first enabled section in this order. */
-export function reviewerSource(settings: Settings): ReviewerSource {
-  const { session_end, epic_completion, run_end, periodic } = settings.validation_triggers;
-  const candidates: [ReviewerSourceName, ReviewSettings | null | undefined][] = [
-    ["per_issue_review", settings.per_issue_review],
-    ["validation_triggers.session_end", session_end?.code_review],
-    ["validation_triggers.epic_completion", epic_completion?.code_review],
-    ["validation_triggers.run_end", run_end?.code_review],
-    ["validation_triggers.periodic", periodic?.code_review],
-  ];
-  for (const [section, review] of candidates) {
-    if (review?.enabled === true) return { section, reviewer: review };
-  }
-  return { section: "default", reviewer: fallback };
-}
+export { reviewerSource } from "../core/reviewer-source.js";
 
 /**
  * How many rounds of review an issue gets: --max-review-retries, else per_issue_review.max_retries when enabled, else 3
