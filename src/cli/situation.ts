@@ -1,6 +1,7 @@
 import type { App, Store } from "../app.js";
 import type { IssueState } from "../core/issue/state.js";
 import type { IssueRecord } from "../core/record.js";
+import type { RunState } from "../core/run/state.js";
 import type { Settings } from "../core/settings.js";
 import type { IssueSituation, RunSituation } from "../views/status.js";
 
@@ -28,8 +29,37 @@ export async function situationOf(app: App, run: StoredRun, driven = true): Prom
     status: run.status,
     draining: state !== null && (state.draining || state.stopping),
     driven,
-    issues: await Promise.all(issues),
+    issues: [...(await Promise.all(issues)), ...(await triggerRow(store, run, { state, machines }))],
   };
+}
+
+/** The trigger of the run that goes on now; its findings are the run's, or its epic's. */
+async function triggerRow(
+  store: Store,
+  { projectId, runId, settings }: StoredRun,
+  { state, machines }: { readonly state: RunState | null; readonly machines: readonly Machine[] },
+): Promise<IssueSituation[]> {
+  const running = state?.triggers?.running ?? null;
+  const isIt = (life: IssueState) => life.issueId === "" && life.life === running?.number;
+  const machine = machines.find((one) => isIt(stateOf(one)));
+  if (running === null || machine === undefined || state === null) return [];
+  const life = stateOf(machine);
+  const open = await store.findings({ projectId, issueId: running.epic?.id ?? runId, all: false });
+  return [
+    {
+      issueId: "_run",
+      trigger: running.name,
+      phase: life.phase,
+      status: "running",
+      ...attemptOf(life, settings),
+      openFindings: open.map(({ priority }) => priority),
+      sessionId: life.session,
+      startedAt: life.startedAt,
+      finishedAt: null,
+      costUsd: life.usage.usd === 0 ? null : life.usage.usd,
+      waitingFor: waitOf(machine),
+    },
+  ];
 }
 
 function stateOf(machine: Machine): IssueState {

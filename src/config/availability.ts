@@ -72,13 +72,6 @@ const unavailable: readonly Unavailable[] = [
     hint: useCommandReviewer,
     part: "review",
   },
-  {
-    path: ["validation_triggers", "epic_completion"],
-    when: (value, root) => (value ?? null) !== null && mappingAt(root, ["tracker"]).type === "beads",
-    what: "epic_completion with tracker.type beads",
-    values: ["with `tracker.type: beads`"],
-    part: "epic_completion",
-  },
   ...values(["finalize", "mode"], ["pr"], { hint: "finalize.mode may be merge or branch" }),
   ...feature(["pull_requests"], "the pull-request loop"),
   ...feature(["forge"], "a forge"),

@@ -25,6 +25,8 @@ export function nameInRatchet(key: string): string | null {
   return malaKeys.includes(key) ? `${key} is of mala.yaml and has no meaning here` : null;
 }
 
+const epicsAreVerified = "ignored: epics are verified whenever a review is enabled, by its reviewer";
+
 const coders = ["claude", "amp", "codex"];
 
 /** Rewrites the source in place to the keys of ratchet.yaml; places stay those of the file. */
@@ -47,7 +49,7 @@ export function translateMala(source: Source): Diagnostic[] {
     move(source, path, key, value);
   }
   for (const key of withoutMeaning.filter((name) => Object.hasOwn(root, name))) {
-    found.push(ignored(source, [key]));
+    found.push(key === "epic_verification" ? ignored(source, [key], epicsAreVerified) : ignored(source, [key]));
     delete root[key];
   }
   return found;

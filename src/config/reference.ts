@@ -75,7 +75,7 @@ function rowOf(key: string, schema: z.ZodType): SettingRow {
 /** A default as it would be written in the file. */
 function flow(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((item) => String(item)).join(", ")}]`;
-  return String(value);
+  return typeof value === "object" && value !== null ? JSON.stringify(value) : String(value);
 }
 
 /** docs/configuration.md. */

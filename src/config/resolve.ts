@@ -1,8 +1,19 @@
 import { resolve } from "node:path";
-import type { AgentKind, CommandSettings, PanelMember, ReviewSettings, Settings, Trigger } from "../core/settings.js";
+import type {
+  AgentChoice,
+  AgentKind,
+  AgentSettings,
+  CommandSettings,
+  PanelMember,
+  ReviewSettings,
+  Settings,
+  TokenPrice,
+  Trigger,
+} from "../core/settings.js";
 import { basicAgentEnv } from "../lib/environment.js";
 import type { Validation } from "./availability.js";
 import { isPresetName, presets } from "./presets.js";
+import { agentKinds } from "./schema/agent.js";
 import { reviewSection } from "./schema/review.js";
 import type { WrittenConfig } from "./schema/root.js";
 
@@ -20,7 +31,10 @@ export function resolveSettings(written: WrittenConfig, around: Surroundings): S
   const commands = resolveCommands(written);
   const { idle_timeout_seconds, max_agents, validation_triggers: triggers, ...rest } = written;
   const use = <T>(name: Validation, section: T): T | null => (around.disabled.has(name) ? null : section);
-  const asTrigger = <T extends WrittenTrigger>(section: T) => ({ ...section, ...resolveTrigger(section, commands) });
+  const asTrigger = <T extends WrittenTrigger>(section: T) => ({
+    ...section,
+    ...resolveTrigger(section, commands, written.agent.env),
+  });
   const optional = <T extends WrittenTrigger>(name: Validation, section: T | null) => {
     const used = use(name, section);
     return used === null ? null : asTrigger(used);
@@ -32,7 +46,9 @@ export function resolveSettings(written: WrittenConfig, around: Surroundings): S
     agent: {
       ...written.agent,
       script: written.agent.script === null ? null : resolve(around.dir, written.agent.script),
-      env: written.agent.env ?? [...basicAgentEnv, ...ownEnvironment[written.agent.type]],
+      env: written.agent.env ?? agentEnvironment(written.agent.type),
+      fallback: resolveFallback(written.agent),
+      prices: resolvePrices(written.agent.prices),
     },
     idle_timeout_seconds: idle_timeout_seconds ?? defaultIdleSeconds(written.timeout_minutes),
     max_agents: max_agents === "auto" ? automaticAgents(around.machine) : max_agents,
@@ -46,11 +62,40 @@ export function resolveSettings(written: WrittenConfig, around: Surroundings): S
   });
 }
 
+type WrittenAgent = WrittenConfig["agent"];
+
+/** A text is a kind of agent, or else a model of the same one. */
+function resolveFallback(agent: WrittenAgent): AgentChoice | null {
+  const { fallback, env, type, command } = agent;
+  if (fallback === null) return null;
+  if (typeof fallback !== "string") return withEnvironment(fallback, env);
+  const kind = agentKinds.find((one) => one === fallback);
+  const choice = kind ? { type: kind, model: null, command: [] } : { type, model: fallback, command };
+  return withEnvironment({ ...choice, effort: null }, env);
+}
+
+function withEnvironment(choice: Omit<AgentChoice, "env">, given: readonly string[] | undefined): AgentChoice {
+  return { ...choice, env: given ?? agentEnvironment(choice.type) };
+}
+
+function resolvePrices(written: WrittenAgent["prices"]): AgentSettings["prices"] {
+  const entries = Object.entries(written).map(([model, { cached, ...price }]): [string, TokenPrice] => [
+    model,
+    cached === undefined ? price : { ...price, cached },
+  ]);
+  return Object.fromEntries(entries);
+}
+
+/** What an agent may see of our environment where nothing else is said. */
+export function agentEnvironment(kind: AgentKind): readonly string[] {
+  return [...basicAgentEnv, ...ownEnvironment[kind]];
+}
+
 const ownEnvironment: Readonly<Record<AgentKind, readonly string[]>> = {
-  claude: ["ANTHROPIC_*", "CLAUDE_*"],
+  claude: ["ANTHROPIC_*", "CLAUDE_*", "AWS_*", "IS_SANDBOX"],
   codex: ["OPENAI_*", "CODEX_*"],
-  pi: ["PI_*"],
-  acp: [],
+  pi: ["PI_*", "ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "OPENROUTER_*"],
+  acp: ["ANTHROPIC_*", "CLAUDE_*", "OPENAI_*", "CODEX_*", "GEMINI_*", "OPENCODE_*", "IS_SANDBOX"],
   command: [],
   scripted: [],
 };
@@ -96,25 +141,31 @@ type WrittenTrigger = NonNullable<WrittenConfig["validation_triggers"]["session_
 /** A section that is off is as if it were not there; only the flag still counts. */
 function perIssueReview(written: WrittenConfig, { disabled, maxReviewRetries }: Surroundings): ReviewSettings {
   const isOn = written.per_issue_review.enabled && !disabled.has("review");
-  const review = resolveReview(isOn ? written.per_issue_review : reviewSection.parse({}));
+  const review = resolveReview(isOn ? written.per_issue_review : reviewSection.parse({}), written.agent.env);
   return { ...review, baseline: null, max_retries: maxReviewRetries ?? review.max_retries };
 }
 
-function resolveReview(written: WrittenReview): ReviewSettings {
+/** `given`: the written agent.env, which holds for reviewing agents too. */
+function resolveReview(written: WrittenReview, given: readonly string[] | undefined): ReviewSettings {
   const { panel, ...review } = written;
   return {
-    ...withCerberusEnv(review),
+    ...resolveReviewer(review, given),
     panel: panel.map((member, index): PanelMember => {
       const name = member.name ?? `${member.reviewer_type}-${index + 1}`;
-      return { ...withCerberusEnv(member), name };
+      return { ...resolveReviewer(member, given), name };
     }),
   };
 }
 
-function withCerberusEnv<T extends { readonly cerberus: WrittenReview["cerberus"] }>(reviewer: T) {
+function resolveReviewer<T extends Pick<WrittenReview, "cerberus" | "agent_sdk_agent">>(
+  reviewer: T,
+  given: readonly string[] | undefined,
+) {
   const { env, ...cerberus } = reviewer.cerberus;
+  const { agent_sdk_agent: agent } = reviewer;
   return {
     ...reviewer,
+    agent_sdk_agent: agent === null ? null : withEnvironment(agent, given),
     cerberus: { ...cerberus, env: Array.isArray(env) ? Object.fromEntries(env.map(pairOf)) : env },
   };
 }
@@ -124,7 +175,11 @@ function pairOf(entry: string): [string, string] {
   return [entry.slice(0, equals), entry.slice(equals + 1)];
 }
 
-function resolveTrigger(written: WrittenTrigger, commands: Readonly<Record<string, CommandSettings>>): Trigger {
+function resolveTrigger(
+  written: WrittenTrigger,
+  commands: Readonly<Record<string, CommandSettings>>,
+  given: readonly string[] | undefined,
+): Trigger {
   const { code_review } = written;
   return {
     failure_mode: written.failure_mode,
@@ -135,7 +190,7 @@ function resolveTrigger(written: WrittenTrigger, commands: Readonly<Record<strin
       const named = Object.hasOwn(commands, ref) ? commands[ref] : undefined;
       return { ref, command: command ?? named?.command ?? "", timeout: timeout ?? named?.timeout ?? 120 };
     }),
-    code_review: code_review === null || !code_review.enabled ? null : resolveReview(code_review),
+    code_review: code_review === null || !code_review.enabled ? null : resolveReview(code_review, given),
   };
 }
 

@@ -26,6 +26,8 @@ export interface Remark {
   readonly body: Text;
   /** The reporter's own word for who found it; else the caller's name for the reviewer is used. */
   readonly reviewer?: string;
+  /** The reporter says what it knows now that it did not know when the finding was settled. */
+  readonly newEvidence?: true;
 }
 
 /** One entry of an issue's ledger. Field names are those of `findings --json`. */
@@ -59,6 +61,8 @@ export interface Finding {
   readonly reopened?: number;
   /** The commit on which the last of its stages passed. */
   readonly resolved_commit?: string | null;
+  /** Why the implementer thinks it is wrong. While it is open the reviewer decides; closed, the objection was accepted. */
+  readonly rejected?: string | null;
 }
 export interface StageReport {
   readonly stage: string;
@@ -76,4 +80,11 @@ export interface EarlierVisit {
 export interface Ledger {
   readonly issueId: string;
   readonly findings: readonly Finding[];
+}
+
+/** What the implementer says against a finding. */
+export interface Rejection {
+  /** The finding's id, or a beginning of it that no other one has. */
+  readonly id: string;
+  readonly reason: string;
 }

@@ -123,4 +123,17 @@ describe("the rows of a public event", () => {
       },
     ]);
   });
+
+  it("count a turn for its issue, a further life on top of it, and the run's own turns for the run", () => {
+    const usage = { input_tokens: 7, output_tokens: 1, cost_usd: 0.5 };
+    const turn: ReportBody = { type: "turn-ended", outcome: "ended", session_id: null, usage, role: "reviewer" };
+    const begun: ReportBody = { type: "issue-started", title: "t", life: 2, agent: "command" };
+    expect(project(event(turn), null)).toMatchObject([{ table: "issue-record", add: { usage } }]);
+    expect(project(event(turn, false), null)).toEqual([
+      { table: "run-record", runId: "run-2", patch: {}, add: { trigger_usage: usage } },
+    ]);
+    const [change] = project(event(begun), null);
+    expect(change).toMatchObject({ add: { usage: { input_tokens: 0, output_tokens: 0, cost_usd: null } } });
+    expect(change).not.toHaveProperty("patch.usage");
+  });
 });

@@ -14,7 +14,12 @@ export type RowChange =
       readonly patch: Partial<IssueRecord>;
       readonly add?: { readonly usage?: Usage; readonly duration_seconds?: number };
     }
-  | { readonly table: "run-record"; readonly runId: string; readonly patch: Partial<Omit<RunRecord, "issues">> };
+  | {
+      readonly table: "run-record";
+      readonly runId: string;
+      readonly patch: Partial<Omit<RunRecord, "issues">>;
+      readonly add?: { readonly trigger_usage: Usage };
+    };
 
 /**
  * The rows an event changes, so that a run's record is complete at every moment and not only at its end. `ledger`: the
@@ -24,12 +29,21 @@ export function project(event: PublicEvent, ledger: Ledger | null): RowChange[] 
   const run = projectRun(event);
   if (run) return [{ table: "run-record", runId: event.run_id, patch: run }];
   const findings = findingRows(event, ledger);
-  if (event.issue_id === undefined) return findings;
   const { run_id: runId, issue_id: issueId } = event;
-  const usage = event.type === "turn-ended" && event.usage ? { add: { usage: event.usage } } : {};
+  const used = usageOf(event);
+  if (issueId === undefined) {
+    return used ? [{ table: "run-record", runId, patch: {}, add: { trigger_usage: used } }] : findings;
+  }
+  const usage = used ? { add: { usage: used } } : {};
   const patch = projectIssue(event, ledger);
   if (patch === null && !("add" in usage)) return findings;
   return [...findings, { table: "issue-record", runId, issueId, patch: patch ?? {}, ...usage }];
+}
+
+/** A further life in the same run adds to what the earlier ones have used. */
+function usageOf(event: PublicEvent): Usage | null {
+  if (event.type === "issue-started") return { input_tokens: 0, output_tokens: 0, cost_usd: null };
+  return event.type === "turn-ended" ? event.usage : null;
 }
 
 function projectRun(event: PublicEvent): Partial<Omit<RunRecord, "issues">> | null {
@@ -61,8 +75,11 @@ function projectIssue(event: PublicEvent, ledger: Ledger | null): Partial<IssueR
       return newRecord(event);
     case "worktree-ready":
       return { worktree_path: event.path, branch: event.branch, base_sha: event.base_sha };
+    case "session-known":
     case "turn-ended":
       return event.role === "implementer" && event.session_id !== null ? { session_id: event.session_id } : null;
+    case "agent-changed":
+      return { agent: event.agent, session_id: null };
     case "gate-started":
       return event.run === undefined ? null : { gate_attempts: event.run };
     case "gate-passed":
@@ -78,6 +95,7 @@ function projectIssue(event: PublicEvent, ledger: Ledger | null): Partial<IssueR
     case "review-ended":
       return event.blocking ? { last_review_issues: storedIssues(event.blocking, ledger) } : null;
     case "finding-raised":
+    case "finding-rejected":
     case "finding-resolved":
       return ledger && { findings: countFindings(ledger) };
     case "landed":
@@ -110,7 +128,6 @@ function newRecord(event: Extract<PublicEvent, { type: "issue-started" }>): Part
     session_end_result: null,
     last_review_issues: null,
     findings: { open: 0, resolved: 0 },
-    usage: { input_tokens: 0, output_tokens: 0, cost_usd: null },
     duration_seconds: 0,
     started_at: event.time,
     finished_at: null,
@@ -150,7 +167,7 @@ function storedIssues(ids: readonly string[], ledger: Ledger | null): StoredRevi
 }
 
 function findingRows(event: PublicEvent, ledger: Ledger | null): RowChange[] {
-  if (event.type !== "finding-raised" && event.type !== "finding-resolved") return [];
+  if (!("finding" in event)) return [];
   const row = ledger?.findings.find((finding) => finding.id === event.finding);
   return row ? [{ table: "finding", row }] : [];
 }

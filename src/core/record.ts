@@ -67,5 +67,7 @@ export interface RunRecord {
     readonly commands: SessionEndResult["commands"];
     readonly code_review_result: SessionEndResult["code_review_result"];
   };
+  /** What the turns of the run's own triggers have used, verifications of epics included; absent: there were none. */
+  readonly trigger_usage?: Usage;
   readonly issues: Readonly<Record<string, IssueRecord>>;
 }

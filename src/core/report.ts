@@ -39,6 +39,15 @@ export type ReportBody =
       readonly role: string;
       readonly reason?: string;
     }
+  /** A running turn's session, as soon as the agent has told it. */
+  | { readonly type: "session-known"; readonly session_id: string; readonly role: string }
+  /** agent.fallback has taken over for the rest of the issue. */
+  | {
+      readonly type: "agent-changed";
+      readonly agent: string;
+      readonly model: string | null;
+      readonly reason: string;
+    }
   | {
       readonly type: "gate-started";
       readonly attempt: number;
@@ -111,6 +120,8 @@ export type ReportBody =
       readonly title: string;
       readonly reason: string | null;
     }
+  /** The implementer says that it is wrong; the reviewer decides. */
+  | { readonly type: "finding-rejected"; readonly finding: string; readonly title: string; readonly reason: string }
   | {
       readonly type: "landed";
       readonly commit: string;
@@ -143,6 +154,15 @@ export type ReportBody =
       readonly code_review_result?: SessionEndResult["code_review_result"];
     }
   | { readonly type: "run-end-skipped"; readonly reason: "fire_on_not_met" | "run_aborted" }
+  /** The other triggers of the run. `about`: what made it fire, such as `epic_id=x`. */
+  | { readonly type: "trigger-started"; readonly trigger: string; readonly about: string }
+  | {
+      readonly type: "trigger-completed";
+      readonly trigger: string;
+      readonly about: string;
+      readonly result: "pass" | "fail";
+      readonly reason: string | null;
+    }
   | { readonly type: "escalated"; readonly reason: string; readonly dossier: string | null }
   | { readonly type: "waiting"; readonly for: string; readonly until: number | null }
   | { readonly type: "log"; readonly level: "info" | "warn" | "error"; readonly text: string };

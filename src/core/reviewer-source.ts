@@ -10,6 +10,8 @@ type ReviewerSourceName =
 
 export interface ReviewerSource {
   readonly section: ReviewerSourceName;
+  /** The section itself; null: no review is enabled. */
+  readonly review: ReviewSettings | null;
   readonly reviewer: ReviewerSettings & { readonly panel: readonly PanelMember[] };
 }
 
@@ -34,7 +36,7 @@ export function reviewerSource(settings: Settings): ReviewerSource {
     ["validation_triggers.periodic", periodic?.code_review],
   ];
   for (const [section, review] of candidates) {
-    if (review?.enabled === true) return { section, reviewer: review };
+    if (review?.enabled === true) return { section, review, reviewer: review };
   }
-  return { section: "default", reviewer: fallback };
+  return { section: "default", review: null, reviewer: fallback };
 }

@@ -46,10 +46,30 @@ export interface AgentSettings {
   readonly script: string | null;
   readonly workflow: string | null;
   readonly sandbox: "none" | "bwrap";
-  readonly fallback: string | null;
+  /** Who goes on when this one cannot; null: it is waited for. */
+  readonly fallback: AgentChoice | null;
+  /** USD per million tokens, by model; before the built-in table. */
+  readonly prices: Readonly<Record<string, TokenPrice>>;
   readonly backoff_seconds: readonly number[];
   /** Names (or PREFIX_*) of environment variables the agent may see. */
   readonly env: readonly string[];
+}
+
+/** An agent named in one line: another vendor's, or another model of the same. */
+export interface AgentChoice {
+  readonly type: AgentKind;
+  readonly model: string | null;
+  readonly effort: string | null;
+  /** For `command` and `acp`. */
+  readonly command: readonly string[];
+  /** As agent.env. */
+  readonly env: readonly string[];
+}
+export interface TokenPrice {
+  readonly input: number;
+  readonly output: number;
+  /** Input read from a cache; where it is not given, as `input`. */
+  readonly cached?: number;
 }
 
 export type ReviewerKind = "cerberus" | "agent_sdk" | "command" | "panel";
@@ -63,11 +83,7 @@ export interface ReviewerSettings {
   readonly cerberus: CerberusSettings;
   readonly agent_sdk_timeout: number;
   readonly agent_sdk_model: "sonnet" | "opus" | "haiku";
-  readonly agent_sdk_agent: {
-    readonly type: AgentKind;
-    readonly model: string | null;
-    readonly effort: string | null;
-  } | null;
+  readonly agent_sdk_agent: AgentChoice | null;
 }
 export interface CerberusSettings {
   readonly timeout: number;

@@ -54,7 +54,8 @@ export async function openCheckout(mirror: Mirror, options: CheckoutOptions): Pr
   return { checkout, fresh: !ready, from: ready ? "branch" : "new" };
 }
 
-function gitDirFor(mirror: Mirror, path: string): string {
+/** The git folder of the worktree at this path. */
+export function gitDirFor(mirror: Mirror, path: string): string {
   const mark = createHash("sha256").update(path).digest("hex").slice(0, 8);
   return join(mirror.path, "checkouts", `${safeName(basename(path))}-${mark}`);
 }

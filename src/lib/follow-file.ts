@@ -3,20 +3,20 @@ import { open } from "node:fs/promises";
 import { StringDecoder } from "node:string_decoder";
 import { codeOf } from "./errors.js";
 
-/** A longer line is handed out in pieces of this size: a program that prints 100 MB without a newline costs no memory. */
-const longestLine = 1024 * 1024;
+/** A longer line is handed out in pieces: a program that prints 100 MB without a newline costs no memory. */
+const usualLongest = 1024 * 1024;
 const lookMs = 2000;
 
 /** The lines of a file as it is now, without their ends; a missing file has none. */
-export async function* readLines(path: string): AsyncGenerator<string> {
-  const splitter = new LineSplitter();
+export async function* readLines(path: string, longest = usualLongest): AsyncGenerator<string> {
+  const splitter = new LineSplitter(longest);
   for await (const chunk of readFrom(path, 0)) yield* splitter.add(chunk);
   yield* splitter.end();
 }
 
 /** The lines of a file and those still to come, until `signal`; what has no line end by then comes last. */
-export async function* followLines(path: string, signal: AbortSignal): AsyncGenerator<string> {
-  const splitter = new LineSplitter();
+export async function* followLines(path: string, signal: AbortSignal, longest = usualLongest): AsyncGenerator<string> {
+  const splitter = new LineSplitter(longest);
   let position = 0;
   for (;;) {
     // Asked before reading, so that whatever was written before the abort is still read.
@@ -73,7 +73,12 @@ async function* readFrom(path: string, start: number): AsyncGenerator<Buffer> {
 
 class LineSplitter {
   readonly #decoder = new StringDecoder("utf8");
+  readonly #longest: number;
   #rest = "";
+
+  constructor(longest: number) {
+    this.#longest = longest;
+  }
 
   *add(chunk: Buffer): Generator<string> {
     yield* this.#split(this.#rest + this.#decoder.write(chunk));
@@ -92,7 +97,7 @@ class LineSplitter {
       from = end + 1;
     }
     this.#rest = text.slice(from);
-    if (this.#rest.length < longestLine) return;
+    if (this.#rest.length < this.#longest) return;
     yield this.#rest;
     this.#rest = "";
   }

@@ -21,6 +21,7 @@ const templates: Templates = {
   review_followup: read("review_followup"),
   fixer: read("fixer"),
   review: read("review"),
+  epic_verification: read("epic_verification"),
   continue: read("continue"),
 };
 const issue = { id: "demo-1", title: "Fix the parser", body: "It loses the last line." };
@@ -46,6 +47,7 @@ const review: ReviewData = {
     diffBudgetBytes: 1000,
     earlierFindings: null,
     reply: null,
+    settled: null,
     sessionEnd: null,
     projectText: null,
   },

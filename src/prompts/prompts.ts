@@ -1,7 +1,9 @@
 import type { PromptKind } from "../core/issue/effects.js";
 import type { SessionEndResult } from "../core/report.js";
 import {
+  type ChildText,
   type CommandFailure,
+  childrenSection,
   commandList,
   diffSection,
   earlierFindingsSection,
@@ -15,6 +17,7 @@ import {
   optional,
   replySection,
   sessionEndSection,
+  settledSection,
 } from "./sections.js";
 import { renderTemplate } from "./template.js";
 import type { Templates, TemplateValues } from "./templates.js";
@@ -110,6 +113,8 @@ export interface ReviewData extends Common, Attempt {
   readonly earlierFindings: string | null;
   /** The implementer's last message after the previous round; null: none. */
   readonly reply: string | null;
+  /** Findings that nobody should raise again, a line each; null: none. */
+  readonly settled: string | null;
   readonly sessionEnd: SessionEndResult | null;
 }
 export function reviewPrompt(data: ReviewData, templates: Templates): string {
@@ -123,7 +128,33 @@ export function reviewPrompt(data: ReviewData, templates: Templates): string {
     diff: diffSection(data.diff, data.diffBudgetBytes),
     earlier_findings: optional(data.earlierFindings, earlierFindingsSection),
     reply: optional(data.reply, replySection),
+    settled: optional(data.settled, settledSection),
     session_end: data.sessionEnd ? sessionEndSection(data.sessionEnd) : "",
+    project_text: data.projectText ?? "",
+  });
+}
+
+export interface VerificationData extends Common {
+  readonly epic: IssueText;
+  readonly reviewer: string;
+  readonly children: readonly ChildText[];
+  readonly baseSha: string;
+  readonly headSha: string;
+  readonly diff: string;
+  readonly diffBudgetBytes: number;
+  /** Of earlier verifications of the epic, rendered; null: none. */
+  readonly earlierFindings: string | null;
+}
+export function verificationPrompt(data: VerificationData, templates: Templates): string {
+  return fill("epic_verification", templates, {
+    epic_id: data.epic.id,
+    epic: issueSection(data.epic),
+    reviewer: data.reviewer,
+    children: childrenSection(data.children),
+    base_sha: data.baseSha,
+    head_sha: data.headSha,
+    diff: diffSection(data.diff, data.diffBudgetBytes),
+    earlier_findings: optional(data.earlierFindings, earlierFindingsSection),
     project_text: data.projectText ?? "",
   });
 }

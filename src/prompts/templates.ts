@@ -18,7 +18,19 @@ export const templateNames = {
     "diff",
     "earlier_findings",
     "reply",
+    "settled",
     "session_end",
+    "project_text",
+  ],
+  epic_verification: [
+    "epic_id",
+    "epic",
+    "reviewer",
+    "children",
+    "base_sha",
+    "head_sha",
+    "diff",
+    "earlier_findings",
     "project_text",
   ],
   continue: ["issue_id", "reason"],
@@ -33,6 +45,7 @@ export const promptKinds: readonly PromptKind[] = [
   "review_followup",
   "fixer",
   "review",
+  "epic_verification",
   "continue",
 ];
 

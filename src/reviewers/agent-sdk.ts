@@ -27,6 +27,10 @@ export function agentReviewer({ name, agent, model, effort, timeoutSeconds }: Ag
       const missing = await agent.check();
       return missing === null ? null : { ...missing, message: `reviewer ${name}: ${missing.message}` };
     },
+    ...(agent.prepare ? { prepare: async (turn: Turn) => await agent.prepare?.(asReviewer(turn)) } : {}),
+    ...(agent.reader ? { reader: agent.reader } : {}),
+    ...(agent.status ? { status: agent.status } : {}),
+    ...(agent.proveGuard ? { proveGuard: agent.proveGuard } : {}),
     command: (turn) => {
       const call = agent.command(asReviewer(turn));
       return { ...call, env: { ...call.env, ...turnEnvironment(asReviewer(turn)) } };

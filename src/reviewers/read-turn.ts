@@ -42,15 +42,17 @@ async function toReview(said: VerdictReading, folder: string): Promise<ReviewOut
   return { type: "verdict", verdict: said.verdict, findings };
 }
 
-async function toRemark({ reviewer, ...finding }: RawFinding, path: string): Promise<Remark> {
+async function toRemark({ reviewer, newEvidence, ...finding }: RawFinding, path: string): Promise<Remark> {
   const title = finding.title.replace(/\s+/g, " ");
   const short = title.length <= longestTitle;
-  const body = short ? finding.body : `${title}\n\n${finding.body}`;
+  const told = short ? finding.body : `${title}\n\n${finding.body}`;
+  const body = newEvidence === null ? told : `${told}\n\nNew evidence: ${newEvidence}`;
   return {
     ...finding,
     title: short ? title : `${title.slice(0, longestTitle - 1)}…`,
     body: await keepText(body, path, inlineTextBytes),
     ...(reviewer === null ? {} : { reviewer }),
+    ...(newEvidence === null ? {} : { newEvidence: true as const }),
   };
 }
 const longestTitle = 300;

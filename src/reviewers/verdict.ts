@@ -17,6 +17,8 @@ export interface RawFinding {
   readonly title: string;
   readonly body: string;
   readonly reviewer: string | null;
+  /** What is known now that was not when the finding was settled; null: nothing. */
+  readonly newEvidence: string | null;
 }
 
 /** As much of the end of an output is looked at. */
@@ -63,6 +65,7 @@ function toFinding(fields: Readonly<Record<string, unknown>>): RawFinding {
     title: toText(fields.title) ?? "Unknown issue",
     body: typeof fields.body === "string" ? fields.body : "",
     reviewer: toText(fields.reviewer),
+    newEvidence: toText(fields.new_evidence),
   };
 }
 

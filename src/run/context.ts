@@ -1,7 +1,7 @@
 import type { Spent } from "../core/budget.js";
 import type { Ledger } from "../core/finding.js";
 import type { IssueEffect, PromptKind } from "../core/issue/effects.js";
-import type { IssueEvent, Snapshot } from "../core/issue/events.js";
+import type { IssueEvent, Snapshot, Usage } from "../core/issue/events.js";
 import type { IssueLife, IssueState } from "../core/issue/state.js";
 import type { Agent, Reviewer } from "../core/ports/agent.js";
 import type { Clock } from "../core/ports/clock.js";
@@ -34,6 +34,8 @@ export interface RunContext {
   readonly identity: { readonly name: string; readonly email: string };
   readonly tracker: Tracker;
   readonly agent: Agent;
+  /** agent.fallback, where there is one. */
+  readonly fallback: Agent | null;
   /** By slot: the panel's names, or the reviewer's type where there is no panel. */
   readonly reviewers: ReadonlyMap<string, Reviewer>;
   /** The project's own words for every prompt; null: none. */
@@ -68,6 +70,8 @@ export interface History {
   ledger(issueId: string): Promise<Ledger>;
   /** As this run has recorded it so far. */
   record(issueId: string): Promise<IssueRecord | null>;
+  /** How an issue landed last, in whatever run; null: none is known. */
+  landed(issueId: string): Promise<{ readonly baseSha: string; readonly commit: string } | null>;
   /** What the turns of this run have cost so far. */
   spent(): Promise<Spent>;
   resumeFrom(issueId: string): Promise<ResumeFrom | null>;
@@ -87,6 +91,8 @@ export interface LifeContext {
   readonly state: () => IssueState;
   /** Turns waiting for a slot, by folder, so that a stop reaches them. */
   readonly pending: Map<string, AbortController>;
+  /** What running turns have used so far, by key, where their agents tell it. */
+  readonly live: Map<string, Usage>;
 }
 
 /** How files and refs of a life are called. */

@@ -36,6 +36,7 @@ export async function driveLife(run: RunContext, whose: Life, stop: AbortSignal)
     ledger: () => current.ledger,
     state: () => current.state,
     pending: new Map(),
+    live: new Map(),
   };
   try {
     return await drive<IssueLife, IssueEvent, IssueEffect, RunReport>({

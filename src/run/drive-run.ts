@@ -11,6 +11,7 @@ import { issueMachineId, type RunContext, runMachineId, triggerMachineId } from 
 import { driveIssue } from "./drive-issue.js";
 import { driveTrigger } from "./drive-trigger.js";
 import { performBoard } from "./perform/board.js";
+import { performEpic, performEpics } from "./perform/epics.js";
 import { performPick } from "./perform/pick.js";
 import { performTimer } from "./perform/timer.js";
 import { parseRunSignal, performWait } from "./perform/wait.js";
@@ -66,10 +67,10 @@ async function perform(
       const ended = await driveTrigger(run, effect.start, AbortSignal.any([signal, stop]));
       return { event: { ...ended, key: effect.key } };
     }
-    case "epic": {
-      const epic = (await run.tracker.finishEpic?.(effect.child, run.runId)) ?? null;
-      return { event: { type: "epic-checked", key: effect.key, epic } };
-    }
+    case "epic":
+      return await performEpic(run, effect);
+    case "epics":
+      return await performEpics(run, effect);
     case "tell": {
       const { issueId, life, trigger } = effect;
       const { runId } = run;

@@ -7,23 +7,23 @@ import { driveLife, type Life, policyOf } from "./drive-life.js";
 
 type TriggerEnded = Extract<RunEvent, { readonly type: "trigger-ended" }>;
 
-/** Leads the life of a trigger of the run to its end. Its findings are kept under the run's id. */
+/** Leads the life of a trigger of the run to its end. Its findings are kept under the run's id, or under the epic's. */
 export async function driveTrigger(run: RunContext, start: TriggerStart, stop: AbortSignal) {
-  const { name, number, folders, budget } = start;
+  const { name, number, folders, budget, epic } = start;
   const fresh = newIssue({ issueId: "", title: name, life: number, resume: null });
   const life: Life = {
     machine: triggerMachineId(run.runId, name, number),
     issueId: "",
-    title: `${name} of run ${run.runId}`,
-    names: runNames(run.runId),
-    ledger: await run.history.ledger(run.runId),
+    title: epic === undefined ? `${name} of run ${run.runId}` : ((await run.tracker.get(epic))?.title ?? epic),
+    names: epic === undefined ? runNames(run.runId) : { ...runNames(run.runId), item: epic },
+    ledger: await run.history.ledger(epic ?? run.runId),
     initial: { ...fresh, folders, ...(budget === undefined ? {} : { runBudget: budget }) },
     trigger: start,
   };
   const { state } = await driveLife(run, life, stop);
   stop.throwIfAborted();
   const result = triggerResult(policyOf({ run, names: life.names, trigger: start }), state);
-  if (result.code_review_result?.ran) {
+  if (result.code_review_result?.ran && epic === undefined) {
     // What fixers committed and could not land has been reviewed, but is not on the branch.
     const commit = state.ending?.commit ? (state.work?.head ?? state.baseSha) : state.baseSha;
     await markReviewed(run.mirror, { trigger: name, target: run.target, commit });

@@ -2,12 +2,13 @@ import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Finding } from "../core/finding.js";
 import type { TurnEffect } from "../core/issue/effects.js";
-import { openFindings } from "../core/ledger/ledger.js";
+import { openFindings, settledFindings } from "../core/ledger/ledger.js";
 import { renderFindings } from "../core/ledger/render.js";
+import type { Agent } from "../core/ports/agent.js";
 import type { SessionEndResult } from "../core/report.js";
 import { diff } from "../git/diff.js";
 import { ExternalError } from "../lib/errors.js";
-import { exists, writeDurably } from "../lib/files.js";
+import { exists, readJson, writeDurably } from "../lib/files.js";
 import {
   continuePrompt,
   diffBudgetBytes,
@@ -17,9 +18,11 @@ import {
   implementerPrompt,
   reviewFollowupPrompt,
   reviewPrompt,
+  verificationPrompt,
 } from "../prompts/prompts.js";
 import type { IssueText, NamedCommand } from "../prompts/sections.js";
 import { type LifeContext, worktreePath } from "./context.js";
+import { issuesOfEpic } from "./epic-changes.js";
 import { filesOf } from "./perform/turn-files.js";
 
 /** What a review of the run itself is about, in place of an issue's text. */
@@ -60,6 +63,8 @@ export async function renderPrompt(life: LifeContext, effect: TurnEffect, folder
     }
     case "review":
       return reviewPrompt(await reviewData(life, effect, folder), templates);
+    case "epic_verification":
+      return verificationPrompt(await verificationData(life, effect, folder), templates);
     case "continue":
       return continuePrompt({ issueId: life.names.item, reason: "its process ended before the turn did" }, templates);
   }
@@ -81,9 +86,41 @@ async function reviewData(life: LifeContext, effect: TurnEffect, folder: string)
     diffBudgetBytes,
     earlierFindings,
     // A resumed life's first round judges an answer too: to the findings it was resumed with.
+    settled: settledText(life),
     reply: effect.attempt > 1 || earlierFindings !== null ? await lastReply(life, folder) : null,
     sessionEnd: life.trigger || effect.stage === "session_end" ? null : await sessionEndOf(life),
   };
+}
+
+async function verificationData(life: LifeContext, effect: TurnEffect, folder: string) {
+  const { run } = life;
+  const own = life.ledger().findings.filter((finding) => reportedBy(finding, effect.stage));
+  const change = await diff(run.mirror, { base: effect.base, head: effect.head, maxBytes: 4 * diffBudgetBytes });
+  const epicId = life.trigger?.epic ?? "";
+  const epic = await run.tracker.get(epicId);
+  if (!epic) throw new ExternalError("tracker", `the epic ${epicId} is no longer there`);
+  return {
+    projectText: run.projectText,
+    epic: { id: epic.id, title: epic.title, body: epic.body },
+    reviewer: effect.slot ?? "reviewer",
+    children: await issuesOfEpic(run, epicId),
+    baseSha: effect.base,
+    headSha: effect.head,
+    diff: change.text,
+    diffBudgetBytes,
+    earlierFindings: await findingsText(life, folder, own),
+  };
+}
+
+const settledMax = 50;
+function settledText(life: LifeContext): string | null {
+  const settled = settledFindings(life.ledger()).slice(-settledMax);
+  if (settled.length === 0) return null;
+  const lines = settled.map(({ id, file, line_start, title, reason }) => {
+    const place = file === "" ? "" : ` (${file}:${line_start})`;
+    return `- ${id}${place} ${title}: ${reason ?? "settled"}`;
+  });
+  return life.run.redact(lines.join("\n"));
 }
 
 /** As it stands in the record; its own reviewers look while it is still going on. */
@@ -129,7 +166,8 @@ async function issueText(life: LifeContext): Promise<IssueText> {
 /** What a trigger's fixer will be judged by; null: the stage is no trigger. */
 function triggerCommands(life: LifeContext, stage: string): NamedCommand[] | null {
   const { validation_triggers: triggers } = life.run.settings;
-  const trigger = life.trigger ? triggers[life.trigger.name] : stage === "session_end" ? triggers.session_end : null;
+  const name = life.trigger?.name ?? (stage === "session_end" ? stage : null);
+  const trigger = name === null || name === "epic_verification" ? null : triggers[name];
   return trigger?.commands.map(({ ref, command }) => ({ name: ref, command })) ?? null;
 }
 
@@ -150,6 +188,14 @@ async function guidesIn(life: LifeContext): Promise<string[]> {
   return names.filter((_, index) => there[index]);
 }
 
+/** Whoever did the turn in that folder. */
+async function agentIn({ run }: LifeContext, folder: string): Promise<Agent> {
+  const attempt = await readJson(join(folder, "attempt.json"));
+  const effect = typeof attempt === "object" && attempt !== null && "effect" in attempt ? attempt.effect : null;
+  const byFallback = typeof effect === "object" && effect !== null && "fallback" in effect;
+  return (byFallback ? run.fallback : null) ?? run.agent;
+}
+
 /** The end of what the implementer last said, before the turn in `folder`. */
 async function lastReply(life: LifeContext, folder: string): Promise<string | null> {
   const attempts = (await readdir(dirname(folder))).filter((name) =>
@@ -157,8 +203,9 @@ async function lastReply(life: LifeContext, folder: string): Promise<string | nu
   );
   const last = attempts.sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10)).at(-1);
   if (last === undefined) return null;
+  const before = join(dirname(folder), last);
   let text = "";
-  for await (const line of life.run.agent.message(filesOf(join(dirname(folder), last)))) {
+  for await (const line of (await agentIn(life, before)).message(filesOf(before))) {
     text = `${text}${line}\n`.slice(-replyCharacters);
   }
   return text.trim() === "" ? null : life.run.redact(text);

@@ -75,4 +75,23 @@ describe("slots", () => {
     await waiting;
     expect(granted).toBe(true);
   });
+
+  it("has half as many places after an overload, once for all who ran into it, and gets them back one by one", async () => {
+    const slots = createSlots(4);
+    expect(slots.shrink(10, 20)).toBe(2);
+    expect(slots.shrink(15, 21)).toBeNull();
+    expect(slots.shrink(25, 30)).toBe(1);
+    expect(slots.shrink(40, 50)).toBeNull();
+    const release = await slots.acquire({ issueId: "a", turn: "first", signal: never });
+    let second = false;
+    const waiting = slots.acquire({ issueId: "b", turn: "first", signal: never }).then(() => {
+      second = true;
+    });
+    await Promise.resolve();
+    expect(second).toBe(false);
+    expect(slots.grow()).toBe(2);
+    await waiting;
+    release();
+    expect([slots.grow(), slots.grow(), slots.grow()]).toEqual([3, 4, null]);
+  });
 });

@@ -14,6 +14,10 @@ export interface Slots {
   keep(issueId: string, place: Release): void;
   /** Frees what was kept for an issue that does not need it. */
   dropKept(issueId: string): void;
+  /** Half as many from now on; how many, or null where a turn that began later has told of the same overload. */
+  shrink(startedAt: number, now: number): number | null;
+  /** One more, up to what was there at first; how many, or null where nothing changed. */
+  grow(): number | null;
 }
 export interface SlotRequest {
   readonly issueId: string;
@@ -29,7 +33,9 @@ interface Waiting {
   readonly grant: () => void;
 }
 
-export function createSlots(limit: number): Slots {
+export function createSlots(most: number): Slots {
+  let limit = most;
+  let shrunkAt = Number.NEGATIVE_INFINITY;
   let used = 0;
   let order = 0;
   const waiting: Waiting[] = [];
@@ -90,6 +96,18 @@ export function createSlots(limit: number): Slots {
     dropKept(issueId) {
       kept.get(issueId)?.();
       kept.delete(issueId);
+    },
+    shrink(startedAt, now) {
+      if (startedAt <= shrunkAt || limit === 1) return null;
+      shrunkAt = now;
+      limit = Math.max(1, Math.floor(limit / 2));
+      return limit;
+    },
+    grow() {
+      if (limit >= most) return null;
+      limit++;
+      give();
+      return limit;
     },
   };
 }

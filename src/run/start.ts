@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type { Agent, Reviewer } from "../core/ports/agent.js";
 import type { RunRecord } from "../core/record.js";
 import type { RunOptions } from "../core/run/effects.js";
 import type { Settings } from "../core/settings.js";
@@ -72,14 +73,23 @@ export function newRunRecord(
   };
 }
 
+/** Every program is there, and asks the guard before its tools run: known before the first issue is touched. */
+async function checkPrograms(programs: readonly (Agent | Reviewer)[], repoPath: string): Promise<void> {
+  for (const program of programs) {
+    const missing = await program.check(repoPath);
+    if (missing) throw new UserError(missing.message, { hint: missing.hint, code: "program-missing" });
+  }
+  const unproven = await Promise.all(programs.map(async (program) => await program.proveGuard?.(repoPath)));
+  for (const failed of unproven) {
+    if (failed) throw new UserError(failed.message, { hint: failed.hint, code: "guard-inactive" });
+  }
+}
+
 /** Finds what is missing before any agent starts, then drives. */
 export async function startRun(parts: RunParts): Promise<StartedRun> {
   const { only } = parts.options;
-  const needed = [...(only ? [] : [parts.agent]), ...(only === "land" ? [] : parts.reviewers.values())];
-  for (const program of needed) {
-    const missing = await program.check(parts.repoPath);
-    if (missing) throw new UserError(missing.message, { hint: missing.hint, code: "program-missing" });
-  }
+  const agents = [parts.agent, ...(parts.fallback ? [parts.fallback] : [])];
+  await checkPrograms([...(only ? [] : agents), ...(only === "land" ? [] : parts.reviewers.values())], parts.repoPath);
   const { home, runId, projectId, repoPath, inbox } = parts;
   const mirror = await openMirror({ repoPath, mirrorPath: home.mirror(projectId) });
   // Before the run can be seen: a person's lock may be waited for here.

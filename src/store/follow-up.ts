@@ -10,6 +10,8 @@ export interface FollowUp {
   readonly source: string;
   readonly title: string;
   readonly body: string;
+  /** The source is an epic, and this becomes its child. */
+  readonly inEpic?: boolean;
   readonly now: number;
 }
 
@@ -47,16 +49,16 @@ async function appendTo(sql: Sql, { projectId, source, body, now }: FollowUp): P
 }
 
 async function make(sql: Sql, followUp: FollowUp): Promise<string | null> {
-  const { projectId, source, title, body, now } = followUp;
+  const { projectId, source, title, body, inEpic = false, now } = followUp;
   const item: NewWorkItem = {
     projectId,
     id: null,
     title,
     body,
     type: "task",
-    parent: null,
+    parent: inEpic ? source : null,
     deps: [],
-    priority: 3,
+    priority: inEpic ? 1 : 3,
     source: "review-followup",
     createdAt: null,
   };

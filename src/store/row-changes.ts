@@ -36,11 +36,11 @@ function layOver(before: Changed, after: Changed): Changed | null {
   if (first.table === "finding" || second.table === "finding") return after;
   if (first.table === "run-record" || second.table === "run-record") {
     if (first.table !== second.table) return null;
-    return { event: after.event, change: { ...second, patch: { ...first.patch, ...second.patch } } as RowChange };
   }
   if (first.add !== undefined && second.add !== undefined) return null;
   const add = first.add ?? second.add;
-  const change = { ...second, patch: { ...first.patch, ...second.patch }, ...(add === undefined ? {} : { add }) };
+  const patch = { ...first.patch, ...second.patch };
+  const change = { ...second, patch, ...(add === undefined ? {} : { add }) } as RowChange;
   return { change, event: before.event.type === "issue-started" ? before.event : after.event };
 }
 
@@ -71,9 +71,15 @@ export function findingStatement(projectId: string, finding: Finding): Statement
 
 function runStatement(change: RowChange & { readonly table: "run-record" }): Statement {
   return {
-    sql: `UPDATE runs SET record = merge_record(record, ?), status = coalesce(?, status),
+    sql: `UPDATE runs SET record = add_numbers(merge_record(record, ?), ?), status = coalesce(?, status),
       started_at = coalesce(?, started_at) WHERE run_id = ?`,
-    params: [JSON.stringify(change.patch), change.patch.status ?? null, change.patch.started_at ?? null, change.runId],
+    params: [
+      JSON.stringify(change.patch),
+      JSON.stringify(change.add ?? {}),
+      change.patch.status ?? null,
+      change.patch.started_at ?? null,
+      change.runId,
+    ],
     expect: 1,
   };
 }

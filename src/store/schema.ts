@@ -131,4 +131,7 @@ CREATE TABLE work_events (
 );
 CREATE INDEX work_events_of_item ON work_events (project_id, item_id, id);
 `,
+  `
+CREATE INDEX work_epics ON work_items (project_id, no) WHERE type = 'epic' AND status <> 'completed';
+`,
 ];

@@ -16,7 +16,7 @@ import {
   removeDeps,
   settleItem,
 } from "./work-changes.js";
-import { finishEpic } from "./work-epics.js";
+import { claimEpic, completeEpic, readChildren, readDueEpics } from "./work-epics.js";
 import { type ReadyQuery, readReady } from "./work-ready.js";
 import { itemColumns, readItem, readWorkEvents, toItem, type WorkEvent } from "./work-rows.js";
 
@@ -83,7 +83,10 @@ export function openBoard({ sql, now, committed, wake }: BoardShared): Board {
     retry: (projectId, id) => after(changeStatus(sql, { projectId, id }, { how: "retry", reason: null, now: now() })),
     addDeps: (projectId, id, on) => after(addDeps(sql, { projectId, id }, on, now())),
     removeDeps: (projectId, id, on) => after(removeDeps(sql, { projectId, id }, on, now())),
-    finishEpic: (projectId, child, holder) => after(finishEpic(sql, { projectId, id: child }, { holder, now: now() })),
+    dueEpics: (query) => readDueEpics(sql, query),
+    childrenOf: (projectId, epic) => readChildren(sql, { projectId, id: epic }, now()),
+    claimEpic: (projectId, epic, holder) => after(claimEpic(sql, { projectId, id: epic }, { holder, now: now() })),
+    completeEpic: (projectId, epic, by) => after(completeEpic(sql, { projectId, id: epic }, { ...by, now: now() })),
     appendFollowUp: (projectId, source, text) => after(appendFollowUp(sql, { projectId, source, ...text, now: now() })),
     events: (projectId, id) => readWorkEvents(sql, { cursor: 0, limit: 10_000, item: { projectId, id } }),
     note: (projectId, id, event) => after(noteItem(sql, { projectId, id }, { ...event, at: now() })),

@@ -56,13 +56,16 @@ async function readHeads(sql: Sql, query: ReadyQuery, state: string): Promise<Wo
 async function readIdle(sql: Sql, query: ReadyQuery): Promise<WorkItem[]> {
   const scope = scopeCondition(query);
   const rows = await sql.all(
-    `SELECT ${itemColumns} FROM work_items WHERE project_id = ? AND ${idleClaim} ${scope.sql} ORDER BY no LIMIT ?`,
+    `SELECT ${itemColumns} FROM work_items WHERE project_id = ? AND type = 'task' AND ${idleClaim} ${scope.sql} ORDER BY no LIMIT ?`,
     [query.projectId, query.now, ...scope.params, query.limit],
   );
   return rows.map((row) => toItem(row, query.now));
 }
 
-function scopeCondition({ projectId, scope }: ReadyQuery): { sql: string; params: Value[] } {
+export function scopeCondition({ projectId, scope }: Pick<ReadyQuery, "projectId" | "scope">): {
+  sql: string;
+  params: Value[];
+} {
   switch (scope.type) {
     case "all":
       return { sql: "", params: [] };

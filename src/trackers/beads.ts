@@ -1,5 +1,6 @@
 import type { Tracker } from "../core/ports/tracker.js";
 import { assigneeOf, openClaims, type TakeOver } from "./beads/claims.js";
+import { openEpics } from "./beads/epics.js";
 import { writeFollowUp } from "./beads/follow-up.js";
 import { isClosed, labels, showBead, toIssue } from "./beads/issues.js";
 import { type BeadsPlace, openBeads } from "./beads/program.js";
@@ -48,6 +49,7 @@ export function beadsTracker(place: BeadsPlace, takeOver: TakeOver | null = null
       if ((await claims.held(id, holder, () => true)) === null) return;
       await release(id, holder, `--add-label=${labels.stopped}`);
     },
+    epics: openEpics(beads, claims),
     followUp: (source, text) => writeFollowUp(beads, source, text),
   };
 }

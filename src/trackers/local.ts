@@ -12,6 +12,11 @@ export function localTracker(workItems: WorkItems, projectId: string, clock: { n
     const item = await workItems.get(projectId, id);
     if (item?.status !== to.status) throw lostClaim(id, holder, item);
   };
+  const release = async (id: string, holder: string): Promise<void> => {
+    if (await workItems.release(projectId, id, holder)) return;
+    const item = await workItems.get(projectId, id);
+    if (item?.status === "claimed" && item.claimedBy === holder) throw lostClaim(id, holder, item);
+  };
   return {
     kind: "local",
     ready: async (query) => (await workItems.ready({ ...query, projectId, now: clock.now() })).map(toIssue),
@@ -26,12 +31,14 @@ export function localTracker(workItems: WorkItems, projectId: string, clock: { n
     complete: (id, holder, { commit, note }) => settle(id, holder, { status: "completed", reason: note, commit }),
     fail: (id, holder, reason) => settle(id, holder, { status: "failed", reason, commit: null }),
     escalate: (id, holder, reason) => settle(id, holder, { status: "waiting_for_response", reason, commit: null }),
-    release: async (id, holder) => {
-      if (await workItems.release(projectId, id, holder)) return;
-      const item = await workItems.get(projectId, id);
-      if (item?.status === "claimed" && item.claimedBy === holder) throw lostClaim(id, holder, item);
+    release,
+    epics: {
+      due: (query) => workItems.dueEpics({ ...query, projectId, now: clock.now() }),
+      children: async (epic) => (await workItems.childrenOf(projectId, epic)).map(toIssue),
+      claim: (epic, holder) => workItems.claimEpic(projectId, epic, holder),
+      complete: (epic, holder, note) => workItems.completeEpic(projectId, epic, { holder, note }),
+      release,
     },
-    finishEpic: (child, holder) => workItems.finishEpic(projectId, child, holder),
     followUp: (source, text) => workItems.appendFollowUp(projectId, source, text),
   };
 }

@@ -1,3 +1,4 @@
+import type { AgentStatus } from "../core/ports/agent.js";
 import { plainLine } from "./plain-text.js";
 
 /** One thing that is needed; `advice` where it is not there. */
@@ -6,6 +7,18 @@ export interface Check {
   readonly ok: boolean;
   readonly detail: string;
   readonly advice: string | null;
+}
+
+/** Known or not to work, logged in or not: only what is known to be wrong is bad. */
+export function programCheck(
+  { name, kind }: { readonly name: string; readonly kind: string },
+  status: AgentStatus | undefined,
+): Check {
+  if (status === undefined) return { name, ok: true, detail: kind, advice: null };
+  const { version, known, loggedIn, advice } = status;
+  const login = loggedIn === null ? "" : loggedIn ? ", logged in" : ", not logged in";
+  const tried = known ? "" : " (not a version that Ratchet was tried with)";
+  return { name, ok: loggedIn !== false, detail: `${kind} ${version ?? "of unknown version"}${tried}${login}`, advice };
 }
 
 /** The first that merges without a checkout. */

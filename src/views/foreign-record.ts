@@ -43,6 +43,7 @@ export function readForeignRun(
       // Only ever printed again: an imported run is not driven.
       config: fields(value.config) as unknown as Settings,
       run_end: readRunEnd(value.run_end),
+      ...(isFields(value.trigger_usage) ? { trigger_usage: readUsage(value.trigger_usage) } : {}),
     },
     issues,
   };

@@ -28,7 +28,8 @@ const columns: readonly Column[] = [
 export function renderTable(model: Live, options: TableOptions): string[] {
   const closing = [totals(model, options.now), ...(options.note === null ? [] : [options.note])];
   const room = options.rows - closing.length - 1;
-  const { shown, left } = chooseIssues(model.issues, Math.max(0, room));
+  const rows = model.trigger === null ? model.issues : [...model.issues, model.trigger];
+  const { shown, left } = chooseIssues(rows, Math.max(0, room));
   const more = left === 0 ? [] : [`… and ${plural(left, "more issue")}`];
   const table = shown.length === 0 ? [] : renderIssues(shown, options);
   const lines = [...table, ...more, ...closing.map((line) => cut(line, options.columns, options.width))];
@@ -76,7 +77,7 @@ function totals(model: Live, now: number): string {
     return count > 0 ? [`${count} ${word}`] : [];
   });
   const running = model.issues.filter((issue) => issue.finishedAt === null).length;
-  const costs = model.issues.flatMap((issue) => (issue.costUsd === null ? [] : [issue.costUsd]));
+  const costs = [...model.issues.map(({ costUsd }) => costUsd), model.triggerCostUsd].filter((cost) => cost !== null);
   const open = model.issues.reduce((sum, issue) => sum + Object.keys(issue.open).length, 0);
   return [
     [`${running} running`, ...ended].join(", "),

@@ -193,4 +193,33 @@ describe("renderTable", () => {
     const waiting = fold([event(9, { type: "waiting", for: "usage limit", until: null }, "demo-1")], model);
     expect(renderTable(waiting, options({}))[1]).toMatch(/^demo-1 +waiting: usage/);
   });
+
+  it("has a row for the run's own trigger while it goes on, and keeps what it has cost", () => {
+    const usage = { input_tokens: 1, output_tokens: 1, cost_usd: 0.25 };
+    const began = [
+      event(0, begin("t"), "a"),
+      event(1, { type: "trigger-started", trigger: "epic_verification", about: "epic_id=e" }),
+      event(2, { type: "turn-ended", outcome: "ended", session_id: null, usage, role: "reviewer" }),
+    ].reduce(foldLive, emptyLive);
+    const options = {
+      columns: 100,
+      rows: 20,
+      now: start + 3000,
+      color: false,
+      note: null,
+      width: (text: string) => text.length,
+    };
+    expect(renderTable(began, options)[2]).toMatch(/^_run +session-ending .*\$0\.25 .*epic_verification: epic_id=e/);
+    const body = { type: "trigger-completed", trigger: "epic_verification", about: "epic_id=e" } as const;
+    const over = foldLive(began, event(4, { ...body, result: "pass", reason: null }));
+    expect(renderTable(over, options)).toHaveLength(3);
+    expect(renderTable(over, options).at(-1)).toContain("$0.25");
+  });
+
+  it("adds a further life to what the issue has cost", () => {
+    const usage = { input_tokens: 1, output_tokens: 1, cost_usd: 0.25 };
+    const turn: ReportBody = { type: "turn-ended", outcome: "ended", session_id: null, usage, role: "implementer" };
+    const model = [event(0, begin("t"), "a"), event(1, turn, "a"), event(2, begin("t"), "a"), event(3, turn, "a")];
+    expect(model.reduce(foldLive, emptyLive).issues[0]?.costUsd).toBe(0.5);
+  });
 });

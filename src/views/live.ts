@@ -10,6 +10,10 @@ export interface Live {
   readonly status: string;
   /** In the order they started. */
   readonly issues: readonly LiveIssue[];
+  /** The trigger of the run itself that goes on now. */
+  readonly trigger: LiveIssue | null;
+  /** What the run's triggers have cost so far. */
+  readonly triggerCostUsd: number | null;
 }
 export interface LiveIssue {
   readonly id: string;
@@ -29,6 +33,7 @@ export interface LiveIssue {
 export const emptyLive: Live = {
   ...{ runId: null, target: null, startedAt: null, finishedAt: null, status: "running" },
   issues: [],
+  ...{ trigger: null, triggerCostUsd: null },
 };
 
 export function foldLive(model: Live, event: PublicEvent): Live {
@@ -37,17 +42,43 @@ export function foldLive(model: Live, event: PublicEvent): Live {
     return { ...model, runId: event.run_id, target: event.target_branch, startedAt: at, finishedAt: null };
   }
   if (event.type === "run-finished") return { ...model, status: event.status, finishedAt: at };
-  if (event.issue_id === undefined) return model;
+  if (event.issue_id === undefined) return foldTrigger(model, event, at);
   if (event.type === "issue-started") return withIssue(model, newIssue(model, event.issue_id, event.title, at));
   const issue = model.issues.find((one) => one.id === event.issue_id);
   return issue ? withIssue(model, foldIssue(issue, event, at)) : model;
 }
 
-/** Another life of an issue takes the same row; its findings are still there. */
+/** Another life of an issue takes the same row; its findings are still there, and what it has cost. */
 function newIssue(model: Live, id: string, title: string, at: number): LiveIssue {
-  const open = model.issues.find((one) => one.id === id)?.open ?? {};
+  const { open = {}, costUsd = null } = model.issues.find((one) => one.id === id) ?? {};
+  return { ...newRow(id, title, at), open, costUsd };
+}
+
+function newRow(id: string, title: string, at: number): LiveIssue {
   const fresh = { attempt: 0, maxAttempts: 0, costUsd: null, waitingFor: null, finishedAt: null };
-  return { id, title, phase: "preparing", open, startedAt: at, ...fresh };
+  return { id, title, phase: "preparing", open: {}, startedAt: at, ...fresh };
+}
+
+/** Named as its attempts' folder is. */
+function triggerRow(title: string, at: number): LiveIssue {
+  return { ...newRow("_run", title, at), phase: "session-ending" };
+}
+
+function foldTrigger(model: Live, event: PublicEvent, at: number): Live {
+  switch (event.type) {
+    case "run-end-started":
+      return { ...model, trigger: triggerRow("run_end", at) };
+    case "trigger-started":
+      return { ...model, trigger: triggerRow(`${event.trigger}: ${event.about}`, at) };
+    case "run-end-completed":
+    case "trigger-completed":
+      return { ...model, trigger: null };
+    default: {
+      const cost = event.type === "turn-ended" ? (event.usage?.cost_usd ?? null) : null;
+      const triggerCostUsd = addCost(model.triggerCostUsd, cost);
+      return { ...model, triggerCostUsd, trigger: model.trigger && foldIssue(model.trigger, event, at) };
+    }
+  }
 }
 
 function withIssue(model: Live, issue: LiveIssue): Live {

@@ -35,6 +35,12 @@ function triggerLine(event: PublicEvent): LogLine | null {
       return info(`[trigger] run_end completed: result=${event.result}`);
     case "run-end-skipped":
       return info(`[trigger] run_end skipped: reason=${event.reason}`);
+    case "trigger-started":
+      return info(`[trigger] ${event.trigger} started: ${event.about}`);
+    case "trigger-completed": {
+      const level = event.result === "pass" ? "info" : "warn";
+      return { level, text: `[trigger] ${event.trigger} completed: ${event.about}, result=${event.result}` };
+    }
     default:
       return null;
   }
@@ -69,6 +75,7 @@ function levelOf(event: PublicEvent): LogLine["level"] {
       return event.status === "failed" ? "error" : event.status === "success" ? "info" : "warn";
     case "gate-failed":
     case "escalated":
+    case "agent-changed":
       return "warn";
     case "turn-ended":
       return event.outcome === "ended" ? "info" : "warn";
@@ -83,6 +90,12 @@ function levelOf(event: PublicEvent): LogLine["level"] {
 
 function lifeText(event: PublicEvent): string | null {
   switch (event.type) {
+    case "session-known":
+      return event.role === "implementer"
+        ? `session ${event.session_id}`
+        : `${event.role}'s session ${event.session_id}`;
+    case "agent-changed":
+      return `falling back to ${event.agent}${event.model === null ? "" : ` (${event.model})`}: ${event.reason}`;
     case "issue-started":
       return `started: ${event.title}${event.life > 1 ? ` (life ${event.life})` : ""}`;
     case "worktree-ready":
@@ -141,6 +154,8 @@ function findingText(event: PublicEvent): string | null {
       const what = `${formatPriority(event.priority)} ${event.title}`;
       return `finding ${word}: ${what} (${formatPlace(event)}, ${event.reviewer}, ${event.finding})`;
     }
+    case "finding-rejected":
+      return `the implementer rejects ${event.finding} ${event.title}: ${event.reason}`;
     case "finding-resolved":
       return `finding ${event.status}: ${event.title} (${event.finding})${because(event.reason)}`;
     default:

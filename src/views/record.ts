@@ -30,6 +30,7 @@ export function toRunRecord({
     run_start_commit: run.run_start_commit ?? "",
     config: run.config,
     run_end: run.run_end ?? null,
+    ...(run.trigger_usage ? { trigger_usage: run.trigger_usage } : {}),
     issues: Object.fromEntries(issues.map((issue) => [issue.issue_id, toIssueRecord(issue)])),
   };
 }

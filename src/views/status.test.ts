@@ -56,6 +56,13 @@ describe("toStatus", () => {
     expect(toStatus([run({ issues: [{ ...issue, phase, status }] })], 0).runs[0]?.issues[0]?.phase).toBe(shown);
   });
 
+  it("names the trigger of the run's own row", () => {
+    const own = { ...issue, issueId: "_run", trigger: "run_end", phase: "session-ending" };
+    const status = toStatus([run({ issues: [own] })], 66_000);
+    expect(status.runs[0]?.issues[0]).toMatchObject({ issue_id: "_run", trigger: "run_end", phase: "session-ending" });
+    expect(renderStatus(status, room)[2]).toMatch(/^_run: run_end +session-ending /);
+  });
+
   it("stops the clock of what has ended", () => {
     expect(
       toStatus([run({ issues: [{ ...issue, finishedAt: 4_000 }] })], 99_000).runs[0]?.issues[0]?.elapsed_seconds,

@@ -16,6 +16,8 @@ export interface RunSituation {
 }
 export interface IssueSituation {
   readonly issueId: string;
+  /** The row is the run's own: this trigger goes on. */
+  readonly trigger?: string;
   /** The machine's own word for where it is. */
   readonly phase: string;
   readonly status: IssueStatus;
@@ -41,7 +43,9 @@ interface StatusRun {
   readonly issues: readonly StatusIssue[];
 }
 interface StatusIssue {
+  /** `_run`: a trigger of the run itself, as its attempts' folder is called. */
   readonly issue_id: string;
+  readonly trigger?: string;
   readonly phase: string;
   readonly attempt: number;
   readonly max_attempts: number;
@@ -67,6 +71,7 @@ export function toStatus(runs: readonly RunSituation[], now: number): StatusJson
 function toStatusIssue(issue: IssueSituation, now: number): StatusIssue {
   return {
     issue_id: issue.issueId,
+    ...(issue.trigger === undefined ? {} : { trigger: issue.trigger }),
     phase: phaseName(issue),
     attempt: issue.attempt,
     max_attempts: issue.maxAttempts,
@@ -100,7 +105,7 @@ export function renderStatus(status: StatusJson, room: Room): string[] {
   return status.runs.flatMap((run, index) => {
     const head = `run ${run.run_id}: ${howItGoes(run)}`;
     const rows = run.issues.map((issue) => [
-      plainLine(issue.issue_id),
+      plainLine(issue.trigger === undefined ? issue.issue_id : `${issue.issue_id}: ${issue.trigger}`),
       issue.phase,
       formatAttempt(issue.attempt, issue.max_attempts),
       formatCounts(issue.open_findings),

@@ -108,7 +108,7 @@ describe("renderSummary", () => {
       event(0, begin("t"), "a"),
       event(1, finished("success", "done", sha("a")), "a"),
       event(2, log("[trigger] periodic completed: finished=2, result=pass")),
-      event(3, log("[trigger] periodic completed: finished=4, result=fail")),
+      event(3, { type: "trigger-completed", trigger: "periodic", about: "finished=4", result: "fail", reason: null }),
       event(4, { type: "run-end-completed", result: "fail", reason: "command_failed" }),
     ]);
     expect(lines.slice(-2)).toEqual(["periodic · fail · finished=4", "run_end · fail · command_failed"]);

@@ -78,7 +78,10 @@ function triggerLine(event: PublicEvent): string | null {
       return ["run_end", event.result, ...(event.reason ? [event.reason] : [])].join(" · ");
     case "run-end-skipped":
       return `run_end · skipped · ${event.reason}`;
+    case "trigger-completed":
+      return event.result === "pass" ? null : `${event.trigger} · fail · ${event.about}`;
     case "log": {
+      // As an older version told it.
       const [, name, about] = /^\[trigger\] (\w+) completed: (.*), result=fail$/.exec(event.text) ?? [];
       return name === undefined ? null : `${name} · fail · ${about}`;
     }

@@ -90,7 +90,13 @@ function inDetail(state, { deps, parent, links = [], ...issue }) {
   const link = (id, kind) => ({ id, status: state.issues.find((each) => each.id === id)?.status, [type]: kind });
   const dependencies = [...deps.map((id) => link(id, "blocks")), ...links.map((id) => link(id, "discovered-from"))];
   if (parent) dependencies.push(link(parent, "parent-child"));
-  return { ...issue, dependencies, ...(parent && !isBr ? { parent } : {}) };
+  const children = state.issues.filter((each) => each.parent === issue.id).map(({ id }) => link(id, "parent-child"));
+  return {
+    ...issue,
+    dependencies,
+    ...(children.length > 0 ? { dependents: children } : {}),
+    ...(parent && !isBr ? { parent } : {}),
+  };
 }
 
 function cut(list, normally) {
@@ -125,7 +131,7 @@ function update(state, issue) {
 }
 
 function create(state) {
-  const source = (options.deps?.[0] ?? "").replace("discovered-from:", "");
+  const [kind = "", source = ""] = (options.deps?.[0] ?? "").split(/:(.*)/);
   const issue = {
     id: `${isBr ? "br" : "bd"}-${state.issues.length + 1}`,
     title: words[0],
@@ -137,7 +143,8 @@ function create(state) {
     assignee: "",
     labels: options.labels?.[0].split(",") ?? [],
     deps: [],
-    links: source === "" ? [] : [find(state, source).id],
+    links: kind === "discovered-from" ? [find(state, source).id] : [],
+    ...(kind === "parent-child" ? { parent: find(state, source).id } : {}),
   };
   state.issues.push(issue);
   return inDetail(state, issue);
@@ -151,10 +158,11 @@ const commands = {
     return cut(ready, isBr ? 20 : 10).map(inList);
   },
   list: (state) => {
-    const [status, label] = [options.status?.[0], options.label?.[0]];
+    const [status, label, type] = [options.status?.[0], options.label?.[0], options.type?.[0]];
     const found = state.issues.filter((issue) => {
       const matches = status === undefined ? issue.status !== "closed" : issue.status === status;
-      return matches && (label === undefined || issue.labels.includes(label));
+      const isOf = type === undefined || issue.issue_type === type;
+      return matches && isOf && (label === undefined || issue.labels.includes(label));
     });
     const shown = cut(found, 50).map(inList);
     return isBr ? { issues: shown, total: found.length, has_more: shown.length < found.length } : shown;

@@ -25,6 +25,7 @@ const settings: AgentSettings = {
   workflow: null,
   sandbox: "none",
   fallback: null,
+  prices: {},
   backoff_seconds: [],
   env: [],
 };
@@ -45,6 +46,7 @@ function turn(more: Partial<Turn> = {}): Turn {
     effort: null,
     cwd: join(root, "worktree"),
     files,
+    guard: { worktree: "/w", readOnly: false, writable: [] },
     review: null,
     ...ids,
     ...more,

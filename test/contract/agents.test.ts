@@ -39,6 +39,7 @@ const settings: AgentSettings = {
   workflow: null,
   sandbox: "none",
   fallback: null,
+  prices: {},
   backoff_seconds: [],
   env: [],
 };
@@ -112,6 +113,7 @@ function turnWith(more: Partial<Turn> = {}): Turn {
     effort: null,
     cwd: worktree,
     files,
+    guard: { worktree: "/w", readOnly: false, writable: [] },
     review: null,
     ...ids,
     ...more,

@@ -20,6 +20,7 @@ const agentSettings: AgentSettings = {
   workflow: null,
   sandbox: "none",
   fallback: null,
+  prices: {},
   backoff_seconds: [],
   env: [],
 };
@@ -71,6 +72,7 @@ export function reviewerWorld(): ReviewerWorld {
     model: null,
     effort: null,
     cwd: worktree,
+    guard: { worktree, readOnly: true, writable: [] },
     files: {
       folder,
       stdout: join(folder, "stdout.log"),

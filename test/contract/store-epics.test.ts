@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Scope } from "../../src/core/ports/tracker.js";
 import type { NewWorkItem } from "../../src/core/ports/work-items.js";
 import type { Board } from "../../src/store/store.js";
 import { newItem } from "./new-item.js";
@@ -22,13 +23,24 @@ const add = (parts: Partial<NewWorkItem>) => board.add(newItem("p", parts));
 const statusOf = async (id: string) => (await board.get("p", id))?.status;
 const complete = (id: string) => board.complete("p", id, null);
 
-describe("the epic above an item", () => {
-  it("is completed with its last child, and what waited for it is free", async () => {
+const finish = (epic: string, holder: string) => board.completeEpic("p", epic, { holder, note: "done" });
+const due = async (holder = "run-1", scope: Scope = { type: "all" }) =>
+  (await board.dueEpics({ projectId: "p", scope, holder, now: Date.now() })).map(({ id }) => id);
+
+describe("an epic", () => {
+  it("is due with its last child, and once completed frees what waited for it", async () => {
+    await add({ id: "empty", type: "epic" });
     await complete("a");
-    expect(await board.finishEpic("p", "a", "run-1")).toBeNull();
+    expect(await due()).toEqual([]);
+    expect(await finish("sub", "run-1")).toBe(false);
     await complete("b");
-    expect(await board.finishEpic("p", "b", "run-1")).toEqual({ id: "sub", isTop: false });
-    expect(await board.finishEpic("p", "sub", "run-1")).toEqual({ id: "top", isTop: true });
+    expect(await board.dueEpics({ projectId: "p", scope: { type: "all" }, holder: "r", now: 1 })).toEqual([
+      { id: "sub", isTop: false },
+    ]);
+    expect(await finish("sub", "run-1")).toBe(true);
+    expect(await due()).toEqual(["top"]);
+    expect(await due("run-1", { type: "epic", epic: "sub" })).toEqual([]);
+    expect(await finish("top", "run-1")).toBe(true);
     expect([await statusOf("sub"), await statusOf("top")]).toEqual(["completed", "completed"]);
     expect(await board.claim("p", "later", { holder: "r", leaseUntil: null, now: Date.now() })).toBe(true);
   });
@@ -36,21 +48,41 @@ describe("the epic above an item", () => {
   it("is completed by one holder, who is told so whenever it asks again", async () => {
     await complete("a");
     await complete("b");
-    const asked = await Promise.all(["run-1", "run-2", "run-3"].map((run) => board.finishEpic("p", "b", run)));
-    expect(asked.filter((answer) => answer !== null)).toEqual([{ id: "sub", isTop: false }]);
-    const again = await Promise.all(["run-1", "run-2", "run-3"].map((run) => board.finishEpic("p", "b", run)));
-    expect(again).toEqual(asked);
+    const ask = () => Promise.all(["run-1", "run-2", "run-3"].map((run) => finish("sub", run)));
+    const asked = await ask();
+    expect(asked.filter(Boolean)).toHaveLength(1);
+    expect(await ask()).toEqual(asked);
   });
 
-  it("stays open when it is blocked or a child has failed; an item without one has none", async () => {
+  it("that one run has claimed is no other run's, and a child added meanwhile keeps it open", async () => {
+    await complete("a");
+    expect(await board.claimEpic("p", "sub", "run-1")).toBe(false);
+    await complete("b");
+    expect(await board.claimEpic("p", "sub", "run-1")).toBe(true);
+    expect(await board.claimEpic("p", "sub", "run-1")).toBe(true);
+    expect(await board.claimEpic("p", "sub", "run-2")).toBe(false);
+    expect([await due("run-1"), await due("run-2")]).toEqual([["sub"], []]);
+    expect(await finish("sub", "run-2")).toBe(false);
+    const made = await board.appendFollowUp("p", "sub", { title: "t", body: "x", inEpic: true });
+    expect(await board.get("p", made)).toMatchObject({ parent: "sub", priority: 1, followUpOf: "sub" });
+    expect(await finish("sub", "run-1")).toBe(false);
+    await board.release("p", "sub", "run-1");
+    await complete(made);
+    expect(await finish("sub", "run-2")).toBe(true);
+  });
+
+  it("stays open when it is blocked or a child has failed; tasks are none", async () => {
     await complete("a");
     await board.failItem("p", "b", "no");
-    expect(await board.finishEpic("p", "a", "run-1")).toBeNull();
+    expect(await finish("sub", "run-1")).toBe(false);
+    expect((await board.childrenOf("p", "sub")).map(({ id, status }) => `${id} ${status}`)).toEqual([
+      "a completed",
+      "b available",
+    ]);
     await complete("b");
     await board.block("p", "sub", "wait for me");
-    expect(await board.finishEpic("p", "b", "run-1")).toBeNull();
+    expect([await due(), await finish("sub", "run-1")]).toEqual([[], false]);
     expect(await statusOf("sub")).toBe("blocked");
-    expect(await board.finishEpic("p", "later", "run-1")).toBeNull();
-    expect(await board.finishEpic("p", "nobody", "run-1")).toBeNull();
+    expect([await finish("later", "run-1"), await finish("nobody", "run-1")]).toEqual([false, false]);
   });
 });

@@ -151,5 +151,49 @@ export function testTracker(name: string, make: () => Promise<TrackerWorld>): vo
       await tracker.followUp("one", { title: "Follow-up of one", body: body("naming, line 7") });
       expect((await tracker.get(first))?.body.match(/naming/g)).toHaveLength(1);
     });
+
+    it("completes an epic that has no open child, for one holder, and keeps it from being worked on", async () => {
+      const epics = tracker.epics;
+      if (!epics) return;
+      await world.add({ id: "top", type: "epic" });
+      await world.add({ id: "empty", type: "epic" });
+      await world.add({ id: "epic", type: "epic", parent: "top" });
+      await world.add({ id: "one", parent: "epic" });
+      const due = async (holder: string) => await epics.due({ scope: all.scope, holder });
+      expect([await due("run-1"), await epics.complete("epic", "run-1", "done")]).toEqual([[], false]);
+      await tracker.claim("one", "run-1");
+      await tracker.complete("one", "run-1", { commit: null, note: "" });
+      expect((await epics.children("epic")).map(({ id, status }) => [id, status])).toEqual([["one", "completed"]]);
+      expect(await due("run-1")).toEqual([{ id: "epic", isTop: false }]);
+      expect(await epics.claim("epic", "run-1")).toBe(true);
+      expect([await epics.claim("epic", "run-2"), await due("run-2")]).toEqual([false, []]);
+      expect(await ready()).toEqual([]);
+      expect(await epics.complete("epic", "run-2", "done")).toBe(false);
+      expect([await epics.complete("epic", "run-1", "done"), await epics.complete("epic", "run-1", "done")]).toEqual([
+        true,
+        true,
+      ]);
+      expect((await tracker.get("epic"))?.status).toBe("completed");
+      expect(await epics.due({ scope: { type: "epic", epic: "top" }, holder: "run-2" })).toEqual([
+        { id: "top", isTop: true },
+      ]);
+    });
+
+    it("puts what an epic lacks into it: then it is not due, and is let go", async () => {
+      const epics = tracker.epics;
+      if (!epics) return;
+      await world.add({ id: "epic", type: "epic" });
+      await world.add({ id: "one", parent: "epic" });
+      await tracker.claim("one", "run-1");
+      await tracker.complete("one", "run-1", { commit: null, note: "" });
+      await epics.claim("epic", "run-1");
+      const made = await tracker.followUp("epic", { title: "What epic still lacks", body: "x", inEpic: true });
+      expect(await tracker.get(made)).toMatchObject({ parent: "epic", priority: 1, followUpOf: "epic" });
+      expect(await epics.complete("epic", "run-1", "done")).toBe(false);
+      await epics.release("epic", "run-1");
+      await epics.release("epic", "run-1");
+      expect((await tracker.get("epic"))?.status).toBe("available");
+      expect(await ready()).toEqual([made]);
+    });
   });
 }

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { chance, expectNothingLeft, expectOneStory, freshSeed, killUntilDone, outcomeOf } from "./kill-loop.js";
-import type { Sandbox } from "./sandbox.js";
-import { ownReview, pass, putOwnReview, triggerBox } from "./trigger-world.js";
+import { type Sandbox, until } from "./sandbox.js";
+import { isWaitedFor, ownReview, pass, putOwnReview, triggerBox, waitFor } from "./trigger-world.js";
 
 /** session_end and run_end both need a fixer once; everybody takes a moment. */
 async function board(): Promise<Sandbox> {
@@ -52,4 +52,28 @@ test("D1 killed again and again, triggers end as undisturbed ones do, each agent
   const types = printed.split("\n").flatMap((line) => /"type":"(run-end-[a-z]+)"/.exec(line)?.[1] ?? []);
   expect(types, told).toEqual(["run-end-started", "run-end-completed"]);
   await expectNothingLeft(killed);
+});
+
+test("what triggers have cost before a kill counts against the run's budget after it", async () => {
+  const box = triggerBox({
+    commands: {},
+    triggers: { periodic: { interval: 1, commands: [], code_review: ownReview() } },
+    agent: `test "$RATCHET_ISSUE_ID" != b || { ${waitFor("go")}; }`,
+    more: { max_agents: 2, budgets: { run: { usd: 1 } } },
+  });
+  const verdict =
+    '{"verdict": "pass", "findings": [], "usage": {"input_tokens": 1, "output_tokens": 1, "cost_usd": 0.6}}';
+  putOwnReview(box, `echo '${verdict}' >"$RATCHET_RESULT_FILE"`);
+  await box.add("a");
+  await box.add("b");
+  await box.add("c", { more: ["--dep", "b"] });
+  const run = box.start(["run"]);
+  await until("periodic has reviewed a", () => run.stdout().includes("periodic completed: finished=1"));
+  await until("b is worked on", () => isWaitedFor(box, "go"));
+  run.kill("SIGKILL");
+  await run.ended;
+  box.put("go", "");
+  const ended = await box.ratchet("run");
+  expect(ended.code).toBe(1);
+  expect(ended.stdout).toContain("The run's budget is used up: 1.20 of 1 USD");
 });

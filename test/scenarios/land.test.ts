@@ -66,6 +66,28 @@ test("land after a failure: refused by the gate until it is repaired by hand, th
   expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("one has no work that could land")]);
 });
 
+test.each([
+  ["is completed", false],
+  ["is left to the verification of the next run where there is a reviewer", true],
+])("land of the last issue of an epic: the epic %s", async (_what, enabled) => {
+  const box = world();
+  const command = box.script("review.sh", reviewer);
+  await box.add("epic", { more: ["--type", "epic"] });
+  await box.add("one", { more: ["--parent", "epic"] });
+  expect((await box.ratchet("run")).code).toBe(1);
+  await repair(box, "one");
+  const config = JSON.parse(box.read("ratchet.yaml"));
+  box.configure({ ...config, per_issue_review: { enabled, reviewer_type: "command", command } });
+  box.put("opinion", "good\n");
+  expect((await box.ratchet("land", "one")).code).toBe(0);
+  expect([await box.status("epic"), asked(box).includes("reviewer")]).toEqual([
+    enabled ? "available" : "completed",
+    false,
+  ]);
+  expect((await box.ratchet("run")).code).toBe(0);
+  expect([await box.status("epic"), asked(box).includes("reviewer")]).toEqual(["completed", enabled]);
+});
+
 test("land after an escalation: while it is refused the item still waits for a person", async () => {
   const box = world({ budgets: { issue: { tokens: 2 } } });
   await box.add("one");

@@ -1,8 +1,11 @@
 import { createReadStream } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
+import type { AgentEvent } from "../../core/ports/agent-event.js";
+import type { Settings } from "../../core/settings.js";
 import { codeOf, Refusal } from "../../lib/errors.js";
+import { transcriptLines } from "../../views/transcript.js";
 import { type Context, knownProject } from "../context.js";
 
 interface Json {
@@ -16,6 +19,7 @@ export interface Which {
 }
 interface Attempt {
   readonly runId: string;
+  readonly settings: Settings;
   readonly folder: string;
   readonly path: string;
 }
@@ -28,15 +32,23 @@ export async function showPrompt(context: Context, which: Which, { json }: Json)
   return 0;
 }
 
-/** May be large: a line at a time. */
-export async function showTranscript(context: Context, which: Which, { json }: Json): Promise<number> {
-  const { out } = context;
-  const { runId, folder, path } = await findAttempt(context, which, "transcript.jsonl");
+/** May be large: a line at a time. What the program streams is told in words, unless it is asked for as it is. */
+export async function showTranscript(
+  context: Context,
+  which: Which,
+  { json, raw }: Json & { readonly raw?: boolean },
+): Promise<number> {
+  const { app, out } = context;
+  const { runId, folder, path, settings } = await findAttempt(context, which, "transcript.jsonl");
+  const events = raw ? null : await app.transcript(settings, dirname(path));
   if (json) {
+    const told: AgentEvent[] = [];
+    for await (const event of events ?? []) told.push(event);
     const text = await readFile(path, "utf8");
-    out.json({ run_id: runId, issue_id: which.issue, folder, path, text });
+    out.json({ run_id: runId, issue_id: which.issue, folder, path, text, ...(events ? { events: told } : {}) });
     return 0;
   }
+  if (events) return await showEvents(context, events);
   const lines = createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY });
   for await (const line of lines) {
     if (out.gone.aborted) break;
@@ -45,15 +57,23 @@ export async function showTranscript(context: Context, which: Which, { json }: J
   return 0;
 }
 
+async function showEvents({ out }: Context, events: AsyncIterable<AgentEvent>): Promise<number> {
+  for await (const event of events) {
+    if (out.gone.aborted) break;
+    for (const line of transcriptLines(event)) out.line(line);
+  }
+  return 0;
+}
+
 async function findAttempt(context: Context, { run, issue, nn }: Which, file: string): Promise<Attempt> {
   const { app } = context;
   const store = await app.store("reader");
   const project = await knownProject(context, store);
-  const { runId } = await store.run(run, project?.id);
+  const { runId, settings } = await store.run(run, project?.id);
   const root = app.home.attempt(runId, issue, "");
   const folders = await foldersWith(root, file);
   const found = nn === undefined ? folders.at(-1) : folders.find((name) => name === nn || sameNumber(name, nn));
-  if (found !== undefined) return { runId, folder: found, path: join(root, found, file) };
+  if (found !== undefined) return { runId, settings, folder: found, path: join(root, found, file) };
   const known = folders.length === 0 ? "it got none" : `there are ${folders.join(", ")}`;
   throw new Refusal(`${issue} has no ${file}${nn === undefined ? "" : ` number ${nn}`} in run ${runId}: ${known}`, {
     code: "not-found",

@@ -6,17 +6,20 @@ import { formatDiagnostic } from "../../config/diagnostic.js";
 import { loadConfig } from "../../config/load.js";
 import type { Settings } from "../../core/settings.js";
 import { codeOf, ExternalError, messageOf, Refusal, UserError } from "../../lib/errors.js";
-import { type Check, isOldGit, leastGit, renderChecks } from "../../views/doctor.js";
+import { type Check, isOldGit, leastGit, programCheck, renderChecks } from "../../views/doctor.js";
 import { type Context, findRoot } from "../context.js";
 
 /** Looks at everything a run needs, one thing at a time: what is missing does not hide the rest. */
-export async function examine(context: Context, { json }: { readonly json?: boolean }): Promise<number> {
+export async function examine(
+  context: Context,
+  { json, call = false }: { readonly json?: boolean; readonly call?: boolean },
+): Promise<number> {
   const { settings, check: configuration } = await checkConfiguration(context);
   const checks = [
     await checkGit(context),
     await checkRepository(context),
     configuration,
-    ...(settings === null ? [] : await checkPrograms(context, settings)),
+    ...(settings === null ? [] : await checkPrograms(context, settings, call)),
     ...(settings === null ? [] : [await checkTracker(context, settings)]),
     await checkHome(context),
     await checkDatabase(context),
@@ -81,17 +84,22 @@ async function checkConfiguration({ cwd, env }: Context): Promise<Configuration>
   return { settings: null, check: { name, ok: false, detail, advice } };
 }
 
-async function checkPrograms({ app, cwd }: Context, settings: Settings): Promise<Check[]> {
+async function checkPrograms({ app, cwd }: Context, settings: Settings, call: boolean): Promise<Check[]> {
   const dir = findRoot(cwd) ?? cwd;
   const programs = await app.programs(settings);
   const checks = await Promise.all(
-    programs.map(async ({ name, program }): Promise<Check> => {
+    programs.map(async ({ name, program }): Promise<Check[]> => {
       const missing = await program.check(dir);
-      if (missing !== null) return { name, ok: false, detail: missing.message, advice: missing.hint };
-      return there(name, nameOf(name, program.kind, settings));
+      if (missing !== null) return [{ name, ok: false, detail: missing.message, advice: missing.hint }];
+      const status = await program.status?.();
+      const check = programCheck({ name, kind: nameOf(name, program.kind, settings) }, status);
+      if (!call || !check.ok || program.kind === "cerberus") return [check];
+      const { ok, detail } = await app.tryProgram(program, settings);
+      const advice = ok ? null : `see what it says: ${program.kind} is called as a run would call it`;
+      return [check, { name: `${name}, called`, ok, detail, advice }];
     }),
   );
-  return programs.length > 1 ? checks : [...checks, there("reviewer", "no review is enabled")];
+  return programs.length > 1 ? checks.flat() : [...checks.flat(), there("reviewer", "no review is enabled")];
 }
 
 function nameOf(name: string, kind: string, { agent }: Settings): string {

@@ -13,8 +13,9 @@ export function declareHelpYourself(program: Command, choose: Choose): void {
   const doctor = program
     .command("doctor")
     .description("whether everything that is needed is there, with a word of advice where not")
+    .option("--call", "also make one small call to the model of each agent and reviewer, which costs a few tokens")
     .option("--json", "print JSON");
-  withExample(doctor, "ratchet doctor").action((options: Json) =>
+  withExample(doctor, "ratchet doctor --call").action((options: Json & { readonly call?: boolean }) =>
     choose(async (context) => (await import("../commands/doctor.js")).examine(context, options)),
   );
   const explain = program

@@ -50,10 +50,11 @@ function declareLogs(program: Command, choose: Choose): void {
   );
   const transcript = logs
     .command("transcript <run> <issue> [nn]")
-    .description("what the agent or reviewer said (default: the last)")
+    .description("what the agent or reviewer said and did (default: the last)")
+    .option("--raw", "as the program printed it")
     .option("--json", "print JSON");
   withExample(transcript, "ratchet logs transcript last shop-3 02").action(
-    (run: string, issue: string, nn: string | undefined, options: Json) =>
+    (run: string, issue: string, nn: string | undefined, options: Json & { readonly raw?: boolean }) =>
       choose(async (context) => (await files()).showTranscript(context, { run, issue, nn }, options)),
   );
   const follow = logs.command("follow [run]").description("a run's events as they come, until it ends");

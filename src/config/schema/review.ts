@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { agentKinds } from "./agent.js";
+import { agentChoiceKeys } from "./agent.js";
 import {
   allow,
   flag,
@@ -8,7 +8,6 @@ import {
   programAndArguments,
   seconds,
   showDefault,
-  text,
   textLike,
   wholeNumber,
 } from "./kinds.js";
@@ -44,11 +43,7 @@ const reviewerKeys = {
     .default("sonnet")
     .describe("For `reviewer_type: agent_sdk`: the model, when agent_sdk_agent is null."),
   agent_sdk_agent: z
-    .strictObject({
-      type: oneOf(agentKinds).describe("The agent that reviews."),
-      model: text().nullable().default(null).describe("Its model."),
-      effort: text().nullable().default(null).describe("Its reasoning effort."),
-    })
+    .strictObject(agentChoiceKeys)
     .nullable()
     .default(null)
     .describe("For `reviewer_type: agent_sdk`: any agent as the reviewer, another vendor's too."),

@@ -13,7 +13,7 @@ type Of<T extends IssueEvent["type"]> = Extract<IssueEvent, { type: T }>;
 export function begin(step: Step) {
   step.set({ startedAt: step.at });
   step.oweSignal();
-  if (step.policy.trigger) return openWorktree(step);
+  if (step.policy.trigger && step.policy.trigger !== "epic_verification") return openWorktree(step);
   const any = step.policy.options.only === "land" ? { any: true } : {};
   step.owe({ kind: "tracker", key: "tracker:claim", op: "claim", ...any });
 }
@@ -26,7 +26,9 @@ export function afterClaim(step: Step, event: Of<"tracker-done">) {
   }
   if (event.was !== undefined) step.set({ was: event.was });
   if (state.halt || state.draining) return giveBack(step);
-  step.report({ type: "issue-started", title: state.title, life: state.life, agent: policy.settings.agent.type });
+  if (!policy.trigger) {
+    step.report({ type: "issue-started", title: state.title, life: state.life, agent: policy.settings.agent.type });
+  }
   openWorktree(step);
 }
 

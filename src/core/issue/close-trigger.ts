@@ -1,17 +1,60 @@
 import type { Finding } from "../finding.js";
 import { openFindings, waive } from "../ledger/ledger.js";
+import type { IssueEvent } from "./events.js";
+import { closeOthers } from "./ledger-parts.js";
 import { triggerName, triggerOf } from "./policy.js";
 import type { Step } from "./step.js";
+
+type TrackerDone = Extract<IssueEvent, { type: "tracker-done" }>;
 
 /**
  * The end of a life that is a trigger's: what its review found beside is tracked, and its worktree goes; what is nowhere
  * else in it is parked. Findings that made the trigger fail stay open, under the run's id.
  */
 export function closeTrigger(step: Step) {
+  if (step.policy.trigger === "epic_verification") return closeVerification(step);
   const tracked = step.state.ending?.status === "success" ? trackedFindings(step) : [];
   if (tracked.length === 0) return removeTriggerWorktree(step);
   const findings = tracked.map(({ id }) => id);
   step.owe({ kind: "tracker", key: "tracker:follow-up", op: "follow-up", findings });
+}
+
+/**
+ * Of an epic: a pass completes it. What its review found becomes an issue in it before it is let go, so that nobody sees
+ * it done in between; the findings stay open, under the epic's id, until a verification passes.
+ */
+function closeVerification(step: Step) {
+  const { ending, concluded, startedAt, sessionEndRuns: visit } = step.state;
+  const stage = triggerName(step.policy);
+  const passed = ending?.status === "success" && concluded?.result === "pass";
+  const now = openFindings(step.ledger, { stages: [stage] }).filter((finding) => finding.raised_at >= startedAt);
+  const found = now.filter(({ source }) => source === "review").map(({ id }) => id);
+  if (passed && found.length > 0)
+    step.apply(waive(step.ledger, { ids: found, reason: "below threshold", at: step.at }));
+  // A reviewer that gave no verdict has not judged what it reported before.
+  const judged = now.every(({ source }) => source === "review");
+  if (passed || (judged && found.length > 0)) closeOthers(step, stage, { keep: found, passed, visit });
+  if (passed) step.owe({ kind: "tracker", key: "tracker:complete", op: "complete", commit: null, note: "verified" });
+  else if (found.length === 0) releaseEpic(step);
+  else step.owe({ kind: "tracker", key: "tracker:follow-up", op: "follow-up", findings: found });
+}
+
+export function afterEpicTold(step: Step, event: TrackerDone) {
+  const told = event.ok ? (event.id ?? null) : null;
+  if (event.key === "tracker:complete" && event.ok) step.set({ verification: { completed: true } });
+  if (event.key === "tracker:follow-up" && told !== null)
+    step.set({ verification: { completed: false, followUp: told } });
+  // One that could not be completed is somebody else's, or has an open child again.
+  if (event.key === "tracker:release" || (event.key === "tracker:complete" && event.ok)) return dropWorktree(step);
+  releaseEpic(step);
+}
+
+function releaseEpic(step: Step): void {
+  step.owe({ kind: "tracker", key: "tracker:release", op: "release" });
+}
+
+function dropWorktree(step: Step): void {
+  step.owe({ kind: "worktree", key: "worktree:remove", op: "remove" });
 }
 
 export function afterTriggerFollowUp(step: Step, followUp: string | null): void {
@@ -22,7 +65,7 @@ export function afterTriggerFollowUp(step: Step, followUp: string | null): void 
 
 function removeTriggerWorktree(step: Step): void {
   waiveRest(step);
-  step.owe({ kind: "worktree", key: "worktree:remove", op: "remove" });
+  dropWorktree(step);
 }
 
 function trackedFindings(step: Step): readonly Finding[] {

@@ -1,7 +1,7 @@
 import type { Finding } from "../finding.js";
 import { openFindings, waive } from "../ledger/ledger.js";
 import { blockingReview } from "./blocking.js";
-import { afterTriggerFollowUp, closeTrigger } from "./close-trigger.js";
+import { afterEpicTold, afterTriggerFollowUp, closeTrigger } from "./close-trigger.js";
 import type { IssueEvent } from "./events.js";
 import { reportConclusion } from "./session-end-result.js";
 import { isReviewStage } from "./slots.js";
@@ -16,11 +16,10 @@ export function enterClosing(step: Step) {
   if (!ending) return;
   // Cut short while a fixer was to work on a failed command.
   reportConclusion(step, { result: "fail", reason: "command_failed" });
+  if (ending.status === "not-claimed") return finish(step);
   if (step.policy.trigger) return closeTrigger(step);
   const reason = ending.error === null ? ending.message : `${ending.error}: ${ending.message}`;
   switch (ending.status) {
-    case "not-claimed":
-      return finish(step);
     case "success":
       return trackLeftovers(step);
     case "failed":
@@ -54,13 +53,15 @@ export function afterDossier(step: Step, { path, reason: failure }: Extract<Issu
 }
 
 export function afterClosingTracker(step: Step, event: TrackerDone) {
-  if (!event.ok) {
+  if (!event.ok && !event.lost) {
     step.set({ trackerOwed: true });
     step.log("error", `The tracker could not be told (${event.key}): ${event.reason}`);
   }
+  const { trigger } = step.policy;
+  if (trigger === "epic_verification" && step.state.ending?.status !== "not-claimed") return afterEpicTold(step, event);
   if (event.key === "tracker:follow-up") {
     const followUp = event.ok ? (event.id ?? "a follow-up issue") : null;
-    if (step.policy.trigger) return afterTriggerFollowUp(step, followUp);
+    if (trigger) return afterTriggerFollowUp(step, followUp);
     if (followUp !== null) waiveLeftovers(step, followUp);
     return complete(step);
   }

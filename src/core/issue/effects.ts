@@ -5,7 +5,14 @@ import type { TriggerName } from "./policy.js";
  * prompts from the ledger and the tracker at the moment it starts. Every key is owed once in a machine's life.
  */
 export type TurnRole = "implementer" | "fixer" | "reviewer";
-export type PromptKind = "implementer" | "gate_followup" | "review_followup" | "fixer" | "review" | "continue";
+export type PromptKind =
+  | "implementer"
+  | "gate_followup"
+  | "review_followup"
+  | "fixer"
+  | "review"
+  | "epic_verification"
+  | "continue";
 
 export interface TurnEffect {
   readonly kind: "turn";
@@ -22,6 +29,8 @@ export interface TurnEffect {
   readonly maxAttempts: number;
   /** The session to go on in; null starts a new one. */
   readonly session: string | null;
+  /** agent.fallback does it. */
+  readonly fallback?: true;
   /** For reviewers: what is judged. For others base and the commit the turn starts from. */
   readonly base: string;
   readonly head: string;

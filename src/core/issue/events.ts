@@ -1,4 +1,4 @@
-import type { Remark } from "../finding.js";
+import type { Rejection, Remark } from "../finding.js";
 import type { ItemStatus } from "../ports/tracker.js";
 
 /** What the machines are told. `at` is stamped by the kernel: it is the machine's only clock. */
@@ -41,11 +41,13 @@ export type TurnOutcome =
   | { readonly type: "timed-out" }
   | { readonly type: "idle" }
   | { readonly type: "lost" }
-  /** Exit 75, or an adapter's word that trying again helps. */
-  | { readonly type: "transient"; readonly reason: string }
+  /** Exit 75, or an adapter's word that trying again helps; `overloaded`: fewer at once would help too. */
+  | { readonly type: "transient"; readonly reason: string; readonly overloaded?: true }
   /** A usage limit; `until` where the agent said when it resets. */
   | { readonly type: "limited"; readonly until: number | null; readonly reason: string }
   | { readonly type: "no-session" }
+  /** The conversation no longer fits into the model's context. */
+  | { readonly type: "overflow"; readonly reason: string }
   | { readonly type: "stopped" };
 
 /** What a reviewer's turn came to, already read: a verdict or a protocol failure. */
@@ -63,12 +65,16 @@ export interface TurnEnded {
   /** For implementers and fixers, whenever the worktree could be read. */
   readonly snapshot: Snapshot | null;
   readonly marker: Marker | null;
+  /** Findings that the agent thinks are wrong, at most 50. */
+  readonly rejected?: readonly Rejection[];
   /** For reviewers whose turn ended. */
   readonly review: ReviewOutcome | null;
   /** When the turn's own clock runs out, for continues. */
   readonly until: number;
   /** How the run's budget was used up, where it is by now. */
   readonly runBudget?: string;
+  /** How many agents may work at once from now on, where an overload changed it. */
+  readonly agentsAtOnce?: number;
 }
 
 export interface CommandEnded {
@@ -158,4 +164,6 @@ export type IssueSignal =
   | { readonly name: "abort" }
   | { readonly name: "stop" }
   | { readonly name: "budget"; readonly reason: string }
-  | { readonly name: "waive"; readonly finding: string; readonly reason: string };
+  | { readonly name: "waive"; readonly finding: string; readonly reason: string }
+  /** A running turn has told its session. */
+  | { readonly name: "session"; readonly turn: string; readonly id: string };

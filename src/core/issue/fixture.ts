@@ -40,6 +40,8 @@ export interface Setup {
   readonly sessionEnd?: Partial<Trigger> | null;
   /** The life is run_end's. */
   readonly runEnd?: Partial<Trigger>;
+  /** The life is the verification of an epic. */
+  readonly verifies?: boolean;
   readonly settings?: Partial<Settings>;
   readonly options?: Partial<IssuePolicy["options"]>;
 }
@@ -47,7 +49,7 @@ export interface Setup {
 const command = { timeout: 120, allow_fail: false, exclusive: false };
 const noBudget = { usd: null, tokens: null, minutes: null };
 
-export function policyOf({ review: patch, sessionEnd, runEnd, settings, options }: Setup = {}): IssuePolicy {
+export function policyOf({ review: patch, sessionEnd, runEnd, verifies, settings, options }: Setup = {}): IssuePolicy {
   const base: Settings = {
     preset: null,
     commands: { test: { ...command, command: "npm test" }, lint: { ...command, command: "npm run lint" } },
@@ -62,6 +64,7 @@ export function policyOf({ review: patch, sessionEnd, runEnd, settings, options 
       workflow: null,
       sandbox: "none",
       fallback: null,
+      prices: {},
       backoff_seconds: [1, 2],
       env: [],
     },
@@ -105,6 +108,7 @@ export function policyOf({ review: patch, sessionEnd, runEnd, settings, options 
     promptPath: (folder) => `runs/${folder}/prompt.md`,
     options: { strict: false, fresh: false, ...options },
     ...(runEnd ? { trigger: "run_end" } : {}),
+    ...(verifies ? { trigger: "epic_verification" } : {}),
   };
 }
 

@@ -22,7 +22,7 @@ import {
 } from "./session-end.js";
 import type { IssueLife, Owed, Phase } from "./state.js";
 import { type IssueNext, Step } from "./step.js";
-import { resendTurn } from "./turns.js";
+import { learnSession, resendTurn } from "./turns.js";
 
 export type { IssuePolicy } from "./policy.js";
 export type { IssueLife } from "./state.js";
@@ -103,6 +103,8 @@ function signalled(step: Step, signal: IssueSignal) {
       return halt(step, signal.name);
     case "budget":
       return step.set({ runBudget: signal.reason });
+    case "session":
+      return learnSession(step, signal);
     case "waive": {
       const { finding, reason } = signal;
       const change: LedgerChange = waive(step.ledger, { ids: [finding], reason, at: step.at });

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { lastMarker, parseMarker } from "./marker.js";
+import { hear, nothingSaid } from "./marker.js";
+
+const said = (...lines: string[]) => lines.reduce(hear, nothingSaid);
 
 describe("a marker", () => {
   it.each([
@@ -12,16 +14,36 @@ describe("a marker", () => {
     ["ISSUE_NO_CHANGE", null],
     ["", null],
   ])("%j is read as %j", (line, marker) => {
-    expect(parseMarker(line)).toEqual(marker);
+    expect(said(line).marker).toEqual(marker);
   });
 
   it("is the last one of the message", () => {
     const lines = ["ISSUE_NO_CHANGE: the example", "text", "ISSUE_OBSOLETE: really", "bye"];
-    expect(lastMarker(lines)).toEqual({ name: "OBSOLETE", rationale: "really" });
-    expect(lastMarker(["none"])).toBeNull();
+    expect(said(...lines).marker).toEqual({ name: "OBSOLETE", rationale: "really" });
+    expect(said("none").marker).toBeNull();
   });
 
   it("keeps a rationale of any length within bounds", () => {
-    expect(parseMarker(`ISSUE_NO_CHANGE: ${"x".repeat(1_000_000)}`)?.rationale.length).toBe(1000);
+    expect(said(`ISSUE_NO_CHANGE: ${"x".repeat(1_000_000)}`).marker?.rationale.length).toBe(1000);
+  });
+});
+
+describe("an objection to a finding", () => {
+  it.each([
+    ["FINDING_REJECTED: f12ab34 it is checked above", { id: "f12ab34", reason: "it is checked above" }],
+    ["  FINDING_REJECTED: `f12ab34`: not so", { id: "f12ab34", reason: "not so" }],
+    ["FINDING_REJECTED: f12ab34", null],
+    ["FINDING_REJECTED: no id at all", null],
+    ["I write FINDING_REJECTED: f12ab34 x", null],
+  ])("%j is read as %j", (line, rejection) => {
+    expect(said(line).rejected).toEqual(rejection === null ? [] : [rejection]);
+  });
+
+  it("counts once, by its last reason, and there are never more than fifty", () => {
+    expect(said("FINDING_REJECTED: f12ab34 a", "FINDING_REJECTED: f12ab34 b").rejected).toEqual([
+      { id: "f12ab34", reason: "b" },
+    ]);
+    const many = Array.from({ length: 60 }, (_, n) => `FINDING_REJECTED: id-${1000 + n} x`);
+    expect(said(...many).rejected).toHaveLength(50);
   });
 });

@@ -1,20 +1,42 @@
+import type { Rejection } from "../finding.js";
 import type { Marker, MarkerName } from "./events.js";
 
 const line = /^\s*ISSUE_(NO_CHANGE|OBSOLETE|ALREADY_COMPLETE|DOCS_ONLY):\s*(.*?)\s*$/;
 const rationaleMax = 1000;
 
 /** A line `ISSUE_<MARKER>: <rationale>`; null: it is none. */
-export function parseMarker(text: string): Marker | null {
+function parseMarker(text: string): Marker | null {
   const [, name, rationale = ""] = line.exec(text.slice(0, 2 * rationaleMax)) ?? [];
   if (!isMarkerName(name)) return null;
   return { name, rationale: rationale.length > rationaleMax ? `${rationale.slice(0, rationaleMax - 1)}…` : rationale };
 }
 
-/** The last marker wins: agents quote the example first. */
-export function lastMarker(lines: Iterable<string>): Marker | null {
-  let last: Marker | null = null;
-  for (const text of lines) last = parseMarker(text) ?? last;
-  return last;
+const objection = /^\s*FINDING_REJECTED:\s*`?([A-Za-z0-9-]{4,64})`?[\s:,-]+(\S.*?)\s*$/;
+const reasonMax = 500;
+
+/** A line `FINDING_REJECTED: <id> <why>`; null: it is none. */
+function parseRejection(text: string): Rejection | null {
+  const [, id, reason] = objection.exec(text.slice(0, 2 * reasonMax)) ?? [];
+  if (id === undefined || reason === undefined) return null;
+  return { id, reason: reason.length > reasonMax ? `${reason.slice(0, reasonMax - 1)}…` : reason };
+}
+
+/** What an agent's last message says to Ratchet itself. */
+export interface Said {
+  readonly marker: Marker | null;
+  readonly rejected: readonly Rejection[];
+}
+export const nothingSaid: Said = { marker: null, rejected: [] };
+const rejectionsMax = 50;
+
+/** One more line of it. The last word on each thing wins: agents quote the example first. */
+export function hear(said: Said, text: string): Said {
+  const marker = parseMarker(text);
+  if (marker) return { ...said, marker };
+  const rejection = parseRejection(text);
+  if (!rejection) return said;
+  const others = said.rejected.filter(({ id }) => id !== rejection.id);
+  return { ...said, rejected: [...others, rejection].slice(-rejectionsMax) };
 }
 
 function isMarkerName(name: string | undefined): name is MarkerName {

@@ -1,7 +1,11 @@
 import type { Settings, Trigger } from "../settings.js";
+import { verificationOf } from "../verification.js";
 
-/** Triggers of the run itself. One that fires leads a life without an issue: commands, fixers, review, landing. */
-export type RunTriggerName = "run_end" | "epic_completion" | "periodic";
+/**
+ * Triggers of the run itself. One that fires leads a life without an issue: commands, fixers, review, landing. The
+ * verification of an epic is one that nobody configures: a review alone, whose verdict completes the epic.
+ */
+export type RunTriggerName = "run_end" | "epic_completion" | "periodic" | "epic_verification";
 export type TriggerName = "session_end" | RunTriggerName;
 
 /** What a life is decided by and does not own: the run's frozen settings and what the user asked for. */
@@ -33,5 +37,6 @@ export function triggerName({ trigger }: IssuePolicy): TriggerName {
   return trigger ?? "session_end";
 }
 export function triggerOf(policy: IssuePolicy): Trigger | null {
-  return policy.settings.validation_triggers[triggerName(policy)];
+  const name = triggerName(policy);
+  return name === "epic_verification" ? verificationOf(policy.settings) : policy.settings.validation_triggers[name];
 }

@@ -24,6 +24,7 @@ interface Panel {
   readonly stage: (slot: string) => string;
   /** Older findings of the stage are closed by each verdict. */
   readonly closes: boolean;
+  readonly prompt: "review" | "epic_verification";
 }
 
 const protocolTries = 3;
@@ -91,7 +92,8 @@ function judge(step: Step, slot: Slot, review: ReviewOutcome | null) {
   const visit = { stage, source: "review", reviewer: slot.name, visit: panel.round, remarks: review.findings } as const;
   const raised = step.apply(add(step.ledger, visitOf(step, visit)));
   const blocking = openFindings(step.ledger, { ids: raised, stages: [stage], blocking: panel.threshold });
-  const passed = blocking.length === 0;
+  // An epic's criteria are met or not: there the reviewer's own word counts besides.
+  const passed = blocking.length === 0 && (panel.prompt === "review" || review.verdict === "pass");
   if (panel.closes) closeOthers(step, stage, { keep: raised, passed, visit: panel.round });
   setSlot(step, { ...slot, status: passed ? "pass" : "fail" });
   if (panel.closes) step.set({ review: { ...step.state.review, judged: true } });
@@ -156,7 +158,7 @@ function startSlot(step: Step, name: string): void {
       key: `${panel.prefix}:${name}:round-${panel.round}:try-${starts}`,
       folder,
       role: "reviewer",
-      prompt: "review",
+      prompt: panel.prompt,
       stage,
       slot: name,
       attempt,
@@ -172,7 +174,7 @@ function startSlot(step: Step, name: string): void {
   );
   step.report({ type: "review-started", attempt, reviewer: name, commit: head, stage });
   const prompt = {
-    kind: "review",
+    kind: panel.prompt,
     attempt,
     max_attempts: maxAttempts,
     path: step.policy.promptPath(folder),
@@ -203,6 +205,7 @@ function panelOf(step: Step): Panel {
       slots: state.sessionEnd?.slots ?? [],
       stage: () => triggerName(policy),
       closes: false,
+      prompt: policy.trigger === "epic_verification" ? "epic_verification" : "review",
     };
   }
   return {
@@ -214,5 +217,6 @@ function panelOf(step: Step): Panel {
     slots: state.review.slots,
     stage: (slot) => reviewStage(settings, slot),
     closes: true,
+    prompt: "review",
   };
 }

@@ -38,15 +38,23 @@ function resultOf(policy: IssuePolicy, concluded: Concluded): SessionEndResult {
 }
 
 /** It passes only as a whole: what its fixers committed must have landed too. */
-export function triggerResult(policy: IssuePolicy, { ending, concluded, abortRun }: IssueState): TriggerResult {
-  const passed = ending?.status === "success" && concluded?.result === "pass";
+export function triggerResult(policy: IssuePolicy, state: IssueState): TriggerResult {
+  const { ending, concluded, abortRun, verification } = state;
+  const judged = ending?.status === "success" && concluded?.result === "pass";
+  const passed = judged && (policy.trigger !== "epic_verification" || verification?.completed === true);
   return {
     result: passed ? "pass" : "fail",
-    reason: passed ? null : (concluded?.reason ?? ending?.error ?? "interrupted"),
+    reason: passed ? null : judged ? "not_due" : reasonOf(state),
     commands: concluded ? commandsOf(policy, concluded) : [],
     code_review_result: concluded?.review ?? null,
     abort: abortRun,
+    ...(verification?.followUp === undefined ? {} : { followUp: verification.followUp }),
   };
+}
+
+function reasonOf({ ending, concluded }: IssueState): string {
+  if (ending?.status === "not-claimed") return "not_claimed";
+  return concluded?.reason ?? ending?.error ?? "interrupted";
 }
 
 function commandsOf(policy: IssuePolicy, { results, root }: Concluded): SessionEndResult["commands"] {

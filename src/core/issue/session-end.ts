@@ -279,6 +279,8 @@ function commandsDone(step: Step, trigger: Trigger, outcome: NonNullable<Session
 
 /** At run level from the baseline to the tip, whoever landed it; of an issue its own commits. */
 function isReviewable({ state, policy }: Step): boolean {
+  // Its children may have been completed without a commit: it is judged all the same.
+  if (policy.trigger === "epic_verification") return true;
   if (policy.trigger) return state.work !== null && state.work.head !== state.reviewBase;
   return !landsNothing(state) && (state.work?.commits ?? 0) > 0;
 }

@@ -57,6 +57,8 @@ export interface IssueState {
   readonly work: Work | null;
   readonly marker: Marker | null;
   readonly session: string | null;
+  /** agent.fallback has taken over. */
+  readonly fallback?: true;
   readonly turn: TurnState | null;
   readonly gate: GateState;
   /** What the last failed gate or blocking round saw, the earlier run's included. */
@@ -64,6 +66,8 @@ export interface IssueState {
   readonly sessionEnd: SessionEndState | null;
   /** How the trigger ended that the life is of; absent in an issue's life. */
   readonly concluded?: Concluded;
+  /** Of an epic's verification: what the tracker was told of it. */
+  readonly verification?: { readonly completed: boolean; readonly followUp?: string };
   readonly sessionEndRuns: number;
   readonly review: ReviewState;
   readonly landing: LandingState;

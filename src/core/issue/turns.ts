@@ -1,5 +1,5 @@
 import { addUsage } from "../budget.js";
-import { openFindings } from "../ledger/ledger.js";
+import { openFindings, reject } from "../ledger/ledger.js";
 import { isOverBudget } from "./budget.js";
 import type { TurnEnded, TurnOutcome } from "./events.js";
 import { triggerName } from "./policy.js";
@@ -51,6 +51,7 @@ export function settleTurn(step: Step, event: TurnEnded): TurnResult | null {
   spend(step, event);
   reportTurn(step, event, turn.role);
   if (event.snapshot) step.look(event.snapshot);
+  if (event.rejected) step.apply(reject(step.ledger, event.rejected));
   const session = boundedId(event.sessionId) ?? turn.session;
   keepSession(step, turn, session);
   if (step.state.halt) return { error: "halted", message: "" };
@@ -74,9 +75,23 @@ export function spend(step: Step, { usage, runBudget }: TurnEnded): void {
 }
 
 export function reportTurn(step: Step, event: TurnEnded, role: string): void {
-  const { outcome, sessionId, usage } = event;
+  const { outcome, sessionId, usage, agentsAtOnce } = event;
   const reason = "reason" in outcome ? { reason: outcome.reason } : {};
   step.report({ type: "turn-ended", outcome: outcome.type, session_id: sessionId, usage, role, ...reason });
+  if (agentsAtOnce === undefined) return;
+  const why = outcome.type === "transient" ? "overloaded" : "going well again";
+  step.log("info", `The model's servers are ${why}: at most ${agentsAtOnce} agents at once from now on`);
+}
+
+/** A running turn has told its session: known at once, so that no crash forgets it. */
+export function learnSession(step: Step, told: { readonly turn: string; readonly id: string }): void {
+  const { turn, owed } = step.state;
+  const isOwed = owed.some(({ key, slot }) => key === told.turn && slot === undefined);
+  const id = boundedId(told.id);
+  if (!turn || !isOwed || id === null || turn.session === id) return;
+  step.set({ turn: { ...turn, session: id } });
+  keepSession(step, turn, id);
+  step.report({ type: "session-known", session_id: id, role: turn.role });
 }
 
 /** The carried findings that are still open: what the review_followup of a resume lists. */
@@ -109,7 +124,9 @@ function afterOutcome(step: Step, event: TurnEnded, turn: TurnState): TurnResult
     case "limited":
       return waitForLimit(step, turn, outcome);
     case "no-session":
-      return startAnew(step, turn);
+      return afterNoSession(step, turn);
+    case "overflow":
+      return afterOverflow(step, turn, outcome.reason);
   }
 }
 
@@ -121,10 +138,14 @@ function goOn(step: Step, turn: TurnState, until: number | null): null {
 
 function backOff(step: Step, turn: TurnState, reason: string): TurnResult | null {
   const seconds = step.policy.settings.agent.backoff_seconds[turn.transient];
-  if (seconds === undefined)
+  if (seconds === undefined) {
+    if (fallBack(step, turn, reason)) return null;
     return { error: "transient_exhausted", message: `The agent could not be reached: ${reason}` };
+  }
+  const until = step.at + seconds * 1000;
   step.set({ turn: { ...turn, transient: turn.transient + 1 } });
-  step.oweTimer("backoff", step.at + seconds * 1000);
+  step.oweTimer("backoff", until);
+  step.report({ type: "waiting", for: `trying again: ${reason}`, until });
   return null;
 }
 
@@ -133,6 +154,7 @@ function waitForLimit(
   turn: TurnState,
   outcome: Extract<TurnOutcome, { type: "limited" }>,
 ): TurnResult | null {
+  if (fallBack(step, turn, `usage limit: ${outcome.reason}`)) return null;
   const until = limitEnd(step, turn.limited, outcome.until);
   if (until === null) return { error: "transient_exhausted", message: `Usage limit: ${outcome.reason}` };
   step.set({ turn: { ...turn, limited: turn.limited + 1, next: "continue" } });
@@ -150,15 +172,39 @@ export function limitEnd(step: Step, waits: number, until: number | null): numbe
   return step.at + (seconds === undefined ? limitWaitMs : seconds * 1000);
 }
 
-function startAnew(step: Step, turn: TurnState): TurnResult | null {
+/** agent.fallback takes over for the rest of the life. Another program knows nothing of the session. */
+function fallBack(step: Step, turn: TurnState, reason: string): boolean {
+  const { fallback, type } = step.policy.settings.agent;
+  if (fallback === null || step.state.fallback) return false;
+  const { model } = fallback;
+  step.set({ fallback: true });
+  step.report({ type: "agent-changed", agent: fallback.type, model, reason });
+  const anew = { ...turn, transient: 0, limited: 0 };
+  if (fallback.type === type) goOn(step, anew, null);
+  else restart(step, anew);
+  return true;
+}
+
+function restart(step: Step, turn: TurnState): void {
+  keepSession(step, turn, null);
+  if (!isOverBudget(step)) send(step, { ...turn, session: null, earlier: false, next: "same" }, null);
+}
+
+function afterOverflow(step: Step, turn: TurnState, reason: string): TurnResult | null {
+  if (turn.restarted) return { error: "context_overflow", message: `The conversation does not fit: ${reason}` };
+  step.log("warn", "The session is full: the same prompt goes into a new one");
+  restart(step, { ...turn, restarted: true });
+  return null;
+}
+
+function afterNoSession(step: Step, turn: TurnState): TurnResult | null {
   const gone = "The agent no longer knows the session";
   if (turn.session === null) return { error: "agent_failed", message: `${gone} although none was asked for` };
   if (turn.restarted || (turn.earlier && step.policy.options.strict)) {
     return { error: "session_not_found", message: `${gone} ${turn.session}` };
   }
   step.log("warn", `Session ${turn.session} is gone: the same prompt goes into a new one`);
-  keepSession(step, turn, null);
-  if (!isOverBudget(step)) send(step, { ...turn, session: null, earlier: false, restarted: true, next: "same" }, null);
+  restart(step, { ...turn, restarted: true });
   return null;
 }
 
@@ -186,6 +232,7 @@ function send(step: Step, turn: TurnState, until: number | null): void {
     attempt: turn.attempt,
     maxAttempts: turn.maxAttempts,
     session: turn.session,
+    ...(state.fallback ? { fallback: true } : {}),
     base: state.reviewBase,
     head: state.work?.head ?? state.baseSha,
     only: turn.only ? carriedFindings(step) : null,

@@ -1,4 +1,4 @@
-import type { EarlierVisit, Finding, FindingStatus, Priority, StageReport } from "../finding.js";
+import type { EarlierVisit, Finding, FindingStatus, Remark, StageReport } from "../finding.js";
 import type { Sighting } from "./match.js";
 import { reportsOf, severity, worstPriority } from "./reports.js";
 import type { Visit } from "./visit.js";
@@ -31,7 +31,7 @@ export function newFinding(
 
 /** The same finding, reported by a visit. The text becomes the visit's unless another stage, the first reporter, still reports it. */
 export function reportAgain(finding: Finding, visit: Visit, sighting: Sighting): Finding {
-  if (holdsWaiver(finding, sighting.remark.priority)) return finding;
+  if (isSettled(finding, sighting.remark)) return finding;
   const reports = reportsOf(finding);
   const isTold = reports.some((report) => report.stage === finding.stage) && finding.stage !== visit.stage;
   const stages = withReport(reports, stageReport(visit, sighting));
@@ -46,13 +46,15 @@ export function reportAgain(finding: Finding, visit: Visit, sighting: Sighting):
     reason: null,
     resolved_at: null,
     resolved_commit: null,
+    // Whoever reports it again has heard the objection.
+    ...(finding.rejected ? { rejected: null } : {}),
     reopened: (finding.reopened ?? 0) + (finding.status === "open" ? 0 : 1),
   };
 }
 
 /** A second reviewer's word within the visit that has just reported it. */
 export function reportFurther(finding: Finding, visit: Visit, sighting: Sighting): Finding {
-  if (holdsWaiver(finding, sighting.remark.priority)) return finding;
+  if (isSettled(finding, sighting.remark)) return finding;
   if (finding.status !== "open") return reportAgain(finding, visit, sighting);
   const stages = reportsOf(finding).map((report) =>
     report.stage === visit.stage
@@ -81,18 +83,30 @@ export function closeFinding(finding: Finding, close: Close): Finding {
   return {
     ...finding,
     status: close.status,
-    reason: close.reason,
+    reason: finding.rejected && close.status !== "waived" ? `rejected: ${finding.rejected}` : close.reason,
     resolved_at: close.at,
     resolved_commit: close.commit,
     stages: [],
   };
 }
 
-/** A person's waiver of an opinion holds until it is reported as worse; a command that fails again is a fact. */
-function holdsWaiver(finding: Finding, priority: Priority): boolean {
-  if (finding.status !== "waived") return false;
-  if (finding.source !== "review" && finding.source !== "pr-comment") return false;
+/**
+ * A person's waiver of an opinion, and an objection that its reviewer accepted, hold until it is reported as worse or
+ * with new evidence; a command that fails again is a fact.
+ */
+function isSettled(finding: Finding, { priority, newEvidence }: Remark): boolean {
+  if (finding.status === "open" || !isOpinion(finding) || newEvidence) return false;
+  if (finding.status !== "waived" && !finding.rejected) return false;
   return severity(priority) >= severity(finding.priority);
+}
+
+function isOpinion({ source }: Finding): boolean {
+  return source === "review" || source === "pr-comment";
+}
+
+/** The implementer says that it is wrong: the same finding, where that can be said of it. */
+export function rejectFinding(finding: Finding, reason: string): Finding {
+  return finding.status === "open" && isOpinion(finding) ? { ...finding, rejected: reason } : finding;
 }
 
 function stageReport(visit: Visit, sighting: Sighting): StageReport {

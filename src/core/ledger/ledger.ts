@@ -1,7 +1,15 @@
-import type { Finding, FindingSource, Ledger, Priority } from "../finding.js";
+import type { Finding, FindingSource, Ledger, Priority, Rejection } from "../finding.js";
 import type { RunReport } from "../report.js";
 import type { FindingThreshold } from "../settings.js";
-import { type Close, closeFinding, dropStages, newFinding, reportAgain, reportFurther } from "./entry.js";
+import {
+  type Close,
+  closeFinding,
+  dropStages,
+  newFinding,
+  rejectFinding,
+  reportAgain,
+  reportFurther,
+} from "./entry.js";
 import { type Candidates, type Group, groupRemarks, matchExact, matchSame, matchSimilar, newId } from "./match.js";
 import { reportsOf } from "./reports.js";
 import type { Visit } from "./visit.js";
@@ -56,6 +64,31 @@ export function waive(
   const close: Close = { status: "waived", reason: waiver.reason, at: waiver.at, commit: null };
   return change(ledger, close, (finding) =>
     finding.status === "open" && waiver.ids.includes(finding.id) ? closeFinding(finding, close) : finding,
+  );
+}
+
+/** The implementer's objections; whether they hold is said by the reviewers' next verdicts. */
+export function reject(ledger: Ledger, rejections: readonly Rejection[]): LedgerChange {
+  const reports: RunReport[] = [];
+  const findings = ledger.findings.map((finding) => {
+    const { id, issue_id, title } = finding;
+    const said = rejections.find(
+      (one) => ledger.findings.filter((any) => any.id.startsWith(one.id)).length === 1 && id.startsWith(one.id),
+    );
+    const next = said ? rejectFinding(finding, said.reason) : finding;
+    if (said && next !== finding)
+      reports.push({ type: "finding-rejected", issue_id, finding: id, title, reason: said.reason });
+    return next;
+  });
+  return { ledger: { ...ledger, findings }, reports };
+}
+
+/** Opinions that were settled: nobody raises them again without new evidence. */
+export function settledFindings(ledger: Ledger): Finding[] {
+  return ledger.findings.filter(
+    ({ status, source, rejected }) =>
+      (source === "review" || source === "pr-comment") &&
+      (status === "waived" || ((status === "resolved" || status === "superseded") && Boolean(rejected))),
   );
 }
 

@@ -1,6 +1,7 @@
 import type { PromptKind, TurnRole } from "../issue/effects.js";
 import type { ReviewOutcome, TurnOutcome, Usage } from "../issue/events.js";
 import type { AgentKind, ReviewerKind } from "../settings.js";
+import type { StreamReader } from "./agent-event.js";
 
 /** One turn, as an adapter sees it. The prompt itself is on stdin, from the attempt folder. */
 export interface Turn {
@@ -16,8 +17,18 @@ export interface Turn {
   /** The worktree. */
   readonly cwd: string;
   readonly files: TurnFiles;
+  readonly guard: Guard;
   /** Reviewers only. */
   readonly review: { readonly reviewer: string; readonly baseSha: string; readonly headSha: string } | null;
+}
+
+/** What the tools of a turn may touch. Paths are absolute; what they may read is everything but secrets. */
+export interface Guard {
+  readonly worktree: string;
+  /** A reviewer's turn: nothing may be written in the worktree either. */
+  readonly readOnly: boolean;
+  /** Besides the worktree: the temporary folder, the worktree's own git folder. */
+  readonly writable: readonly string[];
 }
 
 /** Absolute paths in the attempt folder. */
@@ -32,6 +43,8 @@ export interface TurnFiles {
 export interface ProgramCall {
   readonly argv: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
+  /** Which of our own variables it may see; absent: those of agent.env. */
+  readonly inherit?: readonly string[];
   readonly stopSignal: "SIGINT" | "SIGTERM";
 }
 
@@ -47,10 +60,28 @@ export interface Agent {
   readonly kind: AgentKind;
   /** What is missing before a turn can start, with a hint; null: all there. `dir`: where relative programs are looked for. */
   check(dir?: string): Promise<{ readonly message: string; readonly hint: string } | null>;
+  /** Writes what the program needs besides its command line into the attempt's folder, before it starts. */
+  prepare?(turn: Turn): Promise<void>;
   command(turn: Turn): ProgramCall;
   read(files: TurnFiles, exitCode: number | null): Promise<TurnReading>;
+  /** Reads the program's own stream, also while it is being written; absent: there is nothing to read before the end. */
+  reader?(files: TurnFiles): StreamReader;
+  /** Shows that the guard is asked before a tool runs, without a model; null: it is. Absent: the program has no guard. */
+  proveGuard?(dir: string): Promise<{ readonly message: string; readonly hint: string } | null>;
+  /** What `doctor` tells of the program; absent: that it is there is all there is to say. */
+  status?(): Promise<AgentStatus>;
   /** The lines of the last message, streamed. */
   message(files: TurnFiles): AsyncIterable<string>;
+}
+
+export interface AgentStatus {
+  /** null: it did not say. */
+  readonly version: string | null;
+  /** A version that Ratchet has been tried with. */
+  readonly known: boolean;
+  /** null: cannot be told without asking the model. */
+  readonly loggedIn: boolean | null;
+  readonly advice: string | null;
 }
 
 /** A reviewer is a program and a reader of its verdict: never a pass without a positive word. */
@@ -59,6 +90,10 @@ export interface Reviewer {
   /** How long one review may take, where the reviewer's own settings say; absent: the section's agent_sdk_timeout. */
   readonly timeoutSeconds?: number;
   check(dir?: string): Promise<{ readonly message: string; readonly hint: string } | null>;
+  prepare?(turn: Turn): Promise<void>;
   command(turn: Turn): ProgramCall;
   read(files: TurnFiles, exitCode: number | null): Promise<TurnReading & { readonly review: ReviewOutcome | null }>;
+  reader?(files: TurnFiles): StreamReader;
+  proveGuard?(dir: string): Promise<{ readonly message: string; readonly hint: string } | null>;
+  status?(): Promise<AgentStatus>;
 }

@@ -35,10 +35,32 @@ interface ClaimHow {
   readonly any: boolean;
 }
 
-export interface FinishedEpic {
+export interface EpicName {
   readonly id: string;
   /** It is in no other epic. */
   readonly isTop: boolean;
+}
+
+/**
+ * Epics are never run. One is due when it has children and none of them is open: then it is completed, after a
+ * verification where there is a reviewer. Claims keep two runs from verifying the same one.
+ */
+export interface Epics {
+  /** Due, in the scope, and held by nobody else who lives. */
+  due(query: { readonly scope: Scope; readonly holder: string }): Promise<EpicName[]>;
+  children(epic: string): Promise<Issue[]>;
+  /** false: it is not due any more, or somebody else's. The same holder asking again gets true. */
+  claim(epic: string, holder: string): Promise<boolean>;
+  /** false: it is not due any more, or somebody else's. The holder that completed it is told so whenever it asks. */
+  complete(epic: string, holder: string, note: string): Promise<boolean>;
+  release(epic: string, holder: string): Promise<void>;
+}
+
+export interface FollowUpText {
+  readonly title: string;
+  readonly body: string;
+  /** The source is an epic, and this must be done before it is: a child of it, ahead of the usual rank. */
+  readonly inEpic?: boolean;
 }
 
 /** Where issues come from and where their fate is told. A failing call throws ExternalError: it is never "no work". */
@@ -57,11 +79,8 @@ export interface Tracker {
   fail(id: string, holder: string, reason: string): Promise<void>;
   release(id: string, holder: string): Promise<void>;
   escalate(id: string, holder: string, reason: string): Promise<void>;
-  /**
-   * Completes the epic above `child` when it has no open child any more. null: there is none, more is to be done, or
-   * somebody else completed it; the holder that did is told so whenever it asks. Absent: the tracker sees to its epics itself.
-   */
-  finishEpic?(child: string, holder: string): Promise<FinishedEpic | null>;
+  /** Absent: the tracker has no epics. */
+  readonly epics?: Epics;
   /** One follow-up issue per source issue: made, or appended to. Returns its id. */
-  followUp(source: string, text: { readonly title: string; readonly body: string }): Promise<string>;
+  followUp(source: string, text: FollowUpText): Promise<string>;
 }

@@ -14,6 +14,7 @@ const turn: Turn = {
   effort: null,
   cwd: "/w",
   files: { folder: "/f", stdout: "/f/stdout.log", stderr: "/f/stderr.log", result: "/f/result.json" },
+  guard: { worktree: "/w", readOnly: false, writable: [] },
   review: null,
 };
 const basic = {

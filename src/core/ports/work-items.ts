@@ -1,4 +1,4 @@
-import type { FinishedEpic, Issue, ItemStatus, Scope } from "./tracker.js";
+import type { EpicName, FollowUpText, Issue, ItemStatus, Scope } from "./tracker.js";
 
 /** A row of the board. */
 export interface WorkItem extends Issue {
@@ -75,11 +75,20 @@ export interface WorkItems {
       readonly commit: string | null;
     },
   ): Promise<boolean>;
-  /** Completes the epic above `child` when it has no open child any more; null: it does not, or somebody else did. */
-  finishEpic(projectId: string, child: string, holder: string): Promise<FinishedEpic | null>;
-  appendFollowUp(
+  /** Epics that have children, none of them open, and that nobody else holds. */
+  dueEpics(query: {
+    readonly projectId: string;
+    readonly scope: Scope;
+    readonly holder: string;
+    readonly now: number;
+  }): Promise<EpicName[]>;
+  childrenOf(projectId: string, epic: string): Promise<WorkItem[]>;
+  claimEpic(projectId: string, epic: string, holder: string): Promise<boolean>;
+  /** False: a child is open, or it is somebody else's; the holder that did it is told so again. */
+  completeEpic(
     projectId: string,
-    source: string,
-    text: { readonly title: string; readonly body: string },
-  ): Promise<string>;
+    epic: string,
+    by: { readonly holder: string; readonly note: string },
+  ): Promise<boolean>;
+  appendFollowUp(projectId: string, source: string, text: FollowUpText): Promise<string>;
 }

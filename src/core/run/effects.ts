@@ -1,6 +1,6 @@
 import type { TimerEffect, WaitEffect } from "../issue/effects.js";
 import type { RunTriggerName } from "../issue/policy.js";
-import type { FinishedEpic, Scope } from "../ports/tracker.js";
+import type { EpicName, Scope } from "../ports/tracker.js";
 import type { IssueStatus } from "../record.js";
 import type { SessionEndResult } from "../report.js";
 
@@ -39,6 +39,15 @@ export interface TriggerStart {
   readonly startCommit: string;
   /** The run's budget is used up: no turn starts. */
   readonly budget?: string;
+  /** The epic that is verified. */
+  readonly epic?: string;
+}
+
+export interface EpicLook {
+  /** One that is due is only told, because it is to be verified first. */
+  readonly verify?: boolean;
+  /** One that failed is told too. `so-far`: all of its open children have ended badly; `at-last`: whatever is still open. */
+  readonly failing?: "so-far" | "at-last";
 }
 
 /** What the life of a trigger of the run came to. */
@@ -49,6 +58,8 @@ export interface TriggerResult {
   readonly code_review_result: SessionEndResult["code_review_result"];
   /** Its failure_mode says that the whole run aborts. */
   readonly abort: boolean;
+  /** The issue that a failed verification has made. */
+  readonly followUp?: string;
 }
 
 export type RunEffect =
@@ -67,8 +78,12 @@ export type RunEffect =
   | { readonly kind: "child"; readonly key: string; readonly start: IssueStart }
   /** Leads the life of a trigger of the run to its end. */
   | { readonly kind: "trigger"; readonly key: string; readonly start: TriggerStart }
-  /** Whether the epic above an issue, or above another epic, is done now that this one is. */
-  | { readonly kind: "epic"; readonly key: string; readonly child: string }
+  /** What the end of an issue, or of another epic, means for the epic above; it is completed when it is due. */
+  | ({ readonly kind: "epic"; readonly key: string; readonly child: string } & EpicLook)
+  /** Completes this epic, unless it is not due any more. */
+  | { readonly kind: "epic"; readonly key: string; readonly epic: string }
+  /** Epics in the run's scope that are due, whoever completed their children. */
+  | { readonly kind: "epics"; readonly key: string }
   /** Puts a signal into the inbox of a child. */
   | {
       readonly kind: "tell";
@@ -123,7 +138,14 @@ export type RunEvent =
       /** Attempt folders of the run in use by now. */
       readonly folders: number;
     } & TriggerResult)
-  | { readonly type: "epic-checked"; readonly key: string; readonly epic: FinishedEpic | null }
+  /** `due`: it is to be verified; `failed`: nothing of it can go on; neither: it was completed. null: there is more to do. */
+  | {
+      readonly type: "epic-checked";
+      readonly key: string;
+      readonly epic: EpicName | null;
+      readonly how?: "due" | "failed";
+    }
+  | { readonly type: "epics-seen"; readonly key: string; readonly due: readonly EpicName[] }
   | { readonly type: "told"; readonly key: string }
   | { readonly type: "signal"; readonly key: string; readonly signal: RunSignal }
   | { readonly type: "timer-fired"; readonly key: string }

@@ -10,11 +10,13 @@ import { newRun, type RunPolicy, type RunState, runMachine } from "./machine.js"
 const statuses = ["success", "failed", "escalated", "interrupted", "not-claimed"] as const;
 
 const parentOf = (n: number) => (n % 2 === 0 ? `e${n % 5}` : null);
+const epicOf = (n: number) => ({ id: `e${n % 5}`, isTop: n % 2 === 0 });
 const sometimes = [
   {},
   { run_end: runEnd() },
   { run_end: runEnd("failure"), periodic: periodic(2) },
   { run_end: runEnd("both"), periodic: periodic(1), epic_completion: epicCompletion("all") },
+  { epic_completion: epicCompletion("all", "both") },
 ];
 
 /** Answers what is owed as the numbers say, and in the end benignly. */
@@ -44,8 +46,12 @@ function answer(effect: RunEffect, choose: () => number): RunEvent | null {
       const nothing = { reason: null, commands: [], code_review_result: null, trackerOwed: n % 29 === 1 };
       return { type: "trigger-ended", key, result, ...nothing, folders: n, abort: n % 8 === 0 };
     }
-    case "epic":
-      return { type: "epic-checked", key, epic: n % 3 === 0 ? null : { id: `e${n % 5}`, isTop: n % 2 === 0 } };
+    case "epic": {
+      const how = n % 5 === 1 ? { how: "failed" as const } : "verify" in effect ? { how: "due" as const } : {};
+      return { type: "epic-checked", key, epic: n % 3 === 0 ? null : epicOf(n), ...how };
+    }
+    case "epics":
+      return { type: "epics-seen", key, due: n % 3 === 0 ? [] : [epicOf(n), epicOf(n + 1)] };
     case "board":
       return { type: "board-changed", key };
     case "tell":
@@ -100,10 +106,12 @@ const runs = fc.record({
   maxIssues: fc.option(fc.nat(5)),
   minutes: fc.constantFrom(null, 1),
   some: fc.constantFrom<Partial<TriggerSettings>>(...sometimes),
+  verify: fc.constantFrom("now" as const, "later" as const, "never" as const),
+  findsEpics: fc.boolean(),
 });
-function play({ numbers, maxIssues, minutes, some }: Parameters<Parameters<typeof runs.map>[0]>[0]) {
+function play({ numbers, maxIssues, minutes, some, ...epics }: Parameters<Parameters<typeof runs.map>[0]>[0]) {
   const options = { scope: { type: "all" }, resume: false, strict: false, fresh: false, maxIssues } as const;
-  return playRun({ ...options, minutes, triggers: triggers(some) }, numbers);
+  return playRun({ ...options, ...epics, minutes, triggers: triggers(some) }, numbers);
 }
 
 describe("whatever happens to a run", () => {
@@ -126,6 +134,31 @@ describe("whatever happens to a run", () => {
         const told = play(chosen).reports.filter(({ type }) => type.startsWith("run-end"));
         const either = [["run-end-skipped"], ["run-end-started", "run-end-completed"]];
         expect(chosen.some.run_end ? either : [[]]).toContainEqual(told.map(({ type }) => type));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("an epic is told completed once, and where there is a reviewer only after its verification passed", () => {
+    fc.assert(
+      fc.property(runs, (chosen) => {
+        const { reports } = play(chosen);
+        const passed = new Set<string>();
+        const completed: string[] = [];
+        for (const report of reports) {
+          if (
+            report.type === "trigger-completed" &&
+            report.trigger === "epic_verification" &&
+            report.result === "pass"
+          ) {
+            passed.add(report.about.replace("epic_id=", ""));
+          }
+          const id = report.type === "log" ? /^epic (\S+) completed/.exec(report.text)?.[1] : undefined;
+          if (id === undefined) continue;
+          completed.push(id);
+          expect(chosen.verify === "never" || passed.has(id)).toBe(true);
+        }
+        expect(new Set(completed).size).toBe(completed.length);
       }),
       { numRuns: 300 },
     );

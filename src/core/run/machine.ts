@@ -1,19 +1,11 @@
 import type { Stamped } from "../issue/events.js";
 import type { RunStatus } from "../report.js";
 import type { RunEvent, RunSignal } from "./effects.js";
+import { epicChecked, epicsSeen, hasUnverified, lookAbove, lookBroke, noteFailing, searchEpics } from "./epics.js";
 import type { RunChild, RunState } from "./state.js";
 import { isEnding, type RunNext, type RunPolicy, RunStep } from "./step.js";
-import {
-  countFinished,
-  epicChecked,
-  goOnWithTriggers,
-  lookAtEpic,
-  lookBroke,
-  setTriggers,
-  triggerCrashed,
-  triggerEnded,
-  triggersOf,
-} from "./triggers.js";
+import { setTriggers, triggersOf } from "./trigger-state.js";
+import { countFinished, goOnWithTriggers, triggerCrashed, triggerEnded } from "./triggers.js";
 
 export type { RunState } from "./state.js";
 export { newRun } from "./state.js";
@@ -53,18 +45,18 @@ function handle(step: RunStep, event: RunEvent, policy: RunPolicy) {
     case "board-changed":
       if (event.key !== state.board) return;
       step.set({ board: null });
-      if (state.picking === null && mayPick(step, policy)) pick(step);
-      return;
+      searchEpics(step);
+      return pickAgain(step, policy);
     case "child-ended":
       return childEnded(step, event, policy);
     case "trigger-ended":
-      triggerEnded(step, event);
-      return afterAbort(step, state);
+      return triggerIsOver(step, event, policy);
     case "epic-checked":
-      epicChecked(step, event.key, event.epic);
+      epicChecked(step, event);
       // What waited for the epic may start now.
-      if (event.epic !== null && state.picking === null && mayPick(step, policy)) pick(step);
-      return;
+      return event.epic !== null && event.how === undefined ? pickAgain(step, policy) : undefined;
+    case "epics-seen":
+      return epicsSeen(step, event.key, event.due);
     case "told":
       return step.set({ telling: state.telling.filter((key) => key !== event.key) });
     case "signal":
@@ -93,6 +85,7 @@ function prepared(step: RunStep, event: Extract<RunEvent, { type: "prepared" }>)
   step.set({ phase: "running" });
   setTriggers(step, { startCommit: event.tip });
   pick(step);
+  searchEpics(step);
 }
 
 function picked(step: RunStep, start: Extract<RunEvent, { type: "picked" }>["start"]): void {
@@ -136,8 +129,18 @@ function childEnded(step: RunStep, event: Extract<RunEvent, { type: "child-ended
   if (event.abort) step.set({ aborting: true });
   afterAbort(step, state);
   if (status === "success" || status === "failed" || status === "escalated") countFinished(step);
-  if (status === "success" && child.parent) lookAtEpic(step, child.issueId);
-  if (step.state.picking === null && mayPick(step, policy)) pick(step);
+  if (status === "success" && child.parent) lookAbove(step, child.issueId);
+  if ((status === "failed" || status === "escalated") && child.parent) noteFailing(step, child.issueId);
+  pickAgain(step, policy);
+}
+
+function triggerIsOver(step: RunStep, event: Extract<RunEvent, { type: "trigger-ended" }>, policy: RunPolicy): void {
+  const { state } = step;
+  const { epic, key } = triggersOf(state).running ?? {};
+  triggerEnded(step, event);
+  afterAbort(step, state);
+  // The epic is completed, and something may have waited for it; or an issue was made that must be done first.
+  if (epic && key === event.key && event.reason !== "not_claimed") pickAgain(step, policy);
 }
 
 /** What an abort, an issue's or a trigger's, means for the others. */
@@ -195,7 +198,7 @@ function crashed(step: RunStep, event: Extract<RunEvent, { type: "crashed" }>, p
     return stopPicking(step);
   }
   step.set({ children: state.children.filter((one) => one !== child), failed: state.failed + 1 });
-  if (step.state.picking === null && mayPick(step, policy)) pick(step);
+  pickAgain(step, policy);
 }
 
 function moveOn(step: RunStep, policy: RunPolicy): void {
@@ -210,6 +213,10 @@ function moveOn(step: RunStep, policy: RunPolicy): void {
 function mayPick({ state }: RunStep, policy: RunPolicy): boolean {
   if (isEnding(state) || state.closed || state.budget !== undefined) return false;
   return policy.maxIssues === null || state.started < policy.maxIssues;
+}
+
+function pickAgain(step: RunStep, policy: RunPolicy): void {
+  if (step.state.picking === null && mayPick(step, policy)) pick(step);
 }
 
 function pick(step: RunStep): void {
@@ -258,7 +265,7 @@ function oweSignal(step: RunStep): void {
 function finish(step: RunStep): void {
   stopListening(step);
   const { state } = step;
-  const [status, exit_code] = outcome(state);
+  const [status, exit_code] = outcome(state, hasUnverified(step));
   step.report({
     type: "run-finished",
     status,
@@ -274,10 +281,11 @@ function finish(step: RunStep): void {
 }
 
 /** The worst of what happened: 130 before 3 before 1. */
-function outcome(state: RunState): readonly [RunStatus, number] {
+function outcome(state: RunState, unverified: boolean): readonly [RunStatus, number] {
   if (state.draining || state.stopping) return ["interrupted", 130];
   if (state.aborting) return ["aborted", triggersOf(state).aborted ? 1 : 3];
   if (state.external) return ["failed", 3];
-  if (state.failed > 0 || state.broken || state.budget !== undefined || triggersOf(state).failed) return ["failed", 1];
+  if (state.failed > 0 || state.broken || state.budget !== undefined) return ["failed", 1];
+  if (triggersOf(state).failed || unverified) return ["failed", 1];
   return ["succeeded", 0];
 }

@@ -1,4 +1,5 @@
 import type { RunTriggerName } from "../issue/policy.js";
+import type { EpicName } from "../ports/tracker.js";
 
 /** A run as its row keeps it: what is in flight, and counts. */
 export interface RunState {
@@ -56,11 +57,21 @@ export interface TriggersState {
   readonly looks: number;
   /** The last epics that this run saw completed, so that none counts twice. */
   readonly epics: readonly string[];
+  /** The same of those that failed. */
+  readonly failedEpics?: readonly string[];
+  /** The last issues that did not succeed in an epic: their epics are looked at again when nothing else is left. */
+  readonly failing?: readonly string[];
+  /** How often this run has verified an epic that is still open. */
+  readonly verified?: Readonly<Record<string, number>>;
+  /** How many picks there were when epics were last looked for. */
+  readonly searched?: number;
 }
 export interface QueuedTrigger {
   readonly name: RunTriggerName;
   /** What made it fire, as its log lines say it. */
   readonly about: string;
+  /** The epic that is verified. */
+  readonly epic?: EpicName;
 }
 export interface FiredTrigger extends QueuedTrigger {
   readonly key: string;

@@ -9,6 +9,10 @@ export type RunNext = Next<RunState, RunEffect, RunReport>;
 /** What a run is decided by and does not own. */
 export interface RunPolicy extends RunOptions {
   readonly triggers?: TriggerSettings;
+  /** How an epic that is due is completed: after a verification, without one, or (`later`) by another run. */
+  readonly verify?: "now" | "later" | "never";
+  /** It looks for epics that are due itself, and does not only follow its own issues. */
+  readonly findsEpics?: boolean;
   /** budgets.run.minutes; what turns cost is counted by whoever drives the run. */
   readonly minutes?: number | null;
 }

@@ -7,7 +7,12 @@ type TriggerEnded = Extract<RunEvent, { type: "trigger-ended" }>;
 
 const withTriggers = (patch: Partial<TriggerSettings>) => new Run({ triggers: triggers(patch) }).prepared();
 const firing = (run: Run) => [...run.owed.values()].flatMap((one) => (one.kind === "trigger" ? [one.start.name] : []));
-const texts = (run: Run) => run.reports.flatMap((one) => (one.type === "log" ? [one.text] : []));
+const texts = (run: Run) =>
+  run.reports.flatMap((one) => {
+    if (one.type === "trigger-started") return [`${one.trigger} started: ${one.about}`];
+    if (one.type === "trigger-completed") return [`${one.trigger} completed: ${one.about}, result=${one.result}`];
+    return one.type === "log" ? [one.text] : [];
+  });
 
 function endTrigger(run: Run, patch: Partial<TriggerEnded> = {}): Run {
   const owed = [...run.owed.values()].find((one) => one.kind === "trigger");
@@ -88,12 +93,12 @@ describe("periodic", () => {
     const run = withTriggers({ periodic: periodic(2), run_end: runEnd() });
     run.pick("a").pick("b").pick("c").end("a", "failed").end("b", "interrupted").end("c", "success");
     expect(firing(run)).toEqual(["periodic"]);
-    expect(texts(run)).toEqual(["[trigger] periodic started: finished=2"]);
+    expect(texts(run)).toEqual(["periodic started: finished=2"]);
     run.pick("d").none().end("d", "success").none();
     expect(run.finished()).toBeUndefined();
     expect(firing(run)).toEqual(["periodic"]);
     endTrigger(run);
-    expect(texts(run).at(-1)).toBe("[trigger] periodic completed: finished=2, result=pass");
+    expect(texts(run).at(-1)).toBe("periodic completed: finished=2, result=pass");
     expect(firing(run)).toEqual(["run_end"]);
     expect(endTrigger(run).finished()).toMatchObject({ exit_code: 1, total_count: 3 });
   });
@@ -154,7 +159,7 @@ describe("epics", () => {
     expect(run.finished()).toBeUndefined();
     looked(run, { id: "e", isTop: false }).none();
     expect(firing(run)).toEqual(["epic_completion"]);
-    expect(texts(run)).toContain("[trigger] epic_completion started: epic_id=e");
+    expect(texts(run)).toContain("epic_completion started: epic_id=e");
     looked(run, { id: "top", isTop: true }).none();
     endTrigger(run);
     expect(firing(run)).toEqual(["epic_completion"]);

@@ -3,7 +3,7 @@ import type { TrackerEffect } from "../../core/issue/effects.js";
 import type { IssueEvent } from "../../core/issue/events.js";
 import { headOf } from "../../core/ledger/text-bytes.js";
 import type { Settled } from "../../durable/types.js";
-import { messageOf } from "../../lib/errors.js";
+import { Bug, messageOf } from "../../lib/errors.js";
 import { readOptional } from "../../lib/files.js";
 import type { LifeContext } from "../context.js";
 
@@ -15,6 +15,8 @@ export async function performTracker(life: LifeContext, effect: TrackerEffect): 
     event: { type: "tracker-done", key, ok: true, ...(id === undefined ? {} : { id }) },
   });
   try {
+    const { epic } = life.trigger ?? {};
+    if (epic !== undefined) return { event: { type: "tracker-done", key, ...(await tellOfEpic(life, effect, epic)) } };
     const was = life.run.options.only === "land" ? await tracker.get(life.issueId) : null;
     // Its work is landed after the fact: the tracker has said its last word already.
     if (was?.status === "completed") return done();
@@ -42,6 +44,30 @@ export async function performTracker(life: LifeContext, effect: TrackerEffect): 
     }
   } catch (error) {
     return { event: { type: "tracker-done", key, ok: false, reason: messageOf(error), lost: false } };
+  }
+}
+
+type Told =
+  | { readonly ok: true; readonly id?: string }
+  | { readonly ok: false; readonly reason: string; readonly lost: boolean };
+
+async function tellOfEpic(life: LifeContext, effect: TrackerEffect, epic: string): Promise<Told> {
+  const { tracker, runId } = life.run;
+  if (!tracker.epics) throw new Bug(`a tracker without epics has the epic ${epic}`);
+  const answer = (ok: boolean): Told => (ok ? { ok } : { ok, reason: `${epic} is not due for this run`, lost: true });
+  switch (effect.op) {
+    case "claim":
+      return answer(await tracker.epics.claim(epic, runId));
+    case "complete":
+      return answer(await tracker.epics.complete(epic, runId, effect.note));
+    case "follow-up": {
+      const text = await followUpText(life, effect.findings);
+      const title = `What epic ${epic} still lacks: ${life.title}`;
+      return { ok: true, id: await tracker.followUp(epic, { ...text, title, inEpic: true }) };
+    }
+    default:
+      await tracker.epics.release(epic, runId);
+      return { ok: true };
   }
 }
 

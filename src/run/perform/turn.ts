@@ -3,24 +3,21 @@ import { join } from "node:path";
 import { reviewerSource } from "../../config/reviewer.js";
 import type { TurnEffect } from "../../core/issue/effects.js";
 import type { IssueEvent, Marker, ReviewOutcome, Snapshot, TurnEnded, TurnOutcome } from "../../core/issue/events.js";
-import { parseMarker } from "../../core/issue/marker.js";
-import type { Agent, ProgramCall, Reviewer, Turn, TurnFiles, TurnReading } from "../../core/ports/agent.js";
+import { hear, nothingSaid, type Said } from "../../core/issue/marker.js";
+import type { Agent, TurnFiles, TurnReading } from "../../core/ports/agent.js";
 import type { Settled } from "../../durable/types.js";
 import { putAt } from "../../git/worktree.js";
 import { allowedEnvironment } from "../../lib/environment.js";
-import { Bug } from "../../lib/errors.js";
 import { readJson, writeDurably } from "../../lib/files.js";
 import { findProgram } from "../../lib/process/find.js";
 import { followProgram } from "../../lib/process/follow.js";
 import { startProgram } from "../../lib/process/start.js";
-import { stopProgram } from "../../lib/process/stop.js";
 import { attemptFolder, type LifeContext, runMachineId, takeSnapshot, worktreePath } from "../context.js";
 import { renderPrompt } from "../prompt.js";
 import type { Release } from "../slots.js";
 import { filesOf } from "./turn-files.js";
-
-/** Why a turn was ended from outside, kept in its folder so that a successor tells the same story. */
-export type StopWord = "timed-out" | "idle" | "stopped";
+import { agentOf, programOf, turnOf } from "./turn-program.js";
+import { type StopWord, stopTurn, watchTurn } from "./turn-watch.js";
 
 /**
  * One agent process, whatever its role. The attempt's folder is the only memory: a folder with an exit is harvested, a
@@ -35,9 +32,14 @@ export async function performTurn(
   const release = await takeSlot(life, effect, { folder, signal });
   try {
     const clock = await ensureStarted(life, effect, folder);
-    const outcome = await follow(life, effect, { folder, until: clock.until, signal });
-    return { event: await charge(life, await settle(life, effect, { folder, ...clock, outcome })) };
+    const outcome = await watchTurn(life, effect, {
+      folder,
+      turn: follow(life, effect, { folder, until: clock.until, signal }),
+    });
+    const ended = await settle(life, effect, { folder, ...clock, outcome });
+    return { event: await charge(life, adaptSlots(life, ended, clock.startedAt)) };
   } finally {
+    life.live.delete(effect.key);
     release();
   }
 }
@@ -84,13 +86,16 @@ async function ensureStarted(life: LifeContext, effect: TurnEffect, folder: stri
   const startedAt = life.run.clock.now();
   const until = effect.until ?? startedAt + timeoutMs(life, effect);
   await writeDurably(join(folder, "prompt.md"), await renderPrompt(life, effect, folder));
-  const call = callOf(life, effect, folder);
+  const turn = turnOf(life, effect, folder);
+  const program = programOf(life, effect);
+  await program.prepare?.(turn);
+  const call = program.command(turn);
   await writeDurably(clockFile, JSON.stringify({ until, started_at: startedAt, stop_signal: call.stopSignal, effect }));
   const { stdout, stderr } = filesOf(folder);
   await startProgram({
     folder,
     argv: call.argv,
-    env: { ...allowedEnvironment(life.run.env, life.run.settings.agent.env), ...call.env },
+    env: { ...allowedEnvironment(life.run.env, call.inherit ?? life.run.settings.agent.env), ...call.env },
     cwd: worktreePath(life),
     stdinFile: join(folder, "prompt.md"),
     stdoutFile: stdout,
@@ -125,7 +130,7 @@ async function follow(
       return end.stopped === null ? { type: "exited", code: end.code } : { type: toStopWord(end.stopped) };
     case "timed-out":
     case "idle":
-      await stopProgram(folder, { first: callOf(life, effect, folder).stopSignal, graceMs: 10_000, why: end.type });
+      await stopTurn(life, effect, { folder, why: end.type });
       return { type: end.type };
   }
 }
@@ -159,15 +164,29 @@ async function settle(life: LifeContext, effect: TurnEffect, ended: Ended): Prom
     const review = outcome.type === "ended" ? await reviewOf(life, effect, reading) : null;
     return { ...base, snapshot: null, marker: null, review };
   }
-  const marker =
-    outcome.type === "ended" && effect.role === "implementer" ? await lastMarker(life.run.agent, files) : null;
-  return { ...base, snapshot: await snapshotOf(life, effect, marker), marker, review: null };
+  const said = outcome.type === "ended" ? await readMessage(agentOf(life, effect), files) : null;
+  const marker = effect.role === "implementer" ? (said?.marker ?? null) : null;
+  const rejected = said && said.rejected.length > 0 ? { rejected: said.rejected } : {};
+  return { ...base, ...rejected, snapshot: await snapshotOf(life, effect, marker), marker, review: null };
+}
+
+/** An overload halves the places once for all turns that ran into it; a turn that went well gives one back. */
+function adaptSlots({ run }: LifeContext, ended: TurnEnded, startedAt: number): TurnEnded {
+  const { outcome } = ended;
+  const overloaded = outcome.type === "transient" && outcome.overloaded === true;
+  const now = run.clock.now();
+  const agentsAtOnce = overloaded
+    ? run.slots.shrink(startedAt, now)
+    : outcome.type === "ended"
+      ? run.slots.grow()
+      : null;
+  return agentsAtOnce === null ? ended : { ...ended, agentsAtOnce };
 }
 
 /** The run is told of a used-up budget before the turn counts: whoever harvests it again tells it again. */
 async function charge(life: LifeContext, ended: TurnEnded): Promise<TurnEnded> {
   const { meter, inbox, runId } = life.run;
-  const over = meter.add(ended.usage);
+  const over = meter.add(ended.key, ended.usage);
   if (over === null) return ended;
   await inbox.send(runMachineId(runId), { name: "budget", reason: over });
   return { ...ended, runBudget: over };
@@ -199,43 +218,16 @@ function fileIn(worktree: string, file: string): string {
   return file.startsWith(`${worktree}/`) ? file.slice(worktree.length + 1) : file;
 }
 
-async function lastMarker(agent: Agent, files: TurnFiles): Promise<Marker | null> {
-  let last: Marker | null = null;
-  for await (const line of agent.message(files)) last = parseMarker(line) ?? last;
-  return last;
+async function readMessage(agent: Agent, files: TurnFiles): Promise<Said> {
+  let said = nothingSaid;
+  for await (const line of agent.message(files)) said = hear(said, line);
+  return said;
 }
 
 /** A worktree that cannot be read breaks the turn: nothing is judged that was not seen. */
 async function snapshotOf(life: LifeContext, effect: TurnEffect, marker: Marker | null): Promise<Snapshot> {
   const named = marker?.name === "ALREADY_COMPLETE" ? /\b[0-9a-f]{7,64}\b/i.exec(marker.rationale)?.[0] : undefined;
   return await takeSnapshot(life, effect.base, named ?? null);
-}
-
-function programOf(life: LifeContext, effect: TurnEffect): Agent | Reviewer {
-  if (effect.role !== "reviewer") return life.run.agent;
-  const reviewer = effect.slot === null ? undefined : life.run.reviewers.get(effect.slot);
-  if (!reviewer) throw new Bug(`no reviewer for slot ${effect.slot}`);
-  return reviewer;
-}
-
-function callOf(life: LifeContext, effect: TurnEffect, folder: string): ProgramCall {
-  const { agent } = life.run.settings;
-  const turn: Turn = {
-    role: effect.role,
-    prompt: effect.prompt,
-    runId: life.run.runId,
-    issueId: life.issueId,
-    stageId: effect.stage,
-    attempt: effect.attempt,
-    sessionId: effect.session,
-    model: effect.role === "reviewer" ? null : agent.model,
-    effort: effect.role === "reviewer" ? null : agent.effort,
-    cwd: worktreePath(life),
-    files: filesOf(folder),
-    review:
-      effect.role === "reviewer" ? { reviewer: effect.slot ?? "", baseSha: effect.base, headSha: effect.head } : null,
-  };
-  return programOf(life, effect).command(turn);
 }
 
 function numberIn(value: unknown, key: string): number | null {

@@ -22,7 +22,8 @@ export async function performWait<S extends IssueSignal | RunSignal>(
 
 /** Inbox rows are written by us, but perhaps by another version: what is not understood is told, never guessed. */
 export function parseIssueSignal(body: unknown): IssueSignal {
-  const { name, finding, reason } = fields(body);
+  const { name, finding, reason, turn, id } = fields(body);
+  if (name === "session" && typeof turn === "string" && typeof id === "string") return { name, turn, id };
   if (name === "drain" || name === "abort" || name === "stop") return { name };
   if (name === "budget" && typeof reason === "string") return { name, reason };
   if (name === "waive" && typeof finding === "string" && typeof reason === "string") return { name, finding, reason };

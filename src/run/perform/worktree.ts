@@ -9,6 +9,7 @@ import { adoptUsersBranch } from "../../git/users-branch.js";
 import { commitAll, openWorktree, removeWorktree } from "../../git/worktree.js";
 import { messageOf } from "../../lib/errors.js";
 import { type LifeContext, takeSnapshot, worktreePath } from "../context.js";
+import { baseOfEpic } from "../epic-changes.js";
 import { giveBackSlotNumber } from "./slot-number.js";
 
 export async function performWorktree(life: LifeContext, effect: WorktreeEffect): Promise<Settled<IssueEvent>> {
@@ -53,7 +54,8 @@ async function perform(life: LifeContext, effect: WorktreeEffect): Promise<Issue
 
 /** Where the review of a trigger of the run starts. */
 async function baselineOf({ run }: LifeContext, trigger: TriggerStart, tip: string): Promise<string> {
-  const { name, startCommit } = trigger;
+  const { name, startCommit, epic } = trigger;
+  if (name === "epic_verification") return (epic && (await baseOfEpic(run, epic, tip))) || startCommit;
   const { baseline } = run.settings.validation_triggers[name]?.code_review ?? {};
   if (baseline !== "since_last_review") return startCommit;
   return (await readReviewed(run.mirror, { trigger: name, target: run.target, tip })) ?? startCommit;

@@ -12,6 +12,8 @@ import type { Bead } from "./read.js";
  */
 export interface Claims {
   claim(id: string, holder: string): Promise<boolean>;
+  /** The same for one that is completed, not worked on: only whoever asks knows that it may be. */
+  claimEpic(id: string, holder: string): Promise<boolean>;
   /** In progress, but bound to nobody: without an assignee, or held by a run that is over. */
   isIdle(bead: Bead): Promise<boolean>;
   /** The issue as it is, if `holder` holds it; throws otherwise, unless `isTold` says that its end is known already. */
@@ -48,15 +50,19 @@ export function openClaims(beads: Beads, takeOver: TakeOver | null): Claims {
       await beads.call(["update", id, "--status=open", "--assignee="], { actor: assigneeOf(holder) });
       return take(beads, bead, holder);
     });
+  const claim = async (bead: Bead | null, holder: string): Promise<boolean> => {
+    if (bead === null) return false;
+    if (isHeld(bead, holder)) return true;
+    if (takeOver !== null && (await isIdle(bead))) return claimIdle(bead.id, holder, takeOver);
+    return isClaimable(bead, holder) && take(beads, bead, holder);
+  };
   return {
     isIdle,
     claim: async (id, holder) => {
       const bead = await showBead(beads, id);
-      if (bead === null || bead.type === "epic") return false;
-      if (isHeld(bead, holder)) return true;
-      if (takeOver !== null && (await isIdle(bead))) return claimIdle(id, holder, takeOver);
-      return isClaimable(bead, holder) && take(beads, bead, holder);
+      return bead?.type !== "epic" && (await claim(bead, holder));
     },
+    claimEpic: async (id, holder) => await claim(await showBead(beads, id), holder),
     held: async (id, holder, isTold) => {
       const bead = await showBead(beads, id);
       if (bead !== null && isHeld(bead, holder)) return bead;

@@ -38,7 +38,7 @@ async function findFollowUp(beads: Beads, source: string): Promise<Bead | null> 
   return null;
 }
 
-async function create(beads: Beads, source: string, { title, body }: Text): Promise<string> {
+async function create(beads: Beads, source: string, { title, body, inEpic = false }: Text): Promise<string> {
   // What a trigger of a whole run found comes from no issue.
   const isIssue = (await showBead(beads, source)) !== null;
   const args = [
@@ -46,9 +46,9 @@ async function create(beads: Beads, source: string, { title, body }: Text): Prom
     // A leading dash would be read as an option.
     title.replace(/^[-\s]+/, ""),
     "--type=task",
-    "--priority=3",
+    inEpic ? "--priority=1" : "--priority=3",
     `--labels=${labels.followUp}`,
-    ...(isIssue ? [`--deps=discovered-from:${source}`] : []),
+    ...(isIssue ? [`--deps=${inEpic ? "parent-child" : "discovered-from"}:${source}`] : []),
     `--description=${fitArgument([followUpMark(source), ...paragraphsOf(body)], source)}`,
   ];
   const { stdout } = await beads.call(args, { tries: 1 });

@@ -61,6 +61,7 @@ describe("an issue", () => {
       labels: [],
       parent: null,
       blockers: [],
+      children: [],
     });
   });
 
@@ -87,6 +88,19 @@ describe("an issue", () => {
       { blockers: [{ id: "b", status: null }] },
     ],
     [{ dependencies: [{ issue_id: "a", depends_on_id: "e", type: "parent-child" }] }, { blockers: [], parent: "e" }],
+    [
+      {
+        dependents: [
+          { id: "c", status: "closed", dependency_type: "parent-child" },
+          { id: "d", dep_type: "blocks" },
+        ],
+      },
+      { children: [{ id: "c", status: "closed" }] },
+    ],
+    [
+      { dependents: [{ issue_id: "c", depends_on_id: "a", type: "parent-child" }] },
+      { children: [{ id: "c", status: null }] },
+    ],
     [{ dependencies: [{ id: "s", dependency_type: "discovered-from" }] }, { blockers: [], parent: null }],
   ])("with %j is read as %j", (given, expected) => {
     expect(read(given)).toMatchObject(expected);

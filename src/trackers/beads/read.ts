@@ -20,6 +20,8 @@ export interface Bead {
   readonly parent: string | null;
   /** What must be closed first; status null: the answer did not say. */
   readonly blockers: readonly { readonly id: string; readonly status: string | null }[];
+  /** Of an epic, in its details only. */
+  readonly children: readonly { readonly id: string; readonly status: string | null }[];
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -82,6 +84,7 @@ function toBead(fields: Fields): Bead | null {
   const id = toText(fields.id);
   if (id === null) return null;
   const dependencies = toDependencies(fields.dependencies, id);
+  const dependents = toDependencies(fields.dependents, id);
   return {
     id,
     title: toText(fields.title) ?? id,
@@ -95,7 +98,8 @@ function toBead(fields: Fields): Bead | null {
     assignee: toText(fields.assignee),
     labels: Array.isArray(fields.labels) ? fields.labels.filter((label) => typeof label === "string") : [],
     parent: toText(fields.parent) ?? dependencies.find(({ type }) => type === "parent-child")?.id ?? null,
-    blockers: dependencies.filter(({ type }) => type === "blocks").map(({ id, status }) => ({ id, status })),
+    blockers: linked(dependencies, "blocks"),
+    children: linked(dependents, "parent-child"),
   };
 }
 
@@ -105,13 +109,17 @@ interface Dependency {
   readonly status: string | null;
 }
 
+function linked(links: readonly Dependency[], kind: string): Bead["blockers"] {
+  return links.filter(({ type }) => type === kind).map(({ id, status }) => ({ id, status }));
+}
+
 /** Lists show the record (`depends_on_id`, `type`), details the other issue with the kind of the link. */
 function toDependencies(value: unknown, owner: string): Dependency[] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((each: unknown) => {
     if (!isFields(each)) return [];
-    const id = toText(each.depends_on_id) ?? toText(each.id);
-    if (id === null || id === owner) return [];
+    const id = [each.depends_on_id, each.issue_id, each.id].map(toText).find((name) => name !== null && name !== owner);
+    if (id === undefined || id === null) return [];
     const type = toText(each.dependency_type) ?? toText(each.dep_type) ?? toText(each.type) ?? "blocks";
     return [{ id, type, status: toText(each.status) }];
   });

@@ -56,7 +56,7 @@ function mayBe({ id }: Bead, scope: Scope): boolean {
   return scope.type !== "ids" || scope.ids.includes(id);
 }
 
-function scopeTest(beads: Beads, scope: Scope): (bead: Bead) => Promise<boolean> {
+export function scopeTest(beads: Beads, scope: Scope): (bead: Bead) => Promise<boolean> {
   const parents = new Map<string, Promise<string | null>>();
   const parentOf = (id: string): Promise<string | null> => {
     const known = parents.get(id) ?? showBead(beads, id).then((bead) => bead?.parent ?? null);

@@ -1,0 +1,147 @@
+import { join } from "node:path";
+import type { AgentPlace } from "../agents/place.js";
+import { reviewerSource } from "../config/reviewer.js";
+import type { Agent, Reviewer } from "../core/ports/agent.js";
+import type { Tracker } from "../core/ports/tracker.js";
+import type {
+  AgentChoice,
+  AgentKind,
+  AgentSettings,
+  ReviewerKind,
+  ReviewerSettings,
+  Settings,
+} from "../core/settings.js";
+import { UserError } from "../lib/errors.js";
+import type { Home } from "../lib/home.js";
+import type { Store } from "../store/store.js";
+import { packageRoot } from "./package-root.js";
+
+/** The only place that names concrete adapters, each loaded when it is used. */
+const notYet = (kind: string) => async (): Promise<never> => {
+  throw new UserError(`${kind} is not available yet`);
+};
+
+function programPath(name: string): string {
+  return join(packageRoot(), "dist", name);
+}
+
+function placeIn(env: NodeJS.ProcessEnv): AgentPlace {
+  const programs = {
+    node: process.execPath,
+    hook: programPath("hook.js"),
+    piGuard: programPath("pi-guard.js"),
+    acp: programPath("acp.js"),
+  };
+  return { env, programs };
+}
+
+/** The tables are complete, so that the compiler finds a missing kind. */
+const agents: Record<AgentKind, (settings: AgentSettings, place: AgentPlace) => Promise<Agent>> = {
+  claude: notYet("agent.type claude"),
+  codex: notYet("agent.type codex"),
+  pi: notYet("agent.type pi"),
+  acp: notYet("agent.type acp"),
+  command: async (settings) => (await import("../agents/command.js")).commandAgent(settings),
+  scripted: async (settings) => {
+    const { scriptedAgent } = await import("../agents/scripted/adapter.js");
+    return scriptedAgent(settings, { program: programPath("scripted.js") });
+  },
+};
+
+/** The agent itself, or another one that is named in one line: it keeps what its own line does not say. */
+export async function loadAgent(
+  settings: AgentSettings,
+  choice: AgentChoice | null,
+  env: NodeJS.ProcessEnv,
+): Promise<Agent> {
+  if (choice === null) return await agents[settings.type](settings, placeIn(env));
+  const own = choice.command.length === 0 && choice.type === settings.type ? settings.command : choice.command;
+  return await agents[choice.type]({ ...settings, ...choice, command: own }, placeIn(env));
+}
+
+async function claudeAs(model: string, { type, env }: AgentSettings): Promise<AgentChoice> {
+  const { agentEnvironment } = await import("../config/resolve.js");
+  const visible = type === "claude" ? env : agentEnvironment("claude");
+  return { type: "claude", model, effort: null, command: [], env: visible };
+}
+
+interface ReviewerPlace {
+  readonly name: string;
+  readonly settings: Settings;
+  readonly env: NodeJS.ProcessEnv;
+}
+const reviewers: Record<
+  Exclude<ReviewerKind, "panel">,
+  (chosen: ReviewerSettings, place: ReviewerPlace) => Promise<Reviewer>
+> = {
+  cerberus: async ({ cerberus }, { name, env }) => {
+    const { cerberusReviewer } = await import("../reviewers/cerberus.js");
+    return cerberusReviewer({ name, settings: cerberus, program: programPath("cerberus.js"), env });
+  },
+  agent_sdk: async (chosen, { name, settings, env }) => {
+    const { agentReviewer } = await import("../reviewers/agent-sdk.js");
+    const choice = chosen.agent_sdk_agent ?? (await claudeAs(chosen.agent_sdk_model, settings.agent));
+    const agent = await loadAgent(settings.agent, choice, env);
+    const { model, effort } = choice;
+    return agentReviewer({ name, agent, model, effort, timeoutSeconds: chosen.agent_sdk_timeout });
+  },
+  command: async ({ command }, { name }) =>
+    (await import("../reviewers/command.js")).commandReviewer({ name, command }),
+};
+interface TrackerPlace {
+  readonly store: Store;
+  readonly projectId: string;
+  readonly repoPath: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly home: Home;
+}
+export const trackers: Record<Settings["tracker"]["type"], (place: TrackerPlace) => Promise<Tracker>> = {
+  local: async ({ store, projectId }) =>
+    (await import("../trackers/local.js")).localTracker(store.workItems, projectId),
+  beads: async ({ store, repoPath, env, home }) => {
+    const { beadsTracker, missingBeads } = await import("../trackers/beads.js");
+    const missing = missingBeads({ cwd: repoPath, env });
+    if (missing) throw new UserError(missing.message, { hint: missing.hint, code: "program-missing" });
+    return beadsTracker(
+      { cwd: repoPath, env },
+      { lockFolder: join(home.root, "locks", "beads"), isOver: isOverIn(store) },
+    );
+  },
+  github: notYet("tracker.type github"),
+};
+
+/** A run that this home does not know may be another machine's, and alive. */
+function isOverIn(store: Store): (runId: string) => Promise<boolean> {
+  return async (runId) => {
+    const known = (await store.runs(null, 10_000)).some((run) => run.runId === runId);
+    return known && !(await store.unfinishedRuns(null)).some(({ run }) => run.runId === runId);
+  };
+}
+
+/** One reviewer per slot: the panel's members, or the one there is. None when no review is enabled. */
+export async function loadReviewers(settings: Settings, env: NodeJS.ProcessEnv): Promise<Map<string, Reviewer>> {
+  const { section, reviewer } = reviewerSource(settings);
+  if (section === "default") return new Map();
+  const { reviewer_type: kind } = reviewer;
+  if (kind !== "panel") return new Map([[kind, await reviewers[kind](reviewer, { name: kind, settings, env })]]);
+  const members = reviewer.panel.map(async (member) => {
+    const { name, reviewer_type } = member;
+    return [name, await reviewers[reviewer_type](member, { name, settings, env })] as const;
+  });
+  return new Map(await Promise.all(members));
+}
+
+/** Every program that a run would start, by what it is for. */
+export async function loadPrograms(
+  settings: Settings,
+  env: NodeJS.ProcessEnv,
+): Promise<readonly { readonly name: string; readonly program: Agent | Reviewer }[]> {
+  const { fallback } = settings.agent;
+  const other = fallback && { name: "agent.fallback", program: await loadAgent(settings.agent, fallback, env) };
+  const reviewing = [...(await loadReviewers(settings, env))];
+  return [
+    { name: "agent", program: await loadAgent(settings.agent, null, env) },
+    ...(other ? [other] : []),
+    ...reviewing.map(([slot, program]) => ({ name: `reviewer ${slot}`, program })),
+  ];
+}

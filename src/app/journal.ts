@@ -1,0 +1,73 @@
+import { addUsage } from "../core/budget.js";
+import type { IssueEffect } from "../core/issue/effects.js";
+import type { IssueEvent } from "../core/issue/events.js";
+import type { IssueLife } from "../core/issue/state.js";
+import { project } from "../core/project.js";
+import type { RunReport } from "../core/report.js";
+import type { RunEffect, RunEvent } from "../core/run/effects.js";
+import type { RunState } from "../core/run/state.js";
+import type { Settings } from "../core/settings.js";
+import type { History, Journal } from "../run/context.js";
+import { resumeFrom } from "../run/resume.js";
+import type { Store } from "../store/store.js";
+
+interface Frame {
+  readonly runId: string;
+  readonly projectId: string;
+  readonly settings: Settings;
+}
+
+/** How the machines' states cross the store: a life's ledger is rows of its own, its state is JSON. */
+export function journalOf(store: Store, { runId, projectId }: Frame): Journal {
+  return {
+    run: (machine) =>
+      store.log<RunState, RunEvent, RunEffect, RunReport>({
+        machine,
+        kind: "run",
+        runId,
+        codec: {
+          encode: (state) => state,
+          decode: (state) => state as RunState,
+          rows: (event) => project(event, null),
+        },
+      }),
+    life: (machine, issueId) =>
+      store.log<IssueLife, IssueEvent, IssueEffect, RunReport>({
+        machine,
+        kind: "issue",
+        runId,
+        codec: {
+          encode: (life) => life.state,
+          decode: (state, findings) => ({ state: state as IssueLife["state"], ledger: { issueId, findings } }),
+          ledgerIssue: { projectId, issueId },
+          rows: (event, life) => project(event, life.ledger),
+        },
+      }),
+  };
+}
+
+export function historyOf(store: Store, { runId, projectId, settings }: Frame): History {
+  const ledger = async (issueId: string) => ({
+    issueId,
+    findings: await store.findings({ projectId, issueId, all: true }),
+  });
+  return {
+    ledger,
+    record: async (issueId) => (await store.issueRecord(runId, issueId))?.record ?? null,
+    landed: async (issueId) => {
+      const { base_sha: baseSha = null, commit = null } = (await store.lastRecord(projectId, issueId))?.record ?? {};
+      return baseSha === null || commit === null ? null : { baseSha, commit };
+    },
+    spent: async () => {
+      const own = (await store.run(runId)).record.trigger_usage;
+      const used = (await store.issueRecords(runId)).map(({ record }) => record.usage);
+      return [...used, ...(own ? [own] : [])].reduce(addUsage, { tokens: 0, usd: 0 });
+    },
+    hadLife: async (issueId) => (await store.issueRecord(runId, issueId)) !== null,
+    nextLife: (issueId) => store.nextLife(projectId, issueId),
+    resumeFrom: async (issueId) => {
+      const last = await store.lastRecord(projectId, issueId);
+      return last === null ? null : resumeFrom(last, await ledger(issueId), settings.agent.type);
+    },
+  };
+}

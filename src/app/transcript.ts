@@ -1,0 +1,34 @@
+import { basename } from "node:path";
+import type { AgentEvent } from "../core/ports/agent-event.js";
+import type { Settings } from "../core/settings.js";
+import { readJson } from "../lib/files.js";
+import { readLines } from "../lib/follow-file.js";
+import { filesOf } from "../run/perform/turn-files.js";
+import { loadAgent, loadReviewers } from "./adapters.js";
+
+interface Attempt {
+  readonly settings: Settings;
+  readonly env: NodeJS.ProcessEnv;
+  readonly folder: string;
+}
+
+const longestLine = 16 * 1024 * 1024;
+
+/** What the turn in a folder did, from its program's own stream; null: its program tells nothing of the kind. */
+export async function readTranscript(attempt: Attempt): Promise<AsyncIterable<AgentEvent> | null> {
+  const files = filesOf(attempt.folder);
+  const reader = (await programOf(attempt))?.reader?.(files);
+  if (!reader) return null;
+  return (async function* () {
+    for await (const line of readLines(files.stdout, longestLine)) yield* reader.line(line);
+  })();
+}
+
+async function programOf({ settings, env, folder }: Attempt) {
+  const [, slot] = /^\d+-review-(.+)$/.exec(basename(folder)) ?? [];
+  if (slot !== undefined && slot !== "followup") return (await loadReviewers(settings, env)).get(slot);
+  const attempt = await readJson(`${folder}/attempt.json`);
+  const effect = typeof attempt === "object" && attempt !== null && "effect" in attempt ? attempt.effect : null;
+  const byFallback = typeof effect === "object" && effect !== null && "fallback" in effect;
+  return await loadAgent(settings.agent, byFallback ? settings.agent.fallback : null, env);
+}

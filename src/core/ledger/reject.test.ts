@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import type { Ledger, Remark } from "../finding.js";
+import { emptyLedger, raise, reject, resolveStage, settledFindings } from "./ledger.js";
+import type { Visit } from "./visit.js";
+
+const remark: Remark = {
+  file: "a.ts",
+  line_start: 10,
+  line_end: 12,
+  priority: 1,
+  title: "Null deref",
+  body: { text: "b" },
+};
+const visit = (number: number, remarks: Remark[], source: "review" | "gate" = "review"): Visit => ({
+  stage: "security",
+  source,
+  reviewer: "security",
+  outcome: "fail",
+  visit: number,
+  at: number * 100,
+  commit: null,
+  runId: "r1",
+  remarks,
+});
+const idIn = (ledger: Ledger) => ledger.findings[0]?.id ?? "";
+const raised = raise(emptyLedger("i1"), visit(1, [remark])).ledger;
+const objection = { id: idIn(raised), reason: "checked above" };
+const dropped = resolveStage(reject(raised, [objection]).ledger, { stage: "security", at: 200, commit: "c" }).ledger;
+
+describe("an objection of the implementer", () => {
+  it("leaves the finding open, and is told once", () => {
+    const { ledger, reports } = reject(raised, [objection]);
+    expect(ledger.findings[0]).toMatchObject({ status: "open", rejected: "checked above" });
+    expect(reports).toMatchObject([{ type: "finding-rejected", finding: objection.id, reason: "checked above" }]);
+  });
+
+  it("may name the finding by the beginning of its id, and an unknown id changes nothing", () => {
+    expect(reject(raised, [{ ...objection, id: objection.id.slice(0, 6) }]).reports).toHaveLength(1);
+    expect(reject(raised, [{ ...objection, id: "zzzz" }]).ledger).toEqual(raised);
+  });
+
+  it("says nothing about a command that fails", () => {
+    const gate = raise(emptyLedger("i1"), visit(1, [remark], "gate")).ledger;
+    expect(reject(gate, [{ ...objection, id: idIn(gate) }]).reports).toEqual([]);
+  });
+
+  it("is forgotten when the reviewer reports the finding again", () => {
+    const again = raise(reject(raised, [objection]).ledger, visit(2, [remark])).ledger;
+    expect(again.findings[0]).toMatchObject({ status: "open", rejected: null });
+    expect(settledFindings(again)).toEqual([]);
+  });
+
+  it("settles the finding when the reviewer drops it", () => {
+    expect(dropped.findings[0]).toMatchObject({ status: "resolved", reason: "rejected: checked above" });
+    expect(settledFindings(dropped)).toHaveLength(1);
+  });
+
+  it.each([
+    ["stays settled when it is only said again", {}, "resolved"],
+    ["comes back with new evidence", { newEvidence: true as const }, "open"],
+    ["comes back when it is worse", { priority: 0 }, "open"],
+  ])("%s", (_, more, status) => {
+    expect(raise(dropped, visit(3, [{ ...remark, ...more }])).ledger.findings[0]?.status).toBe(status);
+  });
+});

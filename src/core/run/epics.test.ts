@@ -1,0 +1,157 @@
+import { describe, expect, it } from "vitest";
+import type { RunEvent } from "./effects.js";
+import { epicCompletion, Run, triggers } from "./fixture.js";
+import type { RunPolicy } from "./step.js";
+
+type TriggerEnded = Extract<RunEvent, { type: "trigger-ended" }>;
+type EpicChecked = Extract<RunEvent, { type: "epic-checked" }>;
+
+const top = { id: "e", isTop: true };
+const owedOf = (run: Run, kind: string) => [...run.owed.values()].filter((one) => one.kind === kind);
+const logs = (run: Run) => run.reports.flatMap((one) => (one.type === "log" ? [one.text] : []));
+const firing = (run: Run) =>
+  [...run.owed.values()].flatMap((one) =>
+    one.kind === "trigger" ? [`${one.start.name} ${one.start.epic ?? ""}`.trim()] : [],
+  );
+
+function begin(policy: Partial<RunPolicy>): Run {
+  return new Run(policy).prepared();
+}
+function inEpic(run: Run, id: string): Run {
+  const start = { issueId: id, title: id, life: 1, resume: null, parent: "e" };
+  return run.arrive({ type: "picked", key: run.picking(), start });
+}
+function looked(run: Run, epic: EpicChecked["epic"], how?: EpicChecked["how"]): Run {
+  const key = owedOf(run, "epic")[0]?.key ?? "";
+  return run.arrive({ type: "epic-checked", key, epic, ...(how ? { how } : {}) });
+}
+const seen = (run: Run, ...due: (typeof top)[]) =>
+  run.arrive({ type: "epics-seen", key: owedOf(run, "epics")[0]?.key ?? "", due });
+function ended(run: Run, patch: Partial<TriggerEnded> = {}): Run {
+  const key = owedOf(run, "trigger")[0]?.key ?? "";
+  const nothing = { reason: null, commands: [], code_review_result: null, abort: false, trackerOwed: false };
+  return run.arrive({ type: "trigger-ended", key, result: "pass", folders: 1, ...nothing, ...patch });
+}
+const lacking = { result: "fail", reason: "code_review", followUp: "f" } as const;
+
+describe("the verification of an epic", () => {
+  it("comes before its completion, which fires; the run goes on with what waited for it", () => {
+    const run = begin({ verify: "now", triggers: triggers({ epic_completion: epicCompletion() }) });
+    inEpic(run, "a").none().end("a", "success").none();
+    expect(owedOf(run, "epic")).toMatchObject([{ child: "a", verify: true }]);
+    looked(run, top, "due");
+    expect(firing(run)).toEqual(["epic_verification e"]);
+    ended(run);
+    expect(logs(run)).toContain("epic e completed: all of its children are, and it was verified");
+    expect(run.picking()).not.toBe("no pick is owed");
+    expect(firing(run)).toEqual(["epic_completion"]);
+    ended(run).none();
+    expect(run.finished()).toMatchObject({ exit_code: 0 });
+  });
+
+  it("that finds defects leaves it open: the issue for them is taken, then it is verified again", () => {
+    const run = begin({ verify: "now" });
+    inEpic(run, "a").none().end("a", "success").none();
+    ended(looked(run, top, "due"), lacking);
+    expect(logs(run).at(-1)).toBe(
+      "epic e is not completed: its verification failed (code_review); f is to be done first",
+    );
+    inEpic(run, "f").none().end("f", "success").none();
+    ended(looked(run, top, "due")).none();
+    expect(run.finished()).toMatchObject({ status: "succeeded", exit_code: 0 });
+  });
+
+  it("is done three times at most, and an epic that stays open makes exit 1", () => {
+    const run = begin({ verify: "now" });
+    for (const id of ["a", "b", "c"]) {
+      inEpic(run, id).none().end(id, "success").none();
+      ended(looked(run, top, "due"), lacking);
+    }
+    inEpic(run, "d").none().end("d", "success").none();
+    looked(run, top, "due");
+    expect(firing(run)).toEqual([]);
+    expect(run.finished()).toMatchObject({ status: "failed", exit_code: 1, success_count: 4 });
+  });
+
+  it("that somebody else does is left to them", () => {
+    const run = begin({ verify: "now" });
+    inEpic(run, "a").none().end("a", "success").none();
+    ended(looked(run, top, "due"), { result: "fail", reason: "not_claimed" });
+    expect(run.finished()).toMatchObject({ exit_code: 0 });
+  });
+
+  it("is left to the next run by one that may not review", () => {
+    const run = begin({ verify: "later" });
+    inEpic(run, "a").none().end("a", "success").none();
+    looked(run, top, "due");
+    expect(logs(run)).toEqual(["epic e is due: the next run verifies it"]);
+    expect(run.finished()).toMatchObject({ exit_code: 0 });
+  });
+});
+
+describe("epics that others have completed", () => {
+  it("are found at the start, on changes of the board and before the end", () => {
+    const run = begin({ findsEpics: true, verify: "never" });
+    seen(run, top);
+    expect(owedOf(run, "epic")).toMatchObject([{ epic: "e" }]);
+    looked(run, top);
+    run.pick("x").none();
+    run.arrive({ type: "board-changed", key: owedOf(run, "board")[0]?.key ?? "" });
+    seen(run).none().end("x", "success").none();
+    expect(run.finished()).toBeUndefined();
+    seen(run);
+    expect(run.finished()).toMatchObject({ exit_code: 0 });
+  });
+
+  it("are verified once: in vain, they wait for a change of their own", () => {
+    const run = begin({ findsEpics: true, verify: "now" });
+    seen(run, top).none();
+    ended(run, { result: "fail", reason: "code_review" }).none();
+    seen(run, top);
+    expect(firing(run)).toEqual([]);
+    expect(run.finished()).toMatchObject({ exit_code: 1 });
+  });
+
+  it("are not looked for by a run that was told to end", () => {
+    const run = begin({ findsEpics: true }).pick("x").signal("drain").end("x", "success");
+    seen(run);
+    expect(run.finished()).toMatchObject({ exit_code: 130 });
+  });
+});
+
+describe("epic_completion on failure", () => {
+  const both = (fireOn: "failure" | "both" | "success") =>
+    begin({ triggers: triggers({ epic_completion: epicCompletion("all", fireOn) }) });
+
+  it.each([
+    ["failure", ["epic_completion"]],
+    ["both", ["epic_completion"]],
+    ["success", []],
+  ] as const)("with fire_on %s, an epic none of whose issues can go on fires %j", (fireOn, fired) => {
+    const run = both(fireOn);
+    inEpic(run, "a").none().end("a", "failed").none();
+    if (fireOn !== "success") looked(run, top, "failed");
+    expect(firing(run)).toEqual(fired);
+    for (const _ of fired) ended(run);
+    if (fireOn !== "success") looked(run, top, "failed");
+    expect(run.finished()).toMatchObject({ exit_code: 1 });
+    expect(run.reports.filter((one) => one.type === "trigger-started")).toHaveLength(fired.length);
+  });
+
+  it("looks again when nothing is left, because the others may have waited for the one that failed", () => {
+    const run = both("failure");
+    inEpic(run, "a").none().end("a", "escalated").none();
+    looked(run, null);
+    expect(owedOf(run, "epic")).toMatchObject([{ child: "a", failing: "at-last" }]);
+    looked(run, top, "failed");
+    expect(firing(run)).toEqual(["epic_completion"]);
+  });
+
+  it("fires when a verification failed, and goes up to the epic above", () => {
+    const run = begin({ verify: "now", triggers: triggers({ epic_completion: epicCompletion("all", "failure") }) });
+    inEpic(run, "a").none().end("a", "success").none();
+    ended(looked(run, { id: "e", isTop: false }, "due"), { result: "fail", reason: "code_review" });
+    expect(firing(run)).toEqual(["epic_completion"]);
+    expect(owedOf(run, "epic")).toMatchObject([{ child: "e", failing: "so-far" }]);
+  });
+});

@@ -1,0 +1,150 @@
+import type { EpicName } from "../ports/tracker.js";
+import type { EpicLook, RunEffect, RunEvent, TriggerResult } from "./effects.js";
+import { isEnding, type RunStep } from "./step.js";
+import { queueTrigger, setTriggers, triggersOf } from "./trigger-state.js";
+
+/**
+ * What becomes of epics. One is completed when none of its children is open, where there is a reviewer only after its
+ * verification passed; nothing else completes it. A run that finds defects verifies the epic again when the issue for
+ * them is done, a few times at most, so that a reviewer who never agrees cannot keep it going.
+ */
+const verificationsMax = 3;
+const namesMax = 100;
+type EpicChecked = Extract<RunEvent, { type: "epic-checked" }>;
+type EpicEffect = Extract<RunEffect, { kind: "epic" | "epics" }>;
+type WithoutKey<E> = E extends unknown ? Omit<E, "key"> : never;
+
+/** An issue of an epic, or an epic in another, has ended. */
+export function lookAbove(step: RunStep, child: string, at: "so-far" | "at-last" = "so-far"): void {
+  const verify = step.policy.verify === "now" || step.policy.verify === "later";
+  const look: EpicLook = { ...(verify ? { verify } : {}), ...(firesOn(step, "failure") ? { failing: at } : {}) };
+  oweLook(step, { kind: "epic", child, ...look });
+}
+
+/** An issue in an epic has not succeeded: whether the epic can go on is known for sure only at the end. */
+export function noteFailing(step: RunStep, child: string): void {
+  if (!firesOn(step, "failure")) return;
+  const { failing = [] } = triggersOf(step.state);
+  setTriggers(step, { failing: [...failing.filter((one) => one !== child), child].slice(-namesMax) });
+  lookAbove(step, child);
+}
+
+/** Whatever others, people and runs, have completed. */
+export function searchEpics(step: RunStep): void {
+  if (!step.policy.findsEpics || isEnding(step.state)) return;
+  setTriggers(step, { searched: step.state.picks });
+  oweLook(step, { kind: "epics" });
+}
+
+/** Nothing else is left to do. True: something was found to look at. */
+export function lookAtLast(step: RunStep): boolean {
+  if (isEnding(step.state)) return false;
+  const { failing = [], searched } = triggersOf(step.state);
+  setTriggers(step, { ...(failing.length > 0 ? { failing: [] } : {}) });
+  for (const child of failing) lookAbove(step, child, "at-last");
+  if (searched !== step.state.picks) searchEpics(step);
+  return triggersOf(step.state).looking.length > 0;
+}
+
+export function epicsSeen(step: RunStep, key: string, due: readonly EpicName[]): void {
+  settleLook(step, key);
+  const { verified = {} } = triggersOf(step.state);
+  for (const epic of due) {
+    if (step.policy.verify === "never") oweLook(step, { kind: "epic", epic: epic.id });
+    // Tried in vain: it is looked at again when something of it has changed.
+    else if (verified[epic.id] === undefined) verifyEpic(step, epic);
+  }
+}
+
+export function epicChecked(step: RunStep, { key, epic, how }: EpicChecked) {
+  settleLook(step, key);
+  if (epic === null) return;
+  if (how === "failed") return epicFailed(step, epic, "none of its issues can go on");
+  if (how === "due") return verifyEpic(step, epic);
+  epicCompleted(step, epic, "all of its children are; not verified: no reviewer is configured");
+}
+
+/** A look that broke: the epic stays as it is. */
+export function lookBroke(step: RunStep, key: string): boolean {
+  if (!triggersOf(step.state).looking.includes(key)) return false;
+  settleLook(step, key);
+  return true;
+}
+
+/** Only a verdict counts: an epic that nobody could judge stays open, and the run has not succeeded. */
+export function verificationEnded(step: RunStep, epic: EpicName, ended: TriggerResult) {
+  const { verified = {} } = triggersOf(step.state);
+  const { [epic.id]: times = 0, ...others } = verified;
+  if (ended.result === "pass") {
+    setTriggers(step, { verified: others });
+    return epicCompleted(step, epic, "all of its children are, and it was verified");
+  }
+  if (isEnding(step.state)) return;
+  const told = `epic ${epic.id} is not completed`;
+  if (ended.reason === "not_claimed" || ended.reason === "not_due") {
+    return step.log("info", `${told} by this run: it has an open child, or somebody else has it`);
+  }
+  setTriggers(step, { verified: { ...others, [epic.id]: times + 1 } });
+  const next =
+    ended.followUp === undefined ? "the next run verifies it again" : `${ended.followUp} is to be done first`;
+  step.log("warn", `${told}: its verification failed (${ended.reason}); ${next}`);
+  epicFailed(step, epic, "its verification failed");
+}
+
+/** Some epic that this run has verified is still open. */
+export function hasUnverified(step: Pick<RunStep, "state">): boolean {
+  return Object.keys(triggersOf(step.state).verified ?? {}).length > 0;
+}
+
+function verifyEpic(step: RunStep, epic: EpicName) {
+  const { verified = {}, running, queue } = triggersOf(step.state);
+  const isAtIt = [running, ...queue].some((one) => one?.epic?.id === epic.id);
+  if (isAtIt || isEnding(step.state)) return;
+  if (step.policy.verify === "later") return step.log("info", `epic ${epic.id} is due: the next run verifies it`);
+  const times = verified[epic.id] ?? 0;
+  if (times >= verificationsMax) {
+    return step.log("warn", `epic ${epic.id} was verified ${times} times in vain: the next run looks at it again`);
+  }
+  queueTrigger(step, { name: "epic_verification", about: `epic_id=${epic.id}`, epic });
+}
+
+function epicCompleted(step: RunStep, epic: EpicName, why: string): void {
+  const { epics } = triggersOf(step.state);
+  if (epics.includes(epic.id)) return;
+  setTriggers(step, { epics: [...epics, epic.id].slice(-namesMax) });
+  step.log("info", `epic ${epic.id} completed: ${why}`);
+  if (!epic.isTop) lookAbove(step, epic.id);
+  fire(step, epic, "success");
+}
+
+/** At most once in a run. */
+function epicFailed(step: RunStep, epic: EpicName, why: string): void {
+  const { failedEpics = [] } = triggersOf(step.state);
+  if (!firesOn(step, "failure") || failedEpics.includes(epic.id)) return;
+  setTriggers(step, { failedEpics: [...failedEpics, epic.id].slice(-namesMax) });
+  step.log("warn", `epic ${epic.id} failed: ${why}`);
+  if (!epic.isTop) noteFailing(step, epic.id);
+  fire(step, epic, "failure");
+}
+
+function fire(step: RunStep, epic: EpicName, outcome: "success" | "failure"): void {
+  if (!firesOn(step, outcome)) return;
+  if (step.policy.triggers?.epic_completion?.epic_depth === "top_level" && !epic.isTop) return;
+  queueTrigger(step, { name: "epic_completion", about: `epic_id=${epic.id}` });
+}
+
+function firesOn({ policy }: RunStep, outcome: "success" | "failure"): boolean {
+  const on = policy.triggers?.epic_completion?.fire_on;
+  return on === "both" || on === outcome;
+}
+
+function oweLook(step: RunStep, look: WithoutKey<EpicEffect>): void {
+  const { looks, looking } = triggersOf(step.state);
+  const key = `epic:${looks + 1}`;
+  setTriggers(step, { looks: looks + 1, looking: [...looking, key] });
+  step.effects.push({ ...look, key });
+}
+
+function settleLook(step: RunStep, key: string): void {
+  setTriggers(step, { looking: triggersOf(step.state).looking.filter((one) => one !== key) });
+}

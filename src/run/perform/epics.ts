@@ -1,0 +1,60 @@
+import type { EpicName, Epics, Issue } from "../../core/ports/tracker.js";
+import type { RunEffect, RunEvent } from "../../core/run/effects.js";
+import type { Settled } from "../../durable/types.js";
+import type { RunContext } from "../context.js";
+
+type EpicEffect = Extract<RunEffect, { readonly kind: "epic" }>;
+type EpicsEffect = Extract<RunEffect, { readonly kind: "epics" }>;
+type Checked = Omit<Extract<RunEvent, { readonly type: "epic-checked" }>, "type" | "key">;
+
+const nothing: Checked = { epic: null };
+const note = "all of its children are completed";
+
+/** What has come to its end above an issue, or by itself; a holder that completed an epic is told so again. */
+export async function performEpic(run: RunContext, effect: EpicEffect): Promise<Settled<RunEvent>> {
+  const { epics } = run.tracker;
+  const checked = epics ? await check(run, epics, effect) : nothing;
+  return { event: { type: "epic-checked", key: effect.key, ...checked } };
+}
+
+export async function performEpics(run: RunContext, effect: EpicsEffect): Promise<Settled<RunEvent>> {
+  const query = { scope: run.options.scope, holder: run.runId };
+  const due = (await run.tracker.epics?.due(query)) ?? [];
+  return { event: { type: "epics-seen", key: effect.key, due } };
+}
+
+async function check(run: RunContext, epics: Epics, effect: EpicEffect): Promise<Checked> {
+  const child = "child" in effect ? await run.tracker.get(effect.child) : null;
+  const id = "epic" in effect ? effect.epic : (child?.parent ?? null);
+  const epic = id === null ? null : await run.tracker.get(id);
+  if (epic === null || epic.type !== "epic" || epic.status === "blocked") return nothing;
+  const name: EpicName = { id: epic.id, isTop: epic.parent === null };
+  const { verify = false, failing } = "child" in effect ? effect : {};
+  if (epic.status === "completed" && verify) return nothing;
+  const outlook = epic.status === "completed" ? "due" : await outlookOf(epics, epic.id);
+  if (outlook === "due") {
+    if (verify) return { epic: name, how: "due" };
+    return (await epics.complete(epic.id, run.runId, note)) ? { epic: name } : nothing;
+  }
+  const isLast = failing === "at-last" && child !== null && child.status !== "completed";
+  const failed = failing !== undefined && (isLast || outlook === "stuck");
+  return failed ? { epic: name, how: "failed" } : nothing;
+}
+
+/** Whoever linked two epics as each other's child gets an end all the same. */
+const deepest = 20;
+
+/** `due`: no child is open. `stuck`: some are, and each of them has ended badly. */
+async function outlookOf(epics: Epics, epic: string, depth = 0): Promise<"due" | "stuck" | "open"> {
+  const children = await epics.children(epic);
+  const open = children.filter(({ status }) => status !== "completed");
+  if (children.length === 0) return "open";
+  if (open.length === 0) return "due";
+  for (const child of open) if (!(await hasEndedBadly(epics, child, depth))) return "open";
+  return "stuck";
+}
+
+async function hasEndedBadly(epics: Epics, { id, type, status }: Issue, depth: number): Promise<boolean> {
+  if (type === "epic") return depth < deepest && (await outlookOf(epics, id, depth + 1)) === "stuck";
+  return status === "failed" || status === "quarantined" || status === "waiting_for_response";
+}

@@ -1,0 +1,193 @@
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { beadsWorld } from "../contract/beads-world.js";
+import { expectNothingLeft } from "./kill-loop.js";
+import { type Sandbox, until } from "./sandbox.js";
+import {
+  countRan,
+  failWith,
+  isWaitedFor,
+  pass,
+  promptsOf,
+  triggerBox,
+  triggerLines,
+  waitFor,
+} from "./trigger-world.js";
+
+/** One reviewer for everything: issues pass, the epic as the text says. */
+const reviewer = (epic: string) => `if [ "$RATCHET_STAGE_ID" = epic_verification ]; then\n${epic}\nelse ${pass}; fi`;
+/** Until the issue for what it found has landed. */
+const untilFixed = `if ls shop-*.txt >/dev/null 2>&1; then ${pass}; else ${failWith("There is no manual")}; fi`;
+
+async function withEpic(box: Sandbox): Promise<Sandbox> {
+  await box.add("e", { body: "Acceptance: there is a manual", more: ["--type", "epic"] });
+  for (const id of ["a", "b"]) await box.add(id, { more: ["--parent", "e"] });
+  return box;
+}
+const board = async (box: Sandbox): Promise<{ id: string; title: string; parent: string; status: string }[]> =>
+  JSON.parse((await box.ratchet("work", "list", "--all", "--json")).stdout);
+const verified = (box: Sandbox) => countRan(box, "review run epic_verification");
+
+test("an epic is completed after its reviewer has verified it, over the changes of its issues", async () => {
+  const box = triggerBox({
+    commands: { one: "true" },
+    triggers: { epic_completion: { commands: ["one"] } },
+    reviewer: reviewer(pass),
+    more: { max_agents: 1 },
+  });
+  await box.add("before");
+  expect((await box.ratchet("run")).code).toBe(0);
+  await withEpic(box);
+  const ended = await box.ratchet("run");
+  expect([ended.code, await box.status("e"), verified(box)]).toEqual([0, "completed", 1]);
+  expect(triggerLines(ended).filter((line) => line.includes("epic"))).toEqual([
+    "[trigger] epic_verification started: epic_id=e",
+    "[trigger] epic_verification completed: epic_id=e, result=pass",
+    "[trigger] epic_completion started: epic_id=e",
+    "[trigger] epic_completion completed: epic_id=e, result=pass",
+  ]);
+  const { run_id, issues } = await box.record();
+  const [prompt = ""] = promptsOf(box, { run: run_id, issue: "_run", what: "review-command" });
+  expect(prompt).toContain("Acceptance: there is a manual");
+  expect(prompt).toContain(`- a: Do a (${issues.a?.commit})`);
+  expect(prompt).toMatch(/\+implementer/);
+  expect(prompt).not.toContain("before.txt");
+  await expectNothingLeft(box, []);
+});
+
+test("what a verification finds becomes an issue in the epic; when that is done it is verified again", async () => {
+  const box = await withEpic(
+    triggerBox({ commands: {}, triggers: {}, reviewer: reviewer(untilFixed), more: { max_agents: 1 } }),
+  );
+  const ended = await box.ratchet("run");
+  const made = (await board(box)).find(({ id }) => !["e", "a", "b"].includes(id));
+  expect(made).toMatchObject({ parent: "e", status: "completed", title: "What epic e still lacks: Do e" });
+  expect([ended.code, await box.status("e"), verified(box)]).toEqual([0, "completed", 2]);
+  expect(ended.stdout).toContain(`its verification failed (code_review); ${made?.id} is to be done first`);
+  const findings = JSON.parse((await box.ratchet("findings", "e", "--all", "--json")).stdout);
+  expect(findings).toMatchObject([{ issue_id: "e", title: "There is no manual", status: "resolved" }]);
+});
+
+test("a reviewer without a verdict completes nothing, and a failed verification fires epic_completion on failure", async () => {
+  const box = await withEpic(
+    triggerBox({
+      commands: { one: "true" },
+      triggers: { epic_completion: { fire_on: "failure", commands: ["one"] } },
+      reviewer: reviewer("echo fine"),
+    }),
+  );
+  const ended = await box.ratchet("run");
+  expect([ended.code, await box.status("e"), verified(box)]).toEqual([1, "available", 3]);
+  expect((await board(box)).map(({ id }) => id).sort()).toEqual(["a", "b", "e"]);
+  expect(countRan(box, "one run")).toBe(1);
+  // The next run finds it by itself.
+  const { run_id } = await box.record();
+  box.script("review.sh", `cat >/dev/null\n${pass}\n`);
+  const again = await box.ratchet("run");
+  expect([again.code, await box.status("e")]).toEqual([0, "completed"]);
+  expect((await box.record()).run_id).not.toBe(run_id);
+});
+
+test("an epic whose verification was killed in the middle is verified once more by whoever goes on, and completed once", async () => {
+  const box = await withEpic(
+    triggerBox({
+      commands: { one: "true" },
+      triggers: { epic_completion: { commands: ["one"] } },
+      reviewer: reviewer(`${waitFor("go")}\n${pass}`),
+    }),
+  );
+  const run = box.start(["run"]);
+  await until("the epic is being verified", () => isWaitedFor(box, "go"));
+  const shown = JSON.parse((await box.ratchet("status", "--json")).stdout).runs[0].issues;
+  expect(shown).toContainEqual(expect.objectContaining({ issue_id: "_run", trigger: "epic_verification" }));
+  expect((await box.ratchet("status")).stdout).toContain("_run: epic_verification");
+  expect(await box.status("e")).toBe("claimed");
+  run.kill("SIGKILL");
+  await run.ended;
+  box.put("go", "");
+  const ended = await box.ratchet("run");
+  expect([ended.code, await box.status("e"), countRan(box, "one run")]).toEqual([0, "completed", 1]);
+  await expectNothingLeft(box, []);
+});
+
+test("an epic whose last child a person completes is noticed by a run that goes on, and by the next", async () => {
+  const box = triggerBox({
+    commands: { one: "true" },
+    triggers: { epic_completion: { commands: ["one"] } },
+    agent: `test "$RATCHET_ISSUE_ID" != slow || { ${waitFor("go")}; }`,
+    more: { max_agents: 2 },
+  });
+  await box.add("e", { more: ["--type", "epic"] });
+  await box.add("a", { more: ["--parent", "e"] });
+  await box.add("slow");
+  await box.ratchet("work", "block", "a", "--reason", "by hand");
+  const run = box.start(["run"]);
+  await until("the other issue is worked on", () => isWaitedFor(box, "go"));
+  await box.ratchet("work", "complete", "a");
+  await until("the epic is completed", () => run.stdout().includes("[trigger] epic_completion completed: epic_id=e"));
+  expect(run.stdout()).toContain("not verified: no reviewer is configured");
+  box.put("go", "");
+  expect((await run.ended).code).toBe(0);
+  await box.add("f", { more: ["--type", "epic"] });
+  await box.add("c", { more: ["--parent", "f"] });
+  await box.ratchet("work", "complete", "c");
+  expect((await box.ratchet("run")).code).toBe(0);
+  expect([await box.status("f"), countRan(box, "one run")]).toEqual(["completed", 2]);
+});
+
+test("an epic that cannot go on fires on failure, once, also when the rest waits for the issue that failed", async () => {
+  const box = triggerBox({
+    commands: { one: "true" },
+    triggers: { epic_completion: { fire_on: "both", commands: ["one"] } },
+    agent: "case $RATCHET_ISSUE_ID in bad*) exit 1 ;; esac",
+    more: { max_agents: 1 },
+  });
+  await box.add("e", { more: ["--type", "epic"] });
+  await box.add("bad", { more: ["--parent", "e"] });
+  await box.add("later", { more: ["--parent", "e", "--dep", "bad"] });
+  const ended = await box.ratchet("run");
+  expect([ended.code, await box.status("e"), countRan(box, "one run")]).toEqual([1, "available", 1]);
+  expect(ended.stdout).toContain("epic e failed: none of its issues can go on");
+});
+
+test("what the run's own reviewers cost is in its record, beside what each issue's did", async () => {
+  const verdict = '{"verdict":"pass","findings":[],"usage":{"input_tokens":10,"output_tokens":5,"cost_usd":0.5}}';
+  const box = await withEpic(
+    triggerBox({
+      commands: {},
+      triggers: {},
+      reviewer: `echo '${verdict}' >"$RATCHET_RESULT_FILE"`,
+      more: { max_agents: 1, budgets: { run: { usd: 10 } } },
+    }),
+  );
+  expect((await box.ratchet("run")).code).toBe(0);
+  const { trigger_usage, issues } = await box.record();
+  expect([trigger_usage, issues.a?.usage]).toEqual(
+    Array(2).fill({ input_tokens: 10, output_tokens: 5, cost_usd: 0.5 }),
+  );
+});
+
+test("an epic in beads is verified, lacks something, gets an issue, and is closed in the end", async () => {
+  const beads = beadsWorld({ program: "bd", envelope: true });
+  onTestFinished(beads.done);
+  await beads.add({ id: "e", type: "epic" });
+  await beads.add({ id: "a", parent: "e" });
+  const fixed = `if ls bd-*.txt >/dev/null 2>&1; then ${pass}; else ${failWith("There is no manual")}; fi`;
+  const box = triggerBox({
+    commands: { one: "true" },
+    triggers: { epic_completion: { fire_on: "both", commands: ["one"] } },
+    reviewer: reviewer(fixed),
+    more: { max_agents: 1, tracker: { type: "beads" } },
+  });
+  const env = { ...beads.env, PATH: `${join(beads.root, "bin")}:${process.env.PATH}` };
+  const ended = await box.start(["run"], { env }).ended;
+  expect(ended.code).toBe(0);
+  const { issues } = beads.state();
+  expect(issues.map(({ id, status }) => [id, status])).toEqual([
+    ["e", "closed"],
+    ["a", "closed"],
+    ["bd-3", "closed"],
+  ]);
+  expect(beads.issue("e").close_reason).toBe("verified");
+  expect([verified(box), countRan(box, "one run")]).toEqual([2, 2]);
+});
