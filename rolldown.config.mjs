@@ -8,6 +8,9 @@ export default defineConfig({
     ratchet: "src/cli/main.ts",
     scripted: "src/agents/scripted/program.ts",
     cerberus: "src/reviewers/cerberus/program.ts",
+    hook: "src/hook/program.ts",
+    "pi-guard": "src/agents/pi/guard.ts",
+    acp: "src/agents/acp/program.ts",
   },
   platform: "node",
   // The binding finds its prebuilt file relative to its own package.

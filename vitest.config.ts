@@ -14,9 +14,19 @@ export default defineConfig({
         test: {
           name: "whole",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/architecture.test.ts"],
+          exclude: ["test/architecture.test.ts", "test/real-agents/**"],
           globalSetup: ["test/setup.ts"],
           testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        define,
+        test: {
+          name: "agents",
+          include: ["test/real-agents/**/*.test.ts"],
+          globalSetup: ["test/setup.ts"],
+          testTimeout: 300_000,
           hookTimeout: 120_000,
         },
       },

@@ -37,10 +37,10 @@ function placeIn(env: NodeJS.ProcessEnv): AgentPlace {
 
 /** The tables are complete, so that the compiler finds a missing kind. */
 const agents: Record<AgentKind, (settings: AgentSettings, place: AgentPlace) => Promise<Agent>> = {
-  claude: notYet("agent.type claude"),
-  codex: notYet("agent.type codex"),
-  pi: notYet("agent.type pi"),
-  acp: notYet("agent.type acp"),
+  claude: async (settings, place) => (await import("../agents/claude/adapter.js")).claudeAgent(settings, place),
+  codex: async (settings, place) => (await import("../agents/codex/adapter.js")).codexAgent(settings, place),
+  pi: async (settings, place) => (await import("../agents/pi/adapter.js")).piAgent(settings, place),
+  acp: async (settings, place) => (await import("../agents/acp/adapter.js")).acpAgent(settings, place),
   command: async (settings) => (await import("../agents/command.js")).commandAgent(settings),
   scripted: async (settings) => {
     const { scriptedAgent } = await import("../agents/scripted/adapter.js");

@@ -40,7 +40,7 @@ export function checkConfigText(text: string, file: string, context: ConfigConte
   found.push(...flags.diagnostics);
   const parsed = configSchema.safeParse(source.root);
   if (!parsed.success) found.push(...explainIssues(source, parsed.error.issues));
-  found.push(...checkRules(source), ...refuseUnavailable(source, flags.disabled));
+  found.push(...checkRules(source), ...refuseUnavailable(source));
   const isWrong = !parsed.success || found.some(({ severity }) => severity === "error");
   if (isWrong) return { ok: false, diagnostics: limited(sortDiagnostics(found), file) };
   const { disabled, maxReviewRetries } = flags;

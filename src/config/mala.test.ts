@@ -12,10 +12,8 @@ function said(checked: Checked): string[] {
   return (checked.ok ? checked.warnings : checked.diagnostics).map(formatDiagnostic);
 }
 
-test("coder: claude is not available yet, with a way out", () => {
-  expect(said(check("coder: claude", {}))).toEqual([
-    "mala.yaml:1:8: coder: claude is not available yet\n  hint: any program can be the agent: agent: {type: command, command: [program, argument]}",
-  ]);
+test("coder: claude is the agent of that name", () => {
+  expect(check("coder: claude", {})).toMatchObject({ ok: true, settings: { agent: { type: "claude" } } });
 });
 
 test.each([

@@ -40,18 +40,38 @@ function commandNames(root: unknown): Names {
 }
 
 function agentRules(root: unknown, say: Say): Diagnostic[] {
-  const { type, command, script } = mappingAt(root, ["agent"]);
-  const isEmpty = command === undefined || command === null || (Array.isArray(command) && isBlank(command[0]));
-  if (type === "command" && isEmpty) {
-    const message = `expected a program and its arguments with type: command, found ${valueText(command)}`;
-    return [say({ path: ["agent", "command"], message })];
+  const { type, script, command, fallback } = mappingAt(root, ["agent"]);
+  const found = namedProgram({ type, command }, { say, path: ["agent"] });
+  if (isMapping(fallback)) found.push(...otherProgram(root, { say, path: ["agent", "fallback"] }));
+  if (fallback === "acp" || fallback === "command") {
+    const message = `expected a section with type: ${fallback} and its command, found only the type`;
+    found.push(say({ path: ["agent", "fallback"], message }));
   }
+  if (found.length > 0) return found;
   if (type === "scripted" && (script === undefined || script === null)) {
     return [
       say({ path: ["agent", "script"], message: "expected the path of a script with type: scripted, found nothing" }),
     ];
   }
   return [];
+}
+
+/** Only these two are nothing without a program. */
+function namedProgram(
+  agent: { readonly type: unknown; readonly command: unknown },
+  { say, path }: Where,
+): Diagnostic[] {
+  const { type, command } = agent;
+  const isEmpty = command === undefined || command === null || (Array.isArray(command) && isBlank(command[0]));
+  if ((type !== "command" && type !== "acp") || !isEmpty) return [];
+  const message = `expected a program and its arguments with type: ${type}, found ${valueText(command)}`;
+  return [say({ path: [...path, "command"], message })];
+}
+
+/** An agent that is named besides `agent`: of the same type, it has the same program. */
+function otherProgram(root: unknown, where: Where): Diagnostic[] {
+  const { type, command } = mappingAt(root, where.path);
+  return mappingAt(root, ["agent"]).type === type ? [] : namedProgram({ type, command }, where);
 }
 
 function isBlank(word: unknown): boolean {
@@ -119,6 +139,9 @@ function reviewRules(root: unknown, { say, path }: Where): Diagnostic[] {
   const found = panelNames(section, { say, path });
   if (section.enabled !== true) return found;
   if (section.reviewer_type === "command") found.push(...reviewerCommand(section.command, { say, path }));
+  if (section.reviewer_type === "agent_sdk" && isMapping(section.agent_sdk_agent)) {
+    found.push(...otherProgram(root, { say, path: [...path, "agent_sdk_agent"] }));
+  }
   if (section.reviewer_type !== "panel") return found;
   const panel = listAt(section, ["panel"]);
   if (panel.length === 0) {
@@ -127,8 +150,10 @@ function reviewRules(root: unknown, { say, path }: Where): Diagnostic[] {
   }
   for (const [index, member] of panel.entries()) {
     const at = [...path, "panel", index];
-    if (!isMapping(member) || member.reviewer_type !== "command") continue;
-    found.push(...reviewerCommand(member.command, { say, path: at }));
+    if (!isMapping(member)) continue;
+    if (member.reviewer_type === "command") found.push(...reviewerCommand(member.command, { say, path: at }));
+    if (member.reviewer_type !== "agent_sdk" || !isMapping(member.agent_sdk_agent)) continue;
+    found.push(...otherProgram(root, { say, path: [...at, "agent_sdk_agent"] }));
   }
   return found;
 }

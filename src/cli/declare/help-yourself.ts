@@ -37,11 +37,14 @@ function declareInit(program: Command, choose: Choose): void {
     .option("--agent-command <line>", "the program that implements the issues, with its arguments")
     .option("--command <name=line>", "a command of the project (may be repeated)", collect)
     .option("--required <names>", "the commands that must pass, separated by commas, or none")
-    .option("--review <type>", "a review of each issue: command, agent_sdk, cerberus or none")
+    .option("--review <type>", "a review of each issue: command, agent_sdk, cerberus, panel or none")
     .option("--review-command <line>", "the program that reviews, with its arguments")
+    .option("--review-agent <name>", "the agent that reviews (agent_sdk)")
+    .option("--review-member <name=type:who>", "a member of the panel: its name, type and agent or program", collect)
     .option("--max-retries <n>", "rounds of review an issue gets")
     .option("--finding-threshold <P0-P3>", "what blocks: that priority and worse; none: P0 and P1")
     .option("--trigger <name=commands>", "checks at session_end, epic_completion, run_end or periodic", collect)
+    .option("--trigger-option <name.key=value>", "a setting of a trigger: fire_on, epic_depth, interval, …", collect)
     .option("--json", "print JSON");
   withExample(init, "ratchet init", 'ratchet init --preset node-npm --agent-command "my-agent --quiet"').action(
     (flags: InitFlags) => choose(async (context) => (await import("../init/init.js")).initProject(context, flags)),

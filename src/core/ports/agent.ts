@@ -74,8 +74,9 @@ export interface Agent {
   message(files: TurnFiles): AsyncIterable<string>;
 }
 
+/** What `doctor` tells of an agent's program. */
 export interface AgentStatus {
-  /** null: it did not say. */
+  /** null: the program does not answer. */
   readonly version: string | null;
   /** A version that Ratchet has been tried with. */
   readonly known: boolean;

@@ -1,0 +1,31 @@
+import { toFields, toList, toText } from "../json.js";
+
+/** What the bridge is told of its turn, in a file of the attempt's folder. */
+export interface BridgeOptions {
+  readonly command: readonly [string, ...string[]];
+  readonly cwd: string;
+  /** The session to go on in; null: a new one. */
+  readonly session: string | null;
+  readonly model: string | null;
+  readonly effort: string | null;
+  /** Where the guard's policy is. */
+  readonly guard: string;
+  /** What a program with hooks shall ask before each tool, for a shell. */
+  readonly hook: string;
+}
+
+export function parseOptions(value: unknown): BridgeOptions | null {
+  const fields = toFields(value);
+  const [program = "", ...args] = toList(fields.command).map(toText);
+  const optional = (name: string) => toText(fields[name]) || null;
+  if (program === "" || toText(fields.cwd) === "" || toText(fields.guard) === "") return null;
+  return {
+    command: [program, ...args],
+    cwd: toText(fields.cwd),
+    session: optional("session"),
+    model: optional("model"),
+    effort: optional("effort"),
+    guard: toText(fields.guard),
+    hook: toText(fields.hook),
+  };
+}

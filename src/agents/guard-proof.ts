@@ -1,0 +1,26 @@
+import { join } from "node:path";
+import type { AgentSettings } from "../core/settings.js";
+import { type GuardProof, proofKey } from "../hook/self-test.js";
+import { findExecutable } from "../lib/executable.js";
+import { ratchetHome } from "../lib/home.js";
+import type { AgentPlace } from "./place.js";
+
+/** What a proof of a program with our hook rests on; null: the program is not there, and there is nothing to prove. */
+export function hookProof(
+  name: string,
+  { settings, place, dir }: { readonly settings: AgentSettings; readonly place: AgentPlace; readonly dir: string },
+): (Pick<GuardProof, "name" | "key" | "cacheFolder"> & { readonly settings: AgentSettings }) | null {
+  const [program = name, ...given] = settings.command;
+  const found = findExecutable(program, place.env.PATH ?? "", dir);
+  if (found.state !== "found") return null;
+  const { node, hook } = place.programs;
+  const key = proofKey({ programs: [found.path, node], files: [hook], settings: [name, given] });
+  const cacheFolder = join(ratchetHome(place.env).root, "proven");
+  // From the proof's own folder a relative path would lead nowhere.
+  return { name, key, cacheFolder, settings: { ...settings, command: [found.path, ...given] } };
+}
+
+export function toEventStream(events: readonly { readonly type: string }[]) {
+  const chunks = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+  return { headers: { "content-type": "text/event-stream" }, chunks };
+}

@@ -1,0 +1,80 @@
+import type { TurnOutcome } from "../../core/issue/events.js";
+import type { Agent, ProgramCall, Turn, TurnFiles, TurnReading } from "../../core/ports/agent.js";
+import { turnEnvironment } from "../../core/ports/turn-protocol.js";
+import type { AgentSettings } from "../../core/settings.js";
+import { readTail } from "../../lib/follow-file.js";
+import { plainText } from "../../lib/output-digest.js";
+import { missingProgram } from "../../lib/program-files.js";
+import { outcomeOfError } from "../error-words.js";
+import { guardEnvironment, writeGuardFile } from "../guard-file.js";
+import type { AgentPlace } from "../place.js";
+import { costOf } from "../prices.js";
+import { lastMessage, readStream } from "../read-stream.js";
+import { provePiGuard } from "./prove-guard.js";
+import { piStatus } from "./status.js";
+import { loginAdvice, piReader } from "./stream.js";
+
+/**
+ * pi, in its JSON mode. It has no permissions of its own: our guard is an extension, and the only one, because an
+ * extension of the repository could be an agent's own work and would run unguarded.
+ */
+export function piAgent(settings: AgentSettings, place: AgentPlace): Agent {
+  const reader = () => piReader((model, tokens) => costOf(model, tokens, settings.prices));
+  return {
+    kind: "pi",
+    check: async (dir) => missingProgram(settings.command[0] ?? "pi", "agent.command", dir),
+    prepare: writeGuardFile,
+    command: (turn) => callPi(settings, place, turn),
+    read: (files, exitCode) => readPi(files, exitCode, () => readStream(reader(), files, exitCode)),
+    reader,
+    proveGuard: (dir) => provePiGuard(settings, place, dir),
+    status: () => piStatus(place.env, settings.command),
+    message: (files) => lastMessage(reader(), files),
+  };
+}
+
+function callPi(settings: AgentSettings, place: AgentPlace, turn: Turn): ProgramCall {
+  const [program = "pi", ...given] = settings.command;
+  const only = turn.guard.readOnly ? ["--no-session", "--tools", "read,grep,find,ls,bash"] : [];
+  const session = turn.guard.readOnly ? null : turn.sessionId;
+  return {
+    argv: [
+      ...([program, ...given, "-p", "--mode", "json", "--no-extensions", "-e", place.programs.piGuard] as const),
+      ...only,
+      ...option("--model", turn.model),
+      ...option("--thinking", turn.effort),
+      ...option("--session", session),
+    ],
+    // Offline is about pi's own start: no look for updates, no downloads. The model is asked all the same.
+    env: { ...turnEnvironment(turn), ...guardEnvironment(turn), PI_OFFLINE: "1", PI_SKIP_VERSION_CHECK: "1" },
+    inherit: settings.env,
+    stopSignal: "SIGTERM",
+  };
+}
+
+function option(name: string, value: string | null): string[] {
+  return value === null ? [] : [name, value];
+}
+
+/** What keeps pi from starting at all is on stderr, in words alone. */
+async function readPi(
+  files: TurnFiles,
+  exitCode: number | null,
+  read: () => Promise<TurnReading>,
+): Promise<TurnReading> {
+  const reading = await read();
+  if (exitCode === null || exitCode === 0 || reading.outcome.type !== "failed") return reading;
+  const { text } = await readTail(files.stderr, 16 * 1024);
+  return { ...reading, outcome: startFailure(plainText(text)) ?? reading.outcome };
+}
+
+function startFailure(words: string): TurnOutcome | null {
+  if (/^No session found matching/m.test(words)) return { type: "no-session" };
+  const said = /^(No (?:API key found|models? available|model selected).*?)\.?$/m.exec(words)?.[1];
+  if (said !== undefined) return { type: "failed", reason: `${said} (${loginAdvice})` };
+  const error = words
+    .split("\n")
+    .map((line) => line.trim())
+    .findLast((line) => line !== "");
+  return error === undefined ? null : outcomeOfError(error, { at: Date.now(), login: loginAdvice });
+}

@@ -1,0 +1,63 @@
+/** What a program's options are, as far as a rule needs it. */
+export interface OptionSpec {
+  /** Letters that take a value. */
+  readonly short?: string;
+  /** Long names that take a value in the next word. */
+  readonly long?: readonly string[];
+  /** The first operand ends the options: the rest belongs to another program. */
+  readonly leading?: boolean;
+}
+
+export interface Options {
+  /** By letter or long name; flags without a value have "". */
+  readonly values: ReadonlyMap<string, readonly string[]>;
+  readonly operands: readonly string[];
+}
+
+export function parseOptions(
+  args: readonly string[],
+  { short = "", long = [], leading = false }: OptionSpec = {},
+): Options {
+  const values = new Map<string, string[]>();
+  const operands: string[] = [];
+  const put = (name: string, value: string) => values.set(name, [...(values.get(name) ?? []), value]);
+  for (let at = 0; at < args.length; at++) {
+    const word = args[at] ?? "";
+    if (word === "--") {
+      operands.push(...args.slice(at + 1));
+      break;
+    }
+    if (word.startsWith("--")) {
+      const [name = "", value] = splitOnce(word.slice(2));
+      if (value !== null) put(name, value);
+      else put(name, long.includes(name) ? (args[++at] ?? "") : "");
+    } else if (word.startsWith("-") && word !== "-") {
+      for (let letter = 1; letter < word.length; letter++) {
+        const name = word[letter] ?? "";
+        if (!short.includes(name)) {
+          put(name, "");
+          continue;
+        }
+        put(name, letter + 1 < word.length ? word.slice(letter + 1) : (args[++at] ?? ""));
+        break;
+      }
+    } else if (leading) {
+      operands.push(...args.slice(at));
+      break;
+    } else operands.push(word);
+  }
+  return { values, operands };
+}
+
+export function has({ values }: Options, ...names: readonly string[]): boolean {
+  return names.some((name) => values.has(name));
+}
+
+export function all({ values }: Options, ...names: readonly string[]): readonly string[] {
+  return names.flatMap((name) => values.get(name) ?? []);
+}
+
+function splitOnce(text: string): [string, string | null] {
+  const at = text.indexOf("=");
+  return at < 0 ? [text, null] : [text.slice(0, at), text.slice(at + 1)];
+}

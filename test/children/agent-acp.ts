@@ -1,0 +1,1 @@
+import "../../src/agents/acp/program.js";

@@ -1,0 +1,1 @@
+import "../../src/hook/program.js";
