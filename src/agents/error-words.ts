@@ -20,7 +20,7 @@ export function outcomeOfError(
   return { type: "failed", reason };
 }
 
-export function isOverflow(text: string): boolean {
+function isOverflow(text: string): boolean {
   return overflowWords.test(text);
 }
 

@@ -28,6 +28,7 @@ export async function situationOf(app: App, run: StoredRun, driven = true): Prom
     runId: run.runId,
     status: run.status,
     draining: state !== null && (state.draining || state.stopping),
+    stopping: state?.stopping ?? false,
     driven,
     issues: [...(await Promise.all(issues)), ...(await triggerRow(store, run, { state, machines }))],
   };
@@ -97,14 +98,23 @@ function attemptOf(state: IssueState | null, settings: Settings): { attempt: num
   }
 }
 
-/** Nothing but a timer is owed: that is what it waits for. */
-function waitOf({ owed }: Machine): string | null {
-  const effects = owed.filter(isEffect);
-  const timer = effects.find(({ kind }) => kind === "timer");
-  if (timer === undefined || effects.some(({ kind }) => kind !== "timer" && kind !== "wait")) return null;
-  return typeof timer.until === "number" ? `${new Date(timer.until).toISOString()} (back-off)` : "back-off";
+/** Landing waits for a person: what they have to do. It is tried again all the time, which is no news. */
+export function landingWait({ state }: Machine): string | null {
+  const { phase, landing } = state as IssueState;
+  return phase === "finalizing" && landing.waiting ? landing.waiting : null;
 }
 
-function isEffect(value: unknown): value is { readonly kind: string; readonly until?: unknown } {
+/** Nothing but a timer is owed: that is what it waits for. */
+function waitOf(machine: Machine): string | null {
+  const landing = landingWait(machine);
+  if (landing !== null) return landing;
+  const effects = machine.owed.filter(isEffect);
+  const timer = effects.find(({ kind }) => kind === "timer");
+  if (timer === undefined || effects.some(({ kind }) => kind !== "timer" && kind !== "wait")) return null;
+  const why = timer.key?.startsWith("timer:limit:") ? "usage limit" : "back-off";
+  return typeof timer.until === "number" ? `${new Date(timer.until).toISOString()} (${why})` : why;
+}
+
+function isEffect(value: unknown): value is { readonly kind: string; readonly key?: string; readonly until?: unknown } {
   return typeof value === "object" && value !== null && "kind" in value && typeof value.kind === "string";
 }

@@ -16,7 +16,6 @@ test.each([
     "agent: {type: command, command: [a], workflow: w}",
     "1:48: agent.workflow: a workflow as the agent is not available yet",
   ],
-  ["agent: {type: command, command: [a], sandbox: bwrap}", "1:47: agent.sandbox: bwrap is not available yet"],
   [`${agent}tracker: {type: github}`, "2:17: tracker.type: github is not available yet"],
   [`${agent}finalize: {mode: pr}`, "2:18: finalize.mode: pr is not available yet"],
   [`${agent}pull_requests: {}`, "2:16: pull_requests: the pull-request loop is not available yet"],

@@ -33,7 +33,6 @@ function feature(path: Path, what: string, more: More = {}): Unavailable {
 
 const unavailable: readonly Unavailable[] = [
   feature(["agent", "workflow"], "a workflow as the agent"),
-  values(["agent", "sandbox"], ["bwrap"]),
   values(["tracker", "type"], ["github"]),
   values(["finalize", "mode"], ["pr"], { hint: "finalize.mode may be merge or branch" }),
   feature(["pull_requests"], "the pull-request loop"),

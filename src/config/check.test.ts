@@ -77,7 +77,15 @@ describe("B4 what is wrong is named with its place, its key, what was found and 
     ],
     [
       "worktree: {copy: [../secret]}",
-      '2:19: worktree.copy[0]: expected a path inside the repository, found "../secret"',
+      '2:19: worktree.copy[0]: expected a path inside the repository, and not in .git, found "../secret"',
+    ],
+    [
+      "worktree: {copy: [.env, ./.git/config]}",
+      '2:25: worktree.copy[1]: expected a path inside the repository, and not in .git, found "./.git/config"',
+    ],
+    [
+      "worktree: {copy: [.git]}",
+      '2:19: worktree.copy[0]: expected a path inside the repository, and not in .git, found ".git"',
     ],
     ["finalize: {into: -x}", '2:18: finalize.into: expected the name of a branch, or null, found "-x"'],
   ])("%s", (text, message) => {

@@ -51,7 +51,8 @@ export function openPaths(guard: GuardPolicy, place: Place): Paths {
     if (unclear !== null) return unclear;
     if (guard.readOnly && isIn(real, worktree)) return "a reviewer changes nothing in the worktree";
     if (!isOurs(real)) return outside(guard);
-    if (within(real, kept) || (destroys && kept.some((folder) => isIn(folder, real)))) return "the guard needs it";
+    if ((within(real, kept) && !isIn(real, worktree)) || (destroys && kept.some((folder) => isIn(folder, real))))
+      return "the guard needs it";
     if (destroys && roots.includes(real)) return "the folder itself must stay";
     if (destroys && writable.includes(dirname(real)) && real.endsWith(`/${unknown.glob}`)) {
       return "others use that folder too: name the files";
@@ -130,7 +131,7 @@ function isIn(path: string, folder: string): boolean {
 }
 
 /** The path with its links followed as far as it exists; what does not exist yet is taken as written. */
-export function realPlace(path: string): string {
+function realPlace(path: string): string {
   const rest = segmentsOf(path).reverse();
   let real = "/";
   let links = 0;

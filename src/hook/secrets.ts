@@ -1,4 +1,4 @@
-import { basename, dirname, join } from "node:path";
+import { basename } from "node:path";
 import { unknown } from "./shell/unknown.js";
 
 /** Files in a home that hold keys, tokens or passwords, and the folders of such files. */
@@ -72,7 +72,8 @@ function reaches(segments: readonly string[], secret: readonly string[]): boolea
   for (const [at, part] of secret.entries()) {
     const segment = segments[at];
     if (segment === undefined) return false;
-    if (segment.includes(unknown.below) || segment.includes(unknown.any)) return at > 0;
+    if (segment.includes(unknown.below)) return true;
+    if (segment.includes(unknown.any)) return at > 0;
     if (!mayBe(segment, part)) return false;
   }
   return true;
@@ -110,12 +111,4 @@ export function matchesPattern(pattern: string, text: string): boolean {
 
 export function segmentsOf(path: string): string[] {
   return path.split("/").filter((part) => part !== "" && part !== ".");
-}
-
-/** The part of a path that is known, up to the folder before the first wildcard. */
-export function knownFolder(path: string): string {
-  const at = path.search(/[\uE000-\uE007]/);
-  if (at < 0) return path;
-  const before = path.slice(0, at);
-  return before.endsWith("/") ? join(before, ".") : dirname(before);
 }

@@ -23,8 +23,8 @@ export function agentReviewer({ name, agent, model, effort, timeoutSeconds }: Ag
   return {
     kind: "agent_sdk",
     ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
-    check: async () => {
-      const missing = await agent.check();
+    check: async (dir) => {
+      const missing = await agent.check(dir);
       return missing === null ? null : { ...missing, message: `reviewer ${name}: ${missing.message}` };
     },
     ...(agent.prepare ? { prepare: async (turn: Turn) => await agent.prepare?.(asReviewer(turn)) } : {}),

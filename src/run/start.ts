@@ -20,6 +20,7 @@ import { createLandingLease } from "./landing-lease.js";
 import { createMeter } from "./meter.js";
 import { landingName } from "./perform/land.js";
 import { giveBackSlotNumber } from "./perform/slot-number.js";
+import { missingSandbox } from "./sandbox.js";
 import { createSlots } from "./slots.js";
 
 /** What to run: something new, or an unfinished run as it was frozen. */
@@ -73,14 +74,20 @@ export function newRunRecord(
   };
 }
 
+async function checkSandbox({ settings, env }: RunParts): Promise<void> {
+  const missing = settings.agent.sandbox === "bwrap" ? await missingSandbox(env) : null;
+  if (missing) throw new UserError(missing.message, { hint: missing.hint, code: "program-missing" });
+}
+
 /** Every program is there, and asks the guard before its tools run: known before the first issue is touched. */
 async function checkPrograms(programs: readonly (Agent | Reviewer)[], repoPath: string): Promise<void> {
   for (const program of programs) {
     const missing = await program.check(repoPath);
     if (missing) throw new UserError(missing.message, { hint: missing.hint, code: "program-missing" });
   }
-  const unproven = await Promise.all(programs.map(async (program) => await program.proveGuard?.(repoPath)));
-  for (const failed of unproven) {
+  // One after the other: what one has proven is known to the next of its kind.
+  for (const program of programs) {
+    const failed = await program.proveGuard?.(repoPath);
     if (failed) throw new UserError(failed.message, { hint: failed.hint, code: "guard-inactive" });
   }
 }
@@ -88,6 +95,7 @@ async function checkPrograms(programs: readonly (Agent | Reviewer)[], repoPath: 
 /** Finds what is missing before any agent starts, then drives. */
 export async function startRun(parts: RunParts): Promise<StartedRun> {
   const { only } = parts.options;
+  await checkSandbox(parts);
   const agents = [parts.agent, ...(parts.fallback ? [parts.fallback] : [])];
   await checkPrograms([...(only ? [] : agents), ...(only === "land" ? [] : parts.reviewers.values())], parts.repoPath);
   const { home, runId, projectId, repoPath, inbox } = parts;

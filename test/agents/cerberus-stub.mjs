@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Stands in for cerberus. CERBERUS_STUB (JSON) tells it what to do: {spawn: {code, say}, stale: how often a review is
-// already active, resolve: {code}, wait: {code, print, crash, hang}, files: {path below the run's folder: JSON}}. What
+// already active, resolve: {code}, wait: {code, print, crash, hang, late: how
+// often it runs out of time first}, files: {path below the run's folder: JSON}}. What
 // it was called with is appended to calls.jsonl in its state folder.
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -44,6 +45,10 @@ const commands = {
   },
   wait: () => {
     if (option("--session-key") !== process.env.CERBERUS_RUN_KEY || !existsSync(gate)) fail(1, "no such review");
+    const asked = join(run, "asked");
+    const times = existsSync(asked) ? readFileSync(asked, "utf8").length : 0;
+    writeFileSync(asked, "x".repeat(times + 1));
+    if (times < (plan.wait?.late ?? 0)) process.exit(3);
     if (plan.wait?.hang) return setInterval(() => undefined, 1000);
     process.stdout.write(plan.wait?.print ?? "");
     if (plan.wait?.crash) process.kill(process.pid, "SIGKILL");

@@ -34,6 +34,7 @@ export interface CerberusPlan {
     readonly print?: string;
     readonly crash?: boolean;
     readonly hang?: boolean;
+    readonly late?: number;
   };
   readonly files?: Readonly<Record<string, unknown>>;
 }

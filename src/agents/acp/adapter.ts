@@ -31,6 +31,7 @@ export function acpAgent(settings: AgentSettings, place: AgentPlace): Agent {
         ...hookEnvironment(hookCommand(place), turn.cwd, place.env),
       },
       inherit: settings.env,
+      ownTemporary: true,
       stopSignal: "SIGTERM",
     }),
     read: (files, exitCode) => readStream(acpReader(), files, exitCode),

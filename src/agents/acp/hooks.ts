@@ -6,7 +6,7 @@ import { type Fields, parseFields } from "../json.js";
  * pass what a project's settings allow. Both have hooks, and can be given ours on the way: the guard is asked there too.
  * To other programs this says nothing.
  */
-export function hooksOf(command: string): Fields {
+function hooksOf(command: string): Fields {
   const hook = { type: "command", command, timeout: hookTimeoutSeconds };
   return { PreToolUse: [{ matcher: "*", hooks: [hook] }] };
 }

@@ -36,6 +36,7 @@ export function callClaude(settings: AgentSettings, place: AgentPlace, turn: Tur
     ],
     env: { ...turnEnvironment(turn), ...guardEnvironment(turn), ...claudeEnvironment(place) },
     inherit: settings.env,
+    ownTemporary: true,
     stopSignal: "SIGINT",
   };
 }

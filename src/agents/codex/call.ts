@@ -34,6 +34,7 @@ export function callCodex(settings: AgentSettings, place: AgentPlace, turn: Turn
     ],
     env: { ...turnEnvironment(turn), ...guardEnvironment(turn) },
     inherit: settings.env,
+    ownTemporary: true,
     stopSignal: "SIGINT",
   };
 }

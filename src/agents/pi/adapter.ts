@@ -48,6 +48,7 @@ function callPi(settings: AgentSettings, place: AgentPlace, turn: Turn): Program
     // Offline is about pi's own start: no look for updates, no downloads. The model is asked all the same.
     env: { ...turnEnvironment(turn), ...guardEnvironment(turn), PI_OFFLINE: "1", PI_SKIP_VERSION_CHECK: "1" },
     inherit: settings.env,
+    ownTemporary: true,
     stopSignal: "SIGTERM",
   };
 }

@@ -50,7 +50,8 @@ export const limitKeys = {
     .describe("Ends what has no counter of its own: workflow loops, rework cycles and the like."),
 };
 
-const inside = /^(?![/~])(?!(?:.*\/)?\.\.(?:\/|$)).+$/;
+/** A checkout has a git folder of its own, which nothing is copied into. */
+const inside = /^(?![/~])(?!(?:.*\/)?\.\.(?:\/|$))(?!(?:\.?\/+)*\.[gG][iI][tT](?:\/|$)).+$/;
 
 export const storageKeys = {
   store: z
@@ -64,7 +65,10 @@ export const storageKeys = {
     .describe("Where Ratchet keeps its state."),
   worktree: z
     .strictObject({
-      copy: listOf(textLike(inside, "a path inside the repository"), "paths inside the repository")
+      copy: listOf(
+        textLike(inside, "a path inside the repository, and not in .git"),
+        "paths inside the repository, and not in .git",
+      )
         .default([])
         .describe("Untracked files and folders a checkout needs, such as `.env`; copied into each new worktree."),
     })

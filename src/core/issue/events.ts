@@ -71,6 +71,8 @@ export interface TurnEnded {
   readonly review: ReviewOutcome | null;
   /** When the turn's own clock runs out, for continues. */
   readonly until: number;
+  /** Tool calls that the guard refused, and why it refused the last one. */
+  readonly refused?: { readonly count: number; readonly last: string };
   /** How the run's budget was used up, where it is by now. */
   readonly runBudget?: string;
   /** How many agents may work at once from now on, where an overload changed it. */
@@ -142,6 +144,8 @@ export type IssueEvent =
       /** Where its files came from. */
       readonly from?: "worktree" | "branch" | "parked" | "new";
       readonly targetTip: string;
+      /** Where files went that were in its way. */
+      readonly aside?: readonly string[];
       /** Of a trigger of the run: where its review starts, by its baseline. */
       readonly reviewBase?: string;
     }

@@ -78,6 +78,11 @@ export function reportTurn(step: Step, event: TurnEnded, role: string): void {
   const { outcome, sessionId, usage, agentsAtOnce } = event;
   const reason = "reason" in outcome ? { reason: outcome.reason } : {};
   step.report({ type: "turn-ended", outcome: outcome.type, session_id: sessionId, usage, role, ...reason });
+  const { refused } = event;
+  if (refused) {
+    const calls = refused.count === 1 ? "a tool call" : `${refused.count} tool calls`;
+    step.log("warn", `The guard refused ${calls} of the ${role}: ${refused.last}`);
+  }
   if (agentsAtOnce === undefined) return;
   const why = outcome.type === "transient" ? "overloaded" : "going well again";
   step.log("info", `The model's servers are ${why}: at most ${agentsAtOnce} agents at once from now on`);

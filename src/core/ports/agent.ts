@@ -45,6 +45,8 @@ export interface ProgramCall {
   readonly env: Readonly<Record<string, string>>;
   /** Which of our own variables it may see; absent: those of agent.env. */
   readonly inherit?: readonly string[];
+  /** It leaves files in the temporary folder, so it gets one of its own. */
+  readonly ownTemporary?: true;
   readonly stopSignal: "SIGINT" | "SIGTERM";
 }
 

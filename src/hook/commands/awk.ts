@@ -1,5 +1,6 @@
 import { refuse } from "../refusal.js";
 import type { Call } from "../shell/session.js";
+import { unknown } from "../shell/unknown.js";
 import { mustWrite } from "./access.js";
 import type { Command } from "./command.js";
 import { all, has, parseOptions } from "./options.js";
@@ -30,7 +31,7 @@ function run(call: Call): undefined {
   }
   for (const [, file = ""] of text.matchAll(/>>?\s*"([^"\n]*)"/g)) if (!isNumber(file)) mustWrite(call, file);
   for (const [, command = ""] of text.matchAll(/(?:\bsystem\s*\(\s*|\|&?\s*)"((?:[^"\\\n]|\\.)*)"/g)) {
-    call.shell.runChild(command.replace(/\\(.)/g, "$1"), call, []);
+    call.shell.runChild(command.replace(/\\(.)/g, "$1"), { ...call, stdin: unknown.any }, []);
   }
   return undefined;
 }

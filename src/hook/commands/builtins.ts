@@ -162,7 +162,7 @@ function forgetParameters(call: Call): string {
 
 /** Text that becomes a command has to be readable here and now. */
 export function evaluate(call: Call, text: string): string {
-  if (!isKnown(text)) refuse(`${call.name}: nobody can tell what the text will be; write the command out`);
+  if (isOpaque(text)) refuse(`${call.name}: nobody can tell what the text will be; write the command out`);
   return call.shell.runText(text, call);
 }
 

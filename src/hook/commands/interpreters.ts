@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { refuse } from "../refusal.js";
 import type { Call } from "../shell/session.js";
-import { isDownload, isKnown, unknown } from "../shell/unknown.js";
+import { isDownload, isKnown, isOpaque, unknown } from "../shell/unknown.js";
 import { mustWrite, placesOf } from "./access.js";
 import { type Commands, each } from "./command.js";
 import { all, has, parseOptions } from "./options.js";
@@ -41,7 +41,7 @@ function shell(call: Call): string | undefined {
   const [first, ...parameters] = options.operands;
   if (has(options, "c")) {
     if (first === undefined) return "";
-    if (!isKnown(first)) refuse(`${call.name} -c: nobody can tell what the text will be; write the command out`);
+    if (isOpaque(first)) refuse(`${call.name} -c: nobody can tell what the text will be; write the command out`);
     return call.shell.runChild(first, call, parameters);
   }
   if (has(options, "version", "help")) return undefined;

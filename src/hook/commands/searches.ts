@@ -91,7 +91,7 @@ function list(call: Call): string | undefined {
   return [...options.operands, unknown.name].join("\n");
 }
 
-export function splitFind(args: readonly string[]): { roots: readonly string[]; rest: readonly string[] } {
+function splitFind(args: readonly string[]): { roots: readonly string[]; rest: readonly string[] } {
   let start = 0;
   while (/^-([HLP]|O\d?|D)$/.test(args[start] ?? "")) start += args[start] === "-D" ? 2 : 1;
   const found = args.findIndex((arg, at) => at >= start && /^[-(!]/.test(arg));

@@ -71,7 +71,8 @@ function judgeUnknown(call: Call, program: string): void {
   }
   for (const [at, arg] of call.args.entries()) {
     const found = results.exec(arg);
-    const value = found === null ? "" : (found[3] ?? call.args[at + 1] ?? "");
+    const attached = /^-o(\/.*|\.\..*)$/.exec(arg)?.[1] ?? "";
+    const value = found === null ? attached : (found[3] ?? call.args[at + 1] ?? "");
     if (/^(\/|\.\.)/.test(value)) mustWrite(call, value);
   }
 }

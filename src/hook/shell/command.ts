@@ -1,9 +1,10 @@
+import { resolve } from "node:path";
 import type { Assignment, Command, Redirect, Redirection } from "unbash";
-import { mustRead, mustWrite } from "../commands/access.js";
+import { mustRead, mustWrite, placesOf } from "../commands/access.js";
 import { judgeVariable } from "../commands/environment.js";
 import { dispatch } from "../commands/table.js";
 import { type Call, copyState, type Frame, joinStates, type State, step, type Walk } from "./session.js";
-import { unknown } from "./unknown.js";
+import { isDownload, unknown } from "./unknown.js";
 import { assign, expandQuoted, expandWord, fieldsOf, oneText } from "./words.js";
 
 const mostWays = 32;
@@ -23,7 +24,10 @@ export function runCommand(walk: Walk, command: Command | readonly string[], fra
     word.type === "Word" ? expandWord(word, frame.state, walk) : argumentOf(walk, word, frame.state),
   );
   const stdin = runRedirects(walk, command.redirects, frame);
-  return runWays(walk, waysOf(words), { frame, stdin });
+  const before = frame.state;
+  const output = runWays(walk, waysOf(words), { frame, stdin });
+  if (isDownload(output)) noteDownloads(walk, command.redirects, before);
+  return output;
 }
 
 function assignChecked(walk: Walk, assignment: Assignment, state: State): void {
@@ -49,6 +53,17 @@ function waysOf(words: readonly (readonly string[])[]): readonly (readonly strin
     ways = ways.flatMap((before) => each.map((text) => [...before, ...fieldsOf(text)]));
   }
   return ways;
+}
+
+/** What was fetched into a file is not run unseen. */
+function noteDownloads(walk: Walk, redirects: readonly Redirection[], state: State): void {
+  for (const redirect of redirects) {
+    if (redirect.type !== "Redirect" || !redirect.operator.includes(">") || redirect.target === undefined) continue;
+    const call = callOf(walk, [], { state, stdin: null });
+    for (const path of expandWord(redirect.target, state, walk).flatMap(fieldsOf)) {
+      for (const place of placesOf(call, path)) walk.session.downloaded.add(resolve(place));
+    }
+  }
 }
 
 interface Running {

@@ -117,7 +117,7 @@ export function joinFolders(one: readonly string[], other: readonly string[]): r
   return cwds;
 }
 
-export function joinValues(one: readonly string[], other: readonly string[]): readonly string[] {
+function joinValues(one: readonly string[], other: readonly string[]): readonly string[] {
   const values = [...new Set([...one, ...other])];
   return values.length > mostValues ? ["\uE000"] : values;
 }

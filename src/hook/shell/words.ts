@@ -37,7 +37,10 @@ export function assign(assignment: Assignment, state: State, shell: Shell): void
     const elements = value.elements.map((word) => oneText(expandWord(word, state, shell)));
     values = [elements.join(unknown.split)];
   } else values = expandWord(value, state, shell);
-  if (index !== undefined) values = [unknown.any];
+  if (index !== undefined) {
+    expandWord(index, state, shell);
+    values = [unknown.any];
+  }
   if (append) {
     const glue = value.type === "ArrayValue" ? unknown.split : "";
     const before = valuesOf(name, state, shell);

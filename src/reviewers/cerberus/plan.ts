@@ -14,9 +14,13 @@ export const planVariable = "RATCHET_CERBERUS";
 /** cerberus ends by its own timeout first, with a reason; these seconds later it is ended. */
 export const graceSeconds = 30;
 
-/** Starting and waiting may each take the timeout. A --timeout among the wait_args is the user's own. */
+/** A review that is not done in time goes on in the background: it is asked for once more before it counts as none. */
+export const waits = 2;
+
+/** Starting and each waiting may take the timeout. A --timeout among the wait_args is the user's own. */
 export function callTimeoutSeconds(settings: Pick<CerberusSettings, "timeout" | "wait_args">): number {
-  return settings.timeout + (waitTimeout(settings.wait_args) ?? settings.timeout) + 2 * graceSeconds;
+  const wait = waitTimeout(settings.wait_args) ?? settings.timeout;
+  return settings.timeout + waits * wait + (1 + waits) * graceSeconds;
 }
 
 export function waitTimeout(args: readonly string[]): number | null {

@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { messageOf } from "../../lib/errors.js";
 import { readForeignJson } from "../../lib/program-files.js";
 import { findingsIn, findingsOfReviewer, readGate, resolutionOf, usageOf } from "./gate.js";
-import { graceSeconds, type Plan, planVariable, waitTimeout } from "./plan.js";
+import { graceSeconds, type Plan, planVariable, waits, waitTimeout } from "./plan.js";
 
 /**
  * Cerberus starts a review and is asked for its end: two calls. This program makes them one, so that a review by
@@ -58,8 +58,8 @@ async function waitForReview(plan: Plan, key: string): Promise<unknown> {
   const seconds = own ?? plan.timeoutSeconds;
   const timeout = own === null ? ["--timeout", String(seconds)] : [];
   const args = ["wait", "--json", "--finalize", "--session-key", key, ...timeout, ...plan.waitArgs];
-  const { code, stdout, stderr } = await cerberus(args, seconds + graceSeconds, plan);
-  if (code === 3 || code === late) throw new Ended(`cerberus gave no verdict within ${seconds} s`);
+  const { code, stdout, stderr } = await askFor(args, seconds, plan);
+  if (code === 3 || code === late) throw new Ended(`cerberus gave no verdict within ${waits} times ${seconds} s`);
   if (code !== 0) throw new Ended(`cerberus wait ${howItEnded(code, seconds)}: ${lastLine(`${stdout}\n${stderr}`)}`);
   try {
     const answer: unknown = JSON.parse(stdout);
@@ -67,6 +67,15 @@ async function waitForReview(plan: Plan, key: string): Promise<unknown> {
   } catch (error) {
     throw new Ended(`the answer of cerberus wait is not JSON: ${messageOf(error)}`);
   }
+}
+
+async function askFor(args: readonly string[], seconds: number, plan: Plan): ReturnType<typeof cerberus> {
+  let answer = await cerberus(args, seconds + graceSeconds, plan);
+  for (let wait = 1; wait < waits && (answer.code === 3 || answer.code === late); wait++) {
+    process.stderr.write(`cerberus is not done after ${seconds} s: asked for its verdict again\n`);
+    answer = await cerberus(args, seconds + graceSeconds, plan);
+  }
+  return answer;
 }
 
 async function resultOf(answer: unknown, runFolder: string): Promise<Record<string, unknown>> {

@@ -1,10 +1,10 @@
-import { tmpdir } from "node:os";
 import type { TurnEffect } from "../../core/issue/effects.js";
 import type { Agent, Guard, ProgramCall, Reviewer, Turn } from "../../core/ports/agent.js";
 import type { AgentChoice } from "../../core/settings.js";
 import { gitDirFor } from "../../git/checkout.js";
 import { Bug } from "../../lib/errors.js";
 import { type LifeContext, worktreePath } from "../context.js";
+import { temporaryFolder } from "../temporary.js";
 import { filesOf } from "./turn-files.js";
 
 /** Who does a turn, and with what it is started. */
@@ -48,8 +48,8 @@ export function turnOf(life: LifeContext, effect: TurnEffect, folder: string): T
 
 function guardOf(life: LifeContext, readOnly: boolean): Guard {
   const worktree = worktreePath(life);
-  const temporary = life.run.env.TMPDIR ?? tmpdir();
-  return { worktree, readOnly, writable: [temporary, gitDirFor(life.run.mirror, worktree)] };
+  const gitDir = readOnly ? [] : [gitDirFor(life.run.mirror, worktree)];
+  return { worktree, readOnly, writable: [temporaryFolder(life), ...gitDir] };
 }
 
 export function callOf(life: LifeContext, effect: TurnEffect, folder: string): ProgramCall {

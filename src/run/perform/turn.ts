@@ -4,17 +4,20 @@ import { reviewerSource } from "../../config/reviewer.js";
 import type { TurnEffect } from "../../core/issue/effects.js";
 import type { IssueEvent, Marker, ReviewOutcome, Snapshot, TurnEnded, TurnOutcome } from "../../core/issue/events.js";
 import { hear, nothingSaid, type Said } from "../../core/issue/marker.js";
-import type { Agent, TurnFiles, TurnReading } from "../../core/ports/agent.js";
+import type { Agent, ProgramCall, TurnFiles, TurnReading } from "../../core/ports/agent.js";
 import type { Settled } from "../../durable/types.js";
 import { putAt } from "../../git/worktree.js";
 import { allowedEnvironment } from "../../lib/environment.js";
 import { readJson, writeDurably } from "../../lib/files.js";
+import { readLines } from "../../lib/follow-file.js";
 import { findProgram } from "../../lib/process/find.js";
 import { followProgram } from "../../lib/process/follow.js";
 import { startProgram } from "../../lib/process/start.js";
 import { attemptFolder, type LifeContext, runMachineId, takeSnapshot, worktreePath } from "../context.js";
 import { renderPrompt } from "../prompt.js";
+import { sandboxed } from "../sandbox.js";
 import type { Release } from "../slots.js";
+import { makeTemporaryFolder, temporaryFolder } from "../temporary.js";
 import { filesOf } from "./turn-files.js";
 import { agentOf, programOf, turnOf } from "./turn-program.js";
 import { type StopWord, stopTurn, watchTurn } from "./turn-watch.js";
@@ -92,16 +95,25 @@ async function ensureStarted(life: LifeContext, effect: TurnEffect, folder: stri
   const call = program.command(turn);
   await writeDurably(clockFile, JSON.stringify({ until, started_at: startedAt, stop_signal: call.stopSignal, effect }));
   const { stdout, stderr } = filesOf(folder);
+  const env = await environmentOf(life, call);
   await startProgram({
     folder,
-    argv: call.argv,
-    env: { ...allowedEnvironment(life.run.env, call.inherit ?? life.run.settings.agent.env), ...call.env },
+    argv: life.run.settings.agent.sandbox === "bwrap" ? sandboxed(call, turn.guard, { folder, env }) : call.argv,
+    env,
     cwd: worktreePath(life),
     stdinFile: join(folder, "prompt.md"),
     stdoutFile: stdout,
     stderrFile: stderr,
   });
   return { until, startedAt };
+}
+
+async function environmentOf(life: LifeContext, call: ProgramCall): Promise<Record<string, string>> {
+  const visible = allowedEnvironment(life.run.env, call.inherit ?? life.run.settings.agent.env);
+  if (!call.ownTemporary && life.run.settings.agent.sandbox === "none") return { ...visible, ...call.env };
+  const temporary = temporaryFolder(life);
+  await makeTemporaryFolder(temporary);
+  return { ...visible, TMPDIR: temporary, ...call.env };
 }
 
 function timeoutMs(life: LifeContext, effect: TurnEffect): number {
@@ -159,6 +171,7 @@ async function settle(life: LifeContext, effect: TurnEffect, ended: Ended): Prom
     usage: reading.usage,
     seconds: Math.max(0, (life.run.clock.now() - ended.startedAt) / 1000),
     until: ended.until,
+    ...(await refusalsIn(ended.folder)),
   };
   if (effect.role === "reviewer") {
     const review = outcome.type === "ended" ? await reviewOf(life, effect, reading) : null;
@@ -168,6 +181,15 @@ async function settle(life: LifeContext, effect: TurnEffect, ended: Ended): Prom
   const marker = effect.role === "implementer" ? (said?.marker ?? null) : null;
   const rejected = said && said.rejected.length > 0 ? { rejected: said.rejected } : {};
   return { ...base, ...rejected, snapshot: await snapshotOf(life, effect, marker), marker, review: null };
+}
+
+/** What the guard refused: the agent read why, and so does whoever looks at the run. */
+async function refusalsIn(folder: string): Promise<Pick<TurnEnded, "refused">> {
+  let [count, last] = [0, ""];
+  for await (const line of readLines(join(folder, "denied.jsonl"))) [count, last] = [count + 1, line];
+  if (count === 0) return {};
+  const reason = /"reason":("(?:[^"\\]|\\.)*")/.exec(last)?.[1];
+  return { refused: { count, last: reason === undefined ? "" : String(JSON.parse(reason)).slice(0, 200) } };
 }
 
 /** An overload halves the places once for all turns that ran into it; a turn that went well gives one back. */

@@ -1,7 +1,9 @@
+import { basename, dirname } from "node:path";
 import type { WorktreeEffect } from "../../core/issue/effects.js";
 import type { IssueEvent } from "../../core/issue/events.js";
 import type { TriggerStart } from "../../core/run/effects.js";
 import type { Settled } from "../../durable/types.js";
+import { type Aside, listAside } from "../../git/aside.js";
 import { tipOf } from "../../git/mirror.js";
 import { hasCommit } from "../../git/mirror-refs.js";
 import { readReviewed } from "../../git/reviewed.js";
@@ -10,6 +12,7 @@ import { commitAll, openWorktree, removeWorktree } from "../../git/worktree.js";
 import { messageOf } from "../../lib/errors.js";
 import { type LifeContext, takeSnapshot, worktreePath } from "../context.js";
 import { baseOfEpic } from "../epic-changes.js";
+import { removeTemporaryFolder, temporaryFolder } from "../temporary.js";
 import { giveBackSlotNumber } from "./slot-number.js";
 
 export async function performWorktree(life: LifeContext, effect: WorktreeEffect): Promise<Settled<IssueEvent>> {
@@ -30,9 +33,11 @@ async function perform(life: LifeContext, effect: WorktreeEffect): Promise<Issue
       if (tip.type === "missing") return { type: "worktree-failed", key: effect.key, reason: tip.reason };
       const base = (await knownBase(life, effect.baseSha)) ?? tip.sha;
       if (life.run.options.only === "land") await adoptUsersBranch(mirror, { path, branch });
+      const before = await listAside(dirname(path));
       const opened = await openWorktree(mirror, { path, branch, base, copy: settings.worktree.copy, repoPath });
+      const aside = await newAside(path, before);
       const reviewed = life.trigger ? { reviewBase: await baselineOf(life, life.trigger, tip.sha) } : {};
-      return { type: "worktree-ready", key: effect.key, ...opened, targetTip: tip.sha, ...reviewed };
+      return { type: "worktree-ready", key: effect.key, ...opened, targetTip: tip.sha, ...aside, ...reviewed };
     }
     case "look":
       return {
@@ -48,8 +53,15 @@ async function perform(life: LifeContext, effect: WorktreeEffect): Promise<Issue
     case "remove":
       await removeWorktree(mirror, { path, branch, issue: life.names.item, target });
       giveBackSlotNumber(life.run.home.root, path);
+      await removeTemporaryFolder(temporaryFolder(life));
       return { type: "worktree-removed", key: effect.key };
   }
+}
+
+async function newAside(path: string, before: readonly Aside[]): Promise<{ readonly aside?: readonly string[] }> {
+  const known = new Set(before.map((one) => one.path));
+  const found = (await listAside(dirname(path))).filter((one) => one.name === basename(path) && !known.has(one.path));
+  return found.length === 0 ? {} : { aside: found.map((one) => one.path) };
 }
 
 /** Where the review of a trigger of the run starts. */

@@ -1,0 +1,27 @@
+import { createHash } from "node:crypto";
+import { lstat, mkdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ExternalError } from "../lib/errors.js";
+import { type LifeContext, worktreePath } from "./context.js";
+
+/**
+ * Agents leave much in the temporary folder and clear little of it away. Each worktree has one of its own, so that
+ * caches survive from turn to turn and everything goes with the worktree. Its name is short: sockets are made in it.
+ */
+export function temporaryFolder(life: Pick<LifeContext, "run" | "names">): string {
+  const mark = createHash("sha256").update(worktreePath(life)).digest("hex").slice(0, 10);
+  return join(life.run.env.TMPDIR || tmpdir(), `ratchet-${mark}`);
+}
+
+/** Others may write to the folder above: what is there already must be ours. */
+export async function makeTemporaryFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  const found = await lstat(path);
+  if (found.isDirectory() && found.uid === (process.getuid?.() ?? found.uid)) return;
+  throw new ExternalError("files", `${path} belongs to somebody else`, { hint: "remove it, or set TMPDIR" });
+}
+
+export async function removeTemporaryFolder(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true, maxRetries: 3 });
+}

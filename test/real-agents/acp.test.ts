@@ -1,0 +1,133 @@
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { acpAgent } from "../../src/agents/acp/adapter.js";
+import { acpStatus } from "../../src/agents/acp/status.js";
+import { stopProgram } from "../../src/lib/process/stop.js";
+import { follow, type OneWaySubject, setStage, until } from "./one-way-suite.js";
+import { agentWorld, isInstalled } from "./world.js";
+
+const env = ["PATH", "HOME", "LANG", "TMPDIR", "ANTHROPIC_*", "CLAUDE_*", "OPENAI_*", "CODEX_*", "IS_SANDBOX"];
+const subjects = {
+  "claude-agent-acp": { model: "sonnet", cost: 0.0009375 },
+  // Its configuration names the model of the server, which is in no list of its own.
+  "codex-acp": { model: null, cost: null },
+} as const;
+
+describe.each(Object.entries(subjects))("%s as an agent", (program, { model, cost }) => {
+  const isThere = program in subjects && isInstalled(program as keyof typeof subjects);
+  const subject: OneWaySubject = { create: acpAgent, env, command: [program], model: "", cost: 0 };
+  const stageOf = async () => {
+    const stage = await setStage(subject);
+    const play = (prompt: string, more: Parameters<typeof stage.play>[1] = {}) =>
+      stage.play(prompt, { model, ...more });
+    return { ...stage, play, start: (prompt: string) => stage.start(prompt, { model }) };
+  };
+  const answers = (count: number) => ({
+    input_tokens: 1150 * count,
+    output_tokens: 10 * count,
+    cost_usd: cost === null ? null : expect.closeTo(cost * count, 8),
+  });
+
+  it.skipIf(!isThere)("works, says its session at once and what it used, and resumes with its history", async () => {
+    const stage = await stageOf();
+    const first = await stage.play("WRITE the file");
+    expect(first.reading, first.stderr()).toMatchObject({ outcome: { type: "ended" }, usage: answers(3) });
+    expect(stage.world.git("log", "--format=%s")).toBe("Add hello\nThe beginning");
+    expect(first.events[0]).toEqual({ type: "session", id: first.reading.sessionId });
+    expect(await first.message()).toBe("Done: hello.txt is committed.");
+
+    const second = await stage.play("MORE please", { sessionId: first.reading.sessionId });
+    const { sessionId } = first.reading;
+    expect(second.reading, second.stderr()).toEqual({ outcome: { type: "ended" }, sessionId, usage: answers(2) });
+    expect(await second.message()).toBe("Done: more is committed.");
+    expect(stage.lastAsked()).toMatchObject({ prompts: 2 });
+    expect(stage.world.processes()).toEqual([]);
+    expect(stage.world.strays()).toEqual([]);
+  });
+
+  it.skipIf(!isThere).each([
+    ["OVERLOADED", { type: "transient", overloaded: true }],
+    ["RATE-LIMITED", { type: "limited" }],
+    ["CONTEXT-OVERFLOW", { type: "overflow" }],
+  ])("%s is no ending", async (prompt, outcome) => {
+    const stage = await stageOf();
+    const { reading, stderr } = await stage.play(prompt);
+    expect(reading.outcome, stderr()).toMatchObject(outcome);
+  });
+
+  it.skipIf(!isThere)("a session that it does not know is none", async () => {
+    const stage = await stageOf();
+    const { reading, stderr } = await stage.play("MORE", { sessionId: "22222222-1111-4111-8111-111111111111" });
+    expect(reading.outcome, stderr()).toEqual({ type: "no-session" });
+  });
+
+  it.skipIf(!isThere)("what leaves the worktree is refused and told, whatever its settings allow", async () => {
+    const stage = await stageOf();
+    const target = join(stage.world.root, "outside.txt");
+    stage.world.write(
+      ".claude/settings.json",
+      JSON.stringify({ disableAllHooks: true, permissions: { allow: ["Bash(*)"], defaultMode: "bypassPermissions" } }),
+    );
+    stage.world.server.follow([
+      { when: { toolResults: 0 }, say: [{ shell: `echo out > ${target}` }] },
+      { when: {}, say: [{ text: "I may not." }] },
+    ]);
+    const played = await stage.play("LEAVE");
+    expect(played.reading.outcome, played.stderr()).toEqual({ type: "ended" });
+    expect(existsSync(target)).toBe(false);
+    expect(played.events.filter(({ type }) => type === "permission-denied")).toHaveLength(1);
+    expect(readFileSync(join(played.turn.files.folder, "denied.jsonl"), "utf8")).toContain("outside.txt");
+  });
+
+  it.skipIf(!isThere)("a reviewer can read and cannot write", async () => {
+    const stage = await stageOf();
+    stage.world.server.follow([
+      { when: { toolResults: 0 }, say: [{ shell: "cat README.md" }] },
+      { when: { toolResults: 1 }, say: [{ shell: "echo mine > README.md" }] },
+      { when: {}, say: [{ text: "Reviewed." }] },
+    ]);
+    const guard = { worktree: stage.world.dir, readOnly: true, writable: [] };
+    const played = await stage.play("REVIEW", { role: "reviewer", guard });
+    expect(played.reading.outcome, played.stderr()).toEqual({ type: "ended" });
+    expect(stage.world.read("README.md")).toBe("# A shop\n");
+    expect(stage.lastAsked()?.toolResults[0]).toContain("# A shop");
+  });
+
+  it.skipIf(!isThere)("a turn that is stopped leaves nothing running, and its session goes on", async () => {
+    const stage = await stageOf();
+    const turn = await stage.start("SLEEP a while");
+    await until(() => existsSync(join(stage.world.dir, "begun.txt")));
+    await stopProgram(turn.files.folder, { first: "SIGTERM", graceMs: 10_000, why: "stopped" });
+    expect(stage.world.processes()).toEqual([]);
+    const stopped = await stage.agent.read(turn.files, null);
+    expect(stopped.sessionId).toMatch(/./);
+    const next = await stage.play("MORE please", { sessionId: stopped.sessionId });
+    expect(next.reading, next.stderr()).toMatchObject({ outcome: { type: "ended" }, sessionId: stopped.sessionId });
+  });
+
+  it.skipIf(!isThere)("a turn is complete although whoever started it was killed", async () => {
+    const stage = await stageOf();
+    stage.world.server.follow([
+      { when: { toolResults: 0 }, say: [{ shell: "echo begun > begun.txt; sleep 1; echo done > done.txt" }] },
+      { when: {}, say: [{ text: "All done." }] },
+    ]);
+    const turn = await stage.turn("GO on", { model });
+    const orchestrator = stage.startApart(turn);
+    await until(() => existsSync(join(stage.world.dir, "begun.txt")));
+    orchestrator.kill("SIGKILL");
+    await once(orchestrator, "exit");
+    const end = await follow(turn);
+    const reading = await stage.agent.read(turn.files, end.type === "exited" ? end.code : null);
+    expect(reading).toMatchObject({ outcome: { type: "ended" }, usage: answers(2) });
+    expect(stage.world.read("done.txt")).toBe("done\n");
+  });
+
+  it.skipIf(!isThere)("says who it is", async () => {
+    const world = await agentWorld([]);
+    const status = await acpStatus({ command: [program] }, world.env);
+    expect(status).toMatchObject({ version: expect.stringContaining(program), known: true });
+    expect(world.processes()).toEqual([]);
+  });
+});
