@@ -82,7 +82,15 @@ describe("what gc clears away", () => {
     ["leaves it alone while a run goes on", 0, true, []],
   ])("%s", (_, checkouts, unfinished, expected) => {
     const runs = [run({ endedAt: 31 * day, unfinished })];
-    const { actions } = planGc(data({ runs, mirror: { path: "/m", checkouts } }));
+    const { actions } = planGc(data({ runs, mirror: { path: "/m", checkouts, pooled: 0 } }));
     expect(actions).toEqual(expected.map((one) => ({ kind: "mirror", path: "/m", ...one })));
+  });
+
+  it("takes what is kept for the next worktrees, but not while a run goes on", () => {
+    const kinds = (unfinished: boolean) =>
+      planGc(
+        data({ runs: [run({ endedAt: 31 * day, unfinished })], mirror: { path: "/m", checkouts: 0, pooled: 2 } }),
+      ).actions.map(({ kind }) => kind);
+    expect([kinds(false), kinds(true)]).toEqual([["pool", "mirror"], []]);
   });
 });

@@ -18,7 +18,7 @@ export interface GcData {
   /** Numbers that were given to worktrees. */
   readonly slots: readonly { readonly file: string; readonly worktree: string; readonly exists: boolean }[];
   /** null: the project has none yet. */
-  readonly mirror: { readonly path: string; readonly checkouts: number } | null;
+  readonly mirror: { readonly path: string; readonly checkouts: number; readonly pooled: number } | null;
 }
 export interface GcRun {
   readonly runId: string;
@@ -42,6 +42,8 @@ export type GcAction =
   | { readonly kind: "folder"; readonly path: string }
   | { readonly kind: "landing"; readonly path: string }
   | { readonly kind: "slot"; readonly path: string; readonly worktree: string }
+  /** Folders of removed worktrees that were kept for the next ones. */
+  | { readonly kind: "pool"; readonly path: string; readonly folders: number }
   /** `prune`: objects that nothing reaches go, too, once they are as old as runs may get. */
   | { readonly kind: "mirror"; readonly path: string; readonly prune: boolean };
 
@@ -88,8 +90,10 @@ function whyKept(run: GcRun, { neededRuns }: GcData): string | null {
   return neededRuns.includes(run.runId) ? "open findings point into it" : null;
 }
 
-/** While somebody works nothing is packed. A checkout may borrow what no ref names: with one there, nothing is pruned. */
+/** While somebody works nothing is packed, and what is kept for the next worktree stays. A checkout may borrow what no ref names: with one there, nothing is pruned. */
 function mirrorActions({ mirror, landings }: GcData, isBusy: boolean): GcAction[] {
   if (mirror === null || isBusy) return [];
-  return [{ kind: "mirror", path: mirror.path, prune: mirror.checkouts <= landings.length }];
+  const { path, checkouts, pooled } = mirror;
+  const pool = pooled === 0 ? [] : [{ kind: "pool", path, folders: pooled } as const];
+  return [...pool, { kind: "mirror", path, prune: checkouts <= landings.length }];
 }

@@ -1,7 +1,9 @@
 import { readFile } from "node:fs/promises";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Mirror } from "./mirror-refs.js";
-import { writeIfChanged } from "./small-files.js";
+import type { ConfigEntry } from "./repository.js";
+import { readOr, writeIfChanged } from "./small-files.js";
 
 /** What every new checkout starts with, made at each start from the user's repository. */
 export interface CheckoutTemplate {
@@ -9,6 +11,8 @@ export interface CheckoutTemplate {
   readonly exclude: string;
   readonly attributes: string;
   readonly packedRefs: string;
+  /** Settings of every scope that say how files are written; only ever compared. */
+  readonly conversion: string;
 }
 
 function templateFile(mirror: Mirror): string {
@@ -31,5 +35,16 @@ export async function readTemplate(mirror: Mirror): Promise<CheckoutTemplate> {
     exclude: part("exclude"),
     attributes: part("attributes"),
     packedRefs: part("packedRefs"),
+    conversion: part("conversion"),
   };
+}
+
+const converting = /^core\.(autocrlf|eol|symlinks|filemode|ignorecase|attributesfile)$|^filter\./;
+
+/** How the user's settings, their own attributes file included, say that files are written. */
+export async function readConversion(entries: readonly ConfigEntry[]): Promise<string> {
+  const settings = entries.filter(({ key }) => converting.test(key)).map(({ key, value }) => `${key}=${value}`);
+  const named = entries.findLast(({ key }) => key === "core.attributesfile")?.value.replace(/^~(?=\/)/, homedir());
+  const usual = join(process.env.XDG_CONFIG_HOME || join(homedir(), ".config"), "git", "attributes");
+  return [...settings, await readOr(named ?? usual)].join("\n");
 }

@@ -1,16 +1,17 @@
-import { createHash, randomBytes } from "node:crypto";
-import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
-import { codeOf, ExternalError } from "../lib/errors.js";
+import { createHash } from "node:crypto";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
+import { ExternalError } from "../lib/errors.js";
 import { exists, readJson } from "../lib/files.js";
 import { safeName } from "../lib/home.js";
 import { reapLeftovers } from "../lib/process/stop.js";
 import { makeGitDir, repairFiles } from "./checkout-files.js";
 import { adoptIndex, type Checkout, cookieOf, gitIn, ownIndex } from "./checkout-git.js";
+import { clearPlace, finishRemoval, noteOf } from "./checkout-removal.js";
 import { readTemplate } from "./checkout-template.js";
 import { type CopyOptions, copyIntoCheckout } from "./copy.js";
 import type { Mirror } from "./mirror-refs.js";
-import { removeTree, removeTreeAs } from "./remove-tree.js";
+import { keepForPool, takeFromPool } from "./pool.js";
 import { readOr, writeIfChanged } from "./small-files.js";
 
 export interface CheckoutOptions {
@@ -30,11 +31,11 @@ export interface OpenedCheckout {
 export async function openCheckout(mirror: Mirror, options: CheckoutOptions): Promise<OpenedCheckout> {
   const path = resolve(options.path);
   const gitDir = gitDirFor(mirror, path);
-  await finishRemoval(path, gitDir);
+  await finishRemoval({ mirror, path, gitDir });
   const ready = await exists(join(gitDir, "ratchet", "ready"));
   const template = await readTemplate(mirror);
   if (!ready) {
-    await clearPlace(path, gitDir);
+    await clearPlace({ mirror, path, gitDir });
     await makeGitDir(template, { ...options, path, gitDir, shallow: await readOr(join(mirror.path, "shallow")) });
   }
   await writeIfChanged(noteOf(path), JSON.stringify({ mirror: mirror.path, repoPath: mirror.repoPath }));
@@ -48,7 +49,9 @@ export async function openCheckout(mirror: Mirror, options: CheckoutOptions): Pr
   await writeFile(filling, "");
   await mkdir(path, { recursive: true, mode: 0o700 });
   await repairFiles(checkout, template);
-  await putFiles(checkout);
+  if (ready || !(await takeFromPool(checkout, template))) await putFiles(checkout);
+  await adoptIndex(checkout);
+  await keepForPool(checkout, template);
   await writeFile(join(gitDir, "ratchet", "ready"), "");
   await rm(filling, { force: true });
   return { checkout, fresh: !ready, from: ready ? "branch" : "new" };
@@ -58,11 +61,6 @@ export async function openCheckout(mirror: Mirror, options: CheckoutOptions): Pr
 export function gitDirFor(mirror: Mirror, path: string): string {
   const mark = createHash("sha256").update(path).digest("hex").slice(0, 8);
   return join(mirror.path, "checkouts", `${safeName(basename(path))}-${mark}`);
-}
-
-/** Beside the files, not among them: which mirror they belong to, even when their `.git` is gone. */
-function noteOf(path: string): string {
-  return join(dirname(path), ".checkouts", `${basename(path)}.json`);
 }
 
 /** The checkout at this path, ready to be looked at. */
@@ -80,7 +78,7 @@ export async function findCheckout(path: string): Promise<Checkout> {
 /** Is there one that somebody may have worked in? A removal that was begun is finished first. */
 export async function hasCheckout(mirror: Mirror, path: string): Promise<boolean> {
   const gitDir = gitDirFor(mirror, resolve(path));
-  await finishRemoval(resolve(path), gitDir);
+  await finishRemoval({ mirror, path: resolve(path), gitDir });
   return await exists(join(gitDir, "ratchet", "ready"));
 }
 
@@ -114,69 +112,12 @@ export async function repairCheckout(checkout: Checkout): Promise<void> {
   await repairFiles(checkout, await readTemplate(checkout.mirror));
 }
 
-/** Both folders go; begun, it is finished by whoever looks next. Parking comes before, and is the caller's. */
-export async function removeCheckout({ path, gitDir }: Checkout): Promise<void> {
-  await writeFile(join(gitDir, "ratchet", "removing"), "");
-  await removeFolders(path, gitDir);
-}
-
-/** What somebody who died began; the children they left there are ended before. */
-async function finishRemoval(path: string, gitDir: string): Promise<void> {
-  if (!(await exists(join(gitDir, "ratchet", "removing")))) return;
-  await reapLeftovers(cookieOf(gitDir));
-  await removeFolders(path, gitDir);
-}
-
-/**
- * Renamed first, so that neither is ever found in half. The git folder goes last of what the next one at this path
- * would share: while it is there, whoever looks next knows that there is something to finish.
- */
-async function removeFolders(path: string, gitDir: string): Promise<void> {
-  const aside = join(dirname(gitDir), `.gone-${randomBytes(6).toString("hex")}`);
-  const moved = await rename(path, `${aside}-files`).then(
-    () => true,
-    () => false,
-  );
-  // On another disk, or gone already.
-  if (!moved) await removeTreeAs({ RATCHET_TURN: cookieOf(gitDir) }, path);
-  for (const note of await notesOf(path)) await rm(note, { force: true });
-  await rename(gitDir, aside);
-  await removeTree(aside, `${aside}-files`);
-}
-
-/** The note, and what a writer that was killed left beside it. */
-async function notesOf(path: string): Promise<string[]> {
-  const note = noteOf(path);
-  const beside = (name: string) =>
-    name.startsWith(basename(note)) && /^\.\d+-[0-9a-f]+$/.test(name.slice(basename(note).length));
-  const names = await readdir(dirname(note)).catch((error: unknown) => {
-    if (codeOf(error) === "ENOENT") return [];
-    throw error;
-  });
-  return [note, ...names.filter(beside).map((name) => join(dirname(note), name))];
-}
-
-/** What was half made when somebody died is ours to remove; other files in the way are moved aside. */
-async function clearPlace(path: string, gitDir: string): Promise<void> {
-  const halfMade = await exists(gitDir);
-  if (halfMade) await reapLeftovers(cookieOf(gitDir));
-  const begun = halfMade && (await exists(join(gitDir, "ratchet", "begun")));
-  if (begun) return await removeFolders(path, gitDir);
-  const found = await readdir(path).catch((error: unknown) => {
-    if (codeOf(error) === "ENOENT") return [];
-    throw error;
-  });
-  if (found.length > 0) await rename(path, `${path}.aside-${randomBytes(4).toString("hex")}`);
-  if (halfMade) await removeFolders(path, gitDir);
-}
-
-/** The files of HEAD in an empty folder, and both indexes. */
+/** The files of HEAD in an empty folder, and our index. */
 async function putFiles(checkout: Checkout): Promise<void> {
   await rm(join(checkout.gitDir, "ratchet", "used"), { force: true });
   // Nobody but us uses this index, and whoever of us held its lock is gone.
   for (const file of [ownIndex(checkout), `${ownIndex(checkout)}.lock`]) await rm(file, { force: true });
   await gitIn(checkout, ["read-tree", "--reset", "-u", "HEAD"], { own: true });
-  await adoptIndex(checkout);
 }
 
 /** Work in it has been looked at: its set-up is done. */

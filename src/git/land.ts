@@ -1,5 +1,6 @@
 import { safeName } from "../lib/home.js";
-import { attachCopies, findCheckout, hasCheckout, openCheckout, removeCheckout } from "./checkout.js";
+import { attachCopies, findCheckout, hasCheckout, openCheckout } from "./checkout.js";
+import { removeCheckout } from "./checkout-removal.js";
 import { discardAt } from "./clean.js";
 import { gitText } from "./git.js";
 import { isAncestor, type Mirror, mergeTrees, updateRefs } from "./mirror-refs.js";

@@ -3,7 +3,7 @@ import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { codeOf } from "../lib/errors.js";
 import { exists } from "../lib/files.js";
-import { type CheckoutTemplate, writeTemplate } from "./checkout-template.js";
+import { type CheckoutTemplate, readConversion, writeTemplate } from "./checkout-template.js";
 import { copySettings } from "./copied-settings.js";
 import { GitError, git, gitText } from "./git.js";
 import { fetchFromUser, type Mirror } from "./mirror-refs.js";
@@ -29,9 +29,22 @@ export async function openMirror({ repoPath, mirrorPath }: { repoPath: string; m
 
 /** What a crash left of checkouts that were being removed, or made by somebody who is no more. */
 async function sweep(mirror: Mirror): Promise<void> {
-  const folder = join(mirror.path, "checkouts");
-  const left = (await readdir(folder)).filter((name) => name.startsWith(".gone-") || isAbandoned(name));
-  if (left.length > 0) await removeTree(...left.map((name) => join(folder, name)));
+  const left = await Promise.all([
+    ...["checkouts", "pool"].map((name) => leftIn(join(mirror.path, name), "")),
+    // A mirror that was being made.
+    leftIn(dirname(mirror.path), `.${basename(mirror.path)}`),
+  ]);
+  if (left.flat().length > 0) await removeTree(...left.flat());
+}
+
+async function leftIn(folder: string, prefix: string): Promise<string[]> {
+  const names = await readdir(folder).catch((error: unknown) => {
+    if (codeOf(error) === "ENOENT") return [];
+    throw error;
+  });
+  const isLeft = (name: string) =>
+    name.startsWith(prefix) && (name.startsWith(".gone-", prefix.length) || isAbandoned(name.slice(prefix.length)));
+  return names.filter(isLeft).map((name) => join(folder, name));
 }
 
 /** `.new-<pid>-…`; a number that was given out again only keeps it for longer. */
@@ -113,6 +126,7 @@ async function refreshMirror(mirror: Mirror): Promise<void> {
     exclude: await readOr(join(commonDir, "info", "exclude")),
     attributes: await readOr(join(commonDir, "info", "attributes")),
     packedRefs: await refsForCheckouts(mirror),
+    conversion: await readConversion(entries),
   };
   await writeTemplate(mirror, template);
 }

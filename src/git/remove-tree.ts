@@ -1,5 +1,10 @@
-import { ExternalError } from "../lib/errors.js";
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdir, rename } from "node:fs/promises";
+import { join } from "node:path";
+import { codeOf, ExternalError } from "../lib/errors.js";
 import { runProgram } from "./git.js";
+import type { Mirror } from "./mirror-refs.js";
 
 /** Removes folders whatever is in it: names that are no text, folders without write permission. */
 export async function removeTree(...paths: readonly string[]): Promise<void> {
@@ -15,4 +20,50 @@ export async function removeTreeAs(env: Readonly<Record<string, string>>, ...pat
   const second = await remove();
   if (second.code !== 0)
     throw new ExternalError("rm", `${paths[0]} could not be removed: ${second.stderr.trim().slice(0, 300)}`);
+}
+
+/**
+ * A folder for what is to go: things are renamed into it, which takes no time however large they are, and nobody waits
+ * for the rest. A removal that does not come to its end is taken up by the next `openMirror`.
+ */
+export interface Trash {
+  /** False: it could not be moved; it is gone already, on another disk, or not ours to move. */
+  take(path: string | Buffer): Promise<boolean>;
+  empty(): Promise<void>;
+}
+
+export async function openTrash(mirror: Mirror): Promise<Trash> {
+  const [folder, mark] = [join(mirror.path, "checkouts"), randomBytes(6).toString("hex")];
+  // Not swept while we live.
+  const filling = join(folder, `.new-${process.pid}-${mark}`);
+  await mkdir(filling, { recursive: true, mode: 0o700 });
+  let count = 0;
+  return {
+    take: async (path) => await moved(path, join(filling, String(count++))),
+    empty: async () => {
+      const gone = join(folder, `.gone-${mark}`);
+      await rename(filling, gone);
+      removeUnseen(gone);
+    },
+  };
+}
+
+/** Whether the rename happened. */
+export async function moved(from: string | Buffer, to: string | Buffer): Promise<boolean> {
+  try {
+    await rename(from, to);
+    return true;
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "EXDEV", "EACCES", "EPERM"].includes(codeOf(error) ?? "")) return false;
+    throw error;
+  }
+}
+
+/**
+ * Nobody waits for it but the end of our process, so that nothing runs on behind a user's back; killed, it goes on. What
+ * it cannot remove, and what it is not even started for, is left to the next sweep.
+ */
+function removeUnseen(path: string): void {
+  const child = spawn("rm", ["-rf", "--", path], { cwd: "/", detached: true, stdio: "ignore" });
+  child.on("error", () => undefined);
 }

@@ -101,11 +101,14 @@ export async function dropOperations({ gitDir }: Checkout): Promise<void> {
 
 /** The tree of the files as they are. Nested repositories are no part of it. */
 export async function writeFilesTree(checkout: Checkout, changes: readonly Change[], index: string): Promise<string> {
-  const paths = changes.filter(({ kind }) => kind !== "nested").flatMap(({ path }) => [path, Buffer.of(0)]);
-  await gitIn(checkout, ["update-index", "--add", "--remove", "--replace", "-z", "--stdin"], {
-    index,
-    input: Buffer.concat(paths),
-  });
+  const update = async (how: readonly string[], kinds: readonly Change["kind"][]) => {
+    const paths = changes.filter(({ kind }) => kinds.includes(kind)).flatMap(({ path }) => [path, Buffer.of(0)]);
+    if (paths.length === 0) return;
+    await gitIn(checkout, ["update-index", ...how, "-z", "--stdin"], { index, input: Buffer.concat(paths) });
+  };
+  // What is deleted is not looked at: git refuses a path whose folder became a symbolic link.
+  await update(["--force-remove"], ["deleted"]);
+  await update(["--add", "--remove", "--replace"], ["modified", "untracked"]);
   return (await gitIn(checkout, ["write-tree"], { index })).stdout.toString().trim();
 }
 

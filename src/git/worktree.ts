@@ -1,14 +1,7 @@
 import { exists } from "../lib/files.js";
 import { safeName } from "../lib/home.js";
-import {
-  attachCopies,
-  findCheckout,
-  hasCheckout,
-  listCheckouts,
-  openCheckout,
-  removeCheckout,
-  wasUsed,
-} from "./checkout.js";
+import { attachCopies, findCheckout, hasCheckout, listCheckouts, openCheckout, wasUsed } from "./checkout.js";
+import { removeCheckout } from "./checkout-removal.js";
 import { gitText } from "./git.js";
 import { resolveHead } from "./head.js";
 import { isAncestor, type Mirror, readRefs, updateRefs } from "./mirror-refs.js";

@@ -6,6 +6,7 @@ import type { IssueRecord, RunRecord } from "../core/record.js";
 import { removeLandingWorktree } from "../git/land.js";
 import { type Mirror, openMirror } from "../git/mirror.js";
 import { packMirror } from "../git/pack.js";
+import { emptyPool, listPool } from "../git/pool.js";
 import { removeTree } from "../git/remove-tree.js";
 import { listWorktrees } from "../git/worktree.js";
 import { codeOf } from "../lib/errors.js";
@@ -73,7 +74,11 @@ async function gather(parts: GcParts, mirror: Mirror | null): Promise<GcData> {
     ],
     landings: await landingsIn(dirname(home.worktree(projectId, "_"))),
     slots: await slotsIn(join(home.root, "slots")),
-    mirror: mirror && { path: mirror.path, checkouts: (await listWorktrees(mirror)).length },
+    mirror: mirror && {
+      path: mirror.path,
+      checkouts: (await listWorktrees(mirror)).length,
+      pooled: (await listPool(mirror)).length,
+    },
   };
 }
 
@@ -156,6 +161,9 @@ async function performOne(parts: GcParts, action: GcAction, mirror: Mirror | nul
       return;
     case "slot":
       return await rm(action.path, { force: true });
+    case "pool":
+      if (mirror) await emptyPool(mirror);
+      return;
     case "mirror": {
       const pruneBefore = parts.now / 1000 - parts.retentionDays * 86_400;
       return await packMirror(action.path, action.prune ? pruneBefore : null);

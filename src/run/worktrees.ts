@@ -1,5 +1,6 @@
-import { basename } from "node:path";
+import { basename, dirname } from "node:path";
 import type { WorkState } from "../core/gc.js";
+import { type Aside, listAside } from "../git/aside.js";
 import { findCheckout, hasCheckout } from "../git/checkout.js";
 import { gitIn } from "../git/checkout-git.js";
 import { diff } from "../git/diff.js";
@@ -33,6 +34,8 @@ interface WorktreeView {
   readonly head: string | null;
   readonly present: boolean;
   readonly parked: readonly string[];
+  /** Where files went that were in its way. */
+  readonly aside: readonly string[];
 }
 
 export interface WorktreesOf {
@@ -51,7 +54,10 @@ export function openWorktrees({ home, projectId, repoPath }: WorktreesOf): Workt
     throw new Refusal(`${issueId} has no worktree`, { code: "not-found", hint: "ratchet worktree list" });
   };
   return {
-    list: async () => ((await exists(mirrorPath)) ? await listAll(await openMirror({ repoPath, mirrorPath })) : []),
+    list: async () => {
+      const found = (await exists(mirrorPath)) ? await listAll(await openMirror({ repoPath, mirrorPath })) : [];
+      return withAside(found, await listAside(dirname(pathOf("any"))));
+    },
     park: async (issueId) => {
       const [found, path] = [await mirror(issueId), pathOf(issueId)];
       if (!(await hasCheckout(found, path))) {
@@ -89,7 +95,17 @@ async function workOf(
   return (await isLanded(mirror, target, head)) ? "landed" : "unlanded";
 }
 
-async function listAll(mirror: Mirror): Promise<WorktreeView[]> {
+type Listed = Omit<WorktreeView, "aside">;
+
+function withAside(views: readonly Listed[], all: readonly Aside[]): WorktreeView[] {
+  const asideOf = (name: string) => all.filter((one) => one.name === name).map(({ path }) => path);
+  const known = new Set(views.map(({ name }) => name));
+  const others = [...new Set(all.map(({ name }) => name))].filter((name) => !known.has(name) && !name.startsWith("_"));
+  const gone = others.map((name) => ({ name, path: "", branch: null, head: null, present: false, parked: [] }));
+  return [...views, ...gone].map((view) => ({ ...view, aside: asideOf(view.name) }));
+}
+
+async function listAll(mirror: Mirror): Promise<Listed[]> {
   const [open, parked] = [await listWorktrees(mirror), await listParked(mirror)];
   const refsOf = (name: string) => parked.filter((one) => one.name === name).map(({ ref }) => ref);
   // What begins with "_" belongs to runs; no issue's name does.

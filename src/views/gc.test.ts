@@ -8,6 +8,7 @@ const plan: GcPlan = {
     { kind: "folder", path: "/runs/r2" },
     { kind: "landing", path: "/w/_landing-r1" },
     { kind: "slot", path: "/slots/1", worktree: "/w/a" },
+    { kind: "pool", path: "/m", folders: 2 },
     { kind: "mirror", path: "/m", prune: false },
   ],
   kept: [{ runId: "r3", why: "it is not over" }],
@@ -18,6 +19,7 @@ it("says what went, what would go, and what stays and why", () => {
     "removed /runs/r2, which belongs to no run",
     "removed landing worktree /w/_landing-r1",
     "removed slot number of /w/a",
+    "removed 2 kept folders of removed worktrees",
     "packed /m (nothing pruned: worktrees use it)",
     "kept run r3: it is not over",
   ]);

@@ -19,6 +19,8 @@ function actionLine(action: GcAction, verb: string, isDryRun: boolean): string {
       return `${verb} landing worktree ${action.path}`;
     case "slot":
       return `${verb} slot number of ${action.worktree}`;
+    case "pool":
+      return `${verb} ${action.folders} kept folder${action.folders === 1 ? "" : "s"} of removed worktrees`;
     case "mirror":
       return `${isDryRun ? "would pack" : "packed"} ${action.path}${action.prune ? "" : " (nothing pruned: worktrees use it)"}`;
   }

@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openLandingWorktree, removeLandingWorktree } from "../../src/git/land.js";
 import { openMirror } from "../../src/git/mirror.js";
 import { openWorktree, removeWorktree } from "../../src/git/worktree.js";
 
@@ -32,4 +33,57 @@ export async function countFailedWorktrees({ rounds, atOnce }: { rounds: number;
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
+}
+
+/** A large repository, Ratchet's worktrees of it, and plain ones of a bare clone to compare with. */
+export async function openPoolWorld(size: { folders: number; filesEach: number; ignoredFiles: number }) {
+  const home = mkdtempSync(join(tmpdir(), "ratchet-bench-"));
+  const repoPath = join(home, "repo");
+  const git = (cwd: string, ...args: string[]) =>
+    execFileSync("git", ["-C", cwd, ...args], { encoding: "utf8" }).trim();
+  let base = makeLargeRepository(repoPath, size);
+  git(home, "clone", "-q", "--bare", repoPath, join(home, "plain.git"));
+  const mirror = await openMirror({ repoPath, mirrorPath: join(home, "mirror.git") });
+  const pathOf = (issue: string) => join(home, "worktrees", issue);
+  const plain = (round: number) => join(home, "plain", String(round));
+  const detached = pathOf("_landing");
+  return {
+    addPlain: (round: number) =>
+      git(join(home, "plain.git"), "worktree", "add", "-q", "-b", `b${round}`, plain(round), "main"),
+    removePlain: (round: number) => git(join(home, "plain.git"), "worktree", "remove", plain(round)),
+    open: (issue: string) =>
+      openWorktree(mirror, { path: pathOf(issue), branch: `ratchet/${issue}`, base, copy: [], repoPath }),
+    /** What an agent does: a commit, and files that git ignores. */
+    work: (issue: string) => {
+      const path = pathOf(issue);
+      fill(join(path, "build"), size.ignoredFiles);
+      writeFileSync(join(path, "0", "1.txt"), `${issue}\n`);
+      git(path, "commit", "-qam", issue);
+      base = git(path, "rev-parse", "HEAD");
+    },
+    remove: (issue: string) =>
+      removeWorktree(mirror, { path: pathOf(issue), branch: `ratchet/${issue}`, issue, landed: base }),
+    openDetached: () => openLandingWorktree(mirror, { path: detached, commit: base }),
+    releaseDetached: () => removeLandingWorktree(mirror, detached),
+    pooled: () => readdirSync(join(mirror.path, "pool")).length,
+    close: () => rmSync(home, { recursive: true, force: true, maxRetries: 5 }),
+  };
+}
+
+function makeLargeRepository(repoPath: string, { folders, filesEach }: { folders: number; filesEach: number }): string {
+  const git = (...args: string[]) => execFileSync("git", ["-C", repoPath, ...args], { encoding: "utf8" }).trim();
+  mkdirSync(repoPath);
+  git("init", "-q", "-b", "main");
+  git("config", "user.name", "b");
+  git("config", "user.email", "b@x");
+  for (let index = 0; index < folders; index++) fill(join(repoPath, String(index)), filesEach);
+  writeFileSync(join(repoPath, ".gitignore"), "build/\n");
+  git("add", "-A");
+  git("commit", "-qm", "base");
+  return git("rev-parse", "HEAD");
+}
+
+function fill(folder: string, files: number): void {
+  mkdirSync(folder, { recursive: true });
+  for (let index = 0; index < files; index++) writeFileSync(join(folder, `${index}.txt`), `${folder} ${index}\n`);
 }

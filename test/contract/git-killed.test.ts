@@ -50,6 +50,8 @@ describe("after a kill -9", () => {
       }
       await openMirror({ repoPath: world.repo, mirrorPath: world.mirror.path });
       expect(readdirSync(join(world.mirror.path, "checkouts"))).toEqual([]);
+      const pooled = readdirSync(join(world.mirror.path, "pool"));
+      expect(pooled.filter((name) => name.startsWith("."))).toEqual([]);
     },
     300_000,
   );
