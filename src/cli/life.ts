@@ -2,7 +2,7 @@ import type { App, Store } from "../app.js";
 import { findProgram } from "../lib/process/find.js";
 import type { LifeFacts } from "../views/explain.js";
 import { toStatus } from "../views/status.js";
-import { situationOf } from "./situation.js";
+import { landingWait, situationOf } from "./situation.js";
 
 type Machine = Awaited<ReturnType<Store["issueStates"]>>[number];
 type StoredRun = Awaited<ReturnType<Store["run"]>>;
@@ -34,6 +34,8 @@ function waitOf(
   app: App,
   at: { readonly run: StoredRun; readonly machine: Machine; readonly machines: readonly Machine[] },
 ): LifeFacts["waiting"] {
+  const landing = landingWait(at.machine);
+  if (landing !== null) return { for: landing };
   const owed = effectsOf(at.machine).filter(({ kind }) => kind !== "wait");
   const timer = owed.find(({ kind }) => kind === "timer");
   if (timer !== undefined && owed.every(({ kind }) => kind === "timer")) {

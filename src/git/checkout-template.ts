@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Mirror } from "./mirror-refs.js";
@@ -24,7 +24,7 @@ export async function writeTemplate(mirror: Mirror, template: CheckoutTemplate):
 }
 
 export async function readTemplate(mirror: Mirror): Promise<CheckoutTemplate> {
-  const read: unknown = JSON.parse(await readFile(templateFile(mirror), "utf8"));
+  const read: unknown = JSON.parse(readFileSync(templateFile(mirror), "utf8"));
   const part = (name: string) => {
     const value =
       typeof read === "object" && read !== null ? Object.entries(read).find(([key]) => key === name)?.[1] : null;

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { codeOf, ExternalError, UserError } from "../lib/errors.js";
+import { longestInput, SmallShells } from "../lib/process/small-shells.js";
 import { gitEnvironment } from "./environment.js";
 
 export interface GitOptions {
@@ -50,7 +51,7 @@ export async function git(cwd: string, args: readonly string[], options: GitOpti
   const waitMs = options.lockWaitMs ?? lockWaitMs;
   const until = Date.now() + waitMs;
   for (let pause = 10; ; pause = Math.min(pause * 2, 1000)) {
-    const output = await runProgram("git", args, { ...options, cwd, env: gitEnvironment(options.env) });
+    const output = await runTool("git", args, { ...options, cwd });
     if (output.code === 0 || output.truncated) return output;
     const lock = heldLock(output.stderr);
     if (lock === null) {
@@ -87,6 +88,55 @@ function lockedOut(lock: string, waitMs: number, output: GitOutput): GitError {
     hint: `When no git command is running there any more, remove ${lock} and start again.`,
   });
 }
+
+export interface ToolOptions extends Omit<ProgramOptions, "env"> {
+  /** On top of the environment that all our git commands have. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+let shells: SmallShells | null = null;
+
+/** For a process that will run many git commands: from now on small shells start them. The environment is that of now. */
+export function startGitBySmallShells(): void {
+  shells ??= new SmallShells(gitEnvironment());
+}
+
+/** git, or what removes its folders, to its end. */
+export async function runTool(name: string, args: readonly string[], options: ToolOptions): Promise<GitOutput> {
+  const short = options.input === undefined || options.input.length <= longestInput;
+  if (shells === null || options.stdoutFile !== undefined || !short)
+    return await runProgram(name, args, { ...options, env: gitEnvironment(options.env) });
+  return await runInShell(shells, { name, args }, options);
+}
+
+async function runInShell(
+  through: SmallShells,
+  { name, args }: { readonly name: string; readonly args: readonly string[] },
+  { cwd, env = {}, input, signal, maxBytes, timeoutMs = defaultTimeoutMs }: ToolOptions,
+): Promise<GitOutput> {
+  signal?.throwIfAborted();
+  if (!existsSync(cwd)) throw cannotStart(missing, { name, cwd });
+  const limits = { ...(input === undefined ? {} : { input }), ...(maxBytes === undefined ? {} : { maxBytes }) };
+  const running = through.start({ program: name, args, cwd, env, ...limits });
+  let timedOut = false;
+  const timer = setTimeout(() => {
+    timedOut = true;
+    running.stop();
+  }, timeoutMs);
+  signal?.addEventListener("abort", running.stop, { once: true });
+  const output = await running.done;
+  clearTimeout(timer);
+  signal?.removeEventListener("abort", running.stop);
+  if (signal?.aborted) throw signal.reason;
+  const stderr = output.stderr.toString("utf8") + (timedOut ? tookTooLong : "");
+  if (output.code === notFound && /not found/.test(stderr)) throw cannotStart(missing, { name, cwd });
+  return { code: output.code, stdout: output.stdout, stderr, truncated: output.cut };
+}
+
+/** How a shell says that there is no such program. */
+const notFound = 127;
+const missing = Object.assign(new Error("not found"), { code: "ENOENT" });
+const tookTooLong = "\nerror: stopped, it took too long";
 
 export interface ProgramOptions {
   readonly cwd: string;
@@ -137,7 +187,7 @@ function outputOf(child: ChildProcess, options: ProgramOptions & { readonly name
     child.on("close", (code) => {
       settle();
       if (options.signal?.aborted) return reject(options.signal.reason);
-      const stderr = err.bytes().toString("utf8") + (timedOut ? "\nerror: stopped, it took too long" : "");
+      const stderr = err.bytes().toString("utf8") + (timedOut ? tookTooLong : "");
       resolve({ code: code ?? 255, stdout: out.bytes(), stderr, truncated: out.cut() });
     });
     // A command may end without reading its input.

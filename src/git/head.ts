@@ -1,4 +1,4 @@
-import { readdir } from "node:fs/promises";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { codeOf } from "../lib/errors.js";
 import { exists } from "../lib/files.js";
@@ -49,9 +49,15 @@ async function readLoose(gitDir: string, name: string, found: Map<string, string
     if (id !== null) found.set(name, id);
     return;
   }
-  const below = await readdir(join(gitDir, name)).catch((error: unknown) => {
+  const below = entriesOf(join(gitDir, name)).filter((entry) => !entry.endsWith(".lock"));
+  for (const one of below) await readLoose(gitDir, `${name}/${one}`, found);
+}
+
+function entriesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
     if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return [];
     throw error;
-  });
-  for (const one of below.filter((entry) => !entry.endsWith(".lock"))) await readLoose(gitDir, `${name}/${one}`, found);
+  }
 }

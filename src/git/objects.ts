@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { copyFile, link, mkdir, readdir, rename } from "node:fs/promises";
+import { linkSync, mkdirSync, readdirSync } from "node:fs";
+import { copyFile, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { codeOf } from "../lib/errors.js";
 import type { Checkout } from "./checkout-git.js";
@@ -26,7 +27,7 @@ export async function shareObjects({ mirror, gitDir }: Checkout): Promise<void> 
 
 async function names(folder: string): Promise<string[]> {
   try {
-    return await readdir(folder);
+    return readdirSync(folder);
   } catch (error) {
     if (codeOf(error) === "ENOENT") return [];
     throw error;
@@ -35,7 +36,7 @@ async function names(folder: string): Promise<string[]> {
 
 async function share(from: string, to: string): Promise<void> {
   try {
-    await link(from, to);
+    linkSync(from, to);
   } catch (error) {
     const code = codeOf(error);
     if (code === "EEXIST") return;
@@ -49,9 +50,9 @@ async function share(from: string, to: string): Promise<void> {
 
 /** Either the mirror's folder is not made yet, or the object was packed away meanwhile: then its pack has it. */
 async function shareAgain(from: string, to: string): Promise<void> {
-  await mkdir(dirname(to), { recursive: true });
+  mkdirSync(dirname(to), { recursive: true });
   try {
-    await link(from, to);
+    linkSync(from, to);
   } catch (error) {
     if (codeOf(error) !== "EEXIST" && codeOf(error) !== "ENOENT") throw error;
   }

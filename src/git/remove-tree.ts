@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf, ExternalError } from "../lib/errors.js";
-import { runProgram } from "./git.js";
+import { runTool } from "./git.js";
 import type { Mirror } from "./mirror-refs.js";
 
 /** Removes folders whatever is in it: names that are no text, folders without write permission. */
@@ -13,10 +13,10 @@ export async function removeTree(...paths: readonly string[]): Promise<void> {
 
 /** With these variables in the environment of what removes. */
 export async function removeTreeAs(env: Readonly<Record<string, string>>, ...paths: readonly string[]): Promise<void> {
-  const options = { cwd: "/", env: { ...process.env, LC_ALL: "C", ...env } };
-  const remove = () => runProgram("rm", ["-rf", "--", ...paths], options);
+  const options = { cwd: "/", env };
+  const remove = () => runTool("rm", ["-rf", "--", ...paths], options);
   if ((await remove()).code === 0) return;
-  await runProgram("chmod", ["-R", "u+rwX", "--", ...paths], options);
+  await runTool("chmod", ["-R", "u+rwX", "--", ...paths], options);
   const second = await remove();
   if (second.code !== 0)
     throw new ExternalError("rm", `${paths[0]} could not be removed: ${second.stderr.trim().slice(0, 300)}`);

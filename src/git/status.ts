@@ -24,7 +24,8 @@ async function alignIndex(checkout: Checkout, head: string): Promise<void> {
   const mark = join(checkout.gitDir, "ratchet", "aligned");
   if ((await readOr(mark)) === head && (await exists(ownIndex(checkout)))) return;
   try {
-    await gitIn(checkout, ["read-tree", "-m", head], { own: true });
+    // -i: files that differ from our index are no obstacle, and of all others what is known of them stays known.
+    await gitIn(checkout, ["read-tree", "-i", "-m", head], { own: true });
   } catch (error) {
     if (!(error instanceof GitError) || error.retryable) throw error;
     // A damaged index is only a cache.

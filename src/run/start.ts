@@ -6,6 +6,7 @@ import type { RunRecord } from "../core/record.js";
 import type { RunOptions } from "../core/run/effects.js";
 import type { Settings } from "../core/settings.js";
 import { catchUpTarget } from "../git/follow.js";
+import { startGitBySmallShells } from "../git/git.js";
 import { removeLandingWorktree } from "../git/land.js";
 import { openMirror } from "../git/mirror.js";
 import { readIdentity } from "../git/repository.js";
@@ -13,6 +14,7 @@ import { removeWorktree } from "../git/worktree.js";
 import { UserError } from "../lib/errors.js";
 import { exists } from "../lib/files.js";
 import { withLock } from "../lib/lock.js";
+import { startProgramsBySmallShells } from "../lib/process/start.js";
 import { redactor } from "../lib/redact.js";
 import { type RunContext, runMachineId, runNames } from "./context.js";
 import { driveRun } from "./drive-run.js";
@@ -99,6 +101,8 @@ export async function startRun(parts: RunParts): Promise<StartedRun> {
   const agents = [parts.agent, ...(parts.fallback ? [parts.fallback] : [])];
   await checkPrograms([...(only ? [] : agents), ...(only === "land" ? [] : parts.reviewers.values())], parts.repoPath);
   const { home, runId, projectId, repoPath, inbox } = parts;
+  startGitBySmallShells();
+  startProgramsBySmallShells();
   const mirror = await openMirror({ repoPath, mirrorPath: home.mirror(projectId) });
   // Before the run can be seen: a person's lock may be waited for here.
   const { behind } = await catchUpTarget(mirror, parts.target);

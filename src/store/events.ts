@@ -24,7 +24,7 @@ export async function* followEvents(
   { runId, seq }: { readonly runId: string; readonly seq: number },
   abort: AbortSignal,
 ): AsyncGenerator<PublicEvent> {
-  const bell = wake.listen();
+  const bell = wake.listen("event");
   try {
     let from: { readonly stream: number; readonly position: number } | null = null;
     while (!abort.aborted) {

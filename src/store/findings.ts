@@ -24,27 +24,48 @@ export async function readFindings(sql: Sql, { projectId, issueId, all }: Findin
   return rows.map(toFinding);
 }
 
-/** By a unique beginning of its id. */
-export async function findFinding(sql: Sql, projectId: string, prefix: string): Promise<Finding> {
+export interface FindingName {
+  readonly projectId: string;
+  /** A beginning of it that fits no other. */
+  readonly id: string;
+  readonly issueId?: string;
+}
+
+/**
+ * A finding's id says what is wrong and where: two issues whose tests fail alike have findings with the same id. Of
+ * these the one that is open is meant; where several are, the issue has to be named.
+ */
+export async function findFinding(sql: Sql, { projectId, id: prefix, issueId }: FindingName): Promise<Finding> {
   const rows = await sql.all(
-    "SELECT finding FROM findings WHERE project_id = ? AND substr(id, 1, ?) = ? ORDER BY (id = ?) DESC, no LIMIT 2",
-    [projectId, prefix.length, prefix, prefix],
+    `SELECT finding FROM findings WHERE project_id = ? AND substr(id, 1, ?) = ? ${issueId === undefined ? "" : "AND issue_id = ?"} ORDER BY no`,
+    [projectId, prefix.length, prefix, ...(issueId === undefined ? [] : [issueId])],
   );
-  const [first, second] = rows.map(toFinding);
-  if (first === undefined)
-    throw new Refusal(`no finding ${prefix}`, { code: "not-found", hint: "ratchet findings --all" });
-  if (second !== undefined && first.id !== prefix) {
+  const fitting = rows.map(toFinding);
+  const exact = fitting.filter(({ id }) => id === prefix);
+  const found = exact.length > 0 ? exact : fitting;
+  const [first] = found;
+  if (first === undefined) {
+    const where = issueId === undefined ? "" : ` of ${issueId}`;
+    throw new Refusal(`no finding ${prefix}${where}`, { code: "not-found", hint: "ratchet findings --all" });
+  }
+  if (found.some(({ id }) => id !== first.id)) {
     throw new Refusal(`${prefix} fits more than one finding`, { code: "ambiguous", hint: "give more of the id" });
   }
-  return first;
+  const open = found.filter(({ status }) => status === "open");
+  if (open.length < 2) return open[0] ?? first;
+  const issues = open.map((one) => one.issue_id);
+  throw new Refusal(`finding ${first.id} is open in ${issues.join(", ")}`, {
+    code: "ambiguous",
+    hint: `say in which: --issue ${issues[0]}`,
+  });
 }
 
 /** For an issue that nobody drives; a driven one gets a `waive` signal instead. */
 export async function waiveDirect(
   sql: Sql,
-  waived: { readonly projectId: string; readonly id: string; readonly reason: string; readonly now: number },
+  waived: FindingName & { readonly reason: string; readonly now: number },
 ): Promise<Finding> {
-  const finding = await findFinding(sql, waived.projectId, waived.id);
+  const finding = await findFinding(sql, waived);
   if (finding.status !== "open") throw new Refusal(`finding ${finding.id} is ${finding.status}, not open`);
   const now: Finding = { ...finding, status: "waived", reason: waived.reason, resolved_at: waived.now };
   await sql.batch([findingStatement(waived.projectId, now)]);

@@ -27,7 +27,7 @@ export async function nextSignal(
   wanted: { readonly machine: string; readonly afterId: number },
   abort: AbortSignal,
 ): Promise<Signal> {
-  const bell = wake.listen();
+  const bell = wake.listen("signal");
   try {
     for (;;) {
       abort.throwIfAborted();

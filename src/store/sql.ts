@@ -16,6 +16,8 @@ export interface Sql {
   /** One transaction. The rows that each statement returned. */
   batch(statements: readonly Statement[]): Promise<Row[][]>;
   all(sql: string, params: readonly Value[]): Promise<Row[]>;
+  /** Whether another connection has committed anything since this was last asked. */
+  othersCommitted(): boolean;
   close(): void;
 }
 

@@ -46,6 +46,7 @@ class Sqlite implements Sql {
   readonly #database: DatabaseSyncInstance;
   readonly #options: SqliteOptions;
   readonly #prepared = new Map<string, Prepared>();
+  #version: unknown = null;
 
   constructor(database: DatabaseSyncInstance, options: SqliteOptions) {
     this.#database = database;
@@ -58,6 +59,20 @@ class Sqlite implements Sql {
 
   all(sql: string, params: readonly Value[]): Promise<Row[]> {
     return patiently(this.#options, () => this.#prepare(sql).statement.all(...params) as Row[]);
+  }
+
+  /** SQLite counts what other connections commit. Where it cannot tell just now, they may have. */
+  othersCommitted(): boolean {
+    try {
+      const row: unknown = this.#prepare("PRAGMA data_version").statement.get();
+      const version = Object.values(row as Row)[0];
+      const changed = version !== this.#version;
+      this.#version = version;
+      return changed;
+    } catch (error) {
+      if (isBusy(error)) return true;
+      throw toStoreError(error, this.#options.path);
+    }
   }
 
   close(): void {

@@ -9,7 +9,7 @@ import type { Home } from "../lib/home.js";
 import type { ProcessIdentity } from "../lib/process-identity.js";
 import { deleteRun } from "./delete-run.js";
 import { eventsAfter, followEvents } from "./events.js";
-import { type FindingsQuery, findFinding, readFindings, waiveDirect } from "./findings.js";
+import { type FindingName, type FindingsQuery, findFinding, readFindings, waiveDirect } from "./findings.js";
 import { prepareHome } from "./home-files.js";
 import { type ImportedRun, type ImportResult, importRun } from "./import-run.js";
 import { nextSignal, type Signal, sendSignal } from "./inbox.js";
@@ -83,10 +83,10 @@ export interface Store {
   observeAfter(cursor: number, limit: number): Promise<WorkEvent[]>;
 
   findings(query: FindingsQuery): Promise<Finding[]>;
-  /** By a unique beginning of its id. Throws Refusal. */
-  finding(projectId: string, id: string): Promise<Finding>;
+  /** By a unique beginning of its id; of several with the same id the only open one. Throws Refusal. */
+  finding(name: FindingName): Promise<Finding>;
   /** Only where no driver of the issue lives. */
-  waiveDirect(projectId: string, id: string, reason: string): Promise<Finding>;
+  waiveDirect(waived: FindingName & { readonly reason: string }): Promise<Finding>;
 
   registerProject(repoPath: string): Promise<Project>;
   projectAt(repoPath: string): Promise<Project | null>;
@@ -109,15 +109,14 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const asReader = readonly && existsSync(home.database);
   if (!asReader) prepareHome(home);
   const sql = await openSqlite({ path: home.database, readonly: asReader, patienceMs });
-  const wake = new Wake(home.wake);
+  const wake = new Wake(home.wake, () => sql.othersCommitted());
   const now = () => clock.now();
-  const committed = () => wake.touch();
-  const shared: LogShared = { sql, tails: new Map(), committed };
+  const shared: LogShared = { sql, tails: new Map(), committed: () => wake.touch("event") };
   return {
     log: (options) => new MachineLog(options, shared),
     signal: async (machine, body) => {
       const id = await sendSignal(sql, { machine, body, now: now() });
-      committed();
+      wake.touch("signal");
       return id;
     },
     nextSignal: (machine, afterId, abort) => nextSignal({ sql, wake }, { machine, afterId }, abort),
@@ -130,12 +129,12 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     followEvents: (runId, fromSeq, abort) => followEvents({ sql, wake }, { runId, seq: fromSeq }, abort),
     observeAfter: (cursor, limit) => readWorkEvents(sql, { cursor, limit }),
     findings: (query) => readFindings(sql, query),
-    finding: (projectId, id) => findFinding(sql, projectId, id),
-    waiveDirect: (projectId, id, reason) => waiveDirect(sql, { projectId, id, reason, now: now() }),
+    finding: (name) => findFinding(sql, name),
+    waiveDirect: (waived) => waiveDirect(sql, { ...waived, now: now() }),
     registerProject: (repoPath) => registerProject(sql, repoPath, now()),
     projectAt: (repoPath) => projectAt(sql, repoPath),
     projects: () => listProjects(sql),
-    workItems: openBoard({ sql, now, committed, wake }),
+    workItems: openBoard({ sql, now, committed: () => wake.touch("board"), wake }),
     close: () => {
       wake.close();
       sql.close();

@@ -12,37 +12,44 @@ export interface Bell {
   close(): void;
 }
 
+/** What somebody waits for: a signal, an event of a run, a change on the board. */
+export type News = "signal" | "event" | "board";
+
 /**
  * Wake-up between processes: a file touched after each commit and watched by whoever waits for one. It says only "look
- * again"; what is new is read from the database.
+ * again"; what is new is read from the database. Our own commits say what they brought and ring those alone who wait
+ * for that, and the touches we see of our own ring nobody: else every commit of one life would have all others look.
  */
 export class Wake {
   readonly #path: string;
-  readonly #bells = new Set<() => void>();
+  readonly #othersCommitted: () => boolean;
+  readonly #bells = new Map<() => void, News>();
   #watcher: FSWatcher | null = null;
   #touchedAt = 0;
   #late: NodeJS.Timeout | null = null;
 
-  constructor(path: string) {
+  /** `othersCommitted`: whether another process has committed anything since it was last asked. */
+  constructor(path: string, othersCommitted: () => boolean) {
     this.#path = path;
+    this.#othersCommitted = othersCommitted;
   }
 
-  /** Something was committed. */
-  touch(): void {
-    this.#ringAll();
+  /** We have committed something. */
+  touch(...news: readonly News[]): void {
+    this.#ring((wanted) => news.includes(wanted));
     const now = performance.now();
     if (now - this.#touchedAt >= quietMs) this.#touchFile(now);
     else this.#late ??= setTimeout(() => this.#touchFile(performance.now()), quietMs);
   }
 
-  listen(): Bell {
+  listen(wanted: News): Bell {
     let rang = false;
     let wake: (() => void) | null = null;
     const ring = () => {
       rang = true;
       wake?.();
     };
-    this.#bells.add(ring);
+    this.#bells.set(ring, wanted);
     this.#watch();
     return {
       rung: async (abort) => {
@@ -73,14 +80,18 @@ export class Wake {
     }
   }
 
-  #ringAll(): void {
-    for (const ring of this.#bells) ring();
+  #ring(meant: (wanted: News) => boolean): void {
+    for (const [ring, wanted] of this.#bells) if (meant(wanted)) ring();
+  }
+
+  #heard(): void {
+    if (this.#othersCommitted()) this.#ring(() => true);
   }
 
   #watch(): void {
     if (this.#watcher !== null) return;
     try {
-      this.#watcher = watch(this.#path, { persistent: false }, () => this.#ringAll());
+      this.#watcher = watch(this.#path, { persistent: false }, () => this.#heard());
       this.#watcher.on("error", () => this.#unwatch());
     } catch {
       // No watcher to be had here: the safety look remains.

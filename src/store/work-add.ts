@@ -1,8 +1,6 @@
-import type { AddResult, NewWorkItem } from "../core/ports/work-items.js";
+import { type AddResult, isItemId, type NewWorkItem } from "../core/ports/work-items.js";
 import { number, Refused, type Sql, type Statement } from "./sql.js";
 import { eventStatement, type ItemKey } from "./work-rows.js";
-
-const validId = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /** A statement, and what it means when it finds no row. */
 interface Checked {
@@ -17,7 +15,7 @@ export async function addItem(
   item: NewWorkItem,
   { now, follows = null }: { readonly now: number; readonly follows?: string | null },
 ): Promise<AddResult> {
-  if (item.id !== null && !validId.test(item.id)) {
+  if (item.id !== null && !isItemId(item.id)) {
     return { ok: false, reason: `"${item.id}" is no valid id: letters, digits, ".", "_" and "-", at most 64` };
   }
   for (;;) {

@@ -16,7 +16,7 @@ export async function boardChanged(
   { projectId, cursor }: { readonly projectId: string; readonly cursor: number },
   abort: AbortSignal,
 ): Promise<void> {
-  const bell = wake.listen();
+  const bell = wake.listen("board");
   const types = readying.map(() => "?").join(", ");
   try {
     for (let after = cursor; ; ) {

@@ -71,6 +71,14 @@ const lives: readonly Case[] = [
     { reason: "claimed by run r1 (implementing, attempt 2/3), waiting for a slot", next: "ratchet status" },
   ],
   [
+    "it cannot land before a person has acted",
+    { ...held, life: { ...life, phase: "finalizing", attempt: 0, waiting: { for: "main was rewound: merge it" } } },
+    {
+      reason: "claimed by run r1 (finalizing), waiting: main was rewound: merge it",
+      next: "ratchet status",
+    },
+  ],
+  [
     "it waits for a time",
     { ...held, life: { ...life, waiting: { until: noon } } },
     {

@@ -36,7 +36,8 @@ export interface LifeFacts {
   readonly phase: string;
   readonly attempt: number;
   readonly maxAttempts: number;
-  readonly waiting: null | "slot" | { readonly until: number };
+  /** `for`: what a person has to see to. */
+  readonly waiting: null | "slot" | { readonly until: number } | { readonly for: string };
 }
 export interface RunFacts {
   readonly runId: string;
@@ -91,6 +92,7 @@ function causeOfLife({ runId, driverAlive, phase, waiting, ...tries }: LifeFacts
   }
   const next = "ratchet status";
   if (waiting === "slot") return { reason: `claimed by run ${runId} (${where}), waiting for a slot`, next };
+  if ("for" in waiting) return { reason: `claimed by run ${runId} (${where}), waiting: ${waiting.for}`, next };
   return { reason: `claimed by run ${runId} (${where}), waiting until ${timeOf(waiting.until)}`, next };
 }
 

@@ -25,6 +25,7 @@ describe("toStatus", () => {
           run_id: "r1",
           status: "running",
           draining: false,
+          stopping: false,
           driven: true,
           issues: [
             {
@@ -91,6 +92,8 @@ describe("renderStatus", () => {
     const left = renderStatus(toStatus([run({ draining: true, driven: false })], 0), room);
     expect(left[0]).toBe("run r1: nobody drives it; `ratchet run` goes on with it");
     expect(lines[2]).toMatch(/a slot$/);
+    const stopping = renderStatus(toStatus([run({ draining: true, stopping: true })], 0), room);
+    expect(stopping[0]).toBe("run r1: stopping at the next safe point");
   });
 
   it("says when nothing runs", () => {

@@ -10,6 +10,7 @@ export interface RunSituation {
   readonly runId: string;
   readonly status: RunStatus;
   readonly draining: boolean;
+  readonly stopping?: boolean;
   /** A living process works on it. */
   readonly driven: boolean;
   readonly issues: readonly IssueSituation[];
@@ -38,7 +39,9 @@ export interface StatusJson {
 interface StatusRun {
   readonly run_id: string;
   readonly status: RunStatus;
+  /** Also while it stops. */
   readonly draining: boolean;
+  readonly stopping: boolean;
   readonly driven: boolean;
   readonly issues: readonly StatusIssue[];
 }
@@ -62,6 +65,7 @@ export function toStatus(runs: readonly RunSituation[], now: number): StatusJson
       run_id: run.runId,
       status: run.status,
       draining: run.draining,
+      stopping: run.stopping ?? false,
       driven: run.driven,
       issues: run.issues.map((issue) => toStatusIssue(issue, now)),
     })),
@@ -120,7 +124,8 @@ export function renderStatus(status: StatusJson, room: Room): string[] {
   });
 }
 
-function howItGoes({ status, draining, driven }: StatusRun): string {
+function howItGoes({ status, draining, stopping, driven }: StatusRun): string {
   if (!driven) return "nobody drives it; `ratchet run` goes on with it";
+  if (stopping) return "stopping at the next safe point";
   return draining ? "draining, press again to stop" : status;
 }

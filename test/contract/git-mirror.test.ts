@@ -1,6 +1,6 @@
-import { execFile } from "node:child_process";
-import { existsSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { execFile, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { changedPaths, diff, diffStat } from "../../src/git/diff.js";
@@ -48,6 +48,16 @@ describe("the mirror", () => {
     expect(sh(path, "git for-each-ref --format='%(refname)' refs/heads")).toBe(
       "refs/heads/main\nrefs/heads/new\nrefs/heads/ratchet/one",
     );
+  });
+
+  test("what a process that died left of one being made goes at the next start, a living one's stays", async () => {
+    const world = await makeWorld();
+    const folder = dirname(world.mirror.path);
+    const half = (pid: number) => `.${basename(world.mirror.path)}.new-${pid}-0a1b2c3d`;
+    const { pid: dead = 0 } = spawnSync("true");
+    for (const pid of [dead, process.pid]) mkdirSync(join(folder, half(pid), "objects"), { recursive: true });
+    await openMirror({ repoPath: world.repo, mirrorPath: world.mirror.path });
+    expect([dead, process.pid].map((pid) => existsSync(join(folder, half(pid))))).toEqual([false, true]);
   });
 
   test("opens the same from four processes at once", async () => {

@@ -223,14 +223,37 @@ describe("findings", () => {
     expect(ledgers).toEqual([["one", "two"]]);
   });
 
+  it("that have the same id are told apart by their issue, or by being open", async () => {
+    await createRun("r");
+    await change("r", [row("abc", { issue_id: "i" }), row("abc", { issue_id: "j" })]);
+    const name = { projectId: "p", id: "ab", reason: "why" };
+    await expect(temp.store.waiveDirect(name)).rejects.toMatchObject({
+      code: "ambiguous",
+      message: "finding abc is open in i, j",
+      hint: "say in which: --issue i",
+    });
+    await expect(temp.store.finding({ ...name, issueId: "k" })).rejects.toMatchObject({ code: "not-found" });
+    expect(await temp.store.waiveDirect({ ...name, issueId: "i" })).toMatchObject({ issue_id: "i", status: "waived" });
+    expect(await temp.store.waiveDirect(name)).toMatchObject({ issue_id: "j", status: "waived" });
+  });
+
   it("are waived once, with a reason, by a unique beginning of their id", async () => {
     await createRun("r");
     await change("r", [row("abc"), row("abd")]);
-    await expect(temp.store.waiveDirect("p", "ab", "why")).rejects.toMatchObject({ code: "ambiguous" });
-    await expect(temp.store.waiveDirect("p", "x", "why")).rejects.toMatchObject({ code: "not-found" });
-    expect(await temp.store.waiveDirect("p", "abc", "why")).toMatchObject({ status: "waived", reason: "why" });
-    expect(await temp.store.finding("p", "abc")).toMatchObject({ status: "waived", reason: "why" });
-    await expect(temp.store.waiveDirect("p", "abc", "again")).rejects.toThrow("finding abc is waived, not open");
+    await expect(temp.store.waiveDirect({ projectId: "p", id: "ab", reason: "why" })).rejects.toMatchObject({
+      code: "ambiguous",
+    });
+    await expect(temp.store.waiveDirect({ projectId: "p", id: "x", reason: "why" })).rejects.toMatchObject({
+      code: "not-found",
+    });
+    expect(await temp.store.waiveDirect({ projectId: "p", id: "abc", reason: "why" })).toMatchObject({
+      status: "waived",
+      reason: "why",
+    });
+    expect(await temp.store.finding({ projectId: "p", id: "abc" })).toMatchObject({ status: "waived", reason: "why" });
+    await expect(temp.store.waiveDirect({ projectId: "p", id: "abc", reason: "again" })).rejects.toThrow(
+      "finding abc is waived, not open",
+    );
   });
 });
 

@@ -1,4 +1,5 @@
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Running, type Sandbox, sandbox, until } from "./sandbox.js";
 
@@ -68,11 +69,29 @@ test("drain and stop reach a run from another terminal", async () => {
   const { run_id } = await box.record();
   expect(await box.ratchet("drain")).toEqual({ code: 0, stdout: `run ${run_id} is draining\n`, stderr: "" });
   await until("status says so", async () => (await box.ratchet("status")).stdout.includes("draining"));
+  const said = "Draining: what runs comes to its end, nothing new starts";
+  await until("the run says so", () => run.stdout().includes(said));
+  expect(readFileSync(join(box.home, "runs", run_id, "run.log"), "utf8")).toContain(` warn ${said}\n`);
   go();
   expect((await run.ended).code).toBe(130);
   expect([await box.status("one"), await box.status("two")]).toEqual(["completed", "available"]);
   const late = await box.ratchet("stop");
   expect([late.code, late.stderr]).toEqual([1, expect.stringContaining("no run is at work")]);
+});
+
+test("a run that is stopped from another terminal says so, and status too", async () => {
+  const box = sandbox();
+  // It takes a while to end.
+  const end = `while [ ! -e ${box.root}/go ]; do sleep 0.05; done; exit 1`;
+  const stubborn = `trap '${end}' TERM INT; while :; do sleep 0.05; done\n`;
+  box.configure({ agent: { type: "command", command: box.script("agent", stubborn) } });
+  await box.add("one");
+  const run = box.start(["run"]);
+  await until("the agent is asked", () => run.stdout().includes("prompt implementer sent"));
+  expect((await box.ratchet("stop")).stdout).toMatch(/^run .* is stopping\n$/);
+  await until("status says so", async () => (await box.ratchet("status")).stdout.includes("stopping at the next"));
+  box.put("go", "");
+  expect((await run.ended).stdout).toContain("Stopping: what runs ends at its next safe point and can be resumed");
 });
 
 test("stop takes a single issue; the run goes on with the others", async () => {

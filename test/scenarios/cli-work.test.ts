@@ -61,7 +61,7 @@ test("work list leaves completed ones out unless --all, and filters by status", 
 
 test.each([
   [["work", "add", "x", "--id", "taken"], 1, "the id taken is taken"],
-  [["work", "add", "x", "--id", "no spaces"], 1, "no valid id"],
+  [["work", "add", "x", "--id", "no spaces"], 2, "is no valid id"],
   [["work", "add", "x", "--dep", "nobody"], 1, "no item nobody"],
   [["work", "add", "x", "--priority", "P7"], 2, "--priority P7"],
   [["work", "add", "x", "--type", "story"], 2, "--type story"],

@@ -76,6 +76,22 @@ test("doctor names what is missing, with advice, and exits 1", async () => {
   expect(stdout).toContain("2 of 10 need attention");
 });
 
+test("doctor looks at every member of a panel", async () => {
+  const box = sandbox();
+  box.write("own.sh", "#!/bin/sh\n");
+  chmodSync(join(box.dir, "own.sh"), 0o755);
+  const panel = [
+    { name: "other", reviewer_type: "agent_sdk", agent_sdk_agent: { type: "codex" } },
+    { name: "own", reviewer_type: "agent_sdk", agent_sdk_agent: { type: "command", command: ["./own.sh"] } },
+    { name: "style", reviewer_type: "command", command: ["no-such-reviewer"] },
+  ];
+  const per_issue_review = { enabled: true, reviewer_type: "panel", panel };
+  box.configure({ agent: { type: "command", command: ["sh"] }, per_issue_review });
+  const examined = await examine(box, { env: { PATH: "/usr/bin:/bin" } });
+  expect([examined.code, missing(examined)]).toEqual([1, ["reviewer other", "reviewer style"]]);
+  for (const name of missing(examined)) expect(examined.checks[name]?.advice).toMatch(/\S/);
+});
+
 test("doctor sends somebody without a configuration to init, and one with a wrong one to config check", async () => {
   const box = sandbox();
   const none = await examine(box);

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Explanation } from "../../src/views/explain.js";
 import { type Sandbox, sandbox, until } from "./sandbox.js";
@@ -52,6 +53,29 @@ test("explain says what keeps an issue from running and what to do", async () =>
   expect((await box.ratchet("explain", "two")).stdout).toBe(
     "two is not running: blocked by one (available), held (blocked)\nnext: ratchet explain one\n",
   );
+});
+
+test("an issue that cannot land says what a person has to do, in explain and status", async () => {
+  const box = sandbox();
+  configure(box, { waits: true });
+  await box.add("one");
+  const run = box.start(["run"]);
+  await until("the agent is at work", () => run.stdout().includes("prompt implementer sent"));
+  // What has landed meanwhile, and was taken back.
+  const base = box.git("rev-parse", "HEAD");
+  box.git("commit", "--quiet", "--allow-empty", "--message", "Landed");
+  const mirror = join(box.home, "repos", "shop.git");
+  box.git("push", "--quiet", mirror, "HEAD:refs/ratchet/landed/main", "HEAD:refs/ratchet/followed/main");
+  box.git("update-ref", "refs/ratchet/landed/main", "HEAD");
+  box.git("reset", "--quiet", "--hard", base);
+  box.put("go", "");
+  const said = "main was rewound: run `git merge refs/ratchet/landed/main`";
+  await until("explain says so", async () => (await explain(box, "one")).reason.includes(said));
+  expect(await explain(box, "one")).toMatchObject({ running: false, reason: expect.stringContaining("(finalizing") });
+  const { runs } = JSON.parse((await box.ratchet("status", "--json")).stdout);
+  expect(runs[0].issues[0].waiting_for).toContain(said);
+  box.git("merge", "--quiet", "refs/ratchet/landed/main");
+  expect((await run.ended).code).toBe(0);
 });
 
 test("an issue that is not on the board is exit 1", async () => {

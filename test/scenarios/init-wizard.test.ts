@@ -1,6 +1,7 @@
-import { existsSync } from "node:fs";
+import { chmodSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { parse } from "yaml";
 import { hasPty, openTerminal } from "./pty.js";
 import { type Sandbox, sandbox } from "./sandbox.js";
 
@@ -51,8 +52,8 @@ testInTerminal(
     await terminal.answer("must pass", enter);
     await terminal.see("all reviews, trigger reviews");
     await terminal.answer("Enable per-issue review?", "y");
-    // The last of them.
-    await terminal.answer("Who reviews?", `\u001b[A${enter}`);
+    // Nothing is on PATH: a program of one's own is the guess.
+    await terminal.answer("Who reviews?", enter);
     await terminal.answer("Which program reviews", `rev${enter}`);
     await terminal.answer("How many rounds of review", `\u007f5${enter}`);
     await terminal.answer("Which findings keep", `${down}${down}${enter}`);
@@ -68,6 +69,52 @@ testInTerminal(
     expect((await box.ratchet("config", "check")).code).toBe(0);
   },
 );
+
+testInTerminal("a panel asks for its members, and run_end on what it runs", async () => {
+  const box = nodeProject();
+  box.write("codex", "#!/bin/sh\n");
+  chmodSync(join(box.dir, "codex"), 0o755);
+  const terminal = openTerminal(box, [
+    "init",
+    "--preset",
+    "node-npm",
+    "--agent-command",
+    "my-agent",
+    "--required",
+    "test",
+  ]);
+  await terminal.answer("does the project have?", enter);
+  await terminal.answer("Enable per-issue review?", "y");
+  await terminal.answer("Who reviews?", `${up}${enter}`);
+  await terminal.answer("Reviewer 1: What kind of reviewer?", enter);
+  await terminal.answer("Reviewer 1: Which agent reviews?", enter);
+  await terminal.answer("Reviewer 1: What is it called?", enter);
+  await terminal.answer("A reviewer 2 too?", "y");
+  await terminal.answer("Reviewer 2: What kind of reviewer?", enter);
+  await terminal.answer("Reviewer 2: Which program reviews", `rev -x${enter}`);
+  await terminal.answer("Reviewer 2: What is it called?", enter);
+  await terminal.answer("A reviewer 3 too?", "n");
+  await terminal.answer("How many rounds of review", enter);
+  await terminal.answer("Which findings keep", enter);
+  await terminal.answer("When should checks run", `${down}${down} ${enter}`);
+  await terminal.answer("On what does run_end run?", `${up}${enter}`);
+  await terminal.answer("Which commands at run_end?", enter);
+  await terminal.answer("What happens when run_end fails?", enter);
+  await terminal.answer("A review at run_end too", "n");
+  await terminal.answer("Write it?", "y");
+  expect(await terminal.ended).toBe(0);
+  expect(parse(box.read("ratchet.yaml"))).toMatchObject({
+    per_issue_review: {
+      reviewer_type: "panel",
+      panel: [
+        { name: "codex", reviewer_type: "agent_sdk", agent_sdk_agent: { type: "codex" } },
+        { name: "rev", reviewer_type: "command", command: ["rev", "-x"] },
+      ],
+    },
+    validation_triggers: { run_end: { fire_on: "both", commands: ["test"] } },
+  });
+  expect((await box.ratchet("config", "check")).code).toBe(0);
+});
 
 testInTerminal.each(["Who implements the issues?", "Enable per-issue review?", "Write it?"])(
   "Ctrl-C at %j writes nothing and exits 130",

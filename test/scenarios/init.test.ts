@@ -54,11 +54,17 @@ test("with flags for everything it needs no terminal, and the configuration runs
   const agent = box.script("agent", 'echo x > made.txt && git add -A && git commit -q -m "Made it"\n').join(" ");
   const review = box.script("review", 'cat > /dev/null; echo \'{"verdict": "pass", "findings": []}\'\n').join(" ");
   const flags = ["--preset", "none", "--agent-command", agent, "--command", "test=test -e made.txt"];
-  flags.push("--review-command", review, "--max-retries", "2", "--finding-threshold", "P1");
+  flags.push("--review-member", `one=command:${review}`, "--review-member", `two=command:${review}`);
+  flags.push("--max-retries", "2", "--finding-threshold", "P1");
+  flags.push("--trigger", "run_end=test", "--trigger-option", "run_end.fire_on=both");
   const { code, stdout } = await box.ratchet("init", ...flags, "--json");
   expect([code, JSON.parse(stdout)]).toEqual([0, { file: join(box.dir, "ratchet.yaml"), backup: null, written: true }]);
   await box.add("one");
   expect((await box.ratchet("run")).code).toBe(0);
+  expect(await box.record()).toMatchObject({
+    run_end: { status: "pass" },
+    config: { per_issue_review: { panel: [{ name: "one" }, { name: "two" }] } },
+  });
   expect(await box.issue("one")).toMatchObject({
     status: "success",
     review_attempts: 1,
@@ -95,6 +101,8 @@ test.each([
   [["--command", "bad name=x"], /commands/],
   [["--preset", "java"], /--preset java is not one of/],
   [["--agent", "command"], /--agent-command/],
+  [["--review-member", "Bad=cerberus"], /panel\[0\]\.name/],
+  [["--trigger", "run_end=test", "--trigger-option", "run_end.code_review=true"], /needs a reviewer/],
 ])("%j does not hold: nothing is written, what was there stays", async (flags, message) => {
   const box = nodeProject();
   box.write("ratchet.yaml", "# mine\n");
@@ -105,16 +113,26 @@ test.each([
   expect(box.read("ratchet.yaml")).toBe("# mine\n");
 });
 
-test("an agent on PATH is used, or told to be not available yet", async () => {
+test("an agent on PATH is used, and another vendor's reviews", async () => {
   const box = nodeProject();
-  box.put("bin/claude", "#!/bin/sh\n");
-  chmodSync(join(box.root, "bin", "claude"), 0o755);
-  const PATH = `${join(box.root, "bin")}:${box.env.PATH}`;
-  const { code, stderr } = await box.start(["init", "--yes"], { env: { PATH } }).ended;
-  expect(code).toBe(0);
-  const { type } = parse(box.read("ratchet.yaml")).agent;
-  if (type !== "claude") expect(stderr).toContain("claude is installed, but this version cannot drive it by name yet");
+  for (const name of ["codex", "pi"]) {
+    box.put(`bin/${name}`, "#!/bin/sh\n");
+    chmodSync(join(box.root, "bin", name), 0o755);
+  }
+  const env = { PATH: `${join(box.root, "bin")}:/usr/bin:/bin` };
+  const { code, stderr } = await box.start(["init", "--yes", "--review", "agent_sdk"], { env }).ended;
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(parse(box.read("ratchet.yaml"))).toMatchObject({
+    agent: { type: "codex" },
+    per_issue_review: { agent_sdk_agent: { type: "pi" } },
+  });
   expect((await box.ratchet("config", "check")).code).toBe(0);
+});
+
+test("an agent that is named and not on PATH is told", async () => {
+  const box = nodeProject();
+  const { code, stderr } = await box.start(["init", "--yes", "--agent", "opencode"], { env: { PATH: box.dir } }).ended;
+  expect([code, stderr]).toEqual([0, "note: opencode is not on PATH: install it before the first run\n"]);
 });
 
 test("it writes at the top of the repository, and where there is none in the current folder", async () => {

@@ -5,6 +5,7 @@ import { createInterface } from "node:readline";
 import type { AgentEvent } from "../../core/ports/agent-event.js";
 import type { Settings } from "../../core/settings.js";
 import { codeOf, Refusal } from "../../lib/errors.js";
+import { plainText } from "../../views/plain-text.js";
 import { transcriptLines } from "../../views/transcript.js";
 import { type Context, knownProject } from "../context.js";
 
@@ -52,7 +53,8 @@ export async function showTranscript(
   const lines = createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY });
   for await (const line of lines) {
     if (out.gone.aborted) break;
-    out.line(line);
+    // What a program printed may move the cursor or change the title of the terminal it is shown in.
+    out.line(out.isTerminal && !raw ? plainText(line) : line);
   }
   return 0;
 }

@@ -63,17 +63,25 @@ async function bodyOf({ body }: Finding): Promise<string> {
 export async function waiveFinding(
   { app, out }: Context,
   id: string,
-  { reason, json }: { readonly reason: string; readonly json?: boolean },
+  { reason, issue, json }: { readonly reason: string; readonly issue?: string; readonly json?: boolean },
 ): Promise<number> {
   if (reason.trim() === "") throw new UserError("--reason is empty", { hint: "say why the finding may stay" });
   const project = await app.project();
   const store = await app.store();
-  const finding = await store.finding(project.id, id);
+  const finding = await store.finding({
+    projectId: project.id,
+    id,
+    ...(issue === undefined ? {} : { issueId: issue }),
+  });
   if (finding.status !== "open") throw new Refusal(`finding ${finding.id} is ${finding.status}, not open`);
   const living = await findLiving(store, project.id, finding.issue_id);
-  if (living === null) await store.waiveDirect(project.id, finding.id, reason);
+  const name = { projectId: project.id, id: finding.id, issueId: finding.issue_id };
+  if (living === null) await store.waiveDirect({ ...name, reason });
   else await store.signal(living.machine, { name: "waive", finding: finding.id, reason });
   if (json) out.json({ ...toFindingJson(finding, await bodyOf(finding)), status: "waived", reason });
-  else out.line(`${finding.id} is waived${living === null ? "" : `, run ${living.runId} has been told`}`);
+  else
+    out.line(
+      `${finding.id} of ${finding.issue_id} is waived${living === null ? "" : `, run ${living.runId} has been told`}`,
+    );
   return 0;
 }

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { text as readAll } from "node:stream/consumers";
+import { isItemId } from "../../core/ports/work-items.js";
 import { messageOf, Refusal, UserError } from "../../lib/errors.js";
 import { type Context, chooseProject } from "../context.js";
 
@@ -20,6 +21,11 @@ export async function addWork(context: Context, title: string, options: AddOptio
   const { type } = options;
   if (type !== "task" && type !== "epic") throw new UserError(`--type ${type} is not one of task, epic`);
   if (title.trim() === "") throw new UserError("the title is empty", { hint: 'ratchet work add "What is to be done"' });
+  if (options.id !== undefined && !isItemId(options.id)) {
+    throw new UserError(`--id ${JSON.stringify(options.id)} is no valid id`, {
+      hint: 'letters, digits, ".", "_" and "-", beginning with a letter or digit, at most 64: --id fix-login',
+    });
+  }
   const item = {
     id: options.id ?? null,
     title,

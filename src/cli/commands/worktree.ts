@@ -32,6 +32,9 @@ export async function listWorktrees({ app, out }: Context, { json }: Json): Prom
       present ? path : "-",
     ]);
     for (const line of renderColumns(columns, rows, await roomOf(out))) out.line(line);
+    for (const { name, aside } of views) {
+      for (const path of aside) out.line(`${name}: files that were in its way are kept in ${path}`);
+    }
   }
   return 0;
 }

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { Choose } from "../context.js";
-import type { InitFlags } from "../init/flags.js";
+import type { InitFlags } from "../init/read-flag.js";
 import { collect, withExample } from "./example.js";
 
 interface Json {

@@ -94,9 +94,10 @@ function declareFindings(program: Command, choose: Choose): void {
     .command("waive <id>")
     .description("settle a finding by decision, with a reason that is kept")
     .requiredOption("--reason <text>", "why it may stay")
+    .option("--issue <id>", "of which issue, where several have it")
     .option("--json", "print JSON");
   withExample(waive, 'ratchet findings waive 3f2a --reason "generated code"').action(
-    (id: string, options: Json & { readonly reason: string }) =>
+    (id: string, options: Json & { readonly reason: string; readonly issue?: string }) =>
       choose(async (context) => (await commands()).waiveFinding(context, id, options)),
   );
 }

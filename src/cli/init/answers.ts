@@ -1,14 +1,20 @@
 import type { PresetName } from "../../config/presets.js";
 import type { triggerNames } from "../../config/rules.js";
-import type { AgentKind, FailureMode, FindingThreshold, ReviewerKind } from "../../core/settings.js";
+import type { AgentKind, FailureMode, FindingThreshold, FireOn, ReviewerKind } from "../../core/settings.js";
 
 export type TriggerName = (typeof triggerNames)[number];
-export type OfferedReviewer = Exclude<ReviewerKind, "panel">;
+/** One reviewer: what a panel is made of. */
+export type SingleReviewer = Exclude<ReviewerKind, "panel">;
+
+export interface AgentAnswer {
+  readonly type: AgentKind;
+  readonly command: readonly string[];
+}
 
 /** All that a ratchet.yaml is made from. There is a value for everything from the start; questions change it. */
 export interface Answers {
   readonly preset: PresetName | null;
-  readonly agent: { readonly type: AgentKind; readonly command: readonly string[] };
+  readonly agent: AgentAnswer;
   /** Command lines by name: those that are on. */
   readonly commands: Readonly<Record<string, string>>;
   readonly required: readonly string[];
@@ -17,9 +23,20 @@ export interface Answers {
   readonly triggers: readonly TriggerAnswer[];
 }
 
-export interface ReviewAnswer {
-  readonly type: OfferedReviewer;
+/** `command` counts for a command, `agent` for agent_sdk. */
+export interface ReviewerAnswer<Type = SingleReviewer> {
+  readonly type: Type;
   readonly command: readonly string[];
+  readonly agent: AgentAnswer;
+}
+
+export interface MemberAnswer extends ReviewerAnswer {
+  readonly name: string;
+}
+
+export interface ReviewAnswer extends ReviewerAnswer<ReviewerKind> {
+  /** Only of a panel. */
+  readonly members: readonly MemberAnswer[];
   readonly maxRetries: number;
   readonly threshold: FindingThreshold;
 }
@@ -32,6 +49,10 @@ export interface TriggerAnswer {
   readonly maxRetries: number;
   /** Only of periodic. */
   readonly interval: number;
+  /** Only of run_end and epic_completion. */
+  readonly fireOn: FireOn;
+  /** Only of epic_completion. */
+  readonly epicDepth: "top_level" | "all";
   readonly codeReview: boolean;
 }
 
@@ -41,9 +62,7 @@ export interface Found {
   readonly stacks: readonly { readonly preset: PresetName; readonly file: string }[];
   readonly candidates: Readonly<Record<PresetName, readonly Candidate[]>>;
   readonly agents: readonly FoundAgent[];
-  readonly reviewers: readonly { readonly type: OfferedReviewer; readonly missing: string | null }[];
-  /** An agent that reviews must be named: the kind it would be by default cannot be used. */
-  readonly namesReviewingAgent: boolean;
+  readonly reviewers: readonly { readonly type: ReviewerKind; readonly missing: string | null }[];
   readonly triggers: readonly TriggerName[];
   /** A trigger may ask the reviewer of per-issue reviews too. */
   readonly triggerReviews: boolean;
@@ -68,10 +87,12 @@ export interface FoundAgent {
   readonly isOnPath: boolean;
   /** This version can drive it. */
   readonly isAvailable: boolean;
+  /** This version can let it review. */
+  readonly canReview: boolean;
 }
 
 /** Stands for the program only the user knows. */
-export const placeholderAgent: Answers["agent"] = { type: "command", command: ["my-agent"] };
+export const placeholderAgent: AgentAnswer = { type: "command", command: ["my-agent"] };
 
 export function defaultAnswers(found: Found, preset = found.stacks[0]?.preset ?? null): Answers {
   return { ...commandsOf(found, preset), agent: defaultAgent(found), review: null, triggers: [] };
@@ -87,14 +108,25 @@ export function commandsOf(found: Found, preset: PresetName | null): Pick<Answer
   };
 }
 
-function defaultAgent({ agents }: Found): Answers["agent"] {
+function defaultAgent({ agents }: Found): AgentAnswer {
   const available = agents.filter(({ isAvailable }) => isAvailable);
   const best = available.find(({ isOnPath }) => isOnPath) ?? available[0];
   return best === undefined ? placeholderAgent : { type: best.type, command: best.command };
 }
 
-export const defaultReview: ReviewAnswer = { type: "command", command: [], maxRetries: 3, threshold: "none" };
+export function defaultReview(type: ReviewerKind, agent: AgentAnswer): ReviewAnswer {
+  return { type, command: [], agent, members: [], maxRetries: 3, threshold: "none" };
+}
 
 export function defaultTrigger(name: TriggerName, commands: readonly string[]): TriggerAnswer {
-  return { name, commands, failureMode: "continue", maxRetries: 1, interval: 5, codeReview: false };
+  return {
+    name,
+    commands,
+    failureMode: "continue",
+    maxRetries: 1,
+    interval: 5,
+    fireOn: "success",
+    epicDepth: "top_level",
+    codeReview: false,
+  };
 }

@@ -18,15 +18,19 @@ test.each(agentKinds)("the agent %s is offered when the configuration takes it",
   expect(available.agents.includes(type)).toBe(isFine({ agent: { type, command: ["a"], script: "s" } }));
 });
 
-test.each(["agent_sdk", "cerberus", "command"] as const)(
+test.each(agentKinds)("the agent %s is offered as a reviewer when the configuration takes it", (type) => {
+  const section = { enabled: true, reviewer_type: "agent_sdk", agent_sdk_agent: { type, command: ["a"] } };
+  expect(available.reviewingAgents.includes(type)).toBe(isFine({ per_issue_review: section }));
+});
+
+test.each(["agent_sdk", "cerberus", "command", "panel"] as const)(
   "the reviewer %s is offered when the configuration takes it",
   (reviewer_type) => {
-    const named = reviewer_type === "agent_sdk" && available.namesReviewingAgent;
-    const section = { enabled: true, reviewer_type, command: ["r"], ...(named ? { agent_sdk_agent: agentOnly } : {}) };
+    const panel = [{ reviewer_type: "command", command: ["r"] }];
+    const section = { enabled: true, reviewer_type, command: ["r"], agent_sdk_agent: { type: "command" }, panel };
     expect(available.reviewers.includes(reviewer_type)).toBe(isFine({ per_issue_review: section }));
   },
 );
-const agentOnly = { type: "command" };
 
 test.each(triggerNames)("the trigger %s is offered when the configuration takes it", (name) => {
   const section = { commands: ["test"], ...(name === "periodic" ? { interval: 5 } : {}) };

@@ -24,12 +24,12 @@ export async function detect(dir: string, env: NodeJS.ProcessEnv): Promise<Found
       ...agent,
       isOnPath: isOnPath(agent.program),
       isAvailable: available.agents.includes(agent.type),
+      canReview: available.reviewingAgents.includes(agent.type),
     })),
     reviewers: available.reviewers.map((type) => ({
       type,
       missing: type === "cerberus" && !isOnPath("cerberus") ? "cerberus is not on PATH" : null,
     })),
-    namesReviewingAgent: available.namesReviewingAgent,
     triggers: available.triggers,
     triggerReviews: available.triggerReviews,
   };

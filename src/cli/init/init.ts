@@ -6,10 +6,12 @@ import { checkConfigText } from "../../config/check.js";
 import { UserError } from "../../lib/errors.js";
 import { type Context, findRoot } from "../context.js";
 import { type Answers, type Found, placeholderAgent } from "./answers.js";
+import { isSameAgent } from "./choose-agent.js";
 import { detect } from "./detect.js";
-import { type Given, type InitFlags, readFlags } from "./flags.js";
+import { type Given, readFlags } from "./flags.js";
 import { planConfig } from "./plan.js";
 import { agentRemark } from "./questions.js";
+import type { InitFlags } from "./read-flag.js";
 import { renderConfig } from "./render.js";
 import { joinWords } from "./split-words.js";
 import { writeWithBackup } from "./write.js";
@@ -25,6 +27,7 @@ export async function initProject(context: Context, flags: InitFlags): Promise<n
     return await runWizard(context, { file, found, given, toText: (answers) => toCheckedText(answers, found, dir) });
   }
   if (flags.yes !== true) mustBeEnough(given, found);
+  mustBeReviewed(given.answers);
   const text = toCheckedText(given.answers, found, dir);
   const backup = await writeWithBackup(file, text);
   if (flags.json === true) context.out.json({ file, backup, written: true });
@@ -53,6 +56,13 @@ function mustBeEnough({ answers, topics }: Given, found: Found): void {
   });
 }
 
+/** A trigger's review is done by the reviewer of each issue's. */
+function mustBeReviewed({ review, triggers }: Answers): void {
+  const asking = triggers.find(({ codeReview }) => codeReview);
+  if (review !== null || asking === undefined) return;
+  throw new UserError(`code_review of ${asking.name} needs a reviewer`, { hint: "give --review" });
+}
+
 /** The text, if it passes the same check as `ratchet config check`; the environment is not the file's business. */
 function toCheckedText(answers: Answers, found: Found, dir: string): string {
   const text = renderConfig(planConfig(answers, found));
@@ -72,9 +82,20 @@ function remarksOn({ answers }: Given, found: Found, dir: string): string[] {
     remarks.push(agentRemark(found) ?? "no agent was found on PATH");
     remarks.push("put your agent into agent.command before the first run");
   }
+  remarks.push(...missingAgents(answers, found));
   if (answers.required.length === 0) remarks.push("no command has to pass yet: see evidence_check");
   if (existsSync(join(dir, "mala.yaml"))) remarks.push("mala.yaml is no longer read now that there is a ratchet.yaml");
   return remarks;
+}
+
+/** Those that the file names and PATH does not have. */
+function missingAgents({ agent, review }: Answers, found: Found): string[] {
+  const reviewers = review?.type === "panel" ? review.members : review === null ? [] : [review];
+  const reviewing = reviewers.filter(({ type }) => type === "agent_sdk").map((one) => one.agent);
+  const missing = found.agents.filter(
+    (one) => !one.isOnPath && [agent, ...reviewing].some((used) => isSameAgent(one, used)),
+  );
+  return missing.map(({ program }) => `${program} is not on PATH: install it before the first run`);
 }
 
 export function tellWritten(

@@ -13,7 +13,6 @@ const found: Found = {
   ...readStacks({ "package.json": JSON.stringify({ scripts }), "package-lock.json": "" }),
   agents: [],
   reviewers: [{ type: "command", missing: null }],
-  namesReviewingAgent: false,
   triggers: triggerNames,
   triggerReviews: true,
 };
@@ -57,7 +56,12 @@ agent:
 `);
 });
 
-const review = { ...defaultReview, command: ["rev", "a b"], maxRetries: 0, threshold: "P2" } as const;
+const review = {
+  ...defaultReview("command", answers.agent),
+  command: ["rev", "a b"],
+  maxRetries: 0,
+  threshold: "P2",
+} as const;
 test.each<[string, Partial<Answers>, object]>([
   ["what is found", {}, { preset: "node-npm", evidence_check: { required: ["test", "lint"] } }],
   ["no preset and nothing else", { preset: null, commands: {}, required: [] }, { preset: null, commands: {} }],
@@ -109,28 +113,52 @@ test.each<[string, Partial<Answers>, object]>([
   expect(check(text)).toMatchObject(settings);
 });
 
-test("an agent that reviews is named where its default cannot be used", () => {
-  const plan = (namesReviewingAgent: boolean) =>
-    renderConfig(
-      planConfig({ ...answers, review: { ...review, type: "agent_sdk" } }, { ...found, namesReviewingAgent }),
-    );
-  expect(plan(false)).not.toContain("agent_sdk_agent");
-  expect(check(plan(true)).per_issue_review).toMatchObject({
+test("an agent that reviews is named", () => {
+  const text = render({ review: { ...review, type: "agent_sdk", agent: { type: "codex", command: [] } } });
+  expect(check(text).per_issue_review).toMatchObject({
     reviewer_type: "agent_sdk",
-    agent_sdk_agent: { type: "command" },
+    agent_sdk_agent: { type: "codex" },
   });
+});
+
+test("a panel is written with its members", () => {
+  const agent = { type: "acp", command: ["gemini", "--acp"] } as const;
+  const members = [
+    { name: "gemini", type: "agent_sdk", command: [], agent },
+    { name: "style", type: "command", command: ["rev", "a b"], agent },
+    { name: "cerberus", type: "cerberus", command: [], agent },
+  ] as const;
+  const text = render({ review: { ...review, type: "panel", members } });
+  check(text);
+  expect(text.slice(text.indexOf("per_issue_review:"))).toBe(`per_issue_review:
+  enabled: true
+  reviewer_type: panel
+  panel:
+    - name: gemini
+      reviewer_type: agent_sdk
+      agent_sdk_agent:
+        type: acp
+        command: [gemini, --acp]
+    - name: style
+      reviewer_type: command
+      command: [rev, a b]
+    - name: cerberus
+      reviewer_type: cerberus
+  max_retries: 0 # rounds of review an issue gets
+  finding_threshold: P2 # P2 and worse block
+`);
 });
 
 test("B9 a declined review leaves no key", () => {
   expect(render({ review: null })).not.toContain("per_issue_review");
 });
 
-test("triggers are written as chosen, those that would do nothing are left out", () => {
+test("triggers are written as chosen", () => {
   const [first, second, third, last] = triggerNames.map((name) => defaultTrigger(name, ["test"]));
   if (!first || !second || !third || !last) throw new Error("there are four triggers");
   const triggers = [
     { ...first, failureMode: "remediate", maxRetries: 2, codeReview: true } as const,
-    { ...second, commands: [] },
+    { ...second, fireOn: "both", epicDepth: "all" } as const,
     { ...third, failureMode: "abort" } as const,
     { ...last, interval: 7 },
   ];
@@ -143,7 +171,13 @@ test("triggers are written as chosen, those that would do nothing are left out",
     commands: [test]
     code_review:
       enabled: true
+  epic_completion:
+    fire_on: both
+    epic_depth: all
+    failure_mode: continue
+    commands: [test]
   run_end:
+    fire_on: success
     failure_mode: abort
     commands: [test]
   periodic:
@@ -153,7 +187,7 @@ test("triggers are written as chosen, those that would do nothing are left out",
 `);
 });
 
-test("a trigger's review without a reviewer is not written", () => {
+test("a trigger that would do nothing is not written, nor its review without a reviewer", () => {
   const triggers = [{ ...defaultTrigger("run_end", []), codeReview: true }];
   expect(render({ triggers })).not.toContain("validation_triggers");
 });

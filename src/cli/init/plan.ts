@@ -1,5 +1,14 @@
 import { presets } from "../../config/presets.js";
-import { type Answers, type Found, placeholderAgent, type TriggerAnswer } from "./answers.js";
+import type { ReviewerKind } from "../../core/settings.js";
+import {
+  type AgentAnswer,
+  type Answers,
+  type Found,
+  type MemberAnswer,
+  placeholderAgent,
+  type ReviewerAnswer,
+  type TriggerAnswer,
+} from "./answers.js";
 
 /** A ratchet.yaml as data: what is in it, and what is said about it. */
 export type ConfigPlan = readonly PlannedSection[];
@@ -25,7 +34,7 @@ export function planConfig(answers: Answers, found: Found): ConfigPlan {
       value: { required: answers.required },
     },
     planAgent(answers),
-    ...planReview(answers, found),
+    ...planReview(answers),
     ...planTriggers(answers),
   ];
 }
@@ -56,7 +65,8 @@ function withoutEvidence({ required }: Answers): string[] {
   return required.length > 0 ? [] : ["None yet: a commit is all that is asked for."];
 }
 
-function planAgent({ agent: { type, command } }: Answers): PlannedSection {
+function planAgent({ agent }: Answers): PlannedSection {
+  const { type, command } = agent;
   const comment =
     type === "command"
       ? [
@@ -65,25 +75,23 @@ function planAgent({ agent: { type, command } }: Answers): PlannedSection {
           ...(isPlaceholder(command) ? ["my-agent stands for yours: put it here before the first run."] : []),
         ]
       : ["Who implements the issues."];
-  return { key: "agent", comment, value: { type, ...(command.length > 0 ? { command } : {}) } };
+  return { key: "agent", comment, value: planAgentChoice(agent) };
 }
 
 function isPlaceholder([program]: readonly string[]): boolean {
   return program === placeholderAgent.command[0];
 }
 
-function planReview({ review, agent }: Answers, { namesReviewingAgent }: Found): PlannedSection[] {
+function planReview({ review }: Answers): PlannedSection[] {
   if (review === null) return [];
-  const { type, command, maxRetries, threshold } = review;
+  const { type, members, maxRetries, threshold } = review;
   return [
     {
       key: "per_issue_review",
       comment: ["A review of each issue after its gate. This section also chooses the reviewer of all other reviews."],
       value: {
         enabled: true,
-        reviewer_type: type,
-        ...(type === "command" ? { command } : {}),
-        ...(type === "agent_sdk" && namesReviewingAgent ? { agent_sdk_agent: { type: agent.type } } : {}),
+        ...(type === "panel" ? { reviewer_type: type, panel: members.map(planMember) } : planReviewer(review)),
         max_retries: maxRetries,
         finding_threshold: threshold,
       },
@@ -93,6 +101,19 @@ function planReview({ review, agent }: Answers, { namesReviewingAgent }: Found):
       },
     },
   ];
+}
+
+function planMember(member: MemberAnswer): object {
+  return { name: member.name, ...planReviewer(member) };
+}
+
+function planReviewer({ type, command, agent }: ReviewerAnswer<ReviewerKind>): object {
+  if (type === "command") return { reviewer_type: type, command };
+  return { reviewer_type: type, ...(type === "agent_sdk" ? { agent_sdk_agent: planAgentChoice(agent) } : {}) };
+}
+
+function planAgentChoice({ type, command }: AgentAnswer): object {
+  return { type, ...(command.length > 0 ? { command } : {}) };
 }
 
 function planTriggers({ triggers, review }: Answers): PlannedSection[] {
@@ -107,9 +128,11 @@ function planTriggers({ triggers, review }: Answers): PlannedSection[] {
 }
 
 function triggerSection(trigger: TriggerAnswer, codeReview: boolean): Readonly<Record<string, unknown>> {
-  const { name, commands, failureMode, maxRetries, interval } = trigger;
+  const { name, commands, failureMode, maxRetries, interval, fireOn, epicDepth } = trigger;
   return {
     ...(name === "periodic" ? { interval } : {}),
+    ...(name === "run_end" || name === "epic_completion" ? { fire_on: fireOn } : {}),
+    ...(name === "epic_completion" ? { epic_depth: epicDepth } : {}),
     failure_mode: failureMode,
     ...(failureMode === "remediate" ? { max_retries: maxRetries } : {}),
     commands,

@@ -1,7 +1,8 @@
 import type { Answers, Found } from "./answers.js";
 
 /** What a question is about, in the order of asking. */
-export type Topic = "preset" | "agent" | "commands" | "evidence" | "review" | "triggers";
+export const topics = ["preset", "agent", "commands", "evidence", "review", "triggers"] as const;
+export type Topic = (typeof topics)[number];
 
 export interface Option {
   readonly value: string;

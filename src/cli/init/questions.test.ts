@@ -9,15 +9,22 @@ const scripts = { test: "vitest", lint: "biome" };
 const found: Found = {
   ...readStacks({ "package.json": JSON.stringify({ scripts }), "package-lock.json": "" }),
   agents: [
-    { program: "claude", type: "claude", command: [], isOnPath: true, isAvailable: false },
-    { program: "codex", type: "codex", command: [], isOnPath: false, isAvailable: true },
-    { program: "gemini", type: "acp", command: ["gemini", "--acp"], isOnPath: true, isAvailable: true },
+    { program: "claude", type: "claude", command: [], isOnPath: true, isAvailable: false, canReview: false },
+    { program: "codex", type: "codex", command: [], isOnPath: false, isAvailable: true, canReview: true },
+    {
+      program: "gemini",
+      type: "acp",
+      command: ["gemini", "--acp"],
+      isOnPath: true,
+      isAvailable: true,
+      canReview: true,
+    },
   ],
   reviewers: [
     { type: "cerberus", missing: "cerberus is not on PATH" },
     { type: "command", missing: null },
+    { type: "panel", missing: null },
   ],
-  namesReviewingAgent: false,
   triggers: triggerNames,
   triggerReviews: true,
 };
@@ -97,6 +104,71 @@ test("B9 accepting asks who reviews, how often and what blocks, after saying wha
   });
 });
 
+test("an agent that reviews is asked for, another vendor's first", async () => {
+  const world: Found = { ...found, reviewers: [{ type: "agent_sdk", missing: null }, ...found.reviewers] };
+  const codexToo = world.agents.map((one) => (one.program === "codex" ? { ...one, isOnPath: true } : one));
+  const { prompts, answers } = await walk(
+    { "Who implements": "codex", "Enable per-issue": true },
+    { world: { ...world, agents: codexToo } },
+  );
+  expect(prompts.get("Which agent reviews?")).toMatchObject({ initial: "gemini" });
+  expect(answers).toMatchObject({
+    review: { type: "agent_sdk", agent: { type: "acp", command: ["gemini", "--acp"] } },
+  });
+  const own = await walk(
+    { "Enable per-issue": true, "Which agent reviews": "command", "Which program is that agent": "my agent" },
+    { world },
+  );
+  expect(own.answers).toMatchObject({ review: { agent: { type: "command", command: ["my", "agent"] } } });
+});
+
+test("a panel asks for one member after the other, each with its kind and name", async () => {
+  const world: Found = { ...found, reviewers: [{ type: "agent_sdk", missing: null }, ...found.reviewers] };
+  const { messages, prompts, answers } = await walk(
+    {
+      "Enable per-issue": true,
+      "Who reviews": "panel",
+      "Reviewer 1: What is it called": "security",
+      "Reviewer 2: What kind": "command",
+      "Reviewer 2: Which program": "./Style.sh -x",
+    },
+    { world },
+  );
+  expect(
+    messages.slice(
+      messages.indexOf("Who reviews?") + 1,
+      messages.indexOf("Which findings keep an issue from landing?"),
+    ),
+  ).toEqual([
+    "Reviewer 1: What kind of reviewer?",
+    "Reviewer 1: Which agent reviews?",
+    "Reviewer 1: What is it called?",
+    "A reviewer 2 too?",
+    "Reviewer 2: What kind of reviewer?",
+    "Reviewer 2: Which program reviews, with which arguments?",
+    "Reviewer 2: What is it called?",
+    "A reviewer 3 too?",
+    "How many rounds of review does an issue get?",
+  ]);
+  expect(answers).toMatchObject({
+    review: {
+      type: "panel",
+      members: [
+        { name: "security", type: "agent_sdk", agent: { type: "acp" } },
+        { name: "style", type: "command", command: ["./Style.sh", "-x"] },
+      ],
+    },
+  });
+  const name = prompts.get("Reviewer 2: What is it called?");
+  if (name === undefined || !("check" in name)) throw new Error("the name is asked");
+  expect(["security", "Bad", "", "fine_1"].map((text) => name.check(text) === null)).toEqual([
+    false,
+    false,
+    false,
+    true,
+  ]);
+});
+
 test("another kind of reviewer needs no program", async () => {
   const { messages, answers } = await walk({ "Enable per-issue": true, "Who reviews": "cerberus" });
   expect(messages).not.toContain("Which program reviews, with which arguments?");
@@ -163,6 +235,25 @@ test("each chosen trigger is asked for what it needs", async () => {
     triggers: [
       { name: "session_end", commands: ["lint"], failureMode: "remediate", maxRetries: 2, codeReview: true },
       { name: "periodic", commands: ["test", "lint"], failureMode: "continue", interval: 9, codeReview: false },
+    ],
+  });
+});
+
+test("run_end and epic_completion ask on what they run, and which epics count", async () => {
+  const { messages, answers } = await walk({
+    "besides the gate": ["epic_completion", "run_end"],
+    "On what does run_end": "both",
+    "Which epics": "all",
+  });
+  expect(messages.filter((text) => /On what|Which epics/.test(text))).toEqual([
+    "On what does epic_completion run?",
+    "Which epics count for epic_completion?",
+    "On what does run_end run?",
+  ]);
+  expect(answers).toMatchObject({
+    triggers: [
+      { name: "epic_completion", fireOn: "success", epicDepth: "all" },
+      { name: "run_end", fireOn: "both" },
     ],
   });
 });

@@ -1,6 +1,7 @@
 import { isPresetName, presetNames } from "../../config/presets.js";
 import { commandsOf, type Found, type FoundAgent, placeholderAgent } from "./answers.js";
 import { checkProgramLine } from "./check-program.js";
+import { agentOptions, isSameAgent, toAgent } from "./choose-agent.js";
 import { judging } from "./judging.js";
 import type { Option, Question, QuestionOf } from "./question.js";
 import { reviewQuestions } from "./review-questions.js";
@@ -55,28 +56,18 @@ const agent: QuestionOf<"one"> = {
   kind: "one",
   id: "agent",
   topic: "agent",
-  prompt: ({ agent: { type, command } }, { agents }) => ({
+  prompt: ({ agent }, { agents }) => ({
     message: "Who implements the issues?",
-    options: [
-      ...agents.filter(({ isOnPath, isAvailable }) => isOnPath || isAvailable).map(agentOption),
-      { value: "command", label: "command", hint: "any program: prompt on stdin, commits its work" },
-    ],
-    initial:
-      agents.find((one) => one.isAvailable && one.type === type && joinWords(one.command) === joinWords(command))
-        ?.program ?? "command",
+    options: agentOptions(agents, "any program: prompt on stdin, commits its work"),
+    initial: agents.find((one) => one.isAvailable && isSameAgent(one, agent))?.program ?? "command",
   }),
   take: (answers, value, { agents }) => {
     const chosen = agents.find(({ program }) => program === value);
-    if (chosen !== undefined) return { ...answers, agent: { type: chosen.type, command: chosen.command } };
+    if (chosen !== undefined) return { ...answers, agent: toAgent(chosen) };
     const command = answers.agent.type === "command" ? answers.agent.command : placeholderAgent.command;
     return { ...answers, agent: { type: "command", command } };
   },
 };
-
-function agentOption({ program, isOnPath, isAvailable }: FoundAgent): Option {
-  if (!isAvailable) return { value: program, label: program, hint: "installed, not available yet", disabled: true };
-  return { value: program, label: program, hint: isOnPath ? "installed" : "not on PATH" };
-}
 
 const agentCommand: QuestionOf<"text"> = {
   kind: "text",
@@ -84,7 +75,7 @@ const agentCommand: QuestionOf<"text"> = {
   topic: "agent",
   prompt: ({ agent: { type, command } }) => {
     if (type !== "command") return null;
-    const isOpen = joinWords(command) === joinWords(placeholderAgent.command);
+    const isOpen = isSameAgent({ type, command }, placeholderAgent);
     return {
       message: "Which program, with which arguments?",
       initial: isOpen ? "" : joinWords(command),

@@ -1,7 +1,8 @@
-import { type Answers, defaultReview, type OfferedReviewer, type ReviewAnswer } from "./answers.js";
-import { checkProgramLine } from "./check-program.js";
+import { type Answers, defaultReview, type Found, type ReviewAnswer } from "./answers.js";
+import { agentToReview } from "./choose-agent.js";
+import { panelQuestions, withFirstMember } from "./panel-questions.js";
 import type { Question, QuestionOf } from "./question.js";
-import { joinWords, splitWords } from "./split-words.js";
+import { meanings, reviewerDetails } from "./reviewer-questions.js";
 
 const topic = "review";
 
@@ -24,18 +25,17 @@ const enable: QuestionOf<"confirm"> = {
   id: "review",
   topic,
   prompt: ({ review }) => ({ message: "Enable per-issue review?", initial: review !== null }),
-  take: (answers, yes, { reviewers }) => {
-    if (!yes) return { ...answers, review: null };
-    const usable = reviewers.find(({ missing }) => missing === null)?.type ?? defaultReview.type;
-    return { ...answers, review: answers.review ?? { ...defaultReview, type: usable } };
-  },
+  take: (answers, yes, found) => ({ ...answers, review: yes ? (answers.review ?? startOf(answers, found)) : null }),
 };
 
-const meanings: Readonly<Record<OfferedReviewer, string>> = {
-  agent_sdk: "an agent that only reads",
-  cerberus: "the review program cerberus",
-  command: "any program that prints a verdict",
-};
+/** An installed agent of another vendor is the best guess; else the first kind of which nothing is missing. */
+function startOf(answers: Answers, found: Found): ReviewAnswer {
+  const agent = agentToReview(answers, found);
+  const usable = found.reviewers.filter(({ type, missing }) => missing === null && type !== "panel");
+  const isNamed = found.agents.some((one) => one.isOnPath && one.canReview);
+  const best = usable.find(({ type }) => (type === "agent_sdk") === isNamed) ?? usable[0];
+  return defaultReview(best?.type ?? "command", agent);
+}
 
 const type: QuestionOf<"one"> = {
   kind: "one",
@@ -53,27 +53,18 @@ const type: QuestionOf<"one"> = {
           })),
           initial: review.type,
         },
-  take: (answers, value, { reviewers }) => {
-    const chosen = reviewers.find((one) => one.type === value)?.type;
-    return chosen === undefined ? answers : change(answers, { type: chosen });
+  take: (answers, value, found) => {
+    const chosen = found.reviewers.find((one) => one.type === value)?.type;
+    return chosen === undefined ? answers : withFirstMember(change(answers, { type: chosen }), found);
   },
 };
 
-const command: QuestionOf<"text"> = {
-  kind: "text",
-  id: "reviewer-command",
-  topic,
-  prompt: ({ review }) =>
-    review?.type === "command"
-      ? {
-          message: "Which program reviews, with which arguments?",
-          initial: joinWords(review.command),
-          example: "my-reviewer --strict",
-          check: checkProgramLine,
-        }
-      : null,
-  take: (answers, value) => change(answers, { command: splitWords(value) ?? [] }),
-};
+const details = reviewerDetails({
+  id: "reviewer",
+  title: "",
+  get: ({ review }) => review,
+  change: (answers, patch) => change(answers, patch),
+});
 
 const retries: QuestionOf<"text"> = {
   kind: "text",
@@ -87,7 +78,7 @@ const retries: QuestionOf<"text"> = {
           initial: String(review.maxRetries),
           check: (text) => (parseWhole(text) === null ? "a whole number of 0 or more" : null),
         },
-  take: (answers, value) => change(answers, { maxRetries: parseWhole(value) ?? defaultReview.maxRetries }),
+  take: (answers, value) => change(answers, { maxRetries: parseWhole(value) ?? 3 }),
 };
 
 export const thresholds = ["none", "P0", "P1", "P2", "P3"] as const;
@@ -115,7 +106,7 @@ const threshold: QuestionOf<"one"> = {
 };
 
 function change(answers: Answers, patch: Partial<ReviewAnswer>): Answers {
-  return { ...answers, review: { ...(answers.review ?? defaultReview), ...patch } };
+  return answers.review === null ? answers : { ...answers, review: { ...answers.review, ...patch } };
 }
 
 /** null: not a whole number of 0 or more. */
@@ -123,4 +114,12 @@ export function parseWhole(text: string): number | null {
   return /^\d{1,9}$/.test(text.trim()) ? Number(text.trim()) : null;
 }
 
-export const reviewQuestions: readonly Question[] = [meaning, enable, type, command, retries, threshold];
+export const reviewQuestions: readonly Question[] = [
+  meaning,
+  enable,
+  type,
+  ...details,
+  ...panelQuestions,
+  retries,
+  threshold,
+];

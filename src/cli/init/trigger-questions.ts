@@ -58,7 +58,7 @@ function commandsOf(name: TriggerName): QuestionOf<"some"> {
   };
 }
 
-const failureModes = ["continue", "remediate", "abort"] as const;
+export const failureModes = ["continue", "remediate", "abort"] as const;
 const failureHints = {
   continue: "it is noted and goes on",
   remediate: "a fixer is sent, then all commands run again",
@@ -117,6 +117,52 @@ const interval: QuestionOf<"text"> = {
   take: (answers, value) => change(answers, "periodic", { interval: parseWhole(value) ?? 5 }),
 };
 
+export const fireOns = ["success", "failure", "both"] as const;
+export const depths = ["top_level", "all"] as const;
+const depthHints = { top_level: "epics that are in no other epic", all: "epics within epics too" } as const;
+const fireHints = {
+  run_end: { success: "when an issue succeeded", failure: "when an issue failed", both: "always" },
+  epic_completion: {
+    success: "when an epic is completed",
+    failure: "when nothing is left of it but what failed",
+    both: "either way",
+  },
+} as const;
+
+function fireOnOf(name: "run_end" | "epic_completion"): QuestionOf<"one"> {
+  return {
+    kind: "one",
+    id: `${name}-fire-on`,
+    topic,
+    prompt: (answers) => {
+      const trigger = triggerIn(answers, name);
+      if (trigger === undefined) return null;
+      const options = fireOns.map((value) => ({ value, label: value, hint: fireHints[name][value] }));
+      return { message: `On what does ${name} run?`, options, initial: trigger.fireOn };
+    },
+    take: (answers, value) => {
+      const fireOn = fireOns.find((one) => one === value);
+      return fireOn === undefined ? answers : change(answers, name, { fireOn });
+    },
+  };
+}
+
+const epicDepth: QuestionOf<"one"> = {
+  kind: "one",
+  id: "epic_completion-depth",
+  topic,
+  prompt: (answers) => {
+    const trigger = triggerIn(answers, "epic_completion");
+    if (trigger === undefined) return null;
+    const options = depths.map((value) => ({ value, label: value, hint: depthHints[value] }));
+    return { message: "Which epics count for epic_completion?", options, initial: trigger.epicDepth };
+  },
+  take: (answers, value) => {
+    const depth = depths.find((one) => one === value);
+    return depth === undefined ? answers : change(answers, "epic_completion", { epicDepth: depth });
+  },
+};
+
 function codeReviewOf(name: TriggerName): QuestionOf<"confirm"> {
   return {
     kind: "confirm",
@@ -135,6 +181,8 @@ export const triggerQuestions: readonly Question[] = [
   which,
   ...triggerNames.flatMap((name): Question[] => [
     ...(name === "periodic" ? [interval] : []),
+    ...(name === "run_end" || name === "epic_completion" ? [fireOnOf(name)] : []),
+    ...(name === "epic_completion" ? [epicDepth] : []),
     commandsOf(name),
     failureModeOf(name),
     retriesOf(name),

@@ -53,6 +53,8 @@ export function afterWorktree(step: Step, event: Of<"worktree-ready">) {
     work: { ...work, docsOnly: false, containsBase: true, named: null },
   });
   step.report({ type: "worktree-ready", path: event.path, branch: event.branch, base_sha: baseSha });
+  for (const path of event.aside ?? [])
+    step.log("warn", `Files were where its worktree belongs, they are kept in ${path}`);
   sayWhatIsLeft(step, event);
   if (step.state.halt) return;
   const setup = step.policy.settings.commands.setup;

@@ -64,6 +64,22 @@ describe("renderFindings", () => {
     expect(text).not.toContain("Old: body");
   });
 
+  it("counts all but the newest of a long history, lists them in the rest, and does not grow with rounds", () => {
+    const round = (n: number) =>
+      [1, 2, 3].map((k) =>
+        remark(`Defect ${k} of part ${n}`, { file: `${n}-${k}.ts`, body: { text: "x".repeat(200) } }),
+      );
+    const stays = remark("Stays", { file: "z.ts" });
+    const ledger = ledgerOf("review", ...Array.from({ length: 20 }, (_, n) => [...round(n), stays]));
+    const { text, rest } = render(ledger.findings);
+    expect(text).toContain("reported before in 1-19 ·");
+    expect(text).toMatch(/no longer reported\n\n- \[P1\] Defect 1 of part 18 .*\n- and 56 older ones, listed in \/x/);
+    expect(rest?.match(/^- /gm)).toHaveLength(57);
+    const first = render(ledgerOf("review", [...round(0), stays]).findings).text;
+    expect(byteLength(text)).toBeLessThan(1.25 * byteLength(first));
+    expect(render(ledger.findings, { order: "by-stage" }).text.match(/^- /gm)).toHaveLength(57);
+  });
+
   it("leaves closed findings of other stages out", () => {
     const closed = ledgerOf("review", [remark("Old")], [remark("New one", { line_start: 90 })]).findings.slice(0, 1);
     expect(render([...closed, ...mixed]).text).not.toContain("Old");

@@ -1,5 +1,7 @@
 import type { Finding } from "../finding.js";
-import { reportsOf, severity } from "./reports.js";
+import { historyOf } from "./render-history.js";
+import { fileName, placeOf, priorityName, rangesOf, roundWord, singleLine } from "./render-words.js";
+import { severity } from "./reports.js";
 import { byteLength, headOf } from "./text-bytes.js";
 
 /**
@@ -41,15 +43,16 @@ export function renderFindings(findings: readonly Finding[], options: RenderOpti
       return { finding, number, line: oneLine(finding, number), full: fullText(finding, number, options) };
     }),
   );
-  const history = historyLines(findings, open);
-  const { shown, rest } = spend(entries, options, byteLength(history.join("\n")));
+  const openBytes = entries.reduce((sum, entry) => sum + byteLength(entry.full), 0);
+  const history = historyOf(findings, open, { ...options, openBytes });
+  const { shown, rest } = spend(entries, options, byteLength(history.text));
   const parts = groups.map((group) => renderGroup(group, entries, shown));
   const left = entries.filter((entry) => !shown.has(entry.finding.id));
   if (left.length > 0) parts.push(leftOver(left, options.restPath));
-  if (history.length > 0) parts.push(["### Earlier, no longer reported", "", ...history].join("\n"));
+  const further = [...rest.map((entry) => entry.full), ...(history.rest === null ? [] : [history.rest])];
   return {
-    text: parts.filter((part) => part !== "").join("\n\n"),
-    rest: rest.length > 0 ? `${rest.map((entry) => entry.full).join("\n\n")}\n` : null,
+    text: [...parts, history.text].filter((part) => part !== "").join("\n\n"),
+    rest: further.length > 0 ? `${further.join("\n\n")}\n` : null,
   };
 }
 
@@ -136,42 +139,8 @@ function about(finding: Finding): string {
   return [
     placeOf(finding),
     `${roundWord(finding)} ${finding.visit}`,
-    ...(before.length > 0 ? [`reported before in ${[...new Set(before)].join(", ")}`] : []),
+    ...(before.length > 0 ? [`reported before in ${rangesOf(before)}`] : []),
     `by ${finding.reviewers.map(singleLine).join(", ")}`,
     `id ${finding.id}`,
   ].join(" · ");
-}
-
-/** Superseded findings of the stages that have open ones: what was tried before, one line each. */
-function historyLines(findings: readonly Finding[], open: readonly Finding[]): string[] {
-  const stages = new Set(open.flatMap((finding) => reportsOf(finding).map((report) => report.stage)));
-  return findings
-    .filter((finding) => finding.status === "superseded" && stages.has(finding.stage))
-    .map((finding) => {
-      const where = `${placeOf(finding)} · ${roundWord(finding)} ${finding.visit}`;
-      return `- ${priorityName(finding)} ${singleLine(finding.title)} (${where} · by ${finding.reviewers.map(singleLine).join(", ")})`;
-    });
-}
-
-function roundWord(finding: Finding): string {
-  return finding.source === "review" ? "round" : "attempt";
-}
-
-function priorityName({ priority }: Finding): string {
-  return priority === null ? "[no priority]" : `[P${priority}]`;
-}
-
-function fileName(finding: Finding): string {
-  const file = singleLine(finding.file);
-  return file === "" || file === "unknown" ? "The work as a whole" : file;
-}
-
-function placeOf(finding: Finding): string {
-  const { line_start: start, line_end: end } = finding;
-  if (start <= 0) return fileName(finding);
-  return `${singleLine(finding.file) || "unknown"}:${end > start ? `${start}-${end}` : start}`;
-}
-
-function singleLine(text: string): string {
-  return text.replace(/\s*[\r\n]+\s*/g, " ").trim();
 }

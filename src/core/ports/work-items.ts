@@ -13,6 +13,11 @@ export interface WorkItem extends Issue {
   readonly updatedAt: number;
 }
 
+/** Ids are names of folders and branches too. */
+export function isItemId(text: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(text);
+}
+
 export interface NewWorkItem {
   readonly projectId: string;
   /** null: `<project>-<n>`. */

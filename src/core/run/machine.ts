@@ -150,6 +150,12 @@ function afterAbort(step: RunStep, before: RunState): void {
   tellChildren(step, "abort");
 }
 
+/** Whoever was told may sit at another terminal: the run itself says so. */
+const told = {
+  drain: "Draining: what runs comes to its end, nothing new starts",
+  stop: "Stopping: what runs ends at its next safe point and can be resumed",
+} as const;
+
 function signalled(step: RunStep, signal: RunSignal) {
   step.set({ waiting: null });
   oweSignal(step);
@@ -157,6 +163,7 @@ function signalled(step: RunStep, signal: RunSignal) {
   const { state } = step;
   if (signal.name === "drain" ? state.draining || state.stopping : state.stopping) return;
   step.set(signal.name === "drain" ? { draining: true } : { stopping: true });
+  step.report({ type: "log", level: "warn", text: told[signal.name] });
   stopPicking(step);
   tellChildren(step, signal.name);
 }

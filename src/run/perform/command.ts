@@ -1,4 +1,4 @@
-import { mkdir } from "node:fs/promises";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { CommandEffect } from "../../core/issue/effects.js";
 import type { CommandEnded, IssueEvent } from "../../core/issue/events.js";
@@ -67,7 +67,7 @@ async function runHere(
   effect: CommandEffect,
   { folder, cwd, signal }: Place,
 ): Promise<CommandEnded> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const run = () =>
     runShellCommand({
       folder,

@@ -1,4 +1,4 @@
-import { mkdir } from "node:fs/promises";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { reviewerSource } from "../../config/reviewer.js";
 import type { TurnEffect } from "../../core/issue/effects.js";
@@ -85,13 +85,13 @@ async function ensureStarted(life: LifeContext, effect: TurnEffect, folder: stri
     const now = life.run.clock.now();
     return { until: numberIn(clock, "until") ?? now, startedAt: numberIn(clock, "started_at") ?? now };
   }
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const startedAt = life.run.clock.now();
   const until = effect.until ?? startedAt + timeoutMs(life, effect);
-  await writeDurably(join(folder, "prompt.md"), await renderPrompt(life, effect, folder));
   const turn = turnOf(life, effect, folder);
   const program = programOf(life, effect);
-  await program.prepare?.(turn);
+  // At once: most of it is waiting for the disk.
+  await Promise.all([writePrompt(life, effect, folder), program.prepare?.(turn)]);
   const call = program.command(turn);
   await writeDurably(clockFile, JSON.stringify({ until, started_at: startedAt, stop_signal: call.stopSignal, effect }));
   const { stdout, stderr } = filesOf(folder);
@@ -106,6 +106,10 @@ async function ensureStarted(life: LifeContext, effect: TurnEffect, folder: stri
     stderrFile: stderr,
   });
   return { until, startedAt };
+}
+
+async function writePrompt(life: LifeContext, effect: TurnEffect, folder: string): Promise<void> {
+  await writeDurably(join(folder, "prompt.md"), await renderPrompt(life, effect, folder));
 }
 
 async function environmentOf(life: LifeContext, call: ProgramCall): Promise<Record<string, string>> {

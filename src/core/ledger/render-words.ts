@@ -1,0 +1,38 @@
+import type { Finding } from "../finding.js";
+
+/** How a finding is named where people and agents read of it. */
+export function roundWord(finding: Finding): string {
+  return finding.source === "review" ? "round" : "attempt";
+}
+
+export function priorityName({ priority }: Finding): string {
+  return priority === null ? "[no priority]" : `[P${priority}]`;
+}
+
+export function fileName(finding: Finding): string {
+  const file = singleLine(finding.file);
+  return file === "" || file === "unknown" ? "The work as a whole" : file;
+}
+
+export function placeOf(finding: Finding): string {
+  const { line_start: start, line_end: end } = finding;
+  if (start <= 0) return fileName(finding);
+  return `${singleLine(finding.file) || "unknown"}:${end > start ? `${start}-${end}` : start}`;
+}
+
+export function singleLine(text: string): string {
+  return text.replace(/\s*[\r\n]+\s*/g, " ").trim();
+}
+
+/** Numbers in order, runs of them as one: "1-4, 7". So that a finding that stays does not grow with every round. */
+export function rangesOf(numbers: readonly number[]): string {
+  const runs: { readonly from: number; to: number }[] = [];
+  for (const number of [...new Set(numbers)].sort((a, b) => a - b)) {
+    const last = runs.at(-1);
+    if (last !== undefined && number === last.to + 1) last.to = number;
+    else runs.push({ from: number, to: number });
+  }
+  return runs
+    .map(({ from, to }) => (from === to ? `${from}` : to === from + 1 ? `${from}, ${to}` : `${from}-${to}`))
+    .join(", ");
+}

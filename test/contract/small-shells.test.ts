@@ -1,0 +1,106 @@
+import { mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { GitError, git, gitText, startGitBySmallShells } from "../../src/git/git.js";
+import { followProgram } from "../../src/lib/process/follow.js";
+import { SmallShells } from "../../src/lib/process/small-shells.js";
+import { startProgramsBySmallShells } from "../../src/lib/process/start.js";
+import { stopProgram } from "../../src/lib/process/stop.js";
+import { makeWorld, sh } from "./git-fixture.js";
+import { agents, attempts, belongings, never, start, text } from "./process-support.js";
+
+const shells = new SmallShells({ PATH: process.env.PATH, GIVEN: "by us" });
+let folder = "";
+beforeAll(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "ratchet-shells-")));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const odd = `a 'quote' "two" $HOME \`x\` \\ ! * ünïcödé 🦀\nnext line`;
+const run = (program: string, args: readonly string[], more: object = {}) =>
+  shells.start({ program, args, cwd: folder, env: {}, ...more }).done;
+
+describe("a program that a small shell starts", () => {
+  test("gets arguments, variables and its folder byte for byte, and nothing else", async () => {
+    const env = { GIVEN: odd, OTHER: "" };
+    const script = 'printf "%s|" "$@" "$GIVEN" "$(pwd)"; env | grep -c "^OLDPWD="; cat';
+    const output = await run("sh", ["-c", script, "sh", odd, "", "-n"], { env });
+    expect(output.stdout.toString()).toBe(`${odd}||-n|${odd}|${folder}|0\n`);
+    expect(output.code).toBe(0);
+  });
+
+  test("gets input of any bytes, and answers with any bytes and its exit code", async () => {
+    const bytes = Buffer.from(Array.from({ length: 1024 }, (_, index) => index % 256));
+    const output = await run("sh", ["-c", "cat; echo sorry >&2; exit 7"], { input: bytes });
+    expect(output.stdout.equals(bytes)).toBe(true);
+    expect(output).toMatchObject({ code: 7, cut: false });
+    expect(output.stderr.toString()).toBe("sorry\n");
+  });
+
+  test("may print much, beside others, and each answer is its own", async () => {
+    const sizes = [0, 1, 70_000, 2_000_000, 5];
+    const outputs = await Promise.all(
+      sizes.map((size, index) => run("sh", ["-c", `head -c ${size} /dev/zero | tr '\\0' ${index}`])),
+    );
+    expect(outputs.map(({ stdout }) => stdout.length)).toEqual(sizes);
+    for (const [index, { stdout }] of outputs.entries()) expect(stdout.every((byte) => byte === 48 + index)).toBe(true);
+  });
+
+  test("is ended when it is stopped or prints too much, and the next one is not hurt by it", async () => {
+    const sleeping = shells.start({ program: "sleep", args: ["60"], cwd: folder, env: {} });
+    sleeping.stop();
+    expect((await sleeping.done).code).not.toBe(0);
+    const endless = await run("yes", [], { maxBytes: 1000 });
+    expect(endless.stdout).toHaveLength(1000);
+    expect(endless.cut).toBe(true);
+    expect((await run("echo", ["fine"])).stdout.toString()).toBe("fine\n");
+  });
+});
+
+describe("git by small shells", () => {
+  beforeAll(startGitBySmallShells);
+
+  test("answers, fails, waits out and is stopped as it is without them", async () => {
+    const { repo } = await makeWorld();
+    expect(await gitText(repo, ["rev-parse", "HEAD"])).toBe(sh(repo, "git rev-parse HEAD"));
+    const failed = git(repo, ["rev-parse", "--verify", "nothing"]);
+    await expect(failed).rejects.toBeInstanceOf(GitError);
+    await expect(failed).rejects.toMatchObject({ code: 128, retryable: false });
+    await expect(git("/nowhere/at/all", ["status"])).rejects.toThrow("/nowhere/at/all is not there");
+    sh(repo, "git config alias.wait '!sleep 60'");
+    await expect(git(repo, ["wait"], { timeoutMs: 100 })).rejects.toThrow("it took too long");
+    const stop = new AbortController();
+    const waiting = git(repo, ["wait"], { signal: stop.signal });
+    stop.abort(new Error("enough"));
+    await expect(waiting).rejects.toThrow("enough");
+    const input = "create refs/heads/new\0HEAD\0".replace("HEAD", await gitText(repo, ["rev-parse", "HEAD"]));
+    await git(repo, ["update-ref", "-z", "--stdin"], { input });
+    expect(sh(repo, "git rev-parse new")).toBe(sh(repo, "git rev-parse HEAD"));
+  });
+});
+
+describe("an attempt's program by small shells", () => {
+  beforeAll(startProgramsBySmallShells);
+  const { fresh } = attempts();
+
+  test("is followed to its end with its files, its session and only the environment it was given", async () => {
+    const here = fresh();
+    await start(here, ["sh", "-c", "env; ps -o pid=,sid= -p $PPID; echo to-stderr >&2; exit 3"], { env: { A: odd } });
+    expect(await followProgram(here, { signal: never })).toEqual({ type: "exited", code: 3, stopped: null });
+    expect(text(here, "stdout.log")).toContain(`A=${odd}\n`);
+    expect(text(here, "stdout.log")).not.toMatch(/^(HOME|OLDPWD|PATH)=/m);
+    const [, pid, session] = /^ *(\d+) +(\d+)$/m.exec(text(here, "stdout.log")) ?? [];
+    expect(session).toBe(pid);
+    expect(readFileSync(join(here, "pid"), "utf8").trim()).toBe(pid);
+    expect(text(here, "stderr.log")).toBe("to-stderr\n");
+  });
+
+  test("is stopped with everything it started", async () => {
+    const here = fresh();
+    await start(here, ["sh", join(agents, "hangs.sh")]);
+    await stopProgram(here, { first: "SIGTERM", graceMs: 200, why: "stopped" });
+    expect(await followProgram(here, { signal: never })).toMatchObject({ type: "exited", stopped: "stopped" });
+    expect(belongings(here)).toEqual([]);
+  });
+});
