@@ -1,11 +1,8 @@
 import type { TurnFiles, TurnReading } from "../core/ports/agent.js";
-import { foldEvent, nothingRead, type StreamReader } from "../core/ports/agent-event.js";
+import { foldEvent, linesFor, nothingRead, type StreamReader } from "../core/ports/agent-event.js";
 import { outcomeOfExit } from "../core/ports/turn-protocol.js";
 import { readLines } from "../lib/follow-file.js";
 import { readLastWords } from "../lib/program-files.js";
-
-/** Tool results and diffs come as one line; what is longer is no line of an agent's stream. */
-export const longestStreamLine = 16 * 1024 * 1024;
 
 /**
  * A whole stream, read after the program's end. A turn has ended well only when the program has said so and left with
@@ -17,7 +14,7 @@ export async function readStream(
   exitCode: number | null,
 ): Promise<TurnReading> {
   let summary = nothingRead;
-  for await (const line of readLines(files.stdout, longestStreamLine)) {
+  for await (const line of readLines(files.stdout, linesFor(reader))) {
     for (const event of reader.line(line)) summary = foldEvent(summary, event);
   }
   const { sessionId, usage, outcome } = summary;
@@ -38,7 +35,7 @@ async function judgeExit(
 /** The lines of the last text of the stream. */
 export async function* lastMessage(reader: StreamReader, files: TurnFiles): AsyncGenerator<string> {
   let last = "";
-  for await (const line of readLines(files.stdout, longestStreamLine)) {
+  for await (const line of readLines(files.stdout, linesFor(reader))) {
     for (const event of reader.line(line)) if (event.type === "text") last = event.text;
   }
   yield* last.split("\n");

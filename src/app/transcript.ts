@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { AgentEvent } from "../core/ports/agent-event.js";
+import { type AgentEvent, linesFor } from "../core/ports/agent-event.js";
 import type { Settings } from "../core/settings.js";
 import { readJson } from "../lib/files.js";
 import { readLines } from "../lib/follow-file.js";
@@ -12,15 +12,13 @@ interface Attempt {
   readonly folder: string;
 }
 
-const longestLine = 16 * 1024 * 1024;
-
 /** What the turn in a folder did, from its program's own stream; null: its program tells nothing of the kind. */
 export async function readTranscript(attempt: Attempt): Promise<AsyncIterable<AgentEvent> | null> {
   const files = filesOf(attempt.folder);
   const reader = (await programOf(attempt))?.reader?.(files);
   if (!reader) return null;
   return (async function* () {
-    for await (const line of readLines(files.stdout, longestLine)) yield* reader.line(line);
+    for await (const line of readLines(files.stdout, linesFor(reader))) yield* reader.line(line);
   })();
 }
 

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { codeOf, ExternalError, UserError } from "../lib/errors.js";
-import { longestInput, SmallShells } from "../lib/process/small-shells.js";
+import { isPlain, longestInput, SmallShells } from "../lib/process/small-shells.js";
 import { gitEnvironment } from "./environment.js";
 
 export interface GitOptions {
@@ -103,10 +103,15 @@ export function startGitBySmallShells(): void {
 
 /** git, or what removes its folders, to its end. */
 export async function runTool(name: string, args: readonly string[], options: ToolOptions): Promise<GitOutput> {
-  const short = options.input === undefined || options.input.length <= longestInput;
-  if (shells === null || options.stdoutFile !== undefined || !short)
+  // Titles and messages are other people's words: nothing of theirs is ever written into a shell's input.
+  const easy = args.every(isPlain) && (options.input === undefined || isPlainInput(options.input));
+  if (shells === null || options.stdoutFile !== undefined || !easy)
     return await runProgram(name, args, { ...options, env: gitEnvironment(options.env) });
   return await runInShell(shells, { name, args }, options);
+}
+
+function isPlainInput(input: string | Uint8Array): boolean {
+  return typeof input === "string" && input.length <= longestInput && isPlain(input);
 }
 
 async function runInShell(

@@ -39,6 +39,15 @@ test("an endless line comes in pieces, none of them lost", async () => {
   expect(pieces.join("").length).toBe(3_000_000);
 });
 
+test("of a line whose beginning is enough nothing else is kept, and the next line is whole again", async () => {
+  const [long, other] = [`skip ${"é".repeat(3_000_000)}`, `keep ${"é".repeat(200_000)}`];
+  writeFileSync(join(folder, "f"), `${other}\n${long}\nskip\n${other}\n${long}`);
+  const isEnough = (beginning: string) => beginning.startsWith("skip");
+  const lines = await all(readLines(join(folder, "f"), { isEnough }));
+  const cut = long.slice(0, 256);
+  expect(lines).toEqual([other, cut, "skip", other, cut]);
+});
+
 test.each([
   ["abcdef", 3, "def", false],
   ["abc", 3, "abc", true],

@@ -1,4 +1,4 @@
-import { open } from "node:fs/promises";
+import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { codeOf } from "./errors.js";
 import { findExecutable } from "./executable.js";
 import { readTail } from "./follow-file.js";
@@ -18,17 +18,18 @@ export async function readForeignJson(path: string): Promise<unknown> {
 /** The same, but telling a file that is there and cannot be read from one that is not; an empty one says nothing. */
 export async function readWritten(path: string): Promise<unknown> {
   try {
-    const file = await open(path, "r");
+    // Without waiting, should the program have made a pipe of it.
+    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
-      const stats = await file.stat();
+      const stats = fstatSync(file);
       if (!stats.isFile()) return null;
       if (stats.size > largestResult) return unreadable;
-      const text = await file.readFile("utf8");
+      const text = readFileSync(file, "utf8");
       if (text.trim() === "") return null;
       const value: unknown = JSON.parse(text);
       return value;
     } finally {
-      await file.close();
+      closeSync(file);
     }
   } catch (error) {
     if (error instanceof SyntaxError) return unreadable;

@@ -16,7 +16,11 @@ export async function openBench({ cwd, home }: { readonly cwd: string; readonly 
   };
 }
 
-export async function addIssues(bench: Awaited<ReturnType<typeof openBench>>, ids: readonly string[]): Promise<void> {
+export async function addIssues(
+  bench: Awaited<ReturnType<typeof openBench>>,
+  ids: readonly string[],
+  deps: readonly string[] = [],
+): Promise<void> {
   for (const id of ids) {
     await bench.store.workItems.add({
       projectId: bench.projectId,
@@ -25,7 +29,7 @@ export async function addIssues(bench: Awaited<ReturnType<typeof openBench>>, id
       body: "",
       type: "task",
       parent: null,
-      deps: [],
+      deps,
       priority: 2,
       source: "implement",
       createdAt: null,

@@ -20,8 +20,8 @@ export function acpAgent(settings: AgentSettings, place: AgentPlace): Agent {
     kind: "acp",
     check: async (dir) => missingProgram(settings.command[0], "agent.command", dir),
     prepare: async (turn) => {
-      await writeGuardFile(turn);
-      await writeDurably(optionsFile(turn.files), `${JSON.stringify(optionsOf(settings, place, turn), null, 2)}\n`);
+      const options = JSON.stringify(optionsOf(settings, place, turn), null, 2);
+      await Promise.all([writeGuardFile(turn), writeDurably(optionsFile(turn.files), `${options}\n`)]);
     },
     command: (turn) => ({
       argv: [place.programs.node, place.programs.acp, optionsFile(turn.files)],

@@ -9,11 +9,10 @@ import type { AgentPlace } from "../place.js";
 import { idToResume } from "../session-id.js";
 
 export async function prepareClaude(place: AgentPlace, turn: Turn): Promise<void> {
-  await writeGuardFile(turn);
   const hook = { type: "command", command: hookCommand(place), timeout: hookTimeoutSeconds };
   // Said in so many words, because it goes before what the user's own settings say.
   const own = { disableAllHooks: false, hooks: { PreToolUse: [{ matcher: "*", hooks: [hook] }] } };
-  await writeDurably(settingsPath(turn.files), `${JSON.stringify(own)}\n`);
+  await Promise.all([writeGuardFile(turn), writeDurably(settingsPath(turn.files), `${JSON.stringify(own)}\n`)]);
 }
 
 function settingsPath({ folder }: TurnFiles): string {

@@ -35,7 +35,7 @@ export function claudeReader({ priceOf, at }: ClaudeReading): StreamReader {
   const user = (event: Fields): AgentEvent[] =>
     toList(toFields(event.message).content).flatMap((block) => {
       const result = toToolResult(toFields(block));
-      if (result?.failed) failures.set(result.id, result.text.slice(0, 300));
+      if (result?.failed) failures.set(result.id, excerpt(result.text));
       return result === null ? [] : [result];
     });
   const limit = (info: Fields): AgentEvent[] => {
@@ -107,6 +107,11 @@ function toToolResult(block: Fields) {
   return { type: "tool-result", id: toText(block.tool_use_id), text, failed: block.is_error === true } as const;
 }
 
+/** A copy: a slice would keep the whole text in memory. */
+function excerpt(text: string): string {
+  return Buffer.from(text.slice(0, 300)).toString();
+}
+
 function toDenial(denial: Fields, failures: ReadonlyMap<string, string>): AgentEvent {
   const reason = failures.get(toText(denial.tool_use_id)) ?? "refused";
   return { type: "permission-denied", tool: toText(denial.tool_name), reason };
@@ -134,15 +139,13 @@ function resultUsage(event: Fields): Usage | null {
 }
 
 function sumOf(usages: Iterable<Usage>): Usage {
-  let sum: Usage = { input_tokens: 0, output_tokens: 0, cost_usd: 0 };
+  let [input, output, cost] = [0, 0, 0 as number | null];
   for (const one of usages) {
-    sum = {
-      input_tokens: sum.input_tokens + one.input_tokens,
-      output_tokens: sum.output_tokens + one.output_tokens,
-      cost_usd: sum.cost_usd === null || one.cost_usd === null ? null : sum.cost_usd + one.cost_usd,
-    };
+    input += one.input_tokens;
+    output += one.output_tokens;
+    cost = cost === null || one.cost_usd === null ? null : cost + one.cost_usd;
   }
-  return sum;
+  return { input_tokens: input, output_tokens: output, cost_usd: cost };
 }
 
 /** Said by older versions in place of an answer. */

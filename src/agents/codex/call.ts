@@ -10,8 +10,10 @@ import { readInstructions } from "./instructions.js";
 import { codexHome, writeBase } from "./thread.js";
 
 export async function prepareCodex({ env }: AgentPlace, turn: Turn): Promise<void> {
-  await writeGuardFile(turn);
-  await writeBase(turn.files, { thread: turn.sessionId, model: turn.model, home: codexHome(env) });
+  await Promise.all([
+    writeGuardFile(turn),
+    writeBase(turn.files, { thread: turn.sessionId, model: turn.model, home: codexHome(env) }),
+  ]);
 }
 
 export function callCodex(settings: AgentSettings, place: AgentPlace, turn: Turn): ProgramCall {

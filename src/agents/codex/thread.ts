@@ -4,13 +4,13 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Usage } from "../../core/issue/events.js";
 import type { TurnFiles } from "../../core/ports/agent.js";
+import { longestStreamLine } from "../../core/ports/agent-event.js";
 import type { TokenPrice } from "../../core/settings.js";
 import { codeOf } from "../../lib/errors.js";
 import { exists, writeDurably } from "../../lib/files.js";
 import { readLines } from "../../lib/follow-file.js";
 import { type Fields, parseFields, toFields, toText } from "../json.js";
 import { costOf } from "../prices.js";
-import { longestStreamLine } from "../read-stream.js";
 import { type ThreadTokens, toTokens } from "./stream.js";
 
 /**
@@ -74,7 +74,7 @@ export async function readThread(home: string, thread: string): Promise<ThreadRe
   const file = await findRecord(join(home, "sessions"), thread);
   if (file === null) return null;
   let record: ThreadRecord = { tokens: nothing, model: null };
-  for await (const line of readLines(file, longestStreamLine)) {
+  for await (const line of readLines(file, { longest: longestStreamLine })) {
     if (!line.includes('"token_count"') && !line.includes('"turn_context"')) continue;
     record = addLine(record, parseFields(line) ?? {});
   }

@@ -85,6 +85,8 @@ describe("what pi's stream tells", () => {
 
   it("an end without an answer is no good end, and a line too long to be whole still tells the end", () => {
     expect(outcomeOf(read('{"type":"agent_end","messages":['))).toMatchObject({ type: "failed" });
+    expect(piReader(() => null).isEnough?.('{"type":"agent_end","messages":[')).toBe(true);
+    expect(piReader(() => null).isEnough?.(answer({ stopReason: "stop" }))).toBe(false);
     const events = read(answer({ stopReason: "stop" }), `{"type":"agent_end","messages":[${"x".repeat(100)}`);
     expect(outcomeOf(events)).toEqual({ type: "ended" });
   });

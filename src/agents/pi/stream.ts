@@ -25,9 +25,10 @@ export function piReader(priceOf: PriceOf): StreamReader {
     return [...(text === "" ? [] : [{ type: "text", text } as const]), { type: "usage", usage }];
   };
   return {
+    isEnough: (beginning) => repeated.test(beginning) || ended.test(beginning),
     line(text) {
       if (repeated.test(text)) return [];
-      if (text.startsWith('{"type":"agent_end"')) return [{ type: "finished", outcome: outcomeOf(last) }];
+      if (ended.test(text)) return [{ type: "finished", outcome: outcomeOf(last) }];
       if (otherProject.test(text)) return [{ type: "finished", outcome: { type: "no-session" } }];
       const event = parseFields(text);
       if (event?.type !== "message_end") return event === null ? [] : toEvents(event, toAmount(last.timestamp));
@@ -38,6 +39,8 @@ export function piReader(priceOf: PriceOf): StreamReader {
 }
 
 const repeated = /^\{"type":"(message_update|message_start|tool_execution_update|turn_end|turn_start)"/;
+/** With all messages of the turn once more. */
+const ended = /^\{"type":"agent_end"/;
 /** It would ask whether to copy the session into this folder. */
 const otherProject = /^Session found in different project/;
 

@@ -17,6 +17,16 @@ export type AgentEvent =
 /** Turns the program's lines into events, one after the other. Foreign lines are no events and never an exception. */
 export interface StreamReader {
   line(text: string): readonly AgentEvent[];
+  /** By its beginning: `line` needs no more of it. For lines that repeat at length what others have said. */
+  isEnough?(beginning: string): boolean;
+}
+
+/** Tool results and diffs come as one line; what is longer is no line of an agent's stream. */
+export const longestStreamLine = 16 * 1024 * 1024;
+
+/** How the lines of a stream are read for its reader. */
+export function linesFor({ isEnough }: StreamReader) {
+  return { longest: longestStreamLine, ...(isEnough ? { isEnough } : {}) };
 }
 
 /** A turn's stream, folded. */

@@ -78,7 +78,7 @@ class Bell {
     this.#attempt = attempt;
     this.#signal = signal;
     signal.addEventListener("abort", this.#wake);
-    ownShim(attempt)?.once("exit", this.#wake);
+    ownShim(attempt)?.onEnd(this.#wake);
   }
 
   #wake = (): void => {

@@ -58,14 +58,14 @@ trap : INT TERM HUP QUIT
   RATCHET_TURN=$2
   export RATCHET_TURN
   umask $5
-  shift 5
+  shift 6
   exec "$@"
 )
-set -- "$1" "$2" $?
+set -- "$1" "$2" $? "$6"
 exec 2>/dev/null
 set -C
 echo $3 >"$1/exit"
-if [ -e "$1/orphaned" ] || ! kill -0 $PPID; then
+if [ -e "$1/orphaned" ] || ! kill -0 $4; then
   PATH=$PATH:/usr/bin:/bin
   signal=KILL; reap "$2"
 fi
@@ -86,5 +86,16 @@ export function shimArguments({ folder, cookie, graceSeconds, argv }: ShimCall):
   const stepSeconds = Math.min(10, Math.max(1, Math.floor(graceSeconds / 6)));
   const steps = Math.ceil(graceSeconds / stepSeconds);
   const umask = process.umask().toString(8).padStart(4, "0");
-  return ["-c", shimText, shimName, folder, cookie, String(steps), String(stepSeconds), umask, ...argv];
+  return [
+    "-c",
+    shimText,
+    shimName,
+    folder,
+    cookie,
+    String(steps),
+    String(stepSeconds),
+    umask,
+    String(process.pid),
+    ...argv,
+  ];
 }

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { codeOf, ExternalError, messageOf } from "../errors.js";
 import { type Attempt, attemptOf, readPid, touchLease } from "./attempt.js";
 import { shimArguments } from "./shim.js";
+import { canBeSet, SmallShells } from "./small-shells.js";
 
 export interface ProgramStart {
   /** The attempt's own folder; one program is ever started in it. */
@@ -25,11 +26,26 @@ export interface Started {
   readonly attached: boolean;
 }
 
-/** Shims that are children of this process, until they end. */
-const ownShims = new Map<string, ChildProcess>();
+/** A shim that this process has started, until it ends. */
+export interface OwnShim {
+  /** 0: a small shell started it, and only its folder tells. */
+  readonly pid: number;
+  onEnd(listen: () => void): void;
+}
 
-export function ownShim(attempt: Attempt): ChildProcess | null {
+const ownShims = new Map<string, OwnShim>();
+
+export function ownShim(attempt: Attempt): OwnShim | null {
   return ownShims.get(attempt.folder) ?? null;
+}
+
+/** Gives a program a session of its own; where there is none, Node has to. */
+const setsid = ["/usr/bin/setsid", "/bin/setsid"].find((path) => existsSync(path)) ?? null;
+let shells: SmallShells | null = null;
+
+/** For a process that will start many programs: from now on small shells start them. */
+export function startProgramsBySmallShells(): void {
+  if (setsid !== null && process.platform === "linux") shells ??= new SmallShells({});
 }
 
 /** Starts the program in its own session, once per folder however often it is called, by however many processes. */
@@ -54,16 +70,18 @@ function requireFolder(path: string): void {
 
 async function spawnShim(attempt: Attempt, start: ProgramStart): Promise<void> {
   const { folder, cookie } = attempt;
+  const args = shimArguments({ folder, cookie, graceSeconds: start.graceSeconds ?? 60, argv: start.argv });
   const stdio = openAll(start);
   try {
-    const graceSeconds = start.graceSeconds ?? 60;
-    const child = spawn("/bin/sh", shimArguments({ folder, cookie, graceSeconds, argv: start.argv }), {
+    if (shells !== null && setsid !== null && isEasy(args, start.env))
+      return spawnBySmallShell(shells, { args: ["/bin/sh", ...args], setsid, folder }, start);
+    const child = spawn("/bin/sh", args, {
       cwd: start.cwd,
       env: start.env,
       detached: true,
       stdio: [...stdio],
     });
-    ownShims.set(folder, child);
+    ownShims.set(folder, { pid: child.pid ?? 0, onEnd: (listen) => void child.once("exit", listen) });
     child.once("exit", () => ownShims.delete(folder));
     child.unref();
     await spawned(child, start.argv[0]).catch((error: unknown) => {
@@ -75,7 +93,28 @@ async function spawnShim(attempt: Attempt, start: ProgramStart): Promise<void> {
   }
 }
 
-/** Appending, so that a shim that comes second cannot cut off what the first one's program has written. */
+/** Whether it cannot fail for its size or its names: Node would say so at once, a shell only by its end. */
+function isEasy(args: readonly string[], env: Readonly<Record<string, string>>): boolean {
+  const bytes = [...args, ...Object.values(env)].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  return bytes < 65_536 && canBeSet(env);
+}
+
+function spawnBySmallShell(
+  through: SmallShells,
+  { args, setsid: program, folder }: { readonly args: string[]; readonly setsid: string; readonly folder: string },
+  { cwd, env, stdinFile, stdoutFile, stderrFile }: ProgramStart,
+): void {
+  const files = { stdin: stdinFile ?? "/dev/null", stdout: stdoutFile, stderr: stderrFile };
+  const { done } = through.start({ program, args, cwd, env, files, mayOutliveUs: true });
+  const listeners: (() => void)[] = [];
+  ownShims.set(folder, { pid: 0, onEnd: (listen) => void listeners.push(listen) });
+  void done.then(() => {
+    ownShims.delete(folder);
+    for (const listen of listeners) listen();
+  });
+}
+
+/** Made here, for the owner alone. Appending, so that a shim that comes second cannot cut off what the first one's program has written. */
 function openAll(start: ProgramStart): [number, number, number] {
   const input = openSync(start.stdinFile ?? "/dev/null", "r");
   const output = openSync(start.stdoutFile, "a", 0o600);

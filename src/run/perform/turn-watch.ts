@@ -1,7 +1,7 @@
 import { addUsage, overBudget } from "../../core/budget.js";
 import type { TurnEffect } from "../../core/issue/effects.js";
 import type { Usage } from "../../core/issue/events.js";
-import type { AgentEvent, StreamReader } from "../../core/ports/agent-event.js";
+import { type AgentEvent, linesFor, type StreamReader } from "../../core/ports/agent-event.js";
 import { followLines } from "../../lib/follow-file.js";
 import { stopProgram } from "../../lib/process/stop.js";
 import type { LifeContext } from "../context.js";
@@ -10,9 +10,6 @@ import { callOf, programOf } from "./turn-program.js";
 
 /** Why a turn was ended from outside, kept in its folder so that a successor tells the same story. */
 export type StopWord = "timed-out" | "idle" | "stopped";
-
-/** As in agents/read-stream: what is longer is no line of an agent's stream. */
-const longestStreamLine = 16 * 1024 * 1024;
 
 interface Watched<T> {
   readonly folder: string;
@@ -49,7 +46,7 @@ interface Stream {
 
 async function watchStream(life: LifeContext, effect: TurnEffect, stream: Stream): Promise<void> {
   let stopping: Promise<void> | null = null;
-  for await (const line of followLines(stream.stdout, stream.signal, longestStreamLine)) {
+  for await (const line of followLines(stream.stdout, stream.signal, linesFor(stream.reader))) {
     for (const event of stream.reader.line(line)) {
       if (event.type === "session") await tellSession(life, effect, event.id);
       if (event.type !== "usage" || stopping !== null || !isOver(life, effect, event)) continue;

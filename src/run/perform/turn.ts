@@ -90,10 +90,10 @@ async function ensureStarted(life: LifeContext, effect: TurnEffect, folder: stri
   const until = effect.until ?? startedAt + timeoutMs(life, effect);
   const turn = turnOf(life, effect, folder);
   const program = programOf(life, effect);
-  // At once: most of it is waiting for the disk.
-  await Promise.all([writePrompt(life, effect, folder), program.prepare?.(turn)]);
   const call = program.command(turn);
-  await writeDurably(clockFile, JSON.stringify({ until, started_at: startedAt, stop_signal: call.stopSignal, effect }));
+  const clock = JSON.stringify({ until, started_at: startedAt, stop_signal: call.stopSignal, effect });
+  // All at once: most of it is waiting for the disk.
+  await Promise.all([writePrompt(life, effect, folder), program.prepare?.(turn), writeDurably(clockFile, clock)]);
   const { stdout, stderr } = filesOf(folder);
   const env = await environmentOf(life, call);
   await startProgram({

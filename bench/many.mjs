@@ -1,0 +1,46 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { addIssues, openBench } from "../dist-test/bench-run.mjs";
+import { openWorld } from "./lib/world.mjs";
+
+/**
+ * What the orchestrator's own process costs: 200 issues whose agent only commits, eight at a time. CPU time is what the
+ * kernel counted for that process alone, its start included and the programs it started left out; memory is its peak.
+ */
+const issues = 200;
+const probe = (file) => `
+import { writeFileSync } from "node:fs";
+process.on("exit", () => writeFileSync(${JSON.stringify(file)}, JSON.stringify(process.resourceUsage())));
+`;
+
+export async function run() {
+  const world = openWorld();
+  try {
+    const command = world.script(
+      "agent.sh",
+      "cat >/dev/null\necho x >file-$RATCHET_ISSUE_ID && git add -A && git commit -qm work\n",
+    );
+    world.configure({ agent: { type: "command", command }, max_agents: 8 });
+    const bench = await openBench({ cwd: join(world.root, "repository"), home: world.home });
+    await addIssues(
+      bench,
+      Array.from({ length: issues }, (_, index) => `i-${index}`),
+    );
+    bench.close();
+    const [file, usage] = [join(world.root, "probe.mjs"), join(world.root, "usage.json")];
+    writeFileSync(file, probe(usage));
+    await world.start(["run"], ["--import", file]).ended();
+    const { userCPUTime, systemCPUTime, maxRSS } = JSON.parse(readFileSync(usage, "utf8"));
+    return [
+      {
+        name: "the orchestrator's own CPU time per issue (200 issues, 8 at a time)",
+        measured: (userCPUTime + systemCPUTime) / 1000 / issues,
+        limit: 15,
+        unit: "ms",
+      },
+      { name: "the orchestrator's memory, at most", measured: maxRSS / 1024, limit: 200, unit: "MB" },
+    ];
+  } finally {
+    world.close();
+  }
+}

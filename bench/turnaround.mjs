@@ -1,0 +1,73 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { openSignals, openWorld } from "./lib/world.mjs";
+import { median, timed } from "./measure.mjs";
+
+/**
+ * What Ratchet itself adds between two turns: from an agent's last act to the first line of its next prompt at its
+ * stdin, with a gate that does nothing but say no, against starting `sh -c true`. Both in turns, while the agent waits.
+ */
+const rounds = 25;
+const spawnsPerRound = 3;
+
+const agent = (signals) => `
+read -r line && echo "asked $RATCHET_ATTEMPT" >${signals.tell}
+cat >/dev/null
+echo "$RATCHET_ATTEMPT" >file
+git add -A && git commit -qm work
+echo "ready" >${signals.tell}
+read -r go <${signals.wait}
+echo "exits" >${signals.tell}
+`;
+
+export async function run() {
+  const gates = { "a gate command that only fails": { command: "exit 1" }, "a gate without a command": null };
+  const results = [];
+  for (const [name, command] of Object.entries(gates)) {
+    const { gaps, spawns } = await measureGaps(command);
+    const spawnMs = median(spawns);
+    results.push({
+      name: `agent's exit to its next prompt, ${name} / sh -c true (${spawnMs.toFixed(1)} ms)`,
+      measured: median(gaps) / spawnMs,
+      limit: 5,
+      unit: "x",
+    });
+  }
+  return results;
+}
+
+async function measureGaps(command) {
+  const world = openWorld();
+  const signals = openSignals(world);
+  const times = { gaps: [], spawns: [] };
+  try {
+    // Without a command it is the agent's own word that the gate objects to: there is a commit.
+    const text = command ? agent(signals) : `echo "ISSUE_NO_CHANGE: nothing to do"\n${agent(signals)}`;
+    world.configure({
+      agent: { type: "command", command: world.script("agent.sh", text) },
+      max_gate_retries: rounds + 1,
+      ...(command ? { commands: { no: command }, evidence_check: { required: ["no"] } } : {}),
+    });
+    world.ratchet("work", "add", "one", "--id", "one");
+    const run = world.start(["run"]);
+    await signals.heard("asked");
+    for (let round = 0; round < rounds; round++) {
+      await signals.heard("ready");
+      for (let time = 0; time < spawnsPerRound; time++) times.spawns.push(await timed(spawnNothing));
+      signals.go();
+      const exit = await signals.heard("exits");
+      times.gaps.push((await signals.heard("asked")).at - exit.at);
+    }
+    await signals.heard("ready");
+    signals.go();
+    await run.ended(1);
+    return times;
+  } finally {
+    signals.close();
+    world.close();
+  }
+}
+
+async function spawnNothing() {
+  await once(spawn("sh", ["-c", "true"], { stdio: "ignore" }), "exit");
+}
