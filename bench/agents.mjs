@@ -13,7 +13,7 @@ import { median } from "./measure.mjs";
  * turns, by a run that goes on meanwhile.
  */
 const models = { claude: "claude-sonnet-4-5", codex: "test-model", pi: "local/test-model" };
-const rounds = 9;
+const rounds = 12;
 const transcriptMegabytes = 100;
 const megabyte = 1024 * 1024;
 
@@ -38,16 +38,20 @@ async function measureStart(name, model) {
     // The guard's self-test, the mirror and the program's own first start are not measured.
     const { prompt } = await run.issue("first");
     await startBare(world, asked, { id: "bare-first", prompt });
+    const sides = {
+      bare: async (round) => times.bare.push(await startBare(world, asked, { id: `bare-${round}`, prompt })),
+      ours: async (round) => times.ours.push((await run.issue(`ours-${round}`)).ms),
+    };
     for (let round = 0; round < rounds; round++) {
-      times.bare.push(await startBare(world, asked, { id: `bare-${round}`, prompt }));
-      times.ours.push((await run.issue(`ours-${round}`)).ms);
+      // Each goes first as often as second: other work on the machine comes and goes.
+      const order = round % 2 === 0 ? ["bare", "ours"] : ["ours", "bare"];
+      for (const side of order) await sides[side](round);
     }
     await run.end();
   } finally {
     await asked.close();
     world.close();
   }
-  if (process.env.BENCH_SHOW) console.log(name, times);
   const bareMs = median(times.bare);
   return {
     name: `claim to ${name}'s first question to the model / the program alone (${bareMs.toFixed(0)} ms)`,

@@ -118,9 +118,9 @@ function lastWords(error) {
 
 async function main() {
   const list = { type: "string", default: "" };
-  const { values } = parseArgs({ options: { only: list, require: list } });
+  const { values } = parseArgs({ options: { only: list, "must-have": list } });
   const split = (text) => text.split(",").filter((name) => name !== "");
-  const [only, required] = [split(values.only), split(values.require)];
+  const [only, required] = [split(values.only), split(values["must-have"])];
   const unknown = [...only, ...required].filter((name) => !agentNames.includes(name));
   if (unknown.length > 0) throw new Error(`unknown: ${unknown.join(", ")}; known: ${agentNames.join(", ")}`);
   const results = await installAgents(only.length > 0 ? only : agentNames, ({ name, version, bin, error, isNew }) => {
