@@ -9,8 +9,8 @@ import { median } from "./measure.mjs";
 
 /**
  * How long the real programs take to ask the model for the first time: from the claim of an issue in a run, against the
- * same command line, prompt and hooks started bare in a worktree that is there already. In
- * turns, by a run that goes on meanwhile.
+ * same command line, prompt and hooks started bare in a worktree that is there already; both in turns, while the run waits
+ * for work. And how much memory their transcripts take. The programs and the model server are those of the tests.
  */
 const models = { claude: "claude-sonnet-4-5", codex: "test-model", pi: "local/test-model" };
 const rounds = 12;
@@ -31,10 +31,10 @@ async function measureStart(name, model) {
   const world = openWorld();
   const asked = await openModel(world.root);
   Object.assign(world.env, asked.env);
+  world.configure({ agent: { type: name, model }, timeout_minutes: 2 });
+  const run = await openRun(world, asked);
   const times = { bare: [], ours: [] };
   try {
-    world.configure({ agent: { type: name, model } });
-    const run = await openRun(world, asked);
     // The guard's self-test, the mirror and the program's own first start are not measured.
     const { prompt } = await run.issue("first");
     await startBare(world, asked, { id: "bare-first", prompt });
@@ -47,8 +47,8 @@ async function measureStart(name, model) {
       const order = round % 2 === 0 ? ["bare", "ours"] : ["ours", "bare"];
       for (const side of order) await sides[side](round);
     }
-    await run.end();
   } finally {
+    await run.end();
     await asked.close();
     world.close();
   }

@@ -10,6 +10,7 @@ import { newestParked, restoreParked } from "./restore.js";
 import { shareBranch } from "./snapshot.js";
 import { readChanges } from "./status.js";
 import { isLanded } from "./tip.js";
+import { treeOf } from "./tree-of.js";
 
 export { discardChanges, putAt } from "./clean.js";
 export { commitAll } from "./commit.js";
@@ -45,13 +46,13 @@ export async function openWorktree(mirror: Mirror, options: OpenOptions): Promis
     there
       ? openCheckout(mirror, { path, branch, commit: base, base }).then((opened) => opened.from)
       : startCheckout(mirror, options),
-    gitText(mirror.path, ["rev-parse", "--verify", `${base}^{tree}`]),
+    treeOf(mirror.path, base),
   ]);
   const checkout = await findCheckout(path);
   const head = (await resolveHead(checkout.gitDir)) ?? checkout.baseSha;
   await attachCopies(checkout, { copy, repoPath });
   await shareBranch(checkout, head);
-  const tree = head === base ? baseTree : await gitText(mirror.path, ["rev-parse", `${head}^{tree}`]);
+  const tree = head === base ? baseTree : await treeOf(mirror.path, head);
   return { path, branch, baseSha: checkout.baseSha, head, tree, fresh: !(await wasUsed(checkout)), from };
 }
 

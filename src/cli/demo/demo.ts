@@ -81,8 +81,8 @@ async function sayEnd({ app, out }: Context, folder: DemoFolder, env: NodeJS.Pro
   out.line(`  ${program} findings --all                       # what was found, and what became of it`);
   out.line(`  ${program} logs prompt last discount-codes      # the last prompt, as it was sent`);
   out.line(`  ${program} logs show last`);
-  out.line("Then in a repository of yours: write a ratchet.yaml, check it, add an issue, run:");
-  out.line(`  ${program} config check; ${program} work add "What is to be done"; ${program} run`);
+  out.line("Then in a repository of yours: set it up, look whether all is there, add an issue, run:");
+  out.line(`  ${program} init; ${program} doctor; ${program} work add "What is to be done"; ${program} run`);
 }
 
 /** As the program was called, so that the lines above can be copied. */
