@@ -1,5 +1,5 @@
-import { linkSync, mkdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { codeOf } from "./errors.js";
 import { isAlive, type ProcessIdentity, selfIdentity } from "./process-identity.js";
@@ -18,9 +18,28 @@ export async function withLock<T>(
     await delay(waitMs, undefined, signal ? { signal } : {});
   }
   try {
+    sweep(path);
     return await task();
   } finally {
     unlinkSync(path);
+  }
+}
+
+/** What somebody wrote aside who was killed before it was linked or removed. */
+function sweep(path: string): void {
+  const own = `${basename(path)}.`;
+  for (const name of readdirSync(dirname(path))) {
+    const pid = name.startsWith(own) ? /^(?:breaking\.)?(\d+)\.\d+$/.exec(name.slice(own.length))?.[1] : undefined;
+    if (pid !== undefined && isGone(Number(pid))) rmSync(join(dirname(path), name), { force: true });
+  }
+}
+
+function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return codeOf(error) === "ESRCH";
   }
 }
 
