@@ -111,7 +111,8 @@ export async function runTool(name: string, args: readonly string[], options: To
 }
 
 function isPlainInput(input: string | Uint8Array): boolean {
-  return typeof input === "string" && input.length <= longestInput && isPlain(input);
+  // A NUL between words is printed by number, like all that is no letter.
+  return typeof input === "string" && input.length <= longestInput && isPlain(input.replaceAll("\0", " "));
 }
 
 async function runInShell(
