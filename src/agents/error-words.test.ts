@@ -54,9 +54,16 @@ describe("what an error's words come to", () => {
 
   it("a time of day is the next one on this machine's clock", () => {
     const noon = new Date(2026, 10, 16, 12, 0).getTime();
-    expect(resetTime("try again at 3:05 PM.", noon)).toBe(new Date(2026, 10, 16, 15, 5).getTime());
-    expect(resetTime("resets 3am", noon)).toBe(new Date(2026, 10, 17, 3, 0).getTime());
-    expect(resetTime("try again at Jan 1st, 2100 12:00 AM.", noon)).toBe(new Date(2100, 0, 1).getTime());
+    expect(resetTime("try again at 3:05 PM.", noon)).toBe(new Date(2026, 10, 16, 15, 6).getTime());
+    expect(resetTime("resets 3am", noon)).toBe(new Date(2026, 10, 17, 3, 1).getTime());
+    expect(resetTime("try again at Jan 1st, 2100 12:00 AM.", noon)).toBe(new Date(2100, 0, 1, 0, 1).getTime());
     expect(resetTime("try again later", noon)).toBe(null);
+  });
+
+  it("a time of day that has just passed is not tomorrow's", () => {
+    const soon = new Date(2026, 10, 16, 12, 0, 20).getTime();
+    expect(resetTime("try again at 12:00 PM.", soon)).toBe(new Date(2026, 10, 16, 12, 1).getTime());
+    const later = new Date(2026, 10, 16, 12, 2, 0).getTime();
+    expect(resetTime("try again at 12:00 PM.", later)).toBe(later + 60_000);
   });
 });

@@ -76,7 +76,11 @@ function waitTime(text: string, at: number): number | null {
   return at + Math.ceil(ms);
 }
 
-/** "try again at 2:54 AM", "resets 3pm": the next time that this machine's clock shows it. */
+const minuteMs = 60_000;
+/** A time that has passed no longer than this ago is that one still, not tomorrow's: clocks differ, and waits end late. */
+const justPassedMs = 60 * minuteMs;
+
+/** "try again at 2:54 AM", "resets 3pm": when this machine's clock no longer shows it; seconds are not told. */
 function clockTime(text: string, at: number): number | null {
   const found =
     /(?:again at|resets?(?: at)?)(?: (\w{3,9} \d{1,2})(?:st|nd|rd|th)?,?(?: (\d{4}),?)?)? (\d{1,2})(?::(\d\d))? ?([ap])\.?m\b/i.exec(
@@ -86,8 +90,11 @@ function clockTime(text: string, at: number): number | null {
   const [, day, year, hour = "0", minute = "0", half = "a"] = found;
   const then = day === undefined ? new Date(at) : new Date(`${day} ${year ?? new Date(at).getFullYear()}`);
   then.setHours((Number(hour) % 12) + (half.toLowerCase() === "p" ? 12 : 0), Number(minute), 0, 0);
-  if (day === undefined && then.getTime() <= at) then.setDate(then.getDate() + 1);
-  return valid(then.getTime());
+  const until = then.getTime() + minuteMs;
+  if (day !== undefined || until > at) return valid(until);
+  if (until > at - justPassedMs) return at + minuteMs;
+  then.setDate(then.getDate() + 1);
+  return then.getTime() + minuteMs;
 }
 
 function valid(ms: number): number | null {

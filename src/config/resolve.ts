@@ -91,11 +91,12 @@ export function agentEnvironment(kind: AgentKind): readonly string[] {
   return [...basicAgentEnv, ...ownEnvironment[kind]];
 }
 
+/** TZ, because they tell until when a limit holds by the clock on the wall. */
 const ownEnvironment: Readonly<Record<AgentKind, readonly string[]>> = {
-  claude: ["ANTHROPIC_*", "CLAUDE_*", "AWS_*", "IS_SANDBOX"],
-  codex: ["OPENAI_*", "CODEX_*"],
-  pi: ["PI_*", "ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "OPENROUTER_*"],
-  acp: ["ANTHROPIC_*", "CLAUDE_*", "OPENAI_*", "CODEX_*", "GEMINI_*", "OPENCODE_*", "IS_SANDBOX"],
+  claude: ["ANTHROPIC_*", "CLAUDE_*", "AWS_*", "IS_SANDBOX", "TZ"],
+  codex: ["OPENAI_*", "CODEX_*", "TZ"],
+  pi: ["TZ", "PI_*", "ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "OPENROUTER_*"],
+  acp: ["TZ", "ANTHROPIC_*", "CLAUDE_*", "OPENAI_*", "CODEX_*", "GEMINI_*", "OPENCODE_*", "IS_SANDBOX"],
   command: [],
   scripted: [],
 };

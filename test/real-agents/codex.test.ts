@@ -12,6 +12,8 @@ describe.skipIf(!isInstalled("codex"))("codex as an agent", () => {
     env: ["PATH", "HOME", "LANG", "TMPDIR", "OPENAI_*", "CODEX_*"],
     model: "gpt-5-codex",
     cost: 0.0004125,
+    // It tells minutes, so that the end of the minute is waited for.
+    limitUntil: Date.UTC(2100, 0, 1, 0, 1),
   });
 
   it("says its version and whether somebody is logged in", async () => {

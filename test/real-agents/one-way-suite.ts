@@ -28,7 +28,7 @@ export interface OneWaySubject {
   /** The program of ours that is asked; absent: the hook. */
   readonly guard?: "piGuard";
   /** When a used-up plan is said to be free again; absent: as the model server says. null: the program does not tell. */
-  readonly limitUntil?: null;
+  readonly limitUntil?: number | null;
   /** Variables of a turn on a plan with a limit. */
   readonly onPlan?: Readonly<Record<string, string>>;
 }
@@ -69,7 +69,7 @@ export function testOneWayAgent(subject: OneWaySubject): void {
     const { reading, stderr } = await stage.play("USAGE-LIMIT");
     expect(reading.outcome, stderr()).toMatchObject({
       type: "limited",
-      until: subject.limitUntil === null ? null : Date.UTC(2100, 0),
+      until: subject.limitUntil === undefined ? Date.UTC(2100, 0) : subject.limitUntil,
     });
   });
 

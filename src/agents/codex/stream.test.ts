@@ -54,7 +54,10 @@ describe("what codex's stream tells", () => {
   });
 
   it("a used-up plan is waited for until the time that is told, on this machine's clock", () => {
-    expect(outcomeOf(recorded("usage-limit"))).toMatchObject({ type: "limited", until: new Date(2100, 0).getTime() });
+    expect(outcomeOf(recorded("usage-limit"))).toMatchObject({
+      type: "limited",
+      until: new Date(2100, 0, 1, 0, 1).getTime(),
+    });
     const inHours = failed("You’ve hit your usage limit. Try again in 3 hours 5 minutes.");
     expect(outcomeOf(read(inHours))).toMatchObject({ type: "limited", until: at + 11_100_000 });
   });
