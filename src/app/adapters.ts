@@ -59,6 +59,19 @@ export async function loadAgent(
   return await agents[choice.type]({ ...settings, ...choice, command: own }, placeIn(env));
 }
 
+/** `agent.fallback`; what an agent says of `agent.command` is said of the key that names this one. */
+export async function loadFallback(settings: AgentSettings, env: NodeJS.ProcessEnv): Promise<Agent | null> {
+  if (settings.fallback === null) return null;
+  const agent = await loadAgent(settings, settings.fallback, env);
+  const check: Agent["check"] = async (dir) => {
+    const missing = await agent.check(dir);
+    if (missing === null) return null;
+    const rename = (text: string) => text.replaceAll("agent.command", "agent.fallback.command");
+    return { message: rename(missing.message), hint: rename(missing.hint) };
+  };
+  return { ...agent, check };
+}
+
 async function claudeAs(model: string, { type, env }: AgentSettings): Promise<AgentChoice> {
   const { agentEnvironment } = await import("../config/resolve.js");
   const visible = type === "claude" ? env : agentEnvironment("claude");
@@ -136,12 +149,11 @@ export async function loadPrograms(
   settings: Settings,
   env: NodeJS.ProcessEnv,
 ): Promise<readonly { readonly name: string; readonly program: Agent | Reviewer }[]> {
-  const { fallback } = settings.agent;
-  const other = fallback && { name: "agent.fallback", program: await loadAgent(settings.agent, fallback, env) };
+  const fallback = await loadFallback(settings.agent, env);
   const reviewing = [...(await loadReviewers(settings, env))];
   return [
     { name: "agent", program: await loadAgent(settings.agent, null, env) },
-    ...(other ? [other] : []),
+    ...(fallback ? [{ name: "agent.fallback", program: fallback }] : []),
     ...reviewing.map(([slot, program]) => ({ name: `reviewer ${slot}`, program })),
   ];
 }

@@ -1,4 +1,4 @@
-import { basename } from "node:path";
+import { basename, join } from "node:path";
 import { type AgentEvent, linesFor } from "../core/ports/agent-event.js";
 import type { Settings } from "../core/settings.js";
 import { readJson } from "../lib/files.js";
@@ -18,8 +18,24 @@ export async function readTranscript(attempt: Attempt): Promise<AsyncIterable<Ag
   const reader = (await programOf(attempt))?.reader?.(files);
   if (!reader) return null;
   return (async function* () {
-    for await (const line of readLines(files.stdout, linesFor(reader))) yield* reader.line(line);
+    let tellsRefusals = false;
+    for await (const line of readLines(files.stdout, linesFor(reader))) {
+      for (const event of reader.line(line)) {
+        tellsRefusals ||= event.type === "permission-denied";
+        yield event;
+      }
+    }
+    if (!tellsRefusals) yield* refusalsIn(attempt.folder);
   })();
+}
+
+/** What the guard refused, as it wrote it down itself: not every program tells it in its stream. */
+async function* refusalsIn(folder: string): AsyncGenerator<AgentEvent> {
+  for await (const line of readLines(join(folder, "denied.jsonl"))) {
+    const [, tool] = /"tool":"((?:[^"\\]|\\.)*)"/.exec(line) ?? [];
+    const [, reason] = /"reason":("(?:[^"\\]|\\.)*")/.exec(line) ?? [];
+    if (reason !== undefined) yield { type: "permission-denied", tool: tool ?? "", reason: String(JSON.parse(reason)) };
+  }
 }
 
 async function programOf({ settings, env, folder }: Attempt) {

@@ -37,6 +37,7 @@ export type ReportBody =
       readonly session_id: string | null;
       readonly usage: Usage | null;
       readonly role: string;
+      readonly reviewer?: string;
       readonly reason?: string;
     }
   /** A running turn's session, as soon as the agent has told it. */

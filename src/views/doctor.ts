@@ -9,16 +9,18 @@ export interface Check {
   readonly advice: string | null;
 }
 
-/** Known or not to work, logged in or not: only what is known to be wrong is bad. */
+/** One that does not answer as expected, is too old or not logged in cannot work; a version nobody has tried may. */
 export function programCheck(
   { name, kind }: { readonly name: string; readonly kind: string },
   status: AgentStatus | undefined,
 ): Check {
   if (status === undefined) return { name, ok: true, detail: kind, advice: null };
-  const { version, known, loggedIn, advice } = status;
+  const { version, known, loggedIn, advice, works } = status;
+  if (version === null) return { name, ok: advice === null, detail: `${kind} of unknown version`, advice };
+  if (works === false) return { name, ok: false, detail: `${kind} ${version} (too old)`, advice };
   const login = loggedIn === null ? "" : loggedIn ? ", logged in" : ", not logged in";
   const tried = known ? "" : " (not a version that Ratchet was tried with)";
-  return { name, ok: loggedIn !== false, detail: `${kind} ${version ?? "of unknown version"}${tried}${login}`, advice };
+  return { name, ok: loggedIn !== false, detail: `${kind} ${version}${tried}${login}`, advice };
 }
 
 /** The first that merges without a checkout. */

@@ -105,7 +105,7 @@ function lifeText(event: PublicEvent): string | null {
       return `prompt ${event.kind} sent to ${to}, attempt ${event.attempt} of ${event.max_attempts}`;
     }
     case "turn-ended":
-      return `${event.role}'s turn: ${event.outcome}${because(event.reason)}`;
+      return `${event.reviewer ?? event.role}'s turn: ${event.outcome}${because(event.reason)}`;
     case "waiting": {
       const until = event.until === null ? "" : ` until ${new Date(event.until).toISOString()}`;
       return `waiting for ${event.for}${until}`;

@@ -50,7 +50,7 @@ export function resendReviewer(step: Step, name: string): void {
 
 export function settleReviewer(step: Step, name: string, event: TurnEnded) {
   spend(step, event);
-  reportTurn(step, event, "reviewer");
+  reportTurn(step, event, { role: "reviewer", reviewer: name });
   const slot = panelOf(step).slots.find((one) => one.name === name);
   if (!slot) return;
   const { outcome } = event;

@@ -49,7 +49,7 @@ export function settleTurn(step: Step, event: TurnEnded): TurnResult | null {
   const { turn } = step.state;
   if (!turn) return { error: "agent_failed", message: "a turn ended that was not owed" };
   spend(step, event);
-  reportTurn(step, event, turn.role);
+  reportTurn(step, event, { role: turn.role });
   if (event.snapshot) step.look(event.snapshot);
   if (event.rejected) step.apply(reject(step.ledger, event.rejected));
   const session = boundedId(event.sessionId) ?? turn.session;
@@ -74,14 +74,18 @@ export function spend(step: Step, { usage, runBudget }: TurnEnded): void {
   if (usage) step.set({ usage: addUsage(step.state.usage, usage) });
 }
 
-export function reportTurn(step: Step, event: TurnEnded, role: string): void {
+interface Who {
+  readonly role: string;
+  readonly reviewer?: string;
+}
+export function reportTurn(step: Step, event: TurnEnded, who: Who): void {
   const { outcome, sessionId, usage, agentsAtOnce } = event;
   const reason = "reason" in outcome ? { reason: outcome.reason } : {};
-  step.report({ type: "turn-ended", outcome: outcome.type, session_id: sessionId, usage, role, ...reason });
+  step.report({ type: "turn-ended", outcome: outcome.type, session_id: sessionId, usage, ...who, ...reason });
   const { refused } = event;
   if (refused) {
     const calls = refused.count === 1 ? "a tool call" : `${refused.count} tool calls`;
-    step.log("warn", `The guard refused ${calls} of the ${role}: ${refused.last}`);
+    step.log("warn", `The guard refused ${calls} of the ${who.role}: ${refused.last}`);
   }
   if (agentsAtOnce === undefined) return;
   const why = outcome.type === "transient" ? "overloaded" : "going well again";

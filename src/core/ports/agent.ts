@@ -70,8 +70,8 @@ export interface Agent {
   reader?(files: TurnFiles): StreamReader;
   /** Shows that the guard is asked before a tool runs, without a model; null: it is. Absent: the program has no guard. */
   proveGuard?(dir: string): Promise<{ readonly message: string; readonly hint: string } | null>;
-  /** What `doctor` tells of the program; absent: that it is there is all there is to say. */
-  status?(): Promise<AgentStatus>;
+  /** What `doctor` tells of the program; absent: that it is there is all there is to say. `dir`: as for `check`. */
+  status?(dir?: string): Promise<AgentStatus>;
   /** The lines of the last message, streamed. */
   message(files: TurnFiles): AsyncIterable<string>;
 }
@@ -85,6 +85,8 @@ export interface AgentStatus {
   /** null: cannot be told without asking the model. */
   readonly loggedIn: boolean | null;
   readonly advice: string | null;
+  /** Too old to be called as Ratchet calls it; `advice` says what to do. */
+  readonly works?: false;
 }
 
 /** A reviewer is a program and a reader of its verdict: never a pass without a positive word. */
@@ -98,5 +100,5 @@ export interface Reviewer {
   read(files: TurnFiles, exitCode: number | null): Promise<TurnReading & { readonly review: ReviewOutcome | null }>;
   reader?(files: TurnFiles): StreamReader;
   proveGuard?(dir: string): Promise<{ readonly message: string; readonly hint: string } | null>;
-  status?(): Promise<AgentStatus>;
+  status?(dir?: string): Promise<AgentStatus>;
 }
