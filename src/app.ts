@@ -179,7 +179,7 @@ async function loadSettings(app: App, flags: ConfigFlags): Promise<LoadedSetting
 async function runParts(app: App, request: RunRequest): Promise<RunParts> {
   const [store, repository] = [await app.store(), await app.repository()];
   const { newRunId, newRunRecord } = await import("./run/start.js");
-  const { loadAgent, loadReviewers, trackers } = await import("./app/adapters.js");
+  const { loadAgent, loadFallback, loadReviewers, trackers } = await import("./app/adapters.js");
   const { historyOf, journalOf } = await import("./app/journal.js");
   const { loadTemplates } = await import("./app/templates.js");
   const stored = request.type === "unfinished" ? await store.run(request.runId) : null;
@@ -201,7 +201,7 @@ async function runParts(app: App, request: RunRequest): Promise<RunParts> {
     clock: systemClock,
     tracker: await trackers[settings.tracker.type]({ store, ...frame, env: app.env, home: app.home }),
     agent: await loadAgent(settings.agent, null, app.env),
-    fallback: settings.agent.fallback && (await loadAgent(settings.agent, settings.agent.fallback, app.env)),
+    fallback: await loadFallback(settings.agent, app.env),
     reviewers: await loadReviewers(settings, app.env),
     templates: await loadTemplates(frame.repoPath),
     projectText: await readOptional(join(frame.repoPath, ".ratchet", "prompts", "append.md")),

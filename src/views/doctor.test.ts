@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { isOldGit, renderChecks } from "./doctor.js";
+import type { AgentStatus } from "../core/ports/agent.js";
+import { isOldGit, programCheck, renderChecks } from "./doctor.js";
 
 test.each([
   ["git version 2.39.5", false],
@@ -10,6 +11,35 @@ test.each([
   ["something else", false],
 ])("%s is too old: %j", (text, isOld) => {
   expect(isOldGit(text)).toBe(isOld);
+});
+
+const status: AgentStatus = { version: "2.1.0", known: true, loggedIn: true, advice: null };
+const advice = "do something";
+test.each<[what: string, status: AgentStatus | undefined, ok: boolean, detail: string]>([
+  ["has nothing to tell", undefined, true, "claude"],
+  ["is a known version", status, true, "claude 2.1.0, logged in"],
+  [
+    "is a version nobody has tried",
+    { version: "3.0.0", known: false, loggedIn: null, advice },
+    true,
+    "claude 3.0.0 (not a version that Ratchet was tried with)",
+  ],
+  ["is not logged in", { ...status, loggedIn: false, advice }, false, "claude 2.1.0, not logged in"],
+  [
+    "is too old",
+    { version: "1.0.33", known: false, loggedIn: null, advice, works: false },
+    false,
+    "claude 1.0.33 (too old)",
+  ],
+  [
+    "does not answer as expected",
+    { version: null, known: false, loggedIn: null, advice },
+    false,
+    "claude of unknown version",
+  ],
+])("an agent that %s is judged by it, and its advice is kept", (_, told, ok, detail) => {
+  const check = programCheck({ name: "agent", kind: "claude" }, told);
+  expect(check).toEqual({ name: "agent", ok, detail, advice: told?.advice ?? null });
 });
 
 test("each check is a line, with advice below where something is missing", () => {

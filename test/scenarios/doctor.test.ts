@@ -40,7 +40,8 @@ test("doctor finds everything there, and that the history of a finished run give
   expect(await box.issue("one")).toMatchObject({ review_attempts: 2 });
   const examined = await examine(box);
   expect([examined.code, missing(examined)]).toEqual([0, []]);
-  expect(Object.keys(examined.checks)).toEqual([
+  // Which agents are on PATH is this machine's affair.
+  expect(Object.keys(examined.checks).filter((name) => name !== "also here")).toEqual([
     ...["git", "repository", "configuration", "agent", "reviewer command"],
     ...["tracker", "state home", "database", "disk", "journal"],
   ]);
@@ -73,7 +74,62 @@ test("doctor names what is missing, with advice, and exits 1", async () => {
   for (const name of ["agent", "reviewer command"]) expect(examined.checks[name]?.advice).toMatch(/\S/);
   const { stdout } = await box.ratchet("doctor");
   expect(stdout).toMatch(/^MISSING {2}agent +.*no-such-agent/m);
-  expect(stdout).toContain("2 of 10 need attention");
+  expect(stdout).toMatch(/^2 of \d+ need attention$/m);
+});
+
+/** A folder for PATH with these programs, each a shell script. */
+function folderOf(box: Sandbox, programs: Readonly<Record<string, string>>): string {
+  for (const [name, text] of Object.entries(programs)) {
+    chmodSync(box.put(`programs/${name}`, `#!/bin/sh\n${text}\n`), 0o755);
+  }
+  return join(box.root, "programs");
+}
+
+test("an agent that does not answer as it should, or is too old to be called, is not ok", async () => {
+  const box = sandbox();
+  const programs = folderOf(box, {
+    claude: "echo '1.0.33 (Claude Code)'",
+    codex: "echo codex-cli 0.99.0",
+    pi: "echo 0.69.1",
+  });
+  const env = { PATH: `${programs}:/usr/bin:/bin` };
+  box.configure({ agent: { type: "acp", command: ["cat"] } });
+  const silent = await examine(box, { env });
+  expect([silent.code, missing(silent)]).toEqual([1, ["agent"]]);
+  expect(silent.checks.agent?.advice).toContain("cat does not speak ACP");
+  for (const [type, detail] of [
+    ["claude", "claude 1.0.33 (too old)"],
+    ["codex", "codex 0.99.0 (too old)"],
+    ["pi", "pi 0.69.1 (too old)"],
+  ]) {
+    box.configure({ agent: { type } });
+    const { code, checks } = await examine(box, { env });
+    expect([code, checks.agent]).toMatchObject([
+      1,
+      { ok: false, detail, advice: expect.stringMatching(/npm install/) },
+    ]);
+  }
+});
+
+test("doctor tells which other agents are here, and names agent.fallback when its program is missing", async () => {
+  const box = sandbox();
+  const programs = folderOf(box, { claude: "echo '2.1.9 (Claude Code)'", codex: "exit 1" });
+  const env = { PATH: `${programs}:/usr/bin:/bin` };
+  box.configure({ agent: { type: "claude", fallback: { type: "pi" } } });
+  const { checks } = await examine(box, { env });
+  expect(checks["also here"]).toEqual({
+    name: "also here",
+    ok: true,
+    detail: "other agents here: codex",
+    advice: null,
+  });
+  const fallback = {
+    ok: false,
+    detail: expect.stringMatching(/^agent\.fallback\.command: the program pi was not found/),
+  };
+  expect(checks["agent.fallback"]).toMatchObject({ ...fallback, advice: expect.stringContaining("npm install") });
+  const { code, stderr } = await box.start(["run"], { env }).ended;
+  expect([code, stderr]).toEqual([2, expect.stringContaining("agent.fallback.command: the program pi")]);
 });
 
 test("doctor looks at every member of a panel", async () => {

@@ -37,7 +37,7 @@ export function acpAgent(settings: AgentSettings, place: AgentPlace): Agent {
     read: (files, exitCode) => readStream(acpReader(), files, exitCode),
     reader: acpReader,
     proveGuard: (dir) => proveProtocol(settings, place, dir),
-    status: () => acpStatus(settings, allowedEnvironment(place.env, settings.env)),
+    status: (dir) => acpStatus(settings, allowedEnvironment(place.env, settings.env), dir),
     message: (files) => lastMessage(acpReader(), files),
   };
 }

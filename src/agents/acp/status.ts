@@ -18,8 +18,9 @@ const known: readonly (readonly [program: RegExp, version: RegExp])[] = [
 export async function acpStatus(
   settings: Pick<AgentSettings, "command">,
   env: NodeJS.ProcessEnv,
+  cwd = process.cwd(),
 ): Promise<AgentStatus> {
-  const answer = await introduce(settings.command, env, process.cwd());
+  const answer = await introduce(settings.command, env, cwd);
   if (typeof answer === "string") return { version: null, known: false, loggedIn: null, advice: answer };
   const info = toFields(answer.agentInfo);
   const [name, version] = [toText(info.name), toText(info.version)];

@@ -33,7 +33,7 @@ export function claudeAgent(settings: AgentSettings, place: AgentPlace): Agent {
     read: (files, exitCode) => readClaude(files, exitCode, () => readStream(reader(files), files, exitCode)),
     reader,
     proveGuard: (dir) => proveClaudeGuard(settings, place, dir),
-    status: () => claudeStatus(place.env, settings.command),
+    status: (dir) => claudeStatus(place.env, settings.command, dir),
     message: (files) => lastMessage(reader(files), files),
   };
 }

@@ -37,7 +37,7 @@ export function codexAgent(settings: AgentSettings, place: AgentPlace): Agent {
     },
     reader,
     proveGuard: (dir) => proveCodexGuard(settings, place, dir),
-    status: () => codexStatus(place.env, settings.command),
+    status: (dir) => codexStatus(place.env, settings.command, dir),
     message: (files) => lastMessage(reader(files), files),
   };
 }

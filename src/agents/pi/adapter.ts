@@ -11,7 +11,7 @@ import type { AgentPlace } from "../place.js";
 import { costOf } from "../prices.js";
 import { lastMessage, readStream } from "../read-stream.js";
 import { provePiGuard } from "./prove-guard.js";
-import { piStatus } from "./status.js";
+import { installHint, piStatus } from "./status.js";
 import { loginAdvice, piReader } from "./stream.js";
 
 /**
@@ -22,13 +22,16 @@ export function piAgent(settings: AgentSettings, place: AgentPlace): Agent {
   const reader = () => piReader((model, tokens) => costOf(model, tokens, settings.prices));
   return {
     kind: "pi",
-    check: async (dir) => missingProgram(settings.command[0] ?? "pi", "agent.command", dir),
+    check: async (dir) => {
+      const missing = missingProgram(settings.command[0] ?? "pi", "agent.command", dir);
+      return missing === null || settings.command.length > 0 ? missing : { ...missing, hint: installHint };
+    },
     prepare: writeGuardFile,
     command: (turn) => callPi(settings, place, turn),
     read: (files, exitCode) => readPi(files, exitCode, () => readStream(reader(), files, exitCode)),
     reader,
     proveGuard: (dir) => provePiGuard(settings, place, dir),
-    status: () => piStatus(place.env, settings.command),
+    status: (dir) => piStatus(place.env, settings.command, dir),
     message: (files) => lastMessage(reader(), files),
   };
 }

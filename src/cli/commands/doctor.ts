@@ -4,8 +4,10 @@ import { cpus, freemem } from "node:os";
 import { promisify } from "node:util";
 import { formatDiagnostic } from "../../config/diagnostic.js";
 import { loadConfig } from "../../config/load.js";
+import { reviewerSource } from "../../config/reviewer.js";
 import type { Settings } from "../../core/settings.js";
 import { codeOf, ExternalError, messageOf, Refusal, UserError } from "../../lib/errors.js";
+import { findExecutable } from "../../lib/executable.js";
 import { type Check, isOldGit, leastGit, programCheck, renderChecks } from "../../views/doctor.js";
 import { type Context, findRoot } from "../context.js";
 
@@ -20,6 +22,7 @@ export async function examine(
     await checkRepository(context),
     configuration,
     ...(settings === null ? [] : await checkPrograms(context, settings, call)),
+    ...otherAgents(context, settings),
     ...(settings === null ? [] : [await checkTracker(context, settings)]),
     await checkHome(context),
     await checkDatabase(context),
@@ -91,7 +94,7 @@ async function checkPrograms({ app, cwd }: Context, settings: Settings, call: bo
     programs.map(async ({ name, program }): Promise<Check[]> => {
       const missing = await program.check(dir);
       if (missing !== null) return [{ name, ok: false, detail: missing.message, advice: missing.hint }];
-      const status = await program.status?.();
+      const status = await program.status?.(dir);
       const check = programCheck({ name, kind: nameOf(name, program.kind, settings) }, status);
       if (!call || !check.ok || program.kind === "cerberus") return [check];
       const { ok, detail } = await app.tryProgram(program, settings);
@@ -100,6 +103,25 @@ async function checkPrograms({ app, cwd }: Context, settings: Settings, call: bo
     }),
   );
   return programs.length > 1 ? checks.flat() : [...checks.flat(), there("reviewer", "no review is enabled")];
+}
+
+/** Agents that could be chosen as well: looked for on PATH, not asked. */
+function otherAgents({ env, cwd }: Context, settings: Settings | null): Check[] {
+  const used = settings === null ? [] : agentsIn(settings);
+  const here = ["claude", "codex", "pi"].filter(
+    (agent) => !used.includes(agent) && findExecutable(agent, env.PATH ?? "", cwd).state === "found",
+  );
+  return here.length === 0 ? [] : [there("also here", `other agents here: ${here.join(", ")}`)];
+}
+
+function agentsIn(settings: Settings): string[] {
+  const { type, fallback } = settings.agent;
+  const { section, reviewer } = reviewerSource(settings);
+  const slots = reviewer.reviewer_type === "panel" ? reviewer.panel : [reviewer];
+  const reviewing = section === "default" ? [] : slots.filter((slot) => slot.reviewer_type === "agent_sdk");
+  // Without a word of its own agent_sdk is claude.
+  const reviewers = reviewing.map(({ agent_sdk_agent }) => agent_sdk_agent?.type ?? "claude");
+  return [type, ...(fallback ? [fallback.type] : []), ...reviewers];
 }
 
 function nameOf(name: string, kind: string, { agent }: Settings): string {
