@@ -86,7 +86,16 @@ function addLine(record: ThreadRecord, line: Fields): ThreadRecord {
   if (line.type === "turn_context") return { ...record, model: toText(payload.model) || record.model };
   const total = toFields(payload.info).total_token_usage;
   const isCount = line.type === "event_msg" && payload.type === "token_count" && total !== undefined && total !== null;
-  return isCount ? { ...record, tokens: toTokens(toFields(total)) } : record;
+  return isCount ? { ...record, tokens: largest(record.tokens, toTokens(toFields(total))) } : record;
+}
+
+/** A thread's counts only grow; a full context is written down as a count of nothing. */
+function largest(one: ThreadTokens, other: ThreadTokens): ThreadTokens {
+  return {
+    input: Math.max(one.input, other.input),
+    cached: Math.max(one.cached, other.cached),
+    output: Math.max(one.output, other.output),
+  };
 }
 
 async function findRecord(sessions: string, thread: string): Promise<string | null> {
