@@ -27,6 +27,9 @@ export type Writing = "writes" | "destroys" | "removes";
 const devices = /^\/dev\/(null|zero|full|tty|stdin|stdout|stderr|fd\/\d+|random|urandom)$/;
 /** What the agents themselves obey: a turn must not loosen the next one. */
 const controls = /^(\.claude\/settings[^/]*\.json|\.codex(\/.*)?|\.pi\/(extensions|settings)[^/]*(\/.*)?)$/;
+/** In a repository's folder: what git starts by itself, later and unseen. */
+const gitOwn = /^(config(\.worktree)?|hooks(\/.*)?)$/;
+const gitAdvice = "git starts what is written there; change settings with git config NAME VALUE";
 const mostLinks = 40;
 const mostEntries = 1000;
 
@@ -35,6 +38,7 @@ export function openPaths(guard: GuardPolicy, place: Place): Paths {
   // A reviewer has no use for a repository's own folder.
   const given = guard.readOnly ? guard.writable.filter((folder) => !existsSync(join(folder, "HEAD"))) : guard.writable;
   const writable = given.map((folder) => realPlace(folder));
+  const repositories = writable.filter((folder) => existsSync(join(folder, "HEAD")));
   const kept = (place.kept ?? []).map((folder) => realPlace(folder));
   const secrets = listSecrets(place.home);
   const roots = guard.readOnly ? writable : [worktree, ...writable];
@@ -45,12 +49,12 @@ export function openPaths(guard: GuardPolicy, place: Place): Paths {
     const destroys = how !== "writes";
     if (devices.test(path)) return null;
     // Its links lead elsewhere for every process that asks.
-    if (isIn(path, "/proc")) return outside(guard);
+    if (isIn(path, "/proc")) return outside(guard, place);
     const real = how === "removes" ? realEntry(path) : realPlace(path);
     const unclear = whyUnclear(path, destroys, isOurs);
     if (unclear !== null) return unclear;
     if (guard.readOnly && isIn(real, worktree)) return "a reviewer changes nothing in the worktree";
-    if (!isOurs(real)) return outside(guard);
+    if (!isOurs(real)) return outside(guard, place);
     if ((within(real, kept) && !isIn(real, worktree)) || (destroys && kept.some((folder) => isIn(folder, real))))
       return "the guard needs it";
     if (destroys && roots.includes(real)) return "the folder itself must stay";
@@ -58,7 +62,9 @@ export function openPaths(guard: GuardPolicy, place: Place): Paths {
       return "others use that folder too: name the files";
     }
     if (isIn(real, worktree)) return whyKept(real.slice(worktree.length + 1));
-    return null;
+    return repositories.some((folder) => isIn(real, folder) && gitOwn.test(real.slice(folder.length + 1)))
+      ? gitAdvice
+      : null;
   };
   const refusesRead = (path: string): string | null => {
     if (devices.test(path)) return null;
@@ -78,10 +84,11 @@ export function openPaths(guard: GuardPolicy, place: Place): Paths {
   };
 }
 
-function outside(guard: GuardPolicy): string {
+function outside(guard: GuardPolicy, { tmp }: Place): string {
   const where = guard.readOnly ? "a reviewer writes only into" : "it is outside the worktree; write only into";
   const folders = guard.readOnly ? guard.writable : [guard.worktree, ...guard.writable];
-  return `${where} ${folders.join(", ") || "no folder"}`;
+  const shown = folders.map((folder) => (folder === tmp ? `${folder} ($TMPDIR, for temporary files)` : folder));
+  return `${where} ${shown.join(", ") || "no folder"}`;
 }
 
 /** What is not known may be anywhere, unless the folder before it is ours and nothing climbs out again. */
@@ -98,6 +105,7 @@ function whyUnclear(path: string, destroys: boolean, isOurs: (path: string) => b
 
 function whyKept(inside: string): string | null {
   if (inside === ".git") return "the worktree needs its .git";
+  if (inside.startsWith(".git/") && gitOwn.test(inside.slice(".git/".length))) return gitAdvice;
   return controls.test(inside) ? "it steers the agents themselves; a person has to change it" : null;
 }
 

@@ -26,32 +26,19 @@ export const builtins: Commands = {
   builtin: { judged: true, run: (call) => runRest(call, call.args) },
   command: { judged: true, run: command },
   ...each(
-    [
-      "exit",
-      "return",
-      "break",
-      "continue",
-      "true",
-      "false",
-      ":",
-      "test",
-      "[",
-      "let",
-      "wait",
-      "ulimit",
-      "umask",
-      "hash",
-    ],
+    ["exit", "return", "break", "continue", "true", "false", ":", "test", "[", "let", "wait", "ulimit", "umask"],
     {
       judged: true,
       run: () => "",
     },
   ),
-  ...each(["times", "getopts", "shopt", "bg", "fg", "disown", "enable", "bind", "complete", "compgen", "unalias"], {
+  ...each(["times", "getopts", "shopt", "bg", "fg", "disown", "bind", "complete", "unalias"], {
     judged: true,
     run: () => "",
   }),
-  ...each(["type", "which", "hash", "whereis"], { judged: true, run: (call) => programPath(call.args.at(-1)) }),
+  ...each(["hash", "enable"], { judged: true, run: renames }),
+  compgen: { judged: true, run: callsBack },
+  ...each(["type", "which", "whereis"], { judged: true, run: (call) => programPath(call.args.at(-1)) }),
   jobs: { judged: true, run: () => unknown.ownPid },
 };
 
@@ -142,6 +129,7 @@ function readLine(call: Call): string {
 }
 
 function readLines(call: Call): string {
+  callsBack(call);
   const { operands } = parseOptions(call.args, { short: "dnOsucC" });
   const text = call.stdin ?? unknown.any;
   call.state.vars.set(operands[0] ?? "MAPFILE", [text.split("\n").filter(Boolean).join(unknown.split)]);
@@ -183,10 +171,21 @@ function trap(call: Call): string {
   return "";
 }
 
+/** It is expanded where words are read, before anything that is followed here; sh and zsh do it in scripts too. */
 function alias(call: Call): string {
-  for (const arg of call.args) {
-    const at = arg.indexOf("=");
-    if (at > 0) evaluate(call, arg.slice(at + 1));
-  }
+  if (call.args.some((arg) => arg.includes("=") || !isKnown(arg)))
+    refuse("alias: it hides what is run; write the command out, or use a function");
+  return "";
+}
+
+/** `hash -p FILE name`, `enable -f FILE name`: another program under that name. */
+function renames(call: Call): string {
+  if (call.args.some((arg) => /^-[a-zA-Z]*[pf]/.test(arg))) refuse(`${call.name}: call the program by its own name`);
+  return "";
+}
+
+/** `compgen -C command`, `mapfile -C command`: text that is run. */
+function callsBack(call: Call): string {
+  if (call.args.some((arg) => /^-[a-zA-Z]*[CFW]/.test(arg))) refuse(`${call.name}: run the command itself, in a loop`);
   return "";
 }

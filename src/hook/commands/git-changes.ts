@@ -2,6 +2,7 @@ import { refuse } from "../refusal.js";
 import { type Call, copyState } from "../shell/session.js";
 import { isKnown } from "../shell/unknown.js";
 import { mustWrite } from "./access.js";
+import { changeConfig, judgeSetting } from "./git-settings.js";
 import { all, has, type OptionSpec, type Options, parseOptions } from "./options.js";
 
 type Rule = (call: Call, args: readonly string[]) => void;
@@ -42,7 +43,7 @@ const rules: Readonly<Record<string, Rule>> = {
   config: changeConfig,
   branch: changeBranch,
   tag: (call, args) => {
-    if (has(parseOptions(args, { short: "mFu" }), "d", "delete", "f", "force")) keeps(call, args);
+    if (has(parseOptions(args, { short: "mFu" }), "f", "force")) keeps(call, args);
   },
   checkout: (call, args) => resetsBranch(call, parseOptions(args, { short: "b" }), "B"),
   switch: (call, args) => resetsBranch(call, parseOptions(args, { short: "c" }), "C"),
@@ -72,8 +73,26 @@ const rules: Readonly<Record<string, Rule>> = {
     }),
   init: (call, args) =>
     makes(call, ["", ...args], { short: "b", long: ["initial-branch", "template", "separate-git-dir"] }),
+  "checkout-index": (call, args) => {
+    const named = args.flatMap((arg, at) => (/^--p[a-z]*$/.test(arg) ? [args[at + 1] ?? ""] : []));
+    const attached = args.flatMap((arg) => /^--p[a-z]*=(.*)$/s.exec(arg)?.[1] ?? []);
+    for (const prefix of [...named, ...attached]) mustWrite(call, prefix);
+  },
   archive: outputs({ short: "o", long: ["output", "format", "prefix"] }),
   "format-patch": outputs({ short: "o", long: ["output-directory"] }),
+  ...Object.fromEntries(
+    ["bugreport", "diagnose", "mailsplit"].map((name) => [name, outputs({ short: "o", long: ["output-directory"] })]),
+  ),
+  ...Object.fromEntries(
+    ["fast-export", "fast-import", "read-tree"].map((name) => [
+      name,
+      outputs({ long: ["export-marks", "index-output"] }),
+    ]),
+  ),
+  grep: (call, args) => {
+    const attached = args.flatMap((arg) => /^(?:-\w*O|--open[a-z-]*=)(.+)$/s.exec(arg)?.[1] ?? []);
+    for (const text of attached) runText(call, [text]);
+  },
   bundle: (call, args) => {
     if (args[1] !== undefined && args[0] === "create") mustWrite(call, args[1]);
   },
@@ -114,18 +133,6 @@ function runText(call: Call, words: readonly string[]): void {
   call.shell.runChild(text, call, []);
 }
 
-function changeConfig(call: Call, args: readonly string[]): void {
-  const options = parseOptions(args, { short: "f", long: ["file", "type", "default"] });
-  if (has(options, "global", "system"))
-    refuse("git config: only the worktree's own settings may be changed; leave --global away");
-  for (const file of all(options, "f", "file")) mustWrite(call, file);
-  const [first, second] = options.operands;
-  const key = (first === "set" || first === "unset" ? second : first) ?? "";
-  const value = options.operands.at(-1) ?? "";
-  if (/^alias\./i.test(key) && value.startsWith("!")) runText(call, [value.slice(1)]);
-  if (/^(remote|url)\./i.test(key)) refuse("git config: where the repository comes from is not changed in a turn");
-}
-
 function changeBranch(_: Call, args: readonly string[]): void {
   const options = parseOptions(args, { short: "u", long: ["set-upstream-to"] });
   if (has(options, "d", "D", "delete", "m", "M", "move", "f", "force", "C")) {
@@ -155,12 +162,18 @@ function makes(call: Call, args: readonly string[], spec: OptionSpec): void {
   mustWrite(call, options.operands[1] ?? ".");
   for (const folder of all(options, "separate-git-dir")) mustWrite(call, folder);
   for (const program of all(options, "u", "upload-pack")) runText(call, [program]);
-  for (const setting of all(options, "c", "config"))
-    if (/^alias\./i.test(setting)) refuse(`${call.name}: leave the alias away`);
+  for (const setting of all(options, "c", "config")) {
+    const [key = "", ...value] = setting.split("=");
+    judgeSetting(call, key, value.join("="));
+  }
 }
 
 function outputs(spec: OptionSpec): Rule {
   return (call, args) => {
-    for (const path of all(parseOptions(args, spec), "o", "output", "output-directory")) mustWrite(call, path);
+    for (const path of all(parseOptions(args, spec), "o", ...(spec.long ?? []).filter(isOutput))) mustWrite(call, path);
   };
+}
+
+function isOutput(name: string): boolean {
+  return name.includes("output") || name === "export-marks";
 }

@@ -1,4 +1,5 @@
 import type { Call } from "../shell/session.js";
+import { isKnown } from "../shell/unknown.js";
 import { mustWrite } from "./access.js";
 import { all, has, parseOptions } from "./options.js";
 
@@ -127,5 +128,6 @@ function readsConfig(args: readonly string[]): boolean {
   if (first === "get" || first === "list") return true;
   if (has(options, "get", "get-all", "get-regexp", "get-urlmatch", "l", "list", "get-color")) return true;
   const changes = ["unset", "unset-all", "add", "replace-all", "remove-section", "rename-section", "edit", "e"];
+  if (!isKnown(first ?? "")) return false;
   return options.operands.length === 1 && !has(options, ...changes) && !["set", "unset", "edit"].includes(first ?? "");
 }

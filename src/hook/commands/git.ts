@@ -5,6 +5,7 @@ import { placesOf } from "./access.js";
 import type { Commands } from "./command.js";
 import { gitChanges } from "./git-changes.js";
 import { isReading } from "./git-reading.js";
+import { judgeSetting } from "./git-settings.js";
 
 /**
  * A turn has its branch, index and commits for itself. What it may not do: reach another repository, publish, rewrite
@@ -22,8 +23,6 @@ const withValue = new Set([
   "--exec-path",
   "--super-prefix",
 ]);
-const startsProgram =
-  /^(core\.(sshcommand|editor|pager|fsmonitor|askpass|gitproxy)|sequence\.editor|diff\.external|gpg(\..*)?\.program|credential(\..*)?\.helper|.*\.(textconv|clean|smudge|process|driver|cmd|command))$/;
 const harmless =
   /^(color\.|core\.(quotepath|pager|abbrev)|diff\.(renames|algorithm|context|noprefix|mnemonicprefix|colormoved)|log\.|blame\.|advice\.|grep\.|column\.|safe\.directory)/;
 
@@ -60,11 +59,9 @@ function judgeGlobal(call: Call, name: string, value: string): void {
   if (name === "--exec-path" && value !== "") refuse("git --exec-path is not needed here");
   if (name !== "-c" && name !== "--config-env") return;
   const [key = "", setting] = splitOnce(value);
-  if (!isKnown(key) || /^alias\./i.test(key)) refuse("git -c: an alias hides what is run; write the command out");
   if (guard.readOnly && !harmless.test(key.toLowerCase())) refuse(`git -c ${key}: a reviewer needs no such setting`);
-  if (startsProgram.test(key.toLowerCase()) && setting !== null && isKnown(setting)) {
-    call.shell.runChild(setting.replace(/^!/, ""), call, []);
-  }
+  // The value is in a variable then.
+  judgeSetting(call, key, name === "-c" ? (setting ?? "true") : unknown.any);
 }
 
 function judgeSubcommand(call: Call, subcommand: string, args: readonly string[]): void {

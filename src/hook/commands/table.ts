@@ -6,6 +6,8 @@ import { mustRead, mustWrite, placesOf } from "./access.js";
 import { builtins } from "./builtins.js";
 import type { Command } from "./command.js";
 import { containers } from "./containers.js";
+import { editors } from "./editors.js";
+import { isSubscript } from "./environment.js";
 import { files } from "./files.js";
 import { gitCommands } from "./git.js";
 import { interpreters } from "./interpreters.js";
@@ -13,6 +15,7 @@ import { machine } from "./machine.js";
 import { network } from "./network.js";
 import { outputs } from "./outputs.js";
 import { packages } from "./packages.js";
+import { patches } from "./patches.js";
 import { processes } from "./processes.js";
 import { readers } from "./readers.js";
 import { searches } from "./searches.js";
@@ -20,7 +23,19 @@ import { wrappers } from "./wrappers.js";
 
 const groups = [builtins, containers, files, gitCommands, interpreters, machine, network, outputs, packages, processes];
 const commands = new Map<string, Command>(
-  [...groups, readers, searches, wrappers].flatMap((group) => Object.entries(group)),
+  [...groups, editors, patches, readers, searches, wrappers].flatMap((group) => Object.entries(group)),
+);
+
+const takesNames = new Set(
+  ["let", "test", "[", "read", "unset", "printf", "mapfile", "readarray"].concat([
+    "declare",
+    "typeset",
+    "local",
+    "export",
+    "readonly",
+    "wait",
+    "getopts",
+  ]),
 );
 
 /** Judges one command; what it would print comes back. */
@@ -31,10 +46,17 @@ export function dispatch(call: Call): string {
   const program = programOf(call);
   const command = commands.get(program);
   for (const arg of command?.reads?.(args) ?? args) readArgument(call, arg);
+  if (takesNames.has(program) && namesOf(call).some(isSubscript)) refuse(`${name}: a subscript that runs a command`);
   if (!(command?.judged ?? false)) judgeUnknown(call, program);
   const output = command?.run?.(call);
   if (output !== undefined) return output;
   return call.stdin !== null && isDownload(call.stdin) ? unknown.download : unknown.any;
+}
+
+/** Of printf, only the variable of `-v` is a name; all else is text. */
+function namesOf({ name, args }: Call): readonly string[] {
+  if (name !== "printf") return args;
+  return args[0] === "-v" ? args.slice(1, 2) : [];
 }
 
 /** A program of the worktree is only itself; any other is known by its name. */

@@ -1,4 +1,6 @@
 import { type Assignment, forEachChild, type SyntaxNode, type Word, type WordPart } from "unbash";
+import { isSubscript } from "../commands/environment.js";
+import { refuse } from "../refusal.js";
 import { expandBraces } from "./braces.js";
 import { expandParameter, valuesOf } from "./parameters.js";
 import { deeper, type Shell, type State, step } from "./session.js";
@@ -63,6 +65,7 @@ export function runNested(node: SyntaxNode, state: State, shell: Shell): void {
     shell.runScript(node.script, state, null);
     return;
   }
+  if (node.type === "Word" && isSubscript(node.value)) refuse("a subscript that runs a command; run the command first");
   deeper(shell.session, () => forEachChild(node, (child) => runNested(child, state, shell)));
 }
 
