@@ -22,9 +22,13 @@ async function release(world: World, issue: string, landed: string | null = worl
   await removeWorktree(world.mirror, { path, branch: `ratchet/${issue}`, issue, landed });
 }
 
-/** Tells whether a folder was used again: git gives a file that it writes a new inode. */
-function inodeOf(path: string, name = "big/3/3.txt"): number {
-  return statSync(join(path, name)).ino;
+/**
+ * Tells whether a folder was used again: git gives a file that it writes a new inode. Numbers of files that are gone are
+ * given out again, so when it was made is part of who it is.
+ */
+function inodeOf(path: string, name = "big/3/3.txt"): string {
+  const { ino, birthtimeNs } = statSync(join(path, name), { bigint: true });
+  return `${ino} ${birthtimeNs}`;
 }
 
 /** Kind, mode and content of everything, folders included. */
