@@ -6,7 +6,7 @@ import { acpAgent } from "../../src/agents/acp/adapter.js";
 import { acpStatus } from "../../src/agents/acp/status.js";
 import { stopProgram } from "../../src/lib/process/stop.js";
 import { follow, type OneWaySubject, setStage, until } from "./one-way-suite.js";
-import { agentWorld, isInstalled } from "./world.js";
+import { agentWorld, expectNothingRuns, isInstalled } from "./world.js";
 
 const env = ["PATH", "HOME", "LANG", "TMPDIR", "ANTHROPIC_*", "CLAUDE_*", "OPENAI_*", "CODEX_*", "IS_SANDBOX"];
 const subjects = {
@@ -42,8 +42,8 @@ describe.each(Object.entries(subjects))("%s as an agent", (program, { model, cos
     const { sessionId } = first.reading;
     expect(second.reading, second.stderr()).toEqual({ outcome: { type: "ended" }, sessionId, usage: answers(2) });
     expect(await second.message()).toBe("Done: more is committed.");
-    expect(stage.lastAsked()).toMatchObject({ prompts: 2 });
-    expect(stage.world.processes()).toEqual([]);
+    expect(stage.lastAsked()?.prompts).toBeGreaterThanOrEqual(2);
+    await expectNothingRuns(stage.world);
     expect(stage.world.strays()).toEqual([]);
   });
 
@@ -100,7 +100,7 @@ describe.each(Object.entries(subjects))("%s as an agent", (program, { model, cos
     const turn = await stage.start("SLEEP a while");
     await until(() => existsSync(join(stage.world.dir, "begun.txt")));
     await stopProgram(turn.files.folder, { first: "SIGTERM", graceMs: 10_000, why: "stopped" });
-    expect(stage.world.processes()).toEqual([]);
+    await expectNothingRuns(stage.world);
     const stopped = await stage.agent.read(turn.files, null);
     expect(stopped.sessionId).toMatch(/./);
     const next = await stage.play("MORE please", { sessionId: stopped.sessionId });
@@ -128,6 +128,6 @@ describe.each(Object.entries(subjects))("%s as an agent", (program, { model, cos
     const world = await agentWorld([]);
     const status = await acpStatus({ command: [program] }, world.env);
     expect(status).toMatchObject({ version: expect.stringContaining(program), known: true });
-    expect(world.processes()).toEqual([]);
+    await expectNothingRuns(world);
   });
 });

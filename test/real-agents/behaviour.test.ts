@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { Answer, Asked } from "../model-server/script.js";
 import { eventsOf, until } from "../scenarios/sandbox.js";
-import { type AgentWorld, agentWorld, isInstalled } from "./world.js";
+import { type AgentWorld, agentWorld, expectNothingRuns, isInstalled } from "./world.js";
 
 const claude = { type: "claude", model: "claude-sonnet-4-5" } as const;
 const commands = { commands: { test: "test -f done.txt" }, evidence_check: { required: ["test"] } };
@@ -74,7 +74,7 @@ describe("an agent that would spend more than its budget", () => {
     const issue = await world.issue("one");
     expect(issue).toMatchObject({ status: "escalated", error: "budget" });
     expect(issue.usage.input_tokens).toBeLessThan(900_000);
-    expect(world.processes()).toEqual([]);
+    await expectNothingRuns(world);
   });
 });
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Answer, Asked } from "../model-server/script.js";
 import { attemptsOf, eventsOf, until } from "../scenarios/sandbox.js";
 import type { ProgramName } from "./programs.js";
-import { type AgentWorld, agentWorld, isInstalled } from "./world.js";
+import { type AgentWorld, agentWorld, expectNothingRuns, isInstalled } from "./world.js";
 
 const models = { claude: "claude-sonnet-4-5", codex: "test-model", pi: "local/test-model" } as const;
 
@@ -41,7 +41,7 @@ describe.each(["claude", "codex", "pi"] as const)("an issue implemented by %s", 
       expect(prompts.slice(0, 3)).toEqual([1, 2, 3]);
       expect(prompts.at(-1)).toBeGreaterThanOrEqual(4);
 
-      expect(world.processes()).toEqual([]);
+      await expectNothingRuns(world);
       expect(world.strays()).toEqual([]);
     },
   );

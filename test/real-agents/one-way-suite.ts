@@ -13,7 +13,7 @@ import { type Followed, followProgram } from "../../src/lib/process/follow.js";
 import { startProgram } from "../../src/lib/process/start.js";
 import { stopProgram } from "../../src/lib/process/stop.js";
 import { caseScript } from "./cases.js";
-import { type AgentWorld, agentWorld } from "./world.js";
+import { type AgentWorld, agentWorld, expectNothingRuns } from "./world.js";
 
 /** What a program that takes a prompt and leaves a stream must do as an agent, with the real program in it. */
 export interface OneWaySubject {
@@ -49,8 +49,8 @@ export function testOneWayAgent(subject: OneWaySubject): void {
       usage: answers(2, subject),
     });
     expect(stage.world.read("hello.txt")).toBe("hello\nmore\n");
-    expect(stage.lastAsked()).toMatchObject({ prompts: 2 });
-    expect(stage.world.processes()).toEqual([]);
+    expect(stage.lastAsked()?.prompts).toBeGreaterThanOrEqual(2);
+    await expectNothingRuns(stage.world);
     expect(stage.world.strays()).toEqual([]);
   });
 
@@ -156,7 +156,7 @@ export function testOneWayAgent(subject: OneWaySubject): void {
     const startedAt = Date.now();
     await stopProgram(turn.files.folder, { first: call.stopSignal, graceMs: 10_000, why: "stopped" });
     expect(Date.now() - startedAt).toBeLessThan(9000);
-    expect(stage.world.processes()).toEqual([]);
+    await expectNothingRuns(stage.world);
     const stopped = await stage.agent.read(turn.files, null);
     expect(stopped).toMatchObject({ sessionId: expect.any(String), usage: { input_tokens: 1150 } });
 
@@ -170,7 +170,7 @@ export function testOneWayAgent(subject: OneWaySubject): void {
     const turn = await stage.start("SLEEP a while");
     await until(() => existsSync(join(stage.world.dir, "begun.txt")));
     await stopProgram(turn.files.folder, { first: "SIGTERM", graceMs: 0, why: "stopped" });
-    expect(stage.world.processes()).toEqual([]);
+    await expectNothingRuns(stage.world);
     expect(await stage.agent.read(turn.files, null)).toMatchObject({
       outcome: { type: "lost" },
       sessionId: expect.any(String),

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { caseScript } from "./cases.js";
 import { type ProgramName, plainCall, sessionIn } from "./programs.js";
-import { type AgentWorld, agentWorld, isInstalled } from "./world.js";
+import { type AgentWorld, agentWorld, expectNothingRuns, isInstalled } from "./world.js";
 
 const programs: readonly ProgramName[] = ["claude", "codex", "pi"];
 
@@ -21,9 +21,11 @@ describe.each(programs)("%s against the model server", (program) => {
     expect(second.code, second.stderr).toBe(0);
     expect(world.read("hello.txt")).toBe("hello\nmore\n");
     const asked = world.server.requests().flatMap((request) => request.asked ?? []);
-    expect(asked.filter(({ tools }) => tools.length > 0).map(({ prompts }) => prompts)).toEqual([1, 1, 1, 2, 2]);
+    const prompts = asked.filter(({ tools }) => tools.length > 0).map((one) => one.prompts);
+    expect(prompts.slice(0, 3)).toEqual([1, 1, 1]);
+    expect(Math.min(...prompts.slice(3))).toBeGreaterThanOrEqual(2);
 
-    expect(world.processes()).toEqual([]);
+    await expectNothingRuns(world);
     expect(world.strays()).toEqual([]);
   });
 });

@@ -1,7 +1,8 @@
 import { readdirSync, statSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, onTestFinished } from "vitest";
 import { findAgent } from "../../scripts/install-agents.mjs";
 import type { Script } from "../model-server/script.js";
 import { type ModelServer, startModelServer } from "../model-server/server.js";
@@ -57,4 +58,11 @@ function listQuietly(folder: string): string[] {
     // Not there, or not ours to look at: then nothing of ours is in it.
     return [];
   }
+}
+
+/** Whoever ended a moment ago may still be on its way out. */
+export async function expectNothingRuns(world: Pick<Sandbox, "processes">): Promise<void> {
+  const giveUpAt = Date.now() + 5000;
+  while (world.processes().length > 0 && Date.now() < giveUpAt) await delay(20);
+  expect(world.processes()).toEqual([]);
 }
