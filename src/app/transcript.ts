@@ -1,8 +1,8 @@
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import { type AgentEvent, linesFor } from "../core/ports/agent-event.js";
 import type { Settings } from "../core/settings.js";
-import { readJson } from "../lib/files.js";
 import { readLines } from "../lib/follow-file.js";
+import { readRefusals, wasByFallback } from "../run/attempt-notes.js";
 import { filesOf } from "../run/perform/turn-files.js";
 import { loadAgent, loadReviewers } from "./adapters.js";
 
@@ -25,24 +25,14 @@ export async function readTranscript(attempt: Attempt): Promise<AsyncIterable<Ag
         yield event;
       }
     }
-    if (!tellsRefusals) yield* refusalsIn(attempt.folder);
+    // The guard writes down what it refused; not every program tells it in its stream.
+    if (tellsRefusals) return;
+    for await (const refusal of readRefusals(attempt.folder)) yield { type: "permission-denied", ...refusal };
   })();
-}
-
-/** What the guard refused, as it wrote it down itself: not every program tells it in its stream. */
-async function* refusalsIn(folder: string): AsyncGenerator<AgentEvent> {
-  for await (const line of readLines(join(folder, "denied.jsonl"))) {
-    const [, tool] = /"tool":"((?:[^"\\]|\\.)*)"/.exec(line) ?? [];
-    const [, reason] = /"reason":("(?:[^"\\]|\\.)*")/.exec(line) ?? [];
-    if (reason !== undefined) yield { type: "permission-denied", tool: tool ?? "", reason: String(JSON.parse(reason)) };
-  }
 }
 
 async function programOf({ settings, env, folder }: Attempt) {
   const [, slot] = /^\d+-review-(.+)$/.exec(basename(folder)) ?? [];
   if (slot !== undefined && slot !== "followup") return (await loadReviewers(settings, env)).get(slot);
-  const attempt = await readJson(`${folder}/attempt.json`);
-  const effect = typeof attempt === "object" && attempt !== null && "effect" in attempt ? attempt.effect : null;
-  const byFallback = typeof effect === "object" && effect !== null && "fallback" in effect;
-  return await loadAgent(settings.agent, byFallback ? settings.agent.fallback : null, env);
+  return await loadAgent(settings.agent, (await wasByFallback(folder)) ? settings.agent.fallback : null, env);
 }

@@ -8,7 +8,7 @@ import type { Agent } from "../core/ports/agent.js";
 import type { SessionEndResult } from "../core/report.js";
 import { diff } from "../git/diff.js";
 import { ExternalError } from "../lib/errors.js";
-import { exists, readJson, writeDurably } from "../lib/files.js";
+import { exists, writeDurably } from "../lib/files.js";
 import {
   continuePrompt,
   diffBudgetBytes,
@@ -21,6 +21,7 @@ import {
   verificationPrompt,
 } from "../prompts/prompts.js";
 import type { IssueText, NamedCommand } from "../prompts/sections.js";
+import { wasByFallback } from "./attempt-notes.js";
 import { type LifeContext, worktreePath } from "./context.js";
 import { issuesOfEpic } from "./epic-changes.js";
 import { filesOf } from "./perform/turn-files.js";
@@ -190,10 +191,7 @@ async function guidesIn(life: LifeContext): Promise<string[]> {
 
 /** Whoever did the turn in that folder. */
 async function agentIn({ run }: LifeContext, folder: string): Promise<Agent> {
-  const attempt = await readJson(join(folder, "attempt.json"));
-  const effect = typeof attempt === "object" && attempt !== null && "effect" in attempt ? attempt.effect : null;
-  const byFallback = typeof effect === "object" && effect !== null && "fallback" in effect;
-  return (byFallback ? run.fallback : null) ?? run.agent;
+  return ((await wasByFallback(folder)) ? run.fallback : null) ?? run.agent;
 }
 
 /** The end of what the implementer last said, before the turn in `folder`. */

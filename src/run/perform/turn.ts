@@ -9,10 +9,10 @@ import type { Settled } from "../../durable/types.js";
 import { putAt } from "../../git/worktree.js";
 import { allowedEnvironment } from "../../lib/environment.js";
 import { readJson, writeDurably } from "../../lib/files.js";
-import { readLines } from "../../lib/follow-file.js";
 import { findProgram } from "../../lib/process/find.js";
 import { followProgram } from "../../lib/process/follow.js";
 import { startProgram } from "../../lib/process/start.js";
+import { readRefusals } from "../attempt-notes.js";
 import { attemptFolder, type LifeContext, runMachineId, takeSnapshot, worktreePath } from "../context.js";
 import { renderPrompt } from "../prompt.js";
 import { sandboxed } from "../sandbox.js";
@@ -190,10 +190,8 @@ async function settle(life: LifeContext, effect: TurnEffect, ended: Ended): Prom
 /** What the guard refused: the agent read why, and so does whoever looks at the run. */
 async function refusalsIn(folder: string): Promise<Pick<TurnEnded, "refused">> {
   let [count, last] = [0, ""];
-  for await (const line of readLines(join(folder, "denied.jsonl"))) [count, last] = [count + 1, line];
-  if (count === 0) return {};
-  const reason = /"reason":("(?:[^"\\]|\\.)*")/.exec(last)?.[1];
-  return { refused: { count, last: reason === undefined ? "" : String(JSON.parse(reason)).slice(0, 200) } };
+  for await (const { reason } of readRefusals(folder)) [count, last] = [count + 1, reason];
+  return count === 0 ? {} : { refused: { count, last: last.slice(0, 200) } };
 }
 
 /** An overload halves the places once for all turns that ran into it; a turn that went well gives one back. */
