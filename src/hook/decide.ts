@@ -5,6 +5,7 @@ import { codeOf } from "../lib/errors.js";
 import { openPaths, type Paths } from "./paths.js";
 import { Refused } from "./refusal.js";
 import { openSession } from "./shell/session.js";
+import { mustBePlain } from "./shell/unknown.js";
 import { openWalk } from "./shell/walk.js";
 import type { Decision, GuardPolicy, Place, ToolCall } from "./types.js";
 
@@ -33,7 +34,7 @@ function judge(guard: GuardPolicy, call: ToolCall, place: Place): string | null 
     case "shell": {
       const walk = openWalk(openSession(guard, place, paths));
       const state = { cwds: [call.cwd], vars: new Map(), functions: new Map() };
-      walk.runText(call.command, { name: "", args: [], state, stdin: null, shell: walk });
+      walk.runText(mustBePlain(call.command), { name: "", args: [], state, stdin: null, shell: walk });
       return null;
     }
     case "write":

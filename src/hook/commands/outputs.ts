@@ -82,8 +82,16 @@ function makeTemporary(call: Call): string {
   const [template] = options.operands;
   const folder = all(options, "p", "tmpdir").find((each) => each !== "");
   const inTemp = folder ?? (has(options, "p", "tmpdir", "t") || template === undefined ? tmp : null);
-  const path = inTemp === null ? (template ?? "") : `${inTemp}/${template ?? ""}`;
-  const made = `${path.replace(/X+/g, "")}${unknown.name}`;
+  const name = filledIn(template ?? "");
+  const made = inTemp === null ? name : `${inTemp}/${name}`;
   mustWrite(call, made);
   return made;
+}
+
+/** mktemp replaces the last letters X of the last name alone; those of the folders before it are their own. */
+function filledIn(template: string): string {
+  const start = template.lastIndexOf("/") + 1;
+  const name = template.slice(start);
+  const filled = name.replace(/X+(?=[^X]*$)/, unknown.name);
+  return template.slice(0, start) + (filled === name ? `${name}${unknown.name}` : filled);
 }

@@ -124,7 +124,7 @@ function runEach(call: Call, { roots, rest, at }: FindPoint): number {
   );
   const end = found < 0 ? rest.length : found;
   for (const root of roots) {
-    const argv = rest.slice(at + 1, end).map((word) => word.replaceAll("{}", `${root}/${unknown.below}`));
+    const argv = rest.slice(at + 1, end).map((word) => word.replaceAll("{}", () => `${root}/${unknown.below}`));
     if (argv.length > 0) call.shell.runArgv(argv, call);
   }
   return end;
@@ -138,13 +138,9 @@ function fd(call: Call): string | undefined {
   });
   const roots = options.operands.slice(1);
   if (at >= 0) {
-    const argv = call.args
-      .slice(at + 1)
-      .map((word) => word.replaceAll(/\{[./]*\}/g, `${roots[0] ?? "."}/${unknown.below}`));
-    call.shell.runArgv(
-      call.args.some((arg) => /\{[./]*\}/.test(arg)) ? argv : [...argv, `${roots[0] ?? "."}/${unknown.below}`],
-      call,
-    );
+    const found = `${roots[0] ?? "."}/${unknown.below}`;
+    const argv = call.args.slice(at + 1).map((word) => word.replaceAll(/\{[./]*\}/g, () => found));
+    call.shell.runArgv(call.args.some((arg) => /\{[./]*\}/.test(arg)) ? argv : [...argv, found], call);
   }
   return below(roots);
 }

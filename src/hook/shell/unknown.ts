@@ -1,6 +1,9 @@
+import { refuse } from "../refusal.js";
+
 /**
  * What a shell would put into a word is known only in part. A word's text is a plain string in which private characters
- * stand for what is not known; so text that was glued together keeps what is known of it.
+ * stand for what is not known; so text that was glued together keeps what is known of it. A line that has such a
+ * character of its own is refused: nobody could tell the two apart.
  */
 export const unknown = {
   /** Anything at all. */
@@ -35,6 +38,11 @@ export function isKnown(text: string): boolean {
 
 export function isDownload(text: string): boolean {
   return text.includes(unknown.download);
+}
+
+/** Text that came from outside, as it was written. */
+export function mustBePlain(text: string): string {
+  return /[\uE000-\uE007]/.test(text) ? refuse("it has characters from U+E000 to U+E007; name it otherwise") : text;
 }
 
 /** For a reason that an agent reads. */

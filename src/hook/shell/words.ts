@@ -4,7 +4,7 @@ import { refuse } from "../refusal.js";
 import { expandBraces } from "./braces.js";
 import { expandParameter, valuesOf } from "./parameters.js";
 import { deeper, type Shell, type State, step } from "./session.js";
-import { isKnown, unknown } from "./unknown.js";
+import { isKnown, mustBePlain, unknown } from "./unknown.js";
 
 const mostWays = 32;
 const longest = 100_000;
@@ -82,8 +82,9 @@ function partOf(part: WordPart, context: PartContext): readonly string[] {
     case "Literal":
       return [first ? expandTilde(part.text, part.value, shell) : part.value];
     case "SingleQuoted":
-    case "AnsiCQuoted":
       return [part.value];
+    case "AnsiCQuoted":
+      return [mustBePlain(part.value)];
     case "DoubleQuoted":
     case "LocaleString":
       return expandQuoted(part.parts, state, shell);
