@@ -16,6 +16,8 @@ export interface Output {
   json(value: unknown): void;
   /** One JSON value on one line of stdout. */
   jsonLine(value: unknown): void;
+  /** A part of one JSON document on stdout, as it is. */
+  piece(text: string): void;
   readonly redact: (text: string) => string;
   /** A person is watching: redrawing is welcome. */
   readonly isTerminal: boolean;
@@ -40,6 +42,7 @@ export function openOutput({ stdout, stderr }: Streams, env: NodeJS.ProcessEnv):
     text: (text) => write(redact(text)),
     json: (value) => write(`${JSON.stringify(value, null, 2)}\n`),
     jsonLine: (value) => write(`${JSON.stringify(value)}\n`),
+    piece: write,
     redact,
     isTerminal: stdout.isTTY === true && env.TERM !== "dumb" && !env.CI,
     get columns() {

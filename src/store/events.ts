@@ -1,9 +1,11 @@
 import type { PublicEvent } from "../core/report.js";
+import type { RecentSteps } from "./recent-steps.js";
 import type { Sql } from "./sql.js";
 import { type EventPage, positionOf, readEvents, readStream } from "./steps.js";
 import type { Wake } from "./wake.js";
 
 const pageSize = 500;
+const nothing: EventPage = { events: [], position: 0 };
 
 /** Events of a run after number `seq`, at most `limit`. */
 export async function eventsAfter(
@@ -18,9 +20,12 @@ export async function eventsAfter(
   return page.events.filter((event) => event.seq > seq).slice(0, limit);
 }
 
-/** Every event of a run after number `seq`, those to come too, until aborted. */
+/**
+ * Every event of a run after number `seq`, those to come too, until aborted. What this process committed itself is not
+ * read back; whoever is woken and knows of nothing new looks into the database.
+ */
 export async function* followEvents(
-  { sql, wake }: { readonly sql: Sql; readonly wake: Wake },
+  { sql, wake, recent }: { readonly sql: Sql; readonly wake: Wake; readonly recent: RecentSteps },
   { runId, seq }: { readonly runId: string; readonly seq: number },
   abort: AbortSignal,
 ): AsyncGenerator<PublicEvent> {
@@ -29,10 +34,11 @@ export async function* followEvents(
     let from: { readonly stream: number; readonly position: number } | null = null;
     while (!abort.aborted) {
       from ??= await startOf(sql, runId, seq);
-      const page: EventPage = from === null ? { events: [], position: 0 } : await readPage(sql, runId, from);
+      const known: EventPage | null = from === null ? nothing : recent.after({ runId, ...from });
+      const page: EventPage = known ?? (from === null ? nothing : await readPage(sql, runId, from));
       if (from !== null) from = { ...from, position: page.position };
-      if (page.events.length === 0) await bell.rung(abort);
       for (const event of page.events) if (event.seq > seq && !abort.aborted) yield event;
+      if (known !== null || page.events.length === 0) await bell.rung(abort);
     }
   } finally {
     bell.close();

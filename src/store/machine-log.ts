@@ -6,6 +6,7 @@ import type { Keyed, Log, Row as MachineRow, Step } from "../durable/types.js";
 import { Bug } from "../lib/errors.js";
 import { isAlive, type ProcessIdentity, selfIdentity } from "../lib/process-identity.js";
 import { readFindings } from "./findings.js";
+import type { RecentStep, RecentSteps } from "./recent-steps.js";
 import { mergeChanges, rowStatements } from "./row-changes.js";
 import { number, Refused, type Row, type Sql, type Statement, text, textOrNull } from "./sql.js";
 import { numberReports, readTail, stepId, type Tail } from "./steps.js";
@@ -32,6 +33,7 @@ export interface LogShared {
   readonly sql: Sql;
   /** The ends of the journals as this process last saw them; a commit proves its guess or is refused. */
   readonly tails: Map<number, Tail>;
+  readonly recent: RecentSteps;
   readonly committed: () => void;
 }
 
@@ -39,6 +41,13 @@ export interface LogShared {
 interface Head {
   readonly position: number;
   /** Its state weighs more than the rest of it: not worth keeping once it is out of date. */
+  readonly heavy: boolean;
+}
+
+interface Plan {
+  readonly statements: readonly Statement[];
+  readonly next: Tail;
+  readonly told: RecentStep;
   readonly heavy: boolean;
 }
 
@@ -78,10 +87,10 @@ export class MachineLog<S, E, F extends Keyed, R extends RunReport> implements L
   async commit(step: Step<S, E, F, R>): Promise<void> {
     const opened = this.#opened;
     if (opened === null) throw new Bug(`${this.#options.machine} was not opened`);
-    const { sql, tails, committed } = this.#shared;
+    const { sql, tails, recent, committed } = this.#shared;
     for (;;) {
       const tail = tails.get(opened.stream) ?? (await readTail(sql, opened.stream));
-      const { statements, next, heavy } = this.#plan(step, opened, tail);
+      const { statements, next, told, heavy } = this.#plan(step, opened, tail);
       try {
         await sql.batch(statements);
       } catch (error) {
@@ -90,13 +99,14 @@ export class MachineLog<S, E, F extends Keyed, R extends RunReport> implements L
         continue;
       }
       tails.set(opened.stream, next);
+      recent.add(opened.stream, told);
       this.#head = { position: next.position, heavy };
       committed();
       return;
     }
   }
 
-  #plan(step: Step<S, E, F, R>, opened: Opened, tail: Tail): { statements: Statement[]; next: Tail; heavy: boolean } {
+  #plan(step: Step<S, E, F, R>, opened: Opened, tail: Tail): Plan {
     const { codec, machine, runId } = this.#options;
     const done = step.owed.length === 0;
     const next = nextTail(tail, opened.no, { reports: step.reports.length, done });
@@ -112,7 +122,8 @@ export class MachineLog<S, E, F extends Keyed, R extends RunReport> implements L
     if (step.signal !== null) statements.push(takeSignal(step.signal, machine));
     if (done) statements.push(endMachine(opened.no, next.position));
     const kept = row.arrival.length + (row.reports?.length ?? 0);
-    return { statements, next, heavy: row.state.length + row.owed.length > kept };
+    const told = { position: next.position, seq: next.seq, at: step.arrival.at, reports: row.reports };
+    return { statements, next, told, heavy: row.state.length + row.owed.length > kept };
   }
 
   /** Fenced, or only beaten to the position: then the end of the journal is read anew. */

@@ -1,4 +1,4 @@
-import { isAlive, type ProcessIdentity } from "../lib/process-identity.js";
+import { isAlive, type ProcessIdentity, selfIdentity } from "../lib/process-identity.js";
 import { parseDriver } from "./machine-log.js";
 import { number, numberOrNull, type Row, type Sql, text, textOrNull } from "./sql.js";
 import { readTail, stepId } from "./steps.js";
@@ -88,4 +88,13 @@ export async function readJournal(sql: Sql, machine: string): Promise<unknown[]>
     number(row, "no"),
   ]);
   return steps.map((step) => JSON.parse(text(step, "arrival")));
+}
+
+export async function letGo(sql: Sql, machine: string): Promise<void> {
+  await sql.batch([
+    {
+      sql: "UPDATE machines SET driver = NULL WHERE id = ? AND driver = ?",
+      params: [machine, JSON.stringify(selfIdentity())],
+    },
+  ]);
 }

@@ -6,6 +6,10 @@
  * owes; in older rows of a machine these are taken out where they weigh more than the rest. `heads` says where the newest
  * row of each living machine of the run is. So a commit is one insert at the end of the run and at most one update of a
  * row close to it: one page, as a rule, whatever the history.
+ *
+ * `work_text` and `event_text` are what `search` looks in. Triggers keep them up in the transaction that changes an item,
+ * so they cannot differ from it; an item's claims and its status are not in them and cost them nothing. `pr_number`,
+ * `cycle` and `escalated` repeat what the payload says, for their indexes.
  */
 export const migrations: readonly string[] = [
   `
@@ -133,5 +137,50 @@ CREATE INDEX work_events_of_item ON work_events (project_id, item_id, id);
 `,
   `
 CREATE INDEX work_epics ON work_items (project_id, no) WHERE type = 'epic' AND status <> 'completed';
+`,
+  `
+ALTER TABLE projects ADD COLUMN removed_at INTEGER;
+ALTER TABLE work_items ADD COLUMN pr_number INTEGER;
+ALTER TABLE work_items ADD COLUMN cycle INTEGER;
+ALTER TABLE work_items ADD COLUMN escalated INTEGER NOT NULL DEFAULT 0;
+CREATE UNIQUE INDEX work_rework ON work_items (project_id, pr_number, cycle) WHERE source = 'rework';
+CREATE INDEX work_of_pull_request ON work_items (project_id, pr_number, no) WHERE pr_number IS NOT NULL;
+CREATE INDEX work_in_pull_requests ON work_items (project_id, no)
+  WHERE pr_number IS NOT NULL AND status <> 'completed';
+CREATE INDEX work_escalated ON work_items (project_id, no) WHERE escalated = 1;
+CREATE INDEX work_ready_of_pull_requests ON work_items (project_id, source, priority, created_at, no)
+  WHERE status = 'available' AND waits_for = 0 AND type = 'task'
+  AND source IN ('code_review', 'rework', 'pr_merge', 'merge_fix');
+CREATE TABLE workers (
+  run_id TEXT NOT NULL,
+  pid INTEGER NOT NULL,
+  start TEXT NOT NULL,
+  boot TEXT NOT NULL,
+  machine TEXT NOT NULL,
+  project_id TEXT NOT NULL,
+  started_at INTEGER NOT NULL,
+  seen_at INTEGER NOT NULL,
+  PRIMARY KEY (run_id, pid, start, boot)
+);
+CREATE VIRTUAL TABLE work_text USING fts5 (id, title, body, payload,
+  content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2');
+INSERT INTO work_text (rowid, id, title, body, payload) SELECT no, id, title, body, '' FROM work_items;
+CREATE TRIGGER work_text_added AFTER INSERT ON work_items BEGIN
+  INSERT INTO work_text (rowid, id, title, body, payload) VALUES (new.no, new.id, new.title, new.body,
+    (SELECT group_concat(atom, ' ') FROM json_tree(new.payload) WHERE atom IS NOT NULL));
+END;
+CREATE TRIGGER work_text_changed AFTER UPDATE OF title, body, payload ON work_items BEGIN
+  INSERT OR REPLACE INTO work_text (rowid, id, title, body, payload) VALUES (new.no, new.id, new.title, new.body,
+    (SELECT group_concat(atom, ' ') FROM json_tree(new.payload) WHERE atom IS NOT NULL));
+END;
+CREATE VIRTUAL TABLE event_text USING fts5 (text,
+  content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2');
+CREATE TRIGGER event_text_added AFTER INSERT ON work_events WHEN new.type NOT IN ('added', 'claimed', 'released') BEGIN
+  INSERT INTO event_text (rowid, text) SELECT new.id, new.type || ' ' || texts FROM
+    (SELECT group_concat(atom, ' ') AS texts FROM json_tree(new.body) WHERE atom IS NOT NULL) WHERE texts IS NOT NULL;
+END;
+INSERT INTO event_text (rowid, text) SELECT id, type || ' ' || texts FROM (SELECT id, type,
+    (SELECT group_concat(atom, ' ') FROM json_tree(body) WHERE atom IS NOT NULL) AS texts
+  FROM work_events WHERE type NOT IN ('added', 'claimed', 'released')) WHERE texts IS NOT NULL;
 `,
 ];

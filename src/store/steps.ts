@@ -1,5 +1,5 @@
 import type { PublicEvent, RunReport } from "../core/report.js";
-import { number, type Row, type Sql, text, textOrNull } from "./sql.js";
+import { number, type Sql, text, textOrNull } from "./sql.js";
 
 /** The key of a step: its run's number and its position there, from 1 without gaps. */
 const span = 2 ** 32;
@@ -48,7 +48,9 @@ export async function readEvents(
   );
   const last = rows.at(-1);
   return {
-    events: rows.flatMap((row) => toEvents(row, run.runId)),
+    events: rows.flatMap((row) =>
+      toEvents({ at: number(row, "at"), seq: number(row, "seq"), reports: textOrNull(row, "reports") }, run.runId),
+    ),
     position: last === undefined ? from.position : number(last, "id") - stepId(run.stream, 0),
   };
 }
@@ -67,9 +69,14 @@ export async function positionOf(sql: Sql, stream: number, seq: number): Promise
   return low;
 }
 
-function toEvents(row: Row, runId: string): PublicEvent[] {
-  const reports = JSON.parse(textOrNull(row, "reports") ?? "[]") as RunReport[];
-  return numberReports(reports, { runId, seq: number(row, "seq") - reports.length, at: number(row, "at") });
+/** `seq`: the number of the last of them. */
+export function toEvents(
+  step: { readonly at: number; readonly seq: number; readonly reports: string | null },
+  runId: string,
+): PublicEvent[] {
+  if (step.reports === null) return [];
+  const reports = JSON.parse(step.reports) as RunReport[];
+  return numberReports(reports, { runId, seq: step.seq - reports.length, at: step.at });
 }
 
 /** A step's reports as public events, numbered on from `seq`. */

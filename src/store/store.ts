@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Finding } from "../core/finding.js";
+import type { WorkItem } from "../core/ports/work-items.js";
 import type { RunRecord } from "../core/record.js";
 import type { PublicEvent, RunReport } from "../core/report.js";
 import type { RunOptions } from "../core/run/effects.js";
@@ -14,8 +15,9 @@ import { prepareHome } from "./home-files.js";
 import { type ImportedRun, type ImportResult, importRun } from "./import-run.js";
 import { nextSignal, type Signal, sendSignal } from "./inbox.js";
 import { type LogShared, MachineLog, type MachineLogOptions } from "./machine-log.js";
-import { livingDriver, type MachineView, readJournal, readMachine, readMachines } from "./machines.js";
-import { listProjects, type Project, projectAt, registerProject } from "./projects.js";
+import { letGo, livingDriver, type MachineView, readJournal, readMachine, readMachines } from "./machines.js";
+import { countOpenItems, listProjects, type Project, projectAt, registerProject, removeProject } from "./projects.js";
+import { RecentSteps } from "./recent-steps.js";
 import {
   createRun,
   findRun,
@@ -31,17 +33,22 @@ import {
   type UnfinishedRun,
   unfinishedRuns,
 } from "./runs.js";
+import { type Hit, searchBoard } from "./search.js";
 import type { Sql } from "./sql.js";
 import { openSqlite } from "./sqlite.js";
 import { Wake } from "./wake.js";
+import { exportItems } from "./work-export.js";
 import { type Board, openBoard } from "./work-items.js";
+import { type Observing, observeBoard } from "./work-observe.js";
 import { readWorkEvents, type WorkEvent } from "./work-rows.js";
+import { openWorkers, type Workers } from "./workers.js";
 
 export type { ImportedIssue, ImportedRun } from "./import-run.js";
 export type { Codec } from "./machine-log.js";
 export type { MachineView } from "./machines.js";
 export type { Project } from "./projects.js";
 export type { RunHead, StoredIssue, StoredRun, UnfinishedRun } from "./runs.js";
+export type { Hit } from "./search.js";
 export type { Board } from "./work-items.js";
 export type { WorkEvent } from "./work-rows.js";
 
@@ -52,10 +59,16 @@ export interface Store {
   signal(machine: string, body: unknown): Promise<number>;
   /** Waits for the first signal after `afterId`; rejects when aborted. The commit whose step names it takes it out. */
   nextSignal(machine: string, afterId: number, abort: AbortSignal): Promise<Signal>;
+  /** Something waits in the machine's inbox. */
+  hasSignals(machine: string): Promise<boolean>;
   machineState(id: string): Promise<MachineView | null>;
   /** Machines of kind `issue` in a run that have begun. */
   issueStates(runId: string): Promise<MachineView[]>;
+  /** Every machine of a run that has begun, in the order they were opened. */
+  machines(runId: string): Promise<MachineView[]>;
   livingDriver(machine: string): Promise<ProcessIdentity | null>;
+  /** This process drives the machine no longer, although it lives on: whoever wants to may. */
+  letGo(machine: string): Promise<void>;
   journal(machine: string): Promise<unknown[]>;
 
   createRun(run: {
@@ -81,6 +94,16 @@ export interface Store {
   followEvents(runId: string, fromSeq: number, abort: AbortSignal): AsyncIterable<PublicEvent>;
   /** Events of the board after a cursor, which is the last event's id. */
   observeAfter(cursor: number, limit: number): Promise<WorkEvent[]>;
+  /** The board's events in order, with `follow` those to come too, until aborted. */
+  observe(what: Observing, abort: AbortSignal): AsyncIterable<WorkEvent>;
+  /** Whatever is typed: text that has no word in it finds nothing. */
+  search(query: {
+    readonly text: string;
+    readonly projectIds: readonly string[];
+    readonly limit: number;
+  }): Promise<Hit[]>;
+  /** Every item of a project, page by page. */
+  exportItems(projectId: string): AsyncIterable<WorkItem>;
 
   findings(query: FindingsQuery): Promise<Finding[]>;
   /** By a unique beginning of its id; of several with the same id the only open one. Throws Refusal. */
@@ -91,7 +114,12 @@ export interface Store {
   registerProject(repoPath: string): Promise<Project>;
   projectAt(repoPath: string): Promise<Project | null>;
   projects(): Promise<Project[]>;
+  /** Items that are not completed, counted no further than `most`. */
+  openItems(projectId: string, most: number): Promise<number>;
+  /** No longer shown; its next use brings it back. False: there is none. */
+  removeProject(projectId: string): Promise<boolean>;
   readonly workItems: Board;
+  readonly workers: Workers;
   close(): void;
 }
 
@@ -111,7 +139,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const sql = await openSqlite({ path: home.database, readonly: asReader, patienceMs });
   const wake = new Wake(home.wake, () => sql.othersCommitted());
   const now = () => clock.now();
-  const shared: LogShared = { sql, tails: new Map(), committed: () => wake.touch("event") };
+  const recent = new RecentSteps();
+  const shared: LogShared = { sql, tails: new Map(), recent, committed: () => wake.touch("event") };
   return {
     log: (options) => new MachineLog(options, shared),
     signal: async (machine, body) => {
@@ -120,20 +149,30 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       return id;
     },
     nextSignal: (machine, afterId, abort) => nextSignal({ sql, wake }, { machine, afterId }, abort),
+    hasSignals: async (machine) =>
+      (await sql.all("SELECT 1 AS there FROM inbox WHERE machine = ? LIMIT 1", [machine])).length > 0,
     machineState: (id) => readMachine(sql, id),
     issueStates: async (runId) => (await readMachines(sql, runId)).filter((machine) => machine.kind === "issue"),
+    machines: (runId) => readMachines(sql, runId),
     livingDriver: (machine) => livingDriver(sql, machine),
+    letGo: (machine) => letGo(sql, machine),
     journal: (machine) => readJournal(sql, machine),
     ...runQueries(sql),
     eventsAfter: (runId, seq, limit) => eventsAfter(sql, runId, { seq, limit }),
-    followEvents: (runId, fromSeq, abort) => followEvents({ sql, wake }, { runId, seq: fromSeq }, abort),
+    followEvents: (runId, fromSeq, abort) => followEvents({ sql, wake, recent }, { runId, seq: fromSeq }, abort),
     observeAfter: (cursor, limit) => readWorkEvents(sql, { cursor, limit }),
+    observe: (what, abort) => observeBoard({ sql, wake }, what, abort),
+    search: (query) => searchBoard(sql, { ...query, now: now() }),
+    exportItems: (projectId) => exportItems(sql, projectId, now()),
     findings: (query) => readFindings(sql, query),
     finding: (name) => findFinding(sql, name),
     waiveDirect: (waived) => waiveDirect(sql, { ...waived, now: now() }),
     registerProject: (repoPath) => registerProject(sql, repoPath, now()),
     projectAt: (repoPath) => projectAt(sql, repoPath),
     projects: () => listProjects(sql),
+    openItems: (projectId, most) => countOpenItems(sql, projectId, most),
+    removeProject: (projectId) => removeProject(sql, projectId, now()),
+    workers: openWorkers(sql, now),
     workItems: openBoard({ sql, now, committed: () => wake.touch("board"), wake }),
     close: () => {
       wake.close();

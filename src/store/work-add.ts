@@ -1,9 +1,10 @@
+import { parsePayload, payloadSourceOf } from "../core/board/payload.js";
 import { type AddResult, isItemId, type NewWorkItem } from "../core/ports/work-items.js";
 import { number, Refused, type Sql, type Statement } from "./sql.js";
-import { eventStatement, type ItemKey } from "./work-rows.js";
+import { eventStatement, type ItemKey, payloadColumns } from "./work-rows.js";
 
 /** A statement, and what it means when it finds no row. */
-interface Checked {
+export interface Checked {
   readonly statement: Statement;
   /** The reason in words, or: taken, raced, followed. */
   readonly refusal: string;
@@ -15,9 +16,8 @@ export async function addItem(
   item: NewWorkItem,
   { now, follows = null }: { readonly now: number; readonly follows?: string | null },
 ): Promise<AddResult> {
-  if (item.id !== null && !isItemId(item.id)) {
-    return { ok: false, reason: `"${item.id}" is no valid id: letters, digits, ".", "_" and "-", at most 64` };
-  }
+  const wrong = findWrong(item);
+  if (wrong !== null) return { ok: false, reason: wrong };
   for (;;) {
     const counter = await readCounter(sql, item.projectId);
     if (counter === null) return { ok: false, reason: `no project ${item.projectId}` };
@@ -33,7 +33,22 @@ export async function addItem(
   }
 }
 
-function addStatements(
+/** What is wrong with an item before anybody looks at the board. */
+export function findWrong({ id, source, payload = null }: NewWorkItem): string | null {
+  if (id !== null && !isItemId(id, payload === null ? 64 : longestMade)) {
+    return `"${id}" is no valid id: letters, digits, ".", "_" and "-", at most 64`;
+  }
+  if (payload === null) return null;
+  const parsed = parsePayload(payload);
+  if (!parsed.ok) return parsed.reason;
+  return parsed.payload.source === payloadSourceOf(source)
+    ? null
+    : `a payload of ${parsed.payload.source} in an item of ${source}`;
+}
+/** Ids that are made of a project's name and a pull request's number may be longer than those that people choose. */
+const longestMade = 128;
+
+export function addStatements(
   item: NewWorkItem & { readonly id: string },
   { now, counter }: { readonly now: number; readonly counter: number | null },
 ): Checked[] {
@@ -55,7 +70,7 @@ function addStatements(
 }
 
 /** What stood in the way; null: all of it was done. */
-async function tryAll(sql: Sql, checked: readonly Checked[]): Promise<string | null> {
+export async function tryAll(sql: Sql, checked: readonly Checked[]): Promise<string | null> {
   try {
     await sql.batch(checked.map(({ statement }) => statement));
     return null;
@@ -85,11 +100,13 @@ function countUp(projectId: string, counter: number): Statement {
 }
 
 function insertItem(item: NewWorkItem & { readonly id: string }, now: number): Statement {
-  const { projectId, id, title, body, type, priority, source, createdAt } = item;
+  const { projectId, id, title, body, type, priority, source, createdAt, payload = null, status = "available" } = item;
+  const columns = payloadColumns(payload);
   return {
-    sql: `INSERT INTO work_items (project_id, id, title, body, type, priority, status, source, created_at, updated_at)
-      VALUES (?, ?, ?, ?, ?, ?, 'available', ?, ?, ?) ON CONFLICT (project_id, id) DO NOTHING`,
-    params: [projectId, id, title, body, type, priority, source, createdAt ?? now, now],
+    sql: `INSERT INTO work_items (project_id, id, title, body, type, priority, status, source, created_at, updated_at,
+        payload, pr_number, cycle, escalated)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    params: [projectId, id, title, body, type, priority, status, source, createdAt ?? now, now, ...columns],
     expect: 1,
   };
 }

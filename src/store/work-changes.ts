@@ -1,6 +1,6 @@
 import type { ItemStatus } from "../core/ports/tracker.js";
 import { Refusal } from "../lib/errors.js";
-import { Refused, type Sql, type Statement, type Value } from "./sql.js";
+import { Refused, type Sql, type Statement } from "./sql.js";
 import { countDeps, insertDep } from "./work-add.js";
 import { eventStatement, type ItemKey, idleClaim, readItem } from "./work-rows.js";
 
@@ -50,12 +50,18 @@ export interface Settlement {
   readonly commit: string | null;
 }
 
-export function settleItem(
-  sql: Sql,
-  key: ItemKey,
-  { holder, to, now }: { readonly holder: string | null; readonly to: Settlement; readonly now: number },
-): Promise<boolean> {
-  return changed(sql, [
+interface Settling {
+  readonly holder: string | null;
+  readonly to: Settlement;
+  readonly now: number;
+}
+
+export function settleItem(sql: Sql, key: ItemKey, settling: Settling): Promise<boolean> {
+  return changed(sql, settleStatements(key, settling));
+}
+
+export function settleStatements(key: ItemKey, { holder, to, now }: Settling): Statement[] {
+  return [
     {
       sql: `UPDATE work_items SET status = ?, claimed_by = NULL, lease_until = NULL, failure_reason = ?,
         failure_count = failure_count + ?, updated_at = ?
@@ -73,7 +79,7 @@ export function settleItem(
     },
     ...(to.status === "completed" ? [freeDependents(key, now)] : []),
     eventStatement(key, { type: to.status, at: now, body: { reason: to.reason, commit: to.commit } }),
-  ]);
+  ];
 }
 const openToAnyone = "status <> 'completed'";
 
@@ -109,25 +115,31 @@ export async function failItem(
 }
 
 /** An operator's word. `retry` alone forgets the failures; `unblock` lifts only an operator's block. */
-export function changeStatus(
-  sql: Sql,
-  key: ItemKey,
-  change: { readonly how: "block" | "unblock" | "retry"; readonly reason: string | null; readonly now: number },
-): Promise<void> {
-  const { from, to, reset, event } = operatorChanges[change.how];
+export function changeStatus(sql: Sql, key: ItemKey, change: OperatorChange): Promise<void> {
+  const { event } = operatorChanges[change.how];
   return mustChange(sql, key, [
-    {
-      sql: `UPDATE work_items SET status = ?, failure_reason = ?, updated_at = ?
-        ${reset ? ", failure_count = 0, claimed_by = NULL, lease_until = NULL" : ""}
-        WHERE project_id = ? AND id = ? AND status IN (${from.map(() => "?").join(", ")})`,
-      params: [to, change.reason, change.now, key.projectId, key.id, ...from],
-      expect: 1,
-    },
+    { ...operatorStatement(key, change), expect: 1 },
     eventStatement(key, { type: event, at: change.now, body: { reason: change.reason } }),
   ]);
 }
+
+interface OperatorChange {
+  readonly how: "block" | "unblock" | "retry";
+  readonly reason: string | null;
+  readonly now: number;
+}
+
+export function operatorStatement(key: ItemKey, { how, reason, now }: OperatorChange): Statement {
+  const { from, to, reset } = operatorChanges[how];
+  return {
+    sql: `UPDATE work_items SET status = ?, failure_reason = ?, updated_at = ?
+      ${reset ? ", failure_count = 0, claimed_by = NULL, lease_until = NULL" : ""}
+      WHERE project_id = ? AND id = ? AND status IN (${from.map(() => "?").join(", ")})`,
+    params: [to, reason, now, key.projectId, key.id, ...from],
+  };
+}
 const operatorChanges: Record<
-  "block" | "unblock" | "retry",
+  OperatorChange["how"],
   { from: ItemStatus[]; to: ItemStatus; reset: boolean; event: string }
 > = {
   block: { from: ["available", "failed"], to: "blocked", reset: false, event: "blocked" },
@@ -167,15 +179,6 @@ export async function removeDeps(sql: Sql, key: ItemKey, on: readonly string[], 
     countDeps(key),
     eventStatement(key, { type: "dep-removed", at: now, body: { on: removed.join(" ") } }),
   ]);
-}
-
-/** An event on the board that changes no item. */
-export async function noteItem(
-  sql: Sql,
-  key: ItemKey,
-  event: { readonly type: string; readonly at: number; readonly body: Readonly<Record<string, Value>> },
-): Promise<void> {
-  await sql.batch([eventStatement(key, event)]);
 }
 
 export async function changed(sql: Sql, statements: readonly Statement[]): Promise<boolean> {

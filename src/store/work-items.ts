@@ -2,7 +2,7 @@ import type { ItemStatus } from "../core/ports/tracker.js";
 import type { WorkItem, WorkItems } from "../core/ports/work-items.js";
 import { appendFollowUp } from "./follow-up.js";
 import { listProjects } from "./projects.js";
-import { number, type Sql, type Value } from "./sql.js";
+import type { Sql } from "./sql.js";
 import type { Wake } from "./wake.js";
 import { addItem } from "./work-add.js";
 import { boardChanged, boardCursor } from "./work-changed.js";
@@ -11,14 +11,18 @@ import {
   changeStatus,
   claimItem,
   failItem,
-  noteItem,
+  operatorStatement,
   releaseItem,
   removeDeps,
   settleItem,
 } from "./work-changes.js";
 import { claimEpic, completeEpic, readChildren, readDueEpics } from "./work-epics.js";
+import { listItems } from "./work-list.js";
+import { appendEvent, escalateItem, liftEscalation, setPayload } from "./work-payload.js";
+import { readCompletion, readInPullRequests } from "./work-pull-requests.js";
 import { type ReadyQuery, readReady } from "./work-ready.js";
-import { itemColumns, readItem, readWorkEvents, toItem, type WorkEvent } from "./work-rows.js";
+import { type ItemKey, readItem, readWorkEvents, type WorkEvent } from "./work-rows.js";
+import { addOnce, readEscalated, readOfPullRequest, readRework, succeedItem } from "./work-succeed.js";
 
 /** What the `work` commands need besides what a run does. Refused changes throw Refusal. */
 export interface Board extends WorkItems {
@@ -27,6 +31,7 @@ export interface Board extends WorkItems {
   failItem(projectId: string, id: string, reason: string): Promise<ItemStatus>;
   block(projectId: string, id: string, reason: string | null): Promise<void>;
   unblock(projectId: string, id: string): Promise<void>;
+  /** Its failures are forgotten; one that waits for a person by escalation is marked so no longer. */
   retry(projectId: string, id: string): Promise<void>;
   addDeps(projectId: string, id: string, on: readonly string[]): Promise<void>;
   removeDeps(projectId: string, id: string, on: readonly string[]): Promise<void>;
@@ -41,11 +46,6 @@ export interface Board extends WorkItems {
     lease: { readonly holder: string; readonly leaseUntil: number },
   ): Promise<boolean>;
   events(projectId: string, id: string): Promise<WorkEvent[]>;
-  note(
-    projectId: string,
-    id: string,
-    event: { readonly type: string; readonly body: Readonly<Record<string, Value>> },
-  ): Promise<void>;
 }
 
 export interface BoardShared {
@@ -55,13 +55,16 @@ export interface BoardShared {
   readonly wake: Wake;
 }
 
+type After = <T>(change: Promise<T>) => Promise<T>;
+
 export function openBoard({ sql, now, committed, wake }: BoardShared): Board {
-  const after = async <T>(change: Promise<T>): Promise<T> => {
+  const after: After = async (change) => {
     const result = await change;
     committed();
     return result;
   };
   return {
+    ...pullRequestItems({ sql, now, after }),
     add: (item) => after(addItem(sql, item, { now: now() })),
     get: (projectId, id) => readItem(sql, { projectId, id }, now()),
     list: (query) => listItems(sql, query, now()),
@@ -80,7 +83,7 @@ export function openBoard({ sql, now, committed, wake }: BoardShared): Board {
     block: (projectId, id, reason) => after(changeStatus(sql, { projectId, id }, { how: "block", reason, now: now() })),
     unblock: (projectId, id) =>
       after(changeStatus(sql, { projectId, id }, { how: "unblock", reason: null, now: now() })),
-    retry: (projectId, id) => after(changeStatus(sql, { projectId, id }, { how: "retry", reason: null, now: now() })),
+    retry: (projectId, id) => after(retryItem(sql, { projectId, id }, now())),
     addDeps: (projectId, id, on) => after(addDeps(sql, { projectId, id }, on, now())),
     removeDeps: (projectId, id, on) => after(removeDeps(sql, { projectId, id }, on, now())),
     dueEpics: (query) => readDueEpics(sql, query),
@@ -89,34 +92,38 @@ export function openBoard({ sql, now, committed, wake }: BoardShared): Board {
     completeEpic: (projectId, epic, by) => after(completeEpic(sql, { projectId, id: epic }, { ...by, now: now() })),
     appendFollowUp: (projectId, source, text) => after(appendFollowUp(sql, { projectId, source, ...text, now: now() })),
     events: (projectId, id) => readWorkEvents(sql, { cursor: 0, limit: 10_000, item: { projectId, id } }),
-    note: (projectId, id, event) => after(noteItem(sql, { projectId, id }, { ...event, at: now() })),
   };
+}
+
+/** What the items of a pull request need. */
+function pullRequestItems({ sql, now, after }: Pick<BoardShared, "sql" | "now"> & { readonly after: After }) {
+  return {
+    addOnce: (item, told = []) => after(addOnce(sql, item, { told, now: now() })),
+    succeed: (projectId, id, next) => after(succeedItem(sql, { projectId, id }, { ...next, now: now() })),
+    setPayload: (projectId, id, patch) => after(setPayload(sql, { projectId, id }, { patch, now: now() })),
+    escalate: (projectId, id, how) => after(escalateItem(sql, { projectId, id }, { ...how, now: now() })),
+    appendEvent: (projectId, id, event) => after(appendEvent(sql, { projectId, id }, { event, now: now() })),
+    rework: (projectId, prNumber, cycle) => readRework(sql, { projectId, prNumber, cycle }, now()),
+    ofPullRequest: (projectId, prNumber) => readOfPullRequest(sql, { projectId, prNumber }, now()),
+    inPullRequests: (projectId) => readInPullRequests(sql, projectId, now()),
+    completion: (projectId, id) => readCompletion(sql, { projectId, id }),
+    escalated: async (projectId, limit) =>
+      readEscalated(sql, { projectIds: await projectIdsOf(sql, projectId), limit }, now()),
+  } satisfies Partial<WorkItems>;
+}
+
+async function projectIdsOf(sql: Sql, projectId: string | null): Promise<string[]> {
+  return projectId === null ? (await listProjects(sql)).map(({ id }) => id) : [projectId];
+}
+
+async function retryItem(sql: Sql, key: ItemKey, now: number): Promise<void> {
+  const retry = { how: "retry", reason: null, now } as const;
+  if (await liftEscalation(sql, key, { along: [operatorStatement(key, retry)], now })) return;
+  await changeStatus(sql, key, retry);
 }
 
 function completed(note: string | null) {
   return { status: "completed", reason: note, commit: null } as const;
-}
-
-type ListQuery = Parameters<WorkItems["list"]>[0];
-
-/** In the order they were added: the heads of one index range per status and project, merged. */
-async function listItems(sql: Sql, { projectId, statuses, limit }: ListQuery, now: number): Promise<WorkItem[]> {
-  const projects = projectId === null ? (await listProjects(sql)).map((project) => project.id) : [projectId];
-  // A claim whose lease ran out is stored as claimed and reads as available.
-  const stored = statuses?.includes("available") ? [...new Set([...statuses, "claimed"])] : (statuses ?? [null]);
-  const ranges = projects.flatMap((project) => stored.map((status) => ({ project, status })));
-  const heads = await Promise.all(
-    ranges.map(({ project, status }) =>
-      sql.all(
-        `SELECT ${itemColumns} FROM work_items WHERE project_id = ? ${status === null ? "" : "AND status = ?"}
-          ORDER BY no LIMIT ?`,
-        status === null ? [project, limit] : [project, status, limit],
-      ),
-    ),
-  );
-  const rows = heads.flat().sort((one, other) => number(one, "no") - number(other, "no"));
-  const items = rows.map((row) => toItem(row, now));
-  return items.filter((item) => statuses === null || statuses.includes(item.status)).slice(0, limit);
 }
 
 async function claimNext(

@@ -1,3 +1,4 @@
+import { pullRequestSources } from "../core/board/payload.js";
 import type { Scope } from "../core/ports/tracker.js";
 import type { WorkItem } from "../core/ports/work-items.js";
 import type { Sql, Value } from "./sql.js";
@@ -19,14 +20,16 @@ export interface ReadyQuery {
   readonly resume: boolean;
   readonly limit: number;
   readonly now: number;
+  readonly sources?: readonly string[];
 }
 
 /**
  * Items that may start now. Within one priority the older is never behind the younger, so the best few are among the
- * heads of four index ranges: the cost does not depend on how many items there are.
+ * heads of four index ranges: the cost does not depend on how many items there are. Items of pull requests have ranges
+ * of their own besides, so that they are found behind any number of issues, too.
  */
 export async function readReady(sql: Sql, query: ReadyQuery): Promise<WorkItem[]> {
-  const fresh = [...(await readHeads(sql, query, waiting)), ...(await readIdle(sql, query))];
+  const fresh = [...(await readFresh(sql, query)), ...(await readIdle(sql, query))];
   const begun = query.resume ? await readHeads(sql, query, wasBegun) : [];
   const seen = new Set<string>();
   return [...sortByScore(begun, query.now), ...sortByScore(fresh, query.now)]
@@ -38,8 +41,20 @@ export async function readReady(sql: Sql, query: ReadyQuery): Promise<WorkItem[]
 const waiting = "status = 'available' AND waits_for = 0 AND type = 'task'";
 const wasBegun = "begun = 1 AND status IN ('available', 'failed') AND waits_for = 0 AND type = 'task'";
 
+async function readFresh(sql: Sql, query: ReadyQuery): Promise<WorkItem[]> {
+  const { sources } = query;
+  if (sources === undefined) return await readHeads(sql, query, waiting);
+  const made = pullRequestSources.filter((source) => sources.includes(source));
+  const heads = made.map((source) => readHeads(sql, { ...query, sources: [source] }, `${waiting} AND ${isMade}`));
+  const others = sources.filter((source) => !pullRequestSources.includes(source));
+  if (others.length > 0) heads.push(readHeads(sql, { ...query, sources: others }, waiting));
+  return (await Promise.all(heads)).flat();
+}
+/** Spelled as its index is. */
+const isMade = "source IN ('code_review', 'rework', 'pr_merge', 'merge_fix')";
+
 async function readHeads(sql: Sql, query: ReadyQuery, state: string): Promise<WorkItem[]> {
-  const scope = scopeCondition(query);
+  const scope = restriction(query);
   const heads = await Promise.all(
     priorities.map((priority) =>
       sql.all(
@@ -54,12 +69,21 @@ async function readHeads(sql: Sql, query: ReadyQuery, state: string): Promise<Wo
 
 /** Held by nobody who lives, few at any time. */
 async function readIdle(sql: Sql, query: ReadyQuery): Promise<WorkItem[]> {
-  const scope = scopeCondition(query);
+  const scope = restriction(query);
   const rows = await sql.all(
     `SELECT ${itemColumns} FROM work_items WHERE project_id = ? AND type = 'task' AND ${idleClaim} ${scope.sql} ORDER BY no LIMIT ?`,
     [query.projectId, query.now, ...scope.params, query.limit],
   );
   return rows.map((row) => toItem(row, query.now));
+}
+
+function restriction(query: ReadyQuery): { sql: string; params: Value[] } {
+  const scope = scopeCondition(query);
+  const { sources } = query;
+  if (sources === undefined) return scope;
+  // One alone is compared by =, so that its own index range is used.
+  const among = sources.length === 1 ? "= ?" : `IN (${sources.map(() => "?").join(", ")})`;
+  return { sql: `${scope.sql} AND source ${among}`, params: [...scope.params, ...sources] };
 }
 
 export function scopeCondition({ projectId, scope }: Pick<ReadyQuery, "projectId" | "scope">): {

@@ -1,5 +1,7 @@
+import { parsePayload, type WorkPayload } from "../core/board/payload.js";
 import type { ItemStatus } from "../core/ports/tracker.js";
 import type { WorkItem } from "../core/ports/work-items.js";
+import { Bug } from "../lib/errors.js";
 import { number, numberOrNull, type Row, type Sql, type Statement, text, textOrNull, type Value } from "./sql.js";
 
 /** `work_items` as work_items' rows are read everywhere: with the parent's id and the ids it depends on. */
@@ -34,10 +36,29 @@ export function toItem(row: Row, now: number): WorkItem {
     leaseUntil: expired ? null : lease,
     failureCount: number(row, "failure_count"),
     failureReason: textOrNull(row, "failure_reason"),
-    payload: JSON.parse(textOrNull(row, "payload") ?? "null"),
+    payload: readPayload(row),
     createdAt: number(row, "created_at"),
     updatedAt: number(row, "updated_at"),
   };
+}
+
+/** What is written was parsed, so what is read can be; anything else is a damaged row and is told as such. */
+export function readPayload(row: Row): WorkPayload | null {
+  const stored = textOrNull(row, "payload");
+  if (stored === null) return null;
+  const parsed = parsePayload(JSON.parse(stored));
+  if (!parsed.ok) throw new Bug(`the item ${text(row, "id")} is damaged: ${parsed.reason}`);
+  return parsed.payload;
+}
+
+/** The payload as it is stored, and what the indexes repeat of it: payload, pr_number, cycle, escalated. */
+export function payloadColumns(
+  payload: WorkPayload | null,
+): readonly [string | null, number | null, number | null, number] {
+  if (payload === null) return [null, null, null, 0];
+  const cycle = "rework_cycle" in payload ? (payload.rework_cycle ?? null) : null;
+  const escalated = payload.source === "implement" && payload.human_review_required === true ? 1 : 0;
+  return [JSON.stringify(payload), payload.pr_number ?? null, cycle, escalated];
 }
 
 /** The board's history: one row per change, in the transaction that makes it. */
@@ -56,7 +77,7 @@ export interface ItemKey {
 
 export function eventStatement(
   { projectId, id }: ItemKey,
-  event: { readonly type: string; readonly at: number; readonly body?: Readonly<Record<string, Value>> },
+  event: { readonly type: string; readonly at: number; readonly body?: Readonly<Record<string, Value | boolean>> },
 ): Statement {
   return {
     sql: "INSERT INTO work_events (project_id, item_id, at, type, body) VALUES (?, ?, ?, ?, ?)",
@@ -79,12 +100,16 @@ export async function readWorkEvents(
       WHERE id > ? ${query.item ? "AND project_id = ? AND item_id = ?" : ""} ORDER BY id LIMIT ?`,
     [query.cursor, ...(query.item ? [query.item.projectId, query.item.id] : []), query.limit],
   );
-  return rows.map((row) => ({
+  return rows.map(toWorkEvent);
+}
+
+export function toWorkEvent(row: Row): WorkEvent {
+  return {
     id: number(row, "id"),
     time: new Date(number(row, "at")).toISOString(),
     type: text(row, "type"),
     project_id: text(row, "project_id"),
     item_id: text(row, "item_id"),
-    ...(JSON.parse(text(row, "body")) as Record<string, Value>),
-  }));
+    ...(JSON.parse(text(row, "body")) as Record<string, Value | boolean>),
+  };
 }

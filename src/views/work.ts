@@ -66,6 +66,8 @@ export function renderWorkItem(item: WorkItem, events: readonly WorkEvent[]): st
     ["after", item.deps.join(", ")],
     ["source", item.source],
     ["claimed by", item.claimedBy],
+    ["PR", item.payload?.pr_url],
+    ["escalated", item.payload?.human_review_required ? (item.payload.escalation_reason ?? "yes") : ""],
     ["failures", item.failureCount === 0 ? "" : `${item.failureCount}: ${item.failureReason ?? "no reason given"}`],
   ] as const;
   const told = facts.flatMap(([name, value]) => (value ? [`${name.padEnd(12)}${plainLine(value)}`] : []));

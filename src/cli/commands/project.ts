@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { createApp } from "../../app.js";
+import { createApp, type Store } from "../../app.js";
 import { Refusal } from "../../lib/errors.js";
 import { renderColumns } from "../../views/columns.js";
-import type { Context } from "../context.js";
+import { type Context, chooseProject } from "../context.js";
 import { roomOf } from "../room.js";
 
 interface Json {
@@ -35,3 +35,33 @@ export async function addProject({ cwd, env, out }: Context, folder: string, { j
     there.close();
   }
 }
+
+export async function removeProject(
+  context: Context,
+  name: string,
+  { force, json }: Json & { readonly force?: boolean },
+): Promise<number> {
+  const { app, out } = context;
+  const { id, repoPath } = await chooseProject(context, name);
+  const store = await app.store();
+  const reason = force ? null : await whyKept(store, id);
+  if (reason !== null) {
+    throw new Refusal(`${id} is not removed: ${reason}`, {
+      code: "open-work",
+      hint: "--force removes it all the same",
+    });
+  }
+  if (!(await store.removeProject(id))) throw new Refusal(`no project ${id}`, { code: "not-found" });
+  if (json) out.json({ project_id: id, repo_path: repoPath, removed: true });
+  else out.line(`${id} is removed; ${repoPath} is as it was, and Ratchet used there brings ${id} back`);
+  return 0;
+}
+
+async function whyKept(store: Store, id: string): Promise<string | null> {
+  const running = (await store.unfinishedRuns(id)).find(({ driverAlive }) => driverAlive);
+  if (running !== undefined) return `the run ${running.run.runId} is going on`;
+  const open = await store.openItems(id, mostCounted);
+  if (open === 0) return null;
+  return open === 1 ? "an issue is open" : `${open === mostCounted ? "many" : open} issues are open`;
+}
+const mostCounted = 1000;

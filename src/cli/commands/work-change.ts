@@ -123,7 +123,9 @@ export async function failItem(context: Context, id: string, options: ItemOption
 export async function retryItem(context: Context, id: string, options: ItemOptions): Promise<number> {
   const { board, projectId } = await openBoard(context, options);
   await board.retry(projectId, id);
-  return told(context, options, { value: { id, status: "available" }, line: `${id} is available` });
+  // One that waited for a person's word may be claimed or completed, and stays so.
+  const status = (await board.get(projectId, id))?.status ?? "available";
+  return told(context, options, { value: { id, status }, line: `${id} is ${status}` });
 }
 
 export async function changeDeps(

@@ -1,8 +1,10 @@
 import type { Command } from "commander";
+import type { ScopeOptions } from "../board-scope.js";
 import type { AddOptions } from "../commands/work-add.js";
 import type { ClaimOptions, ItemOptions } from "../commands/work-change.js";
 import type { ListOptions } from "../commands/work-list.js";
 import type { Choose } from "../context.js";
+import { declareBoardHistory, scoped } from "./board-history.js";
 import { collect, withExample } from "./example.js";
 
 const change = () => import("../commands/work-change.js");
@@ -14,6 +16,7 @@ export function declareBoard(program: Command, choose: Choose): void {
   declareList(work, choose);
   declareClaims(work, choose);
   declareChanges(work, choose);
+  declareBoardHistory(program, choose);
   const retry = program
     .command("retry <item>")
     .description("take a failed, quarantined or escalated issue back into the queue, its failures forgotten");
@@ -60,6 +63,12 @@ function declareList(work: Command, choose: Choose): void {
   const show = work.command("show <id>").description("one issue with everything that happened to it");
   item(show, "ratchet work show shop-3").action((id: string, options: ItemOptions) =>
     choose(async (context) => (await look()).showWork(context, id, options)),
+  );
+  const agents = scoped(work.command("agents"))
+    .description("who is at work: runs with their processes, and whoever has claimed an issue")
+    .option("--json", "print JSON");
+  withExample(agents, "ratchet work agents --all").action((options: ScopeOptions & { readonly json?: boolean }) =>
+    choose(async (context) => (await import("../commands/work-agents.js")).listAgents(context, options)),
   );
 }
 

@@ -31,6 +31,15 @@ export function declareProject(program: Command, choose: Choose): void {
   withExample(add, "ratchet project add ../shop").action((folder: string | undefined, options: Json) =>
     choose(async (context) => (await commands()).addProject(context, folder ?? ".", options)),
   );
+  const remove = project
+    .command("remove <id>")
+    .description("show and work on it no longer; no file is touched, and its next use brings it back")
+    .option("--force", "although issues are open or a run is going on")
+    .option("--json", "print JSON");
+  withExample(remove, "ratchet project remove shop").action(
+    (id: string, options: Json & { readonly force?: boolean }) =>
+      choose(async (context) => (await commands()).removeProject(context, id, options)),
+  );
 }
 
 function declareConfig(program: Command, choose: Choose): void {

@@ -6,6 +6,7 @@ import type { Interrupts } from "./interrupts.js";
 import { openPresenter } from "./open-presenter.js";
 import type { Presenter } from "./presenter.js";
 import { openRunLog, type RunLog } from "./run-log.js";
+import { announceWorker } from "./worker.js";
 
 export interface DriveOptions {
   readonly json: boolean;
@@ -23,6 +24,7 @@ export async function driveToEnd(context: Context, request: RunRequest, options:
   const presenter = await openPresenter(context, run.runId, options);
   const detach = options.interrupts.attach(run, (text) => presenter.say(text));
   const log = openRunLog(context, run.runId);
+  const worker = announceWorker(store, run.runId, (text) => presenter.say(text));
   const show: Show = { presenter, log, shown: past.at(-1)?.seq ?? 0 };
   for (const event of past) {
     log.add(event);
@@ -32,6 +34,7 @@ export async function driveToEnd(context: Context, request: RunRequest, options:
     return await followToEnd(store, run, show);
   } finally {
     detach();
+    await worker.end();
     log.close();
     await presenter.end();
   }
@@ -51,7 +54,11 @@ function showEvent(show: Show, event: PublicEvent): void {
 }
 
 /** The events are read back from the store: what is shown is what is recorded, and showing never holds up the run. */
-async function followToEnd(store: Store, run: StartedRun, show: Show): Promise<number> {
+export async function followToEnd(
+  store: Store,
+  run: Pick<StartedRun, "runId"> & { readonly done: Promise<{ readonly exitCode: number }> },
+  show: Show,
+): Promise<number> {
   const ended = new AbortController();
   const following = (async () => {
     for await (const event of store.followEvents(run.runId, show.shown, ended.signal)) showEvent(show, event);
@@ -65,7 +72,7 @@ async function followToEnd(store: Store, run: StartedRun, show: Show): Promise<n
   }
 }
 
-async function readEvents(store: Store, runId: string, after: number): Promise<PublicEvent[]> {
+export async function readEvents(store: Store, runId: string, after: number): Promise<PublicEvent[]> {
   const events: PublicEvent[] = [];
   for (let seq = after; ; ) {
     const page = await store.eventsAfter(runId, seq, pageSize);

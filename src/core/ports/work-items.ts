@@ -1,3 +1,5 @@
+import type { BoardEvent } from "../board/board-event.js";
+import type { PayloadPatch, WorkPayload } from "../board/payload.js";
 import type { EpicName, FollowUpText, Issue, ItemStatus, Scope } from "./tracker.js";
 
 /** A row of the board. */
@@ -8,14 +10,14 @@ export interface WorkItem extends Issue {
   readonly leaseUntil: number | null;
   readonly failureCount: number;
   readonly failureReason: string | null;
-  readonly payload: unknown;
+  readonly payload: WorkPayload | null;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
 /** Ids are names of folders and branches too. */
-export function isItemId(text: string): boolean {
-  return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(text);
+export function isItemId(text: string, longest = 64): boolean {
+  return text.length <= longest && /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(text);
 }
 
 export interface NewWorkItem {
@@ -30,6 +32,26 @@ export interface NewWorkItem {
   readonly priority: number;
   readonly source: string;
   readonly createdAt: number | null;
+  /** Its source must be the item's. */
+  readonly payload?: WorkPayload | null;
+  /** Default: available. One that waits for people is taken by no run. */
+  readonly status?: "available" | "waiting_for_response";
+}
+
+/** An item whose id says what it is for, so that it is made once. */
+export interface NamedWorkItem extends NewWorkItem {
+  readonly id: string;
+}
+
+/** `isNew` false: it was there already, whatever has become of it; nothing was changed or told again. */
+export type AddOnceResult =
+  | { readonly ok: true; readonly id: string; readonly isNew: boolean }
+  | { readonly ok: false; readonly reason: string };
+
+/** Told in the transaction that makes the change, and only when it is made. */
+export interface ToldWith {
+  readonly itemId: string;
+  readonly event: BoardEvent;
 }
 
 export type AddResult = { readonly ok: true; readonly id: string } | { readonly ok: false; readonly reason: string };
@@ -37,6 +59,49 @@ export type AddResult = { readonly ok: true; readonly id: string } | { readonly 
 /** The board: each call is one short transaction. Claims are compare-and-set. */
 export interface WorkItems {
   add(item: NewWorkItem): Promise<AddResult>;
+  /** The same id asked again, or the same rework of a pull request, is the item that is there. */
+  addOnce(item: NamedWorkItem, told?: readonly ToldWith[]): Promise<AddOnceResult>;
+  /**
+   * Completes an item and adds the one after it, in one transaction. Asked again it changes nothing; refused when
+   * `holder` (null: whoever) does not hold the first.
+   */
+  succeed(
+    projectId: string,
+    id: string,
+    next: {
+      readonly holder: string | null;
+      readonly note: string | null;
+      readonly commit: string | null;
+      readonly successor: NamedWorkItem;
+      readonly told?: readonly ToldWith[];
+    },
+  ): Promise<AddOnceResult>;
+  /** Sets these keys, leaves the others. False: there is no such item, or it cannot have such a payload. */
+  setPayload(projectId: string, id: string, patch: PayloadPatch): Promise<boolean>;
+  /**
+   * Marks an item for a person: human_review_required, escalation_reason, escalated_at, and the event; one that was in
+   * the queue waits for an answer. False: it was marked already, and nothing was told.
+   */
+  escalate(
+    projectId: string,
+    id: string,
+    escalation: { readonly reason: string; readonly event: BoardEvent },
+  ): Promise<boolean>;
+  /** False: there is no such item. */
+  appendEvent(projectId: string, id: string, event: BoardEvent): Promise<boolean>;
+  /** The rework item of a pull request's cycle. */
+  rework(projectId: string, prNumber: number, cycle: number): Promise<WorkItem | null>;
+  /** All items of a pull request in the order they were made, the implementation among them. */
+  ofPullRequest(projectId: string, prNumber: number): Promise<WorkItem[]>;
+  /** Issues that wait in a pull request, oldest first. */
+  inPullRequests(projectId: string): Promise<WorkItem[]>;
+  /** What was said when the item was completed; null: it is not. */
+  completion(
+    projectId: string,
+    id: string,
+  ): Promise<{ readonly commit: string | null; readonly note: string | null } | null>;
+  /** Items that wait for a person by `escalate`, oldest first; null: of every project. */
+  escalated(projectId: string | null, limit: number): Promise<WorkItem[]>;
   get(projectId: string, id: string): Promise<WorkItem | null>;
   list(query: {
     readonly projectId: string | null;
@@ -50,6 +115,8 @@ export interface WorkItems {
     readonly resume: boolean;
     readonly limit: number;
     readonly now: number;
+    /** Only items of these sources. */
+    readonly sources?: readonly string[];
   }): Promise<WorkItem[]>;
   /** The newest event of the board. */
   cursor(): Promise<number>;
@@ -69,11 +136,11 @@ export interface WorkItems {
   ): Promise<boolean>;
   /** False when `holder` (null: whoever) does not hold it. */
   release(projectId: string, id: string, holder: string | null): Promise<boolean>;
-  /** What became of a claimed item. `failed` adds one to failureCount. False when `holder` no longer holds it. */
+  /** What became of an item. `failed` adds one to failureCount. False when `holder` (null: whoever) no longer holds it. */
   settle(
     projectId: string,
     id: string,
-    holder: string,
+    holder: string | null,
     to: {
       readonly status: "completed" | "failed" | "waiting_for_response";
       readonly reason: string | null;

@@ -1,0 +1,22 @@
+/** Ids of the items that a pull request makes: asking for the same one again finds it by its id. */
+interface OfPullRequest {
+  readonly projectId: string;
+  readonly prNumber: number;
+}
+
+/** Cycle 0 is the first review. */
+export function reviewItemId({ projectId, prNumber }: OfPullRequest, cycle: number): string {
+  return `review-${projectId}-pr-${prNumber}${cycle === 0 ? "" : `-cycle-${cycle}`}`;
+}
+
+export function reworkItemId({ projectId, prNumber }: OfPullRequest, cycle: number): string {
+  return `rework-${projectId}-pr-${prNumber}-cycle-${cycle}`;
+}
+
+export function mergeItemId({ projectId, prNumber }: OfPullRequest): string {
+  return `merge-${projectId}-pr-${prNumber}`;
+}
+
+export function mergeFixItemId({ projectId, prNumber }: OfPullRequest, cycle: number): string {
+  return `merge-fix-${projectId}-pr-${prNumber}-cycle-${cycle}`;
+}

@@ -1,0 +1,50 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "@photostructure/sqlite";
+import { expect, it, onTestFinished } from "vitest";
+import { ratchetHome } from "../../src/lib/home.js";
+import { migrations } from "../../src/store/schema.js";
+import { openStore } from "../../src/store/store.js";
+
+/** A home as the version with the first two scripts has left it. */
+function oldHome() {
+  const root = mkdtempSync(join(tmpdir(), "ratchet-migrate-"));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const home = ratchetHome({ RATCHET_HOME: root });
+  const database = new DatabaseSync(home.database);
+  database.exec("PRAGMA journal_mode = WAL");
+  for (const script of migrations.slice(0, 2)) database.exec(script);
+  database.exec(`PRAGMA user_version = 2;
+    INSERT INTO projects VALUES ('p', '/work/p', 3, 0);
+    INSERT INTO work_items (project_id, id, title, body, type, priority, status, source, created_at, updated_at)
+      VALUES ('p', 'p-1', 'Fix the login', 'the cookie', 'task', 2, 'available', 'implement', 0, 0),
+      ('p', 'p-2', 'Old', '', 'task', 2, 'completed', 'review-followup', 0, 0);
+    INSERT INTO work_events (project_id, item_id, at, type, body)
+      VALUES ('p', 'p-1', 0, 'added', '{"title":"Fix the login"}'),
+      ('p', 'p-2', 1, 'completed', '{"reason":"done by hand","commit":null}');`);
+  database.close();
+  return home;
+}
+
+it.each([true, false])(
+  "an older board keeps everything and can be searched (first opened by a reader: %s)",
+  async (readonly) => {
+    const home = oldHome();
+    const store = await openStore({ home, readonly });
+    const found = async (text: string) => {
+      const hits = await store.search({ text, projectIds: ["p"], limit: 9 });
+      return hits.map((hit) => (hit.kind === "item" ? hit.item.id : `event ${hit.event.id}`));
+    };
+    expect(await found("cookie login")).toEqual(["p-1"]);
+    expect(await found("by hand")).toEqual(["event 2"]);
+    expect(await store.projects()).toEqual([{ id: "p", repoPath: "/work/p" }]);
+    expect(await store.workItems.get("p", "p-1")).toMatchObject({ status: "available", payload: null });
+    store.close();
+    const writer = await openStore({ home });
+    const escalation = { reason: "x", event: { type: "log", level: "info", text: "y" } } as const;
+    expect(await writer.workItems.escalate("p", "p-1", escalation)).toBe(true);
+    expect((await writer.search({ text: "login", projectIds: ["p"], limit: 9 })).length).toBe(1);
+    writer.close();
+  },
+);
