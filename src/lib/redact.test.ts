@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { redactor } from "./redact.js";
+import { hideSecret, redactor } from "./redact.js";
 
 const redact = redactor({
   MY_TOKEN: "correct-horse",
@@ -35,4 +35,11 @@ test("hostile text is redacted in linear time", () => {
   redact("-----BEGIN PRIVATE KEY-----".repeat(40_000));
   redact("sk-".repeat(300_000));
   expect(performance.now() - started).toBeLessThan(5000);
+});
+
+test("a secret that is told later is hidden too, one too short to be one is not", () => {
+  expect(redact("a login-of-gh b")).toBe("a login-of-gh b");
+  hideSecret("login-of-gh");
+  hideSecret("b");
+  expect(redact("a login-of-gh b")).toBe("a [redacted] b");
 });

@@ -16,6 +16,14 @@ const shapes = [
 const keyBegin = /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----/g;
 const keyEnd = /-----END [A-Z ]{0,40}PRIVATE KEY-----/g;
 
+/** Secrets that no variable holds, such as a login that another program gave. */
+const told = new Set<string>();
+
+/** From now on every redactor hides it, those made before too. */
+export function hideSecret(value: string): void {
+  if (value.length >= 8) told.add(value);
+}
+
 /** A function that takes secrets out of text: the values of variables whose names say so, and what looks like a token. */
 export function redactor(env: Readonly<Record<string, string | undefined>>): (text: string) => string {
   const values = Object.entries(env)
@@ -24,7 +32,7 @@ export function redactor(env: Readonly<Record<string, string | undefined>>): (te
     .sort((a, b) => b.length - a.length);
   return (text) => {
     let safe = text;
-    for (const value of values) if (safe.includes(value)) safe = safe.replaceAll(value, () => hidden);
+    for (const value of [...values, ...told]) if (safe.includes(value)) safe = safe.replaceAll(value, () => hidden);
     for (const shape of shapes) safe = safe.replace(shape, hidden);
     return hideKeys(safe);
   };

@@ -1,0 +1,28 @@
+/**
+ * The hidden end of every text that Ratchet posts: by it the text is found again, so that it is posted once. Whoever
+ * looks for one must also look at who wrote the text: anybody can copy a marker.
+ */
+export function markerOf(key: string): string {
+  const safe = key.replace(/[^\w.:/@+-]/gu, encodeURIComponent).replaceAll("--", "-%2D");
+  return `<!-- ratchet:${safe} -->`;
+}
+
+export function withMarker(body: string, key: string): string {
+  return `${body.trimEnd()}\n\n${markerOf(key)}`;
+}
+
+export function hasMarker(text: string, key: string): boolean {
+  return text.includes(markerOf(key));
+}
+
+/** The keys of all markers in a text. */
+export function markersIn(text: string): string[] {
+  return [...text.matchAll(/<!-- ratchet:(\S+) -->/g)].flatMap(([, key = ""]) => {
+    try {
+      return [decodeURIComponent(key)];
+    } catch (error) {
+      if (error instanceof URIError) return [];
+      throw error;
+    }
+  });
+}
