@@ -1,5 +1,7 @@
 import { cpus, freemem } from "node:os";
 import { join } from "node:path";
+import type { PullRequests } from "./app/pull-requests.js";
+import type { AskedQuestion, Configured, WorkflowRequest, Workflows } from "./app/workflow.js";
 import type { Diagnostic } from "./config/diagnostic.js";
 import type { ConfigFlags } from "./config/overlay.js";
 import type { Agent, Reviewer } from "./core/ports/agent.js";
@@ -15,11 +17,18 @@ import { type Home, ratchetHome } from "./lib/home.js";
 import type { JournalCheck } from "./run/check-journal.js";
 import type { Gc } from "./run/gc.js";
 import type { RunParts, RunRequest, StartedRun } from "./run/start.js";
+import type { Answer, Question } from "./run/workflow/context.js";
+import type { LoadedWorkflow } from "./run/workflow/load.js";
+import type { StartedWorkflow } from "./run/workflow/start.js";
 import type { Worktrees } from "./run/worktrees.js";
 import type { Project, Store, StoredRun } from "./store/store.js";
 import { version } from "./version.js";
 
+export type { PullRequests, PullRequestView } from "./app/pull-requests.js";
+export type { WorkflowRequest } from "./app/workflow.js";
 export type { RunRequest, StartedRun } from "./run/start.js";
+export type { Answer, Question } from "./run/workflow/context.js";
+export type { LoadedWorkflow } from "./run/workflow/load.js";
 export type { ImportedIssue, Project, Store } from "./store/store.js";
 
 /** The program, assembled. Its rooms are in app/; whatever a command does not need is not loaded. */
@@ -54,6 +63,19 @@ export interface App {
   transcript(settings: Settings, folder: string): Promise<AsyncIterable<AgentEvent> | null>;
   /** Whether the journal of a finished run gives its stored rows; null: another version wrote it. */
   checkJournal(run: StoredRun): Promise<JournalCheck | null>;
+  /** The workflows that the current directory knows by name, and any by file. */
+  workflows(): Promise<Workflows>;
+  /** Runs a workflow, or goes on with a run of one. */
+  openWorkflow(request: WorkflowRequest): Promise<StartedWorkflow>;
+  /** The agents of its stages are there; throws UserError where one is not. */
+  checkWorkflow(source: LoadedWorkflow["source"]): Promise<void>;
+  /** The newest run of a workflow's file. Throws Refusal where there is none. */
+  lastWorkflowRun(file: string): Promise<string>;
+  /** What the unfinished runs of the current directory's project ask. */
+  questions(): Promise<readonly AskedQuestion[]>;
+  answer(question: Question, answer: Answer): Promise<void>;
+  /** The pull requests of the current directory's project. */
+  pullRequests(settings: Settings): Promise<PullRequests>;
   /** What may be cleared away of the current directory's project, and how. */
   gc(settings: Settings): Promise<Gc>;
   close(): void;
@@ -99,7 +121,8 @@ export function createApp({ cwd, env }: { readonly cwd: string; readonly env: No
     },
     signalRun: async (runId, name) => {
       const { runMachineId } = await import("./run/context.js");
-      await (await store()).signal(runMachineId(runId), { name });
+      const own = (await (await store()).machines(runId)).findLast(({ kind }) => kind === "run");
+      await (await store()).signal(own?.id ?? runMachineId(runId), { name });
     },
     runState: async (runId) => {
       const { runMachineId } = await import("./run/context.js");
@@ -129,12 +152,18 @@ export function createApp({ cwd, env }: { readonly cwd: string; readonly env: No
       return await readTranscript({ settings, env, folder });
     },
     checkJournal: async (run) => await checkRun(await store(), run),
+    pullRequests: async (settings) => {
+      const { openPullRequests } = await import("./app/pull-requests.js");
+      const { id: projectId, repoPath } = await app.project();
+      return openPullRequests({ store: await store(), settings, projectId, repoPath, home, env });
+    },
     gc: async ({ retention_days: retentionDays }) => {
       const { openGc } = await import("./run/gc.js");
       const { id: projectId, repoPath } = await app.project();
       const now = systemClock.now();
       return await openGc({ home, projectId, repoPath, retentionDays, now, store: await store() });
     },
+    ...workflowRooms({ cwd, env, home, store, settings: () => settingsOrDefaults(app) }),
     close: () => {
       // A store that could not be opened has been reported already.
       opened?.then(
@@ -144,6 +173,33 @@ export function createApp({ cwd, env }: { readonly cwd: string; readonly env: No
     },
   };
   return app;
+}
+
+function workflowRooms(around: Parameters<typeof import("./app/workflow.js").openWorkflow>[0]) {
+  const rooms = () => import("./app/workflow.js");
+  return {
+    workflows: async () => (await rooms()).openWorkflows(around),
+    openWorkflow: async (request) => (await rooms()).openWorkflow(around, request),
+    checkWorkflow: async (source) => (await rooms()).checkWorkflow(around, source),
+    lastWorkflowRun: async (file) => (await rooms()).lastRunOf(around, file),
+    questions: async () => (await rooms()).askedQuestions(around),
+    answer: async ({ machine, stage }, answer) =>
+      void (await (await around.store()).signal(machine, { name: "answer", stage, ...answer })),
+  } satisfies Partial<App>;
+}
+
+/** For what may do without an agent: a missing file is no mistake, a wrong one is. */
+async function settingsOrDefaults(app: App): Promise<Configured> {
+  const { defaultConfig, loadConfig } = await import("./config/load.js");
+  const { rootOf } = await import("./app/workflow.js");
+  const machine = { cores: cpus().length, freeMemoryBytes: freemem() };
+  const context = { dir: rootOf(app.cwd) ?? app.cwd, env: app.env, flags: {}, machine };
+  const loaded = await loadConfig(context);
+  if (loaded.ok) return { settings: loaded.settings, configured: true };
+  const plain = loaded.file === null ? defaultConfig(context) : loaded;
+  if (!plain.ok) throw new ConfigInvalid(loaded.file, plain.diagnostics);
+  const named = Object.keys(app.env).some((name) => name.startsWith("RATCHET_AGENT"));
+  return { settings: plain.settings, configured: named };
 }
 
 async function repositoryAt(cwd: string): ReturnType<App["repository"]> {
@@ -194,12 +250,17 @@ async function runParts(app: App, request: RunRequest): Promise<RunParts> {
     settings,
     options,
   };
+  const workflow = await issueWorkflow(app, frame, stored !== null);
   return {
     ...frame,
+    workflow,
     home: app.home,
     env: app.env,
     clock: systemClock,
     tracker: await trackers[settings.tracker.type]({ store, ...frame, env: app.env, home: app.home }),
+    board: store.workItems,
+    follow: await followFor(app, store, frame),
+    warn: (text) => process.stderr.write(`ratchet: ${text}\n`),
     agent: await loadAgent(settings.agent, null, app.env),
     fallback: await loadFallback(settings.agent, app.env),
     reviewers: await loadReviewers(settings, app.env),
@@ -216,8 +277,28 @@ async function runParts(app: App, request: RunRequest): Promise<RunParts> {
       if (stored) return;
       const record = newRunRecord(frame, { now, head: repository.head, version });
       await store.createRun({ record, settings, options });
+      await workflow?.keep();
     },
   };
+}
+
+/** Loaded where a workflow implements the issues. */
+async function issueWorkflow(
+  app: App,
+  frame: Pick<RunParts, "settings" | "projectId" | "repoPath" | "runId" | "options">,
+  unfinished: boolean,
+) {
+  if (frame.settings.agent.workflow === null) return null;
+  const { openIssueWorkflow } = await import("./app/workflow.js");
+  return await openIssueWorkflow(app, { ...frame, unfinished, idle: frame.options.only !== undefined });
+}
+
+/** Loaded where pull requests are wanted. */
+async function followFor(app: App, store: Store, frame: Pick<RunParts, "settings" | "projectId" | "repoPath">) {
+  const { needsForge } = await import("./app/forge.js");
+  if (!needsForge(frame.settings)) return null;
+  const { followContext } = await import("./app/pull-requests.js");
+  return await followContext({ ...frame, store, home: app.home, env: app.env });
 }
 
 async function targetOf(repository: Repository, settings: Settings): Promise<string> {

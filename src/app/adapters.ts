@@ -59,6 +59,30 @@ export async function loadAgent(
   return await agents[choice.type]({ ...settings, ...choice, command: own }, placeIn(env));
 }
 
+const providers: Readonly<Record<string, AgentKind>> = { anthropic: "claude", openai: "codex" };
+
+/**
+ * Who does the stages of a workflow that name a provider. A program of the user's own does them all, whatever they name:
+ * it is told the model and chooses. Only the name of another kind of agent asks for that one.
+ */
+export async function loadStageAgent(
+  settings: AgentSettings,
+  provider: string | null,
+  env: NodeJS.ProcessEnv,
+): Promise<Agent> {
+  const isOwn = settings.type === "command" || settings.type === "scripted";
+  const named = provider === null ? settings.type : Object.keys(agents).find((kind) => kind === provider);
+  const kind = named ?? (isOwn ? settings.type : providers[provider?.toLowerCase() ?? ""]);
+  if (kind === settings.type) return await loadAgent(settings, null, env);
+  if (kind === undefined) {
+    const known = [...Object.keys(providers), ...Object.keys(agents)].join(", ");
+    throw new UserError(`no agent is known for the provider ${provider}`, { hint: `known are ${known}` });
+  }
+  const { agentEnvironment } = await import("../config/resolve.js");
+  const type = kind as AgentKind;
+  return await loadAgent(settings, { type, model: null, effort: null, command: [], env: agentEnvironment(type) }, env);
+}
+
 /** `agent.fallback`; what an agent says of `agent.command` is said of the key that names this one. */
 export async function loadFallback(settings: AgentSettings, env: NodeJS.ProcessEnv): Promise<Agent | null> {
   if (settings.fallback === null) return null;
@@ -134,7 +158,7 @@ function isOverIn(store: Store): (runId: string) => Promise<boolean> {
 /** One reviewer per slot: the panel's members, or the one there is. None when no review is enabled. */
 export async function loadReviewers(settings: Settings, env: NodeJS.ProcessEnv): Promise<Map<string, Reviewer>> {
   const { section, reviewer } = reviewerSource(settings);
-  if (section === "default") return new Map();
+  if (section === "default" && !settings.pull_requests.review.enabled) return new Map();
   const { reviewer_type: kind } = reviewer;
   if (kind !== "panel") return new Map([[kind, await reviewers[kind](reviewer, { name: kind, settings, env })]]);
   const members = reviewer.panel.map(async (member) => {

@@ -9,7 +9,11 @@ import type { RunState } from "../core/run/state.js";
 import type { Settings } from "../core/settings.js";
 import type { History, Journal } from "../run/context.js";
 import { resumeFrom } from "../run/resume.js";
+import type { WorkflowMachine } from "../run/workflow/context.js";
 import type { Store } from "../store/store.js";
+import type { WorkflowEffect } from "../workflow/machine/effects.js";
+import type { WorkflowEvent } from "../workflow/machine/events.js";
+import type { WorkflowLife } from "../workflow/machine/state.js";
 
 interface Frame {
   readonly runId: string;
@@ -44,6 +48,22 @@ export function journalOf(store: Store, { runId, projectId }: Frame): Journal {
         },
       }),
   };
+}
+
+/** A workflow's life: like an issue's, its ledger is rows of its own. */
+export function workflowLogOf(store: Store, { runId, projectId }: Pick<Frame, "runId" | "projectId">) {
+  return ({ id, kind, ledgerId: issueId }: WorkflowMachine) =>
+    store.log<WorkflowLife, WorkflowEvent, WorkflowEffect, RunReport>({
+      machine: id,
+      kind,
+      runId,
+      codec: {
+        encode: (life) => life.state,
+        decode: (state, findings) => ({ state: state as WorkflowLife["state"], ledger: { issueId, findings } }),
+        ledgerIssue: { projectId, issueId },
+        rows: (event, life) => project(event, life.ledger),
+      },
+    });
 }
 
 export function historyOf(store: Store, { runId, projectId, settings }: Frame): History {

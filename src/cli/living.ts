@@ -7,7 +7,11 @@ export interface LivingIssue {
 }
 
 export async function findLiving(store: Store, projectId: string, issueId: string): Promise<LivingIssue | null> {
-  for (const { run } of await store.unfinishedRuns(projectId)) {
+  for (const { run, driverAlive } of await store.unfinishedRuns(projectId)) {
+    const own = run.runId === issueId && driverAlive ? await store.machines(run.runId) : [];
+    const workflow = own.findLast(({ kind, done }) => kind === "run" && !done);
+    // A workflow's findings are its run's.
+    if (workflow && run.options.workflow) return { runId: run.runId, machine: workflow.id };
     const found = (await store.issueStates(run.runId)).find(
       (machine) => !machine.done && machine.driverAlive && issueOf(machine.state) === issueId,
     );

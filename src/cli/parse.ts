@@ -7,7 +7,9 @@ import { withExample } from "./declare/example.js";
 import { declareHelpYourself } from "./declare/help-yourself.js";
 import { declareLook } from "./declare/look.js";
 import { declareProject } from "./declare/project.js";
+import { declarePullRequests } from "./declare/pull-request.js";
 import { declareRun } from "./declare/run.js";
+import { declareWorkflow } from "./declare/workflow.js";
 import type { Output } from "./output.js";
 
 /** null: help was asked for and has been printed. */
@@ -40,12 +42,14 @@ function declare(choose: Choose, out: Output): Command {
   declareLook(program, choose);
   declareBoard(program, choose);
   declareProject(program, choose);
+  declareWorkflow(program, choose);
+  declarePullRequests(program, choose);
   for (const command of program.commands) command.helpCommand(false);
   return program;
 }
 
 /** Described, but not in this version: saying so is better than "unknown command". */
-const notYet = new Set("workflow answer pr search observe export serve worker store mcp completion".split(" "));
+const notYet = new Set("serve worker store mcp completion".split(" "));
 
 function toUsageError(error: CommanderError, args: readonly string[]): UserError {
   const [first = ""] = args;

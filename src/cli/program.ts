@@ -47,10 +47,23 @@ async function run(args: readonly string[], { cwd, env, out }: Surroundings): Pr
 /** What people run again and again does not wait for the parser of all the others. */
 function quickly(args: readonly string[]): Chosen | null {
   const [command, ...flags] = args;
+  if (command === "workflow") return quickWorkflow(flags);
   if (command !== "status" || flags.some((flag) => flag !== "--json")) return null;
   const json = flags.length > 0;
   return {
     action: async (context) => (await import("./commands/status.js")).showStatus(context, { json }),
+    external: 1,
+  };
+}
+
+/** Editors check a file each time it is saved. */
+function quickWorkflow([verb, what, ...flags]: readonly string[]): Chosen | null {
+  if (verb !== "validate" || what === undefined || what.startsWith("-")) return null;
+  if (flags.some((flag) => flag !== "--json")) return null;
+  const json = flags.length > 0;
+  return {
+    action: async (context) =>
+      (await import("./commands/workflow-validate.js")).validateWorkflow(context, what, { json }),
     external: 1,
   };
 }

@@ -30,7 +30,11 @@ export async function situationOf(app: App, run: StoredRun, driven = true): Prom
     draining: state !== null && (state.draining || state.stopping),
     stopping: state?.stopping ?? false,
     driven,
-    issues: [...(await Promise.all(issues)), ...(await triggerRow(store, run, { state, machines }))],
+    issues: [
+      ...(await Promise.all(issues)),
+      ...(await triggerRow(store, run, { state, machines })),
+      ...(await workflowRow(store, run)),
+    ],
   };
 }
 
@@ -59,6 +63,39 @@ async function triggerRow(
       finishedAt: null,
       costUsd: life.usage.usd === 0 ? null : life.usage.usd,
       waitingFor: waitOf(machine),
+    },
+  ];
+}
+
+/** What of a workflow's state is told here. */
+interface Stages {
+  readonly startedAt: number;
+  readonly usage: { readonly usd: number };
+  readonly tokens: readonly { readonly stage: string; readonly phase: string; readonly attempt: number }[];
+}
+
+/** A run that is a workflow has one row: the stages it is at. */
+async function workflowRow(store: Store, { runId, projectId, options }: StoredRun): Promise<IssueSituation[]> {
+  if (options.workflow === undefined) return [];
+  const machine = (await store.machines(runId)).findLast(({ kind }) => kind === "run");
+  if (machine === undefined) return [];
+  const { tokens, startedAt, usage } = machine.state as Stages;
+  const open = await store.findings({ projectId, issueId: runId, all: false });
+  const asked = tokens.filter(({ phase }) => phase === "asking").map(({ stage }) => `an answer to ${stage}`);
+  return [
+    {
+      issueId: "_run",
+      trigger: options.workflow.name,
+      phase: tokens.map(({ stage }) => stage).join(", ") || "ending",
+      status: "running",
+      attempt: tokens[0]?.attempt ?? 0,
+      maxAttempts: 0,
+      openFindings: open.map(({ priority }) => priority),
+      sessionId: null,
+      startedAt,
+      finishedAt: null,
+      costUsd: usage.usd === 0 ? null : usage.usd,
+      waitingFor: asked.join(", ") || null,
     },
   ];
 }

@@ -131,6 +131,13 @@ export type ReportBody =
       readonly behind: string | null;
     }
   | {
+      readonly type: "pull-request-opened";
+      readonly number: number;
+      readonly url: string;
+      readonly branch: string;
+      readonly commit: string;
+    }
+  | {
       readonly type: "issue-finished";
       readonly status: IssueStatus;
       readonly message: string;
@@ -164,6 +171,30 @@ export type ReportBody =
       readonly result: "pass" | "fail";
       readonly reason: string | null;
     }
+  /** A workflow, of its own or of an issue. */
+  | { readonly type: "workflow-started"; readonly name: string; readonly goal: string | null }
+  | {
+      readonly type: "workflow-finished";
+      readonly name: string;
+      readonly status: "success" | "fail" | "cancelled";
+      /** null with success. */
+      readonly reason: string | null;
+      /** The stage that the ending is about. */
+      readonly stage: string | null;
+    }
+  | { readonly type: "stage-started"; readonly stage: string; readonly visit: number; readonly attempt: number }
+  | {
+      readonly type: "stage-ended";
+      readonly stage: string;
+      readonly visit: number;
+      readonly outcome: string;
+      /** Executions of the visit. */
+      readonly attempts: number;
+      readonly seconds: number;
+      readonly usage: Usage | null;
+      readonly reason: string | null;
+    }
+  | { readonly type: "edge-taken"; readonly from: string; readonly to: string }
   | { readonly type: "escalated"; readonly reason: string; readonly dossier: string | null }
   | { readonly type: "waiting"; readonly for: string; readonly until: number | null }
   | { readonly type: "log"; readonly level: "info" | "warn" | "error"; readonly text: string };

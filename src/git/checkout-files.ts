@@ -1,17 +1,20 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, lstatSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { codeOf } from "../lib/errors.js";
 import type { Checkout } from "./checkout-git.js";
 import type { CheckoutTemplate } from "./checkout-template.js";
 import { resolveHead } from "./head.js";
+import type { Mirror } from "./mirror-refs.js";
 import { removeTree } from "./remove-tree.js";
+import { putText, removeIfThere, textOf } from "./small-files.js";
 
 /**
  * The files of a checkout's git folder that are Ratchet's to say. There are a dozen, all tiny, and they are looked at
  * before every command: reading them at once is many times faster than a dozen trips through the thread pool.
  */
 export interface NewGitDir {
+  readonly mirror: Mirror;
   readonly path: string;
   readonly gitDir: string;
   readonly branch: string | null;
@@ -23,22 +26,22 @@ export interface NewGitDir {
 
 /** Made aside and renamed: a git folder is there whole or not at all. */
 export async function makeGitDir(template: CheckoutTemplate, options: NewGitDir): Promise<void> {
-  const { gitDir, path, branch, commit, base, shallow } = options;
+  const { mirror, gitDir, path, branch, commit, base, shallow } = options;
   const aside = join(dirname(gitDir), `.new-${process.pid}-${randomBytes(6).toString("hex")}`);
-  for (const folder of ["ratchet", "objects/info", "objects/pack", "refs/heads/ratchet", "info"]) {
-    mkdirSync(join(aside, folder), { recursive: true, mode: 0o700 });
+  // No more than git asks for: it makes the other folders when it needs them.
+  for (const folder of ["", "ratchet", "objects", "objects/info", "refs", "info"]) {
+    mkdirSync(join(aside, folder), { mode: 0o700 });
   }
-  const put = (name: string, text: string) => {
-    mkdirSync(dirname(join(aside, name)), { recursive: true });
-    writeFileSync(join(aside, name), text, { mode: 0o600 });
-  };
+  const put = (name: string, text: string) => writeFileSync(join(aside, name), text, { mode: 0o600 });
   put("ratchet/checkout.json", JSON.stringify({ path, branch, baseSha: base }));
   // From here on whatever is at the path is ours, until `ready` says that it is whole.
   put("ratchet/begun", "");
-  put("packed-refs", template.packedRefs);
+  put("packed-refs", template.packedRefs + (branch === null ? "" : `${commit} refs/heads/${branch}\n`));
   put("config", template.config);
+  put("objects/info/alternates", alternatesOf(mirror));
   put("HEAD", branch === null ? `${commit}\n` : `ref: refs/heads/${branch}\n`);
-  if (branch !== null) put(`refs/heads/${branch}`, `${commit}\n`);
+  if (template.exclude !== "") put("info/exclude", template.exclude);
+  if (template.attributes !== "") put("info/attributes", template.attributes);
   if (shallow !== "") put("shallow", shallow);
   try {
     renameSync(aside, gitDir);
@@ -55,9 +58,9 @@ export async function repairFiles(checkout: Checkout, template: CheckoutTemplate
   putText(join(gitDir, "config"), template.config);
   putText(join(gitDir, "info", "exclude"), template.exclude + copies);
   putText(join(gitDir, "info", "attributes"), template.attributes);
-  putText(join(gitDir, "objects", "info", "alternates"), `${join(mirror.path, "objects")}\n`);
+  putText(join(gitDir, "objects", "info", "alternates"), alternatesOf(mirror));
   for (const name of ["config.worktree", "hooks", "info/grafts", "info/sparse-checkout"]) {
-    rmSync(join(gitDir, name), { recursive: true, force: true });
+    removeIfThere(join(gitDir, name));
   }
   await repairHead(checkout);
   if (existsSync(checkout.path)) repairLink(checkout);
@@ -86,19 +89,18 @@ function repairLink({ path, gitDir }: Checkout): void {
   if (textOf(link) !== text) writeFileSync(link, text);
 }
 
-function textOf(path: string): string | null {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR", "EISDIR"].includes(codeOf(error) ?? "")) return null;
-    throw error;
-  }
+function alternatesOf(mirror: Mirror): string {
+  return `${join(mirror.path, "objects")}\n`;
 }
 
-function putText(path: string, text: string): void {
-  if ((textOf(path) ?? "") === text) return;
-  mkdirSync(dirname(path), { recursive: true });
-  const aside = `${path}.${process.pid}-${randomBytes(4).toString("hex")}`;
-  writeFileSync(aside, text, { mode: 0o600 });
-  renameSync(aside, path);
+/** A file that only says that something is so, made without a new file: the disk is asked for nothing but its name. */
+export function setMark(gitDir: string, name: string): void {
+  const mark = join(gitDir, "ratchet", name);
+  if (existsSync(mark)) return;
+  try {
+    linkSync(join(gitDir, "ratchet", "begun"), mark);
+  } catch {
+    // No such file in a folder of an older Ratchet, or no links on this disk.
+    writeFileSync(mark, "");
+  }
 }

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { copyFile, rename } from "node:fs/promises";
+import { copyFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { type GitOptions, type GitOutput, git } from "./git.js";
 import type { Mirror } from "./mirror-refs.js";
@@ -26,8 +26,8 @@ export function ownIndex({ gitDir }: Checkout): string {
 /** The agent's index becomes ours: nothing staged, no flags. */
 export async function adoptIndex(checkout: Checkout): Promise<void> {
   const aside = join(checkout.gitDir, `ratchet-index.${randomBytes(4).toString("hex")}`);
-  await copyFile(ownIndex(checkout), aside);
-  await rename(aside, join(checkout.gitDir, "index"));
+  copyFileSync(ownIndex(checkout), aside);
+  renameSync(aside, join(checkout.gitDir, "index"));
 }
 
 /**

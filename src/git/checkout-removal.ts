@@ -1,13 +1,14 @@
 import { randomBytes } from "node:crypto";
-import { readdir, rename, rm, writeFile } from "node:fs/promises";
+import { existsSync, readdirSync, renameSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { codeOf } from "../lib/errors.js";
 import { exists } from "../lib/files.js";
 import { reapLeftovers } from "../lib/process/stop.js";
+import { setMark } from "./checkout-files.js";
 import { type Checkout, cookieOf } from "./checkout-git.js";
 import type { Mirror } from "./mirror-refs.js";
 import { giveToPool } from "./pool.js";
 import { openTrash, removeTree, removeTreeAs } from "./remove-tree.js";
+import { removeIfThere } from "./small-files.js";
 
 /**
  * How a checkout goes: by renames alone, so that neither folder is ever found in half and nobody waits for files to be
@@ -26,7 +27,7 @@ export function noteOf(path: string): string {
 
 /** Both folders go. Parking comes before, and is the caller's. */
 export async function removeCheckout(checkout: Checkout): Promise<void> {
-  await writeFile(join(checkout.gitDir, "ratchet", "removing"), "");
+  setMark(checkout.gitDir, "removing");
   await giveToPool(checkout);
   await removeFolders(checkout);
 }
@@ -46,20 +47,17 @@ async function removeFolders({ mirror, path, gitDir }: Place): Promise<void> {
   const trash = await openTrash(mirror);
   // On another disk, or gone already.
   if (!(await trash.take(path))) await removeTreeAs({ RATCHET_TURN: cookieOf(gitDir) }, path);
-  for (const note of await notesOf(path)) await rm(note, { force: true });
+  for (const note of notesOf(path)) removeIfThere(note);
   if (!(await trash.take(gitDir))) await removeTree(gitDir);
   await trash.empty();
 }
 
 /** The note, and what a writer that was killed left beside it. */
-async function notesOf(path: string): Promise<string[]> {
+function notesOf(path: string): string[] {
   const note = noteOf(path);
   const beside = (name: string) =>
     name.startsWith(basename(note)) && /^\.\d+-[0-9a-f]+$/.test(name.slice(basename(note).length));
-  const names = await readdir(dirname(note)).catch((error: unknown) => {
-    if (codeOf(error) === "ENOENT") return [];
-    throw error;
-  });
+  const names = existsSync(dirname(note)) ? readdirSync(dirname(note)) : [];
   return [note, ...names.filter(beside).map((name) => join(dirname(note), name))];
 }
 
@@ -70,10 +68,7 @@ export async function clearPlace(place: Place): Promise<void> {
   if (halfMade) await reapLeftovers(cookieOf(gitDir));
   const begun = halfMade && (await exists(join(gitDir, "ratchet", "begun")));
   if (begun) return await removeFolders(place);
-  const found = await readdir(path).catch((error: unknown) => {
-    if (codeOf(error) === "ENOENT") return [];
-    throw error;
-  });
-  if (found.length > 0) await rename(path, `${path}.aside-${randomBytes(4).toString("hex")}`);
+  const found = existsSync(path) ? readdirSync(path) : [];
+  if (found.length > 0) renameSync(path, `${path}.aside-${randomBytes(4).toString("hex")}`);
   if (halfMade) await removeFolders(place);
 }

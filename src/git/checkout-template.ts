@@ -23,8 +23,20 @@ export async function writeTemplate(mirror: Mirror, template: CheckoutTemplate):
   await writeIfChanged(templateFile(mirror), JSON.stringify(template));
 }
 
+const known = new Map<string, { readonly text: string; readonly template: CheckoutTemplate }>();
+
+/** Asked for before every look at a checkout, and hardly ever another than the time before. */
 export async function readTemplate(mirror: Mirror): Promise<CheckoutTemplate> {
-  const read: unknown = JSON.parse(readFileSync(templateFile(mirror), "utf8"));
+  const text = readFileSync(templateFile(mirror), "utf8");
+  const before = known.get(mirror.path);
+  if (before?.text === text) return before.template;
+  const template = parseTemplate(text);
+  known.set(mirror.path, { text, template });
+  return template;
+}
+
+function parseTemplate(text: string): CheckoutTemplate {
+  const read: unknown = JSON.parse(text);
   const part = (name: string) => {
     const value =
       typeof read === "object" && read !== null ? Object.entries(read).find(([key]) => key === name)?.[1] : null;

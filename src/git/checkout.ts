@@ -1,18 +1,19 @@
 import { createHash } from "node:crypto";
-import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdirSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { ExternalError } from "../lib/errors.js";
 import { exists, readJson } from "../lib/files.js";
 import { safeName } from "../lib/home.js";
 import { reapLeftovers } from "../lib/process/stop.js";
-import { makeGitDir, repairFiles } from "./checkout-files.js";
+import { makeGitDir, repairFiles, setMark } from "./checkout-files.js";
 import { adoptIndex, type Checkout, cookieOf, gitIn, ownIndex } from "./checkout-git.js";
 import { clearPlace, finishRemoval, noteOf } from "./checkout-removal.js";
 import { readTemplate } from "./checkout-template.js";
 import { type CopyOptions, copyIntoCheckout } from "./copy.js";
 import type { Mirror } from "./mirror-refs.js";
 import { keepForPool, takeFromPool } from "./pool.js";
-import { readOr, writeIfChanged } from "./small-files.js";
+import { readOr, removeIfThere, writeIfChanged } from "./small-files.js";
 
 export interface CheckoutOptions {
   readonly path: string;
@@ -36,7 +37,8 @@ export async function openCheckout(mirror: Mirror, options: CheckoutOptions): Pr
   const template = await readTemplate(mirror);
   if (!ready) {
     await clearPlace({ mirror, path, gitDir });
-    await makeGitDir(template, { ...options, path, gitDir, shallow: await readOr(join(mirror.path, "shallow")) });
+    const shallow = await readOr(join(mirror.path, "shallow"));
+    await makeGitDir(template, { ...options, mirror, path, gitDir, shallow });
   }
   await writeIfChanged(noteOf(path), JSON.stringify({ mirror: mirror.path, repoPath: mirror.repoPath }));
   const checkout = await readCheckout(mirror, path);
@@ -45,15 +47,17 @@ export async function openCheckout(mirror: Mirror, options: CheckoutOptions): Pr
     await repairFiles(checkout, template);
     return { checkout, fresh: false, from: "worktree" };
   }
-  if (ready) await reapLeftovers(cookieOf(gitDir));
-  await writeFile(filling, "");
-  await mkdir(path, { recursive: true, mode: 0o700 });
+  if (ready) {
+    await reapLeftovers(cookieOf(gitDir));
+    setMark(gitDir, "filling");
+  }
+  mkdirSync(path, { recursive: true, mode: 0o700 });
   await repairFiles(checkout, template);
   if (ready || !(await takeFromPool(checkout, template))) await putFiles(checkout);
   await adoptIndex(checkout);
   await keepForPool(checkout, template);
-  await writeFile(join(gitDir, "ratchet", "ready"), "");
-  await rm(filling, { force: true });
+  setMark(gitDir, "ready");
+  removeIfThere(filling);
   return { checkout, fresh: !ready, from: ready ? "branch" : "new" };
 }
 
@@ -114,16 +118,15 @@ export async function repairCheckout(checkout: Checkout): Promise<void> {
 
 /** The files of HEAD in an empty folder, and our index. */
 async function putFiles(checkout: Checkout): Promise<void> {
-  await rm(join(checkout.gitDir, "ratchet", "used"), { force: true });
+  removeIfThere(join(checkout.gitDir, "ratchet", "used"));
   // Nobody but us uses this index, and whoever of us held its lock is gone.
-  for (const file of [ownIndex(checkout), `${ownIndex(checkout)}.lock`]) await rm(file, { force: true });
+  for (const file of [ownIndex(checkout), `${ownIndex(checkout)}.lock`]) removeIfThere(file);
   await gitIn(checkout, ["read-tree", "--reset", "-u", "HEAD"], { own: true });
 }
 
 /** Work in it has been looked at: its set-up is done. */
 export async function markUsed({ gitDir }: Checkout): Promise<void> {
-  const mark = join(gitDir, "ratchet", "used");
-  if (!(await exists(mark))) await writeFile(mark, "");
+  setMark(gitDir, "used");
 }
 
 export async function wasUsed({ gitDir }: Checkout): Promise<boolean> {

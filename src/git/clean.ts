@@ -2,6 +2,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findCheckout } from "./checkout.js";
 import { type Checkout, gitIn } from "./checkout-git.js";
+import { isProvenClean, lookAtFiles, rememberClean } from "./clean-proof.js";
 import { resolveHead } from "./head.js";
 import { parkCheckout } from "./parking.js";
 import { dropOperations, readChanges, resetFiles, unfinishedOperations } from "./status.js";
@@ -21,8 +22,13 @@ export async function discardAt(checkout: Checkout, commit: string): Promise<rea
   const head = await resolveHead(checkout.gitDir);
   const moved = head !== commit;
   const started = await unfinishedOperations(checkout);
+  if (!moved && started.length === 0 && isProvenClean(checkout.path, commit)) return [];
+  const before = lookAtFiles(checkout.path);
   const changes = moved && checkout.branch === null ? [] : await readChanges(checkout, commit);
-  if (!moved && started.length === 0 && changes.length === 0) return [];
+  if (!moved && started.length === 0 && changes.length === 0) {
+    rememberClean(checkout.path, commit, before);
+    return [];
+  }
   if (moved && checkout.branch !== null) await parkCheckout(checkout);
   if (moved) await moveHead(checkout, commit);
   await dropOperations(checkout);

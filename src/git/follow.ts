@@ -1,10 +1,10 @@
-import { readdir, readFile, rm } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf, Refusal } from "../lib/errors.js";
 import { GitError, git } from "./git.js";
 import { fetchIntoUser, isAncestor, type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
 import { commonDirOf } from "./repository.js";
-import { readOr, writeIfChanged } from "./small-files.js";
+import { readOr, removeIfThere, writeIfChanged } from "./small-files.js";
 import { followedRef, landedRef, markGiven, readLine, tipOf } from "./tip.js";
 
 /**
@@ -67,7 +67,7 @@ async function moveBranch(mirror: Mirror, target: string, commit: string): Promi
 async function noteBehind({ path, repoPath }: Mirror, target: string, said: string | null): Promise<void> {
   const file = noteFile(path, target);
   try {
-    if (said === null) return await rm(file, { force: true });
+    if (said === null) return removeIfThere(file);
     const [ours, theirs] = await Promise.all([
       readRefs(path, [landedRef(target)]),
       readRefs(repoPath, [branchRef(target)]),

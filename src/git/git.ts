@@ -96,9 +96,12 @@ export interface ToolOptions extends Omit<ProgramOptions, "env"> {
 
 let shells: SmallShells | null = null;
 
+/** More at once than this are slower on every machine that one person works on, and each takes a shell. */
+const shellsAtMost = 8;
+
 /** For a process that will run many git commands: from now on small shells start them. The environment is that of now. */
 export function startGitBySmallShells(): void {
-  shells ??= new SmallShells(gitEnvironment());
+  shells ??= new SmallShells(gitEnvironment(), shellsAtMost);
 }
 
 /** git, or what removes its folders, to its end. */

@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { codeOf } from "../lib/errors.js";
 import { exists } from "../lib/files.js";
@@ -54,6 +54,7 @@ async function readLoose(gitDir: string, name: string, found: Map<string, string
 }
 
 function entriesOf(folder: string): string[] {
+  if (!existsSync(folder)) return [];
   try {
     return readdirSync(folder);
   } catch (error) {

@@ -1,4 +1,5 @@
 import { safeName } from "../lib/home.js";
+import { rememberContained } from "./ancestry.js";
 import { attachCopies, findCheckout, hasCheckout, openCheckout } from "./checkout.js";
 import { removeCheckout } from "./checkout-removal.js";
 import { discardAt } from "./clean.js";
@@ -51,7 +52,9 @@ async function proposeHead(mirror: Mirror, tip: string, head: string): Promise<P
   const [tree = "", ...range] = (await gitText(mirror.path, ["rev-parse", `${head}^{tree}`, `${tip}...${head}`])).split(
     "\n",
   );
-  return range.includes(`^${tip}`) ? { type: "proposed", tip, commit: head, tree, merged: false } : null;
+  const contains = range.includes(`^${tip}`);
+  if (contains) rememberContained(head, [tip]);
+  return contains ? { type: "proposed", tip, commit: head, tree, merged: false } : null;
 }
 
 /** Line and branch conflict with each other: only work that has merged both can land. */
@@ -74,6 +77,7 @@ async function proposeMerge(
   const text = `Merge ${message.issue}: ${title}\n\nRatchet-Issue: ${message.issue}\nRatchet-Run: ${message.run}\n`;
   const args = ["commit-tree", merge.tree, "-p", tip, "-p", head];
   const commit = await gitText(mirror.path, args, { env: asAuthor(identity), input: text });
+  rememberContained(commit, [tip, head]);
   // Kept alive while it is judged; the next proposal of the issue takes its place.
   await updateRefs(mirror.path, [{ ref: proposedRef(message.issue), to: commit }]);
   return { type: "proposed", tip, commit, tree: merge.tree, merged: true };

@@ -12,10 +12,22 @@ export interface LinkRange {
   readonly reviewBase?: string;
 }
 
+/** Ranges of which a walk over all commits has shown that none makes a link. Commits do not change; the newest are kept. */
+const linkless = new Set<string>();
+const linklessKept = 1000;
+
+export function rememberLinkless(base: string, head: string): void {
+  linkless.add(`${base}..${head}`);
+  for (const oldest of linkless) {
+    if (linkless.size <= linklessKept) return;
+    linkless.delete(oldest);
+  }
+}
+
 /** Those of `head` that neither `base` nor `reviewBase` has. Paths are bytes. Usually one git process, or none. */
 export async function bareLinks(checkout: Checkout, range: LinkRange): Promise<readonly Buffer[]> {
   const { base, head, reviewBase = base } = range;
-  if (head === base) return [];
+  if (head === base || linkless.has(`${base}..${head}`)) return [];
   const added = await addedLinks(checkout, base, head);
   if (added.length === 0) return [];
   const [submodules, sinceReview] = await Promise.all([

@@ -1,6 +1,8 @@
+import { isKnownInside } from "./ancestry.js";
 import { GitError, git } from "./git.js";
 import { readRefFiles } from "./head.js";
 import { commonDirOf } from "./repository.js";
+import { looseTree } from "./tree-of.js";
 
 /**
  * The private bare mirror of the user's repository. Nothing of an agent's reaches it but objects: every checkout has a
@@ -87,12 +89,13 @@ function instruction({ ref, to, from }: RefChange): string {
 }
 
 export async function isAncestor(cwd: string, ancestor: string, descendant: string): Promise<boolean> {
-  if (ancestor === descendant) return true;
+  if (isKnownInside(ancestor, descendant)) return true;
   const output = await git(cwd, ["merge-base", "--is-ancestor", ancestor, descendant], { okCodes: [1] });
   return output.code === 0;
 }
 
 export async function hasCommit(cwd: string, commit: string): Promise<boolean> {
+  if (looseTree(cwd, commit) !== null) return true;
   const output = await git(cwd, ["cat-file", "-e", `${commit}^{commit}`], { okCodes: [1, 128] });
   return output.code === 0;
 }

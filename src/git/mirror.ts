@@ -123,12 +123,18 @@ async function refreshMirror(mirror: Mirror): Promise<void> {
   await fetchFromUser(mirror, userRefs, ["--prune"]);
   const template: CheckoutTemplate = {
     config: settings.checkout,
-    exclude: await readOr(join(commonDir, "info", "exclude")),
+    exclude: withoutComments(await readOr(join(commonDir, "info", "exclude"))),
     attributes: await readOr(join(commonDir, "info", "attributes")),
     packedRefs: await refsForCheckouts(mirror),
     conversion: await readConversion(entries),
   };
   await writeTemplate(mirror, template);
+}
+
+/** What git wrote there itself says nothing, and then no checkout needs the file. */
+function withoutComments(text: string): string {
+  const lines = text.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("#"));
+  return lines.map((line) => `${line}\n`).join("");
 }
 
 async function refsForCheckouts(mirror: Mirror): Promise<string> {

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { linkSync, mkdirSync, readdirSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, readdirSync } from "node:fs";
 import { copyFile, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { codeOf } from "../lib/errors.js";
@@ -26,12 +26,7 @@ export async function shareObjects({ mirror, gitDir }: Checkout): Promise<void> 
 }
 
 async function names(folder: string): Promise<string[]> {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return [];
-    throw error;
-  }
+  return existsSync(folder) ? readdirSync(folder) : [];
 }
 
 async function share(from: string, to: string): Promise<void> {

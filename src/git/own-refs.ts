@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Checkout, gitIn } from "./checkout-git.js";
 import { readTemplate } from "./checkout-template.js";
 import { GitError } from "./git.js";
-import { readRefFiles } from "./head.js";
+import { readRefFiles, resolveHead } from "./head.js";
 import { readOr } from "./small-files.js";
 
 /** The refs of a checkout that are neither the issue's branch nor what it started with: an agent's branches, tags, stash. */
@@ -35,11 +35,10 @@ const pseudoRefs = [
 export async function commitsToKeep(checkout: Checkout, head: string): Promise<readonly string[]> {
   const { gitDir, branch } = checkout;
   const texts = await Promise.all(
-    [...pseudoRefs, `refs/heads/${branch}`, "logs/refs/stash", ...(await todoFiles(gitDir))].map((name) =>
-      readOr(join(gitDir, name)),
-    ),
+    [...pseudoRefs, "logs/refs/stash", ...(await todoFiles(gitDir))].map((name) => readOr(join(gitDir, name))),
   );
-  const named = [...(await ownRefs(checkout)), ...texts].flatMap(
+  const own = (await resolveHead(gitDir, `refs/heads/${branch}`)) ?? "";
+  const named = [...(await ownRefs(checkout)), own, ...texts].flatMap(
     (text) => text.match(/\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b/g) ?? [],
   );
   const candidates = [...new Set(named)];

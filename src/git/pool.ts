@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
-import { link, mkdir, open, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { closeSync, existsSync, openSync, readdirSync, readSync } from "node:fs";
+import { link, mkdir, readdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf, ExternalError } from "../lib/errors.js";
 import { readJson } from "../lib/files.js";
@@ -11,6 +12,7 @@ import { resolveHead } from "./head.js";
 import { attributesFile, bytesOf, keepTracked, parseTracked, type Tracked } from "./keep-tracked.js";
 import type { Mirror } from "./mirror-refs.js";
 import { moved, openTrash, removeTree, type Trash } from "./remove-tree.js";
+import { removeIfThere } from "./small-files.js";
 
 /**
  * In a large repository the files of a removed checkout are kept for the next one, which then writes only those that
@@ -43,8 +45,8 @@ function conversionOf({ config, attributes, conversion }: CheckoutTemplate): str
 /** Remembers the index of a folder that was filled just now. It must be called before anybody works in the folder. */
 export async function keepForPool(checkout: Checkout, template: CheckoutTemplate): Promise<void> {
   const folder = filledFolder(checkout);
-  await rm(folder, { recursive: true, force: true });
-  if (!canSeeOccupants || (await countEntries(ownIndex(checkout))) < worthwhileFiles) return;
+  removeIfThere(folder);
+  if (!canSeeOccupants || countEntries(ownIndex(checkout)) < worthwhileFiles) return;
   await mkdir(folder, { mode: 0o700 });
   // Git replaces an index, it never writes into one: this name keeps the old one, with its time, which counts.
   await link(ownIndex(checkout), join(folder, "index"));
@@ -53,21 +55,22 @@ export async function keepForPool(checkout: Checkout, template: CheckoutTemplate
 }
 
 /** From the header of an index. */
-async function countEntries(index: string): Promise<number> {
-  const file = await open(index, "r");
+function countEntries(index: string): number {
+  const file = openSync(index, "r");
   try {
     const header = Buffer.alloc(12);
-    await file.read(header, 0, 12, 0);
+    readSync(file, header, 0, 12, 0);
     return header.readUInt32BE(8);
   } finally {
-    await file.close();
+    closeSync(file);
   }
 }
 
 /** The files go to the pool by renames; nothing is looked at. False: they stay where they are. */
 export async function giveToPool(checkout: Checkout): Promise<boolean> {
   const [pool, filled] = [poolOf(checkout.mirror), filledFolder(checkout)];
-  if ((await readAbout(filled)) === null || (await entriesOf(pool)).length >= entriesKept) return false;
+  if (!existsSync(filled) || (await readAbout(filled)) === null || (await entriesOf(pool)).length >= entriesKept)
+    return false;
   await mkdir(pool, { recursive: true, mode: 0o700 });
   const mark = randomBytes(6).toString("hex");
   const aside = join(pool, `.new-${process.pid}-${mark}`);
@@ -91,13 +94,9 @@ async function readAbout(folder: string): Promise<About | null> {
 
 /** Newest first: they differ least from what is wanted. */
 async function entriesOf(pool: string): Promise<string[]> {
-  try {
-    const names = (await readdir(pool)).filter((name) => !name.startsWith("."));
-    return names.sort().reverse();
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return [];
-    throw error;
-  }
+  if (!existsSync(pool)) return [];
+  const names = readdirSync(pool).filter((name) => !name.startsWith("."));
+  return names.sort().reverse();
 }
 
 /**

@@ -1,6 +1,5 @@
-import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdir, rename } from "node:fs/promises";
+import { mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { codeOf, ExternalError } from "../lib/errors.js";
 import { runTool } from "./git.js";
@@ -36,14 +35,14 @@ export async function openTrash(mirror: Mirror): Promise<Trash> {
   const [folder, mark] = [join(mirror.path, "checkouts"), randomBytes(6).toString("hex")];
   // Not swept while we live.
   const filling = join(folder, `.new-${process.pid}-${mark}`);
-  await mkdir(filling, { recursive: true, mode: 0o700 });
+  mkdirSync(filling, { recursive: true, mode: 0o700 });
   let count = 0;
   return {
     take: async (path) => await moved(path, join(filling, String(count++))),
     empty: async () => {
       const gone = join(folder, `.gone-${mark}`);
-      await rename(filling, gone);
-      removeUnseen(gone);
+      renameSync(filling, gone);
+      void removeUnseen(gone);
     },
   };
 }
@@ -51,7 +50,7 @@ export async function openTrash(mirror: Mirror): Promise<Trash> {
 /** Whether the rename happened. */
 export async function moved(from: string | Buffer, to: string | Buffer): Promise<boolean> {
   try {
-    await rename(from, to);
+    renameSync(from, to);
     return true;
   } catch (error) {
     if (["ENOENT", "ENOTDIR", "EXDEV", "EACCES", "EPERM"].includes(codeOf(error) ?? "")) return false;
@@ -59,11 +58,24 @@ export async function moved(from: string | Buffer, to: string | Buffer): Promise
   }
 }
 
+/** How many folders one program removes. */
+const atOnce = 50;
+const leaving: string[] = [];
+let removing = false;
+
 /**
- * Nobody waits for it but the end of our process, so that nothing runs on behind a user's back; killed, it goes on. What
- * it cannot remove, and what it is not even started for, is left to the next sweep.
+ * Nobody waits for it but the end of our process, so that nothing runs on behind a user's back; killed, it goes on. One
+ * program at a time: what comes meanwhile goes together. What it cannot remove, and what it is not even started for, is
+ * left to the next sweep.
  */
-function removeUnseen(path: string): void {
-  const child = spawn("rm", ["-rf", "--", path], { cwd: "/", detached: true, stdio: "ignore" });
-  child.on("error", () => undefined);
+async function removeUnseen(path: string): Promise<void> {
+  leaving.push(path);
+  if (removing) return;
+  removing = true;
+  while (leaving.length > 0) {
+    const paths = leaving.splice(0, atOnce);
+    // That it cannot be started is no reason to fail: see above.
+    await runTool("rm", ["-rf", "--", ...paths], { cwd: "/" }).catch(() => undefined);
+  }
+  removing = false;
 }

@@ -1,23 +1,44 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { codeOf } from "../lib/errors.js";
+import { isMissing } from "../lib/files.js";
 
-/** The file's text, "" when there is no such file. At once: a trip through the thread pool costs more than the file. */
-export async function readOr(path: string): Promise<string> {
+/** The file's text, null when there is no such file. At once: a trip through the thread pool costs more than the file. */
+export function textOf(path: string): string | null {
+  if (isMissing(path)) return null;
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    if (["ENOENT", "ENOTDIR", "EISDIR"].includes(codeOf(error) ?? "")) return "";
+    if (["ENOENT", "ENOTDIR", "EISDIR"].includes(codeOf(error) ?? "")) return null;
     throw error;
   }
 }
 
-/** Readers see the old text or the new one, never half of it. */
-export async function writeIfChanged(path: string, text: string): Promise<void> {
-  if ((await readOr(path)) === text) return;
-  mkdirSync(dirname(path), { recursive: true });
+/** "" when there is no such file. */
+export async function readOr(path: string): Promise<string> {
+  return textOf(path) ?? "";
+}
+
+/** Readers see the old text or the new one, never half of it. Nothing to say and no file are the same. */
+export function putText(path: string, text: string): void {
+  if ((textOf(path) ?? "") === text) return;
   const aside = `${path}.${process.pid}-${randomBytes(4).toString("hex")}`;
-  writeFileSync(aside, text, { mode: 0o600 });
+  try {
+    writeFileSync(aside, text, { mode: 0o600 });
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(aside, text, { mode: 0o600 });
+  }
   renameSync(aside, path);
+}
+
+export async function writeIfChanged(path: string, text: string): Promise<void> {
+  putText(path, text);
+}
+
+/** Whatever is there, a link that leads nowhere too. */
+export function removeIfThere(path: string): void {
+  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) rmSync(path, { recursive: true, force: true });
 }

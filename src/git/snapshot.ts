@@ -2,10 +2,11 @@ import { copyFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { findCheckout, markUsed } from "./checkout.js";
 import { type Checkout, gitIn, ownIndex } from "./checkout-git.js";
+import { lookAtFiles, rememberClean } from "./clean-proof.js";
 import { git } from "./git.js";
 import { matchesAny } from "./glob.js";
 import { resolveHead } from "./head.js";
-import { bareLinks } from "./links.js";
+import { bareLinks, rememberLinkless } from "./links.js";
 import { isAncestor, type Mirror, updateRefs } from "./mirror-refs.js";
 import { shareObjects } from "./objects.js";
 import { type Change, readChanges, unfinishedOperations, writeFilesTree } from "./status.js";
@@ -41,15 +42,17 @@ const shownPaths = 50;
 export async function snapshot(path: string, options: SnapshotOptions): Promise<Snapshot> {
   const checkout = await findCheckout(path);
   const head = (await resolveHead(checkout.gitDir)) ?? checkout.baseSha;
-  const [changes, started, history, named, links] = await Promise.all([
+  const before = lookAtFiles(checkout.path);
+  const [changes, started, history, named] = await Promise.all([
     readChanges(checkout, head),
     unfinishedOperations(checkout),
     readHistory(checkout, { ...options, head }),
     isInTarget(checkout, options),
-    bareLinks(checkout, { ...options, head }),
     shareBranch(checkout, head),
     markUsed(checkout),
   ]);
+  if (changes.length === 0) rememberClean(checkout.path, head, before);
+  const links = await bareLinks(checkout, { ...options, head });
   const dirty = [
     ...started.map((what) => `(${what} is in progress)`),
     ...links.map((path) => `${path.toString("utf8")} (a repository of its own, committed only as a link)`),
@@ -112,13 +115,15 @@ async function readHistory(checkout: Checkout, options: SnapshotOptions & { read
     const tree = await gitIn(checkout, ["rev-parse", `${head}^{tree}`]);
     return { tree: tree.stdout.toString().trim(), commits: 0, docsOnly: false, containsBase: true };
   }
-  const range = ["--boundary", "--cc", "--name-only", "--no-renames", "--no-ext-diff", `${base}..${head}`];
-  const output = await gitIn(checkout, ["log", "-z", "--format=%x01%m%H %T", ...range]);
+  const range = ["--boundary", "--cc", "--raw", "--no-renames", "--no-ext-diff", `${base}..${head}`];
+  const output = await gitIn(checkout, ["log", "-z", "--format=commit %m%H %T", ...range]);
   const entries = parseLog(output.stdout.toString("utf8"));
   const newest = entries.find(({ id }) => id === head);
   const tree = newest?.tree ?? (await gitIn(checkout, ["rev-parse", `${head}^{tree}`])).stdout.toString().trim();
   const origin = entries.find(({ id, boundary }) => boundary && id === base);
   const own = entries.filter(({ boundary }) => !boundary);
+  // What none of the commits brings is not between their ends, if one end contains the other.
+  if (origin !== undefined && !entries.some(({ links }) => links)) rememberLinkless(base, head);
   const paths = own.flatMap((entry) => entry.paths);
   const docs = paths.filter((path) => matchesAny(path, docsPatterns)).length;
   const changed = origin === undefined || origin.tree !== tree;
@@ -142,18 +147,27 @@ interface LogEntry {
   readonly id: string;
   readonly tree: string;
   readonly paths: readonly string[];
+  /** Some path of it is, or was, a link to another repository. */
+  readonly links: boolean;
 }
 
-const start = "\u0001";
+const header = /^commit ([->])([0-9a-f]+) ([0-9a-f]+)$/;
+/** Modes and ids before and after, of a merge for each parent, and what happened. The path is the next field. */
+const raw = /^\n?:+((?:\d{6} )+)(?:[0-9a-f]+ )+[A-Z]+\d*$/;
 
 function parseLog(text: string): readonly LogEntry[] {
-  const entries: (LogEntry & { readonly paths: string[] })[] = [];
-  for (const field of text.split("\0")) {
-    const header = field.startsWith(start) ? /^([->])([0-9a-f]+) ([0-9a-f]+)$/.exec(field.slice(1)) : null;
-    const path = field.replace(/^\n/, "");
-    if (header !== null)
-      entries.push({ boundary: header[1] === "-", id: header[2] ?? "", tree: header[3] ?? "", paths: [] });
-    else if (path !== "") entries.at(-1)?.paths.push(path);
+  const entries: { boundary: boolean; id: string; tree: string; paths: string[]; links: boolean }[] = [];
+  const fields = text.split("\0").values();
+  for (const field of fields) {
+    const [begins, modes] = [header.exec(field), raw.exec(field)?.[1]];
+    const entry = entries.at(-1);
+    if (begins !== null) {
+      const [, side, id = "", tree = ""] = begins;
+      entries.push({ boundary: side === "-", id, tree, paths: [], links: false });
+    } else if (entry !== undefined && modes !== undefined) {
+      entry.links ||= modes.includes("160000");
+      entry.paths.push(fields.next().value ?? "");
+    }
   }
   return entries;
 }

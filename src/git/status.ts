@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { exists } from "../lib/files.js";
 import { adoptIndex, type Checkout, gitIn, ownIndex } from "./checkout-git.js";
 import { GitError } from "./git.js";
-import { readOr, writeIfChanged } from "./small-files.js";
+import { readOr, removeIfThere, writeIfChanged } from "./small-files.js";
 
 /** How a path differs from the commit. Paths are bytes: not every file name is text. */
 export interface Change {
@@ -37,7 +37,7 @@ async function alignIndex(checkout: Checkout, head: string): Promise<void> {
 
 /** After our index was used for something else than looking. */
 export async function forgetAlignment(checkout: Checkout): Promise<void> {
-  await rm(join(checkout.gitDir, "ratchet", "aligned"), { force: true });
+  removeIfThere(join(checkout.gitDir, "ratchet", "aligned"));
 }
 
 function parseStatus(bytes: Buffer): readonly Change[] {

@@ -1,7 +1,9 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { exists } from "../lib/files.js";
+import { isKnownInside } from "./ancestry.js";
 import { git, gitText } from "./git.js";
+import { resolveHead } from "./head.js";
 import { fetchFromUser, hasCommit, isAncestor, type Mirror, mergeTrees, readRefs, updateRefs } from "./mirror-refs.js";
 import { asAuthor, readIdentity } from "./repository.js";
 import { writeIfChanged } from "./small-files.js";
@@ -135,6 +137,8 @@ async function mergeLines(
 
 /** Is the commit on the landed line? */
 export async function isLanded(mirror: Mirror, target: string, commit: string): Promise<boolean> {
+  const landed = await resolveHead(mirror.path, landedRef(target));
+  if (landed !== null && isKnownInside(commit, landed)) return true;
   const output = await git(mirror.path, ["merge-base", "--is-ancestor", commit, landedRef(target)], {
     okCodes: [1, 128],
   });

@@ -1,6 +1,7 @@
 import { exists } from "../lib/files.js";
 import { safeName } from "../lib/home.js";
 import { attachCopies, findCheckout, hasCheckout, listCheckouts, openCheckout, wasUsed } from "./checkout.js";
+import type { Checkout } from "./checkout-git.js";
 import { removeCheckout } from "./checkout-removal.js";
 import { gitText } from "./git.js";
 import { resolveHead } from "./head.js";
@@ -42,13 +43,10 @@ export interface OpenedWorktree {
 export async function openWorktree(mirror: Mirror, options: OpenOptions): Promise<OpenedWorktree> {
   const { path, branch, base, copy, repoPath } = options;
   const there = await hasCheckout(mirror, path);
-  const [from, baseTree] = await Promise.all([
-    there
-      ? openCheckout(mirror, { path, branch, commit: base, base }).then((opened) => opened.from)
-      : startCheckout(mirror, options),
+  const [{ from, checkout }, baseTree] = await Promise.all([
+    there ? openCheckout(mirror, { path, branch, commit: base, base }) : startCheckout(mirror, options),
     treeOf(mirror.path, base),
   ]);
-  const checkout = await findCheckout(path);
   const head = (await resolveHead(checkout.gitDir)) ?? checkout.baseSha;
   await attachCopies(checkout, { copy, repoPath });
   await shareBranch(checkout, head);
@@ -65,27 +63,32 @@ function nameOf(branch: string): string {
   return branch.replace(/^ratchet\//, "");
 }
 
-async function startCheckout(mirror: Mirror, { path, branch, base }: OpenOptions): Promise<OpenedWorktree["from"]> {
+interface Started {
+  readonly from: OpenedWorktree["from"];
+  readonly checkout: Checkout;
+}
+
+async function startCheckout(mirror: Mirror, { path, branch, base }: OpenOptions): Promise<Started> {
   const known = await readRefs(mirror.path, refsOf(branch));
   const commit = known.get(`refs/heads/${branch}`);
   if (commit !== undefined) {
     const start = known.get(baseRef(branch)) ?? (await gitText(mirror.path, ["merge-base", base, commit]));
-    await openCheckout(mirror, { path, branch, commit, base: start });
-    return "branch";
+    const { checkout } = await openCheckout(mirror, { path, branch, commit, base: start });
+    return { from: "branch", checkout };
   }
   const n = newestParked(known, nameOf(branch));
   if (n !== null) {
     await restoreParked(mirror, { issue: nameOf(branch), n, path });
-    return "parked";
+    return { from: "parked", checkout: await findCheckout(path) };
   }
-  await Promise.all([
+  const [{ checkout }] = await Promise.all([
     openCheckout(mirror, { path, branch, commit: base, base }),
     updateRefs(mirror.path, [
       { ref: `refs/heads/${branch}`, to: base },
       { ref: baseRef(branch), to: base },
     ]),
   ]);
-  return "new";
+  return { from: "new", checkout };
 }
 
 function baseRef(branch: string): string {

@@ -22,7 +22,9 @@ const templates: Templates = {
   fixer: read("fixer"),
   review: read("review"),
   epic_verification: read("epic_verification"),
+  rework: read("rework"),
   continue: read("continue"),
+  stage: read("stage"),
 };
 const issue = { id: "demo-1", title: "Fix the parser", body: "It loses the last line." };
 const commands = [

@@ -33,7 +33,21 @@ export const templateNames = {
     "earlier_findings",
     "project_text",
   ],
+  rework: [
+    "pr_number",
+    "pr_url",
+    "branch",
+    "cycle",
+    "max_cycles",
+    "summary",
+    "comments",
+    "conflict",
+    "commands",
+    "guides",
+    "project_text",
+  ],
   continue: ["issue_id", "reason"],
+  stage: ["stage_id", "workflow", "attempt", "max_attempts", "prompt", "context", "findings", "answer", "project_text"],
 } as const satisfies Record<PromptKind, readonly string[]>;
 
 export type Templates = Readonly<Record<PromptKind, string>>;
@@ -46,7 +60,9 @@ export const promptKinds: readonly PromptKind[] = [
   "fixer",
   "review",
   "epic_verification",
+  "rework",
   "continue",
+  "stage",
 ];
 
 /** A template that cannot be used; for the user to mend. */

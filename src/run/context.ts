@@ -2,10 +2,13 @@ import type { Spent } from "../core/budget.js";
 import type { Ledger } from "../core/finding.js";
 import type { IssueEffect, PromptKind } from "../core/issue/effects.js";
 import type { IssueEvent, Snapshot, Usage } from "../core/issue/events.js";
+import type { PullRequestItem } from "../core/issue/policy.js";
 import type { IssueLife, IssueState } from "../core/issue/state.js";
 import type { Agent, Reviewer } from "../core/ports/agent.js";
 import type { Clock } from "../core/ports/clock.js";
+import type { Forge } from "../core/ports/forge.js";
 import type { Tracker } from "../core/ports/tracker.js";
+import type { WorkItems } from "../core/ports/work-items.js";
 import type { IssueRecord } from "../core/record.js";
 import type { RunReport } from "../core/report.js";
 import type { ResumeFrom, RunEffect, RunEvent, RunOptions, TriggerStart } from "../core/run/effects.js";
@@ -14,10 +17,12 @@ import type { Settings } from "../core/settings.js";
 import type { Log } from "../durable/types.js";
 import type { Mirror } from "../git/mirror.js";
 import { snapshot } from "../git/worktree.js";
+import { Bug } from "../lib/errors.js";
 import { type Home, safeName } from "../lib/home.js";
 import type { LandingLease } from "./landing-lease.js";
 import type { Meter } from "./meter.js";
 import type { Slots } from "./slots.js";
+import type { IssueWorkflow } from "./workflow/issue-turn.js";
 
 /** What the performers of one run share. Made once when the run starts (or is taken up again), never changed. */
 export interface RunContext {
@@ -33,9 +38,17 @@ export interface RunContext {
   readonly mirror: Mirror;
   readonly identity: { readonly name: string; readonly email: string };
   readonly tracker: Tracker;
+  /** Where the items of pull requests are, whatever the tracker. */
+  readonly board: WorkItems;
+  /** null: nothing that is configured needs one. */
+  readonly forge: Forge | null;
+  /** Every pull request has been looked at since the run began; never rejects. */
+  readonly pullRequestsSeen: Promise<void>;
   readonly agent: Agent;
   /** agent.fallback, where there is one. */
   readonly fallback: Agent | null;
+  /** agent.workflow, where there is one: what implementers do. */
+  readonly workflow: IssueWorkflow | null;
   /** By slot: the panel's names, or the reviewer's type where there is no panel. */
   readonly reviewers: ReadonlyMap<string, Reviewer>;
   /** The project's own words for every prompt; null: none. */
@@ -86,6 +99,8 @@ export interface LifeContext {
   readonly names: LifeNames;
   /** The trigger that it is of. */
   readonly trigger?: TriggerStart;
+  /** The pull request's item that it is of. */
+  readonly item?: PullRequestItem;
   readonly title: string;
   readonly ledger: () => Ledger;
   readonly state: () => IssueState;
@@ -119,6 +134,15 @@ export function runMachineId(runId: string): string {
 }
 export function issueMachineId(runId: string, issueId: string, life: number): string {
   return `issue:${runId}:${life}:${issueId}`;
+}
+
+export function pullRequestMachineId(projectId: string, number: number): string {
+  return `pull-request:${projectId}:${number}`;
+}
+
+export function forgeOf({ forge }: Pick<RunContext, "forge">): Forge {
+  if (!forge) throw new Bug("a forge is needed, and none was opened");
+  return forge;
 }
 
 export function triggerMachineId(runId: string, name: string, number: number): string {

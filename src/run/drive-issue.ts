@@ -6,12 +6,14 @@ import { driveLife } from "./drive-life.js";
 
 /** Drives one life of an issue to its end, from wherever its journal stands. */
 export async function driveIssue(run: RunContext, start: IssueStart, stop: AbortSignal): Promise<IssueLife> {
-  const { issueId, title, life } = start;
+  const { issueId, title, life, item } = start;
   const whose = {
     machine: issueMachineId(run.runId, issueId, life),
     issueId,
     title,
-    names: issueNames(issueId),
+    // An item of a pull request works where its issue did.
+    names: item ? { ...issueNames(item.issueId), attempts: issueId } : issueNames(issueId),
+    ...(item ? { item } : {}),
     ledger: await run.history.ledger(issueId),
     initial: newIssue(start),
   };

@@ -20,11 +20,12 @@ export interface Life {
   readonly ledger: Ledger;
   readonly initial: IssueState;
   readonly trigger?: LifeContext["trigger"];
+  readonly item?: LifeContext["item"];
 }
 
 /** Drives one life to its end, from wherever its journal stands. */
 export async function driveLife(run: RunContext, whose: Life, stop: AbortSignal): Promise<IssueLife> {
-  const { machine, issueId, title, names, trigger } = whose;
+  const { machine, issueId, title, names, trigger, item } = whose;
   let current: IssueLife = { state: whose.initial, ledger: whose.ledger };
   const life: LifeContext = {
     run,
@@ -33,6 +34,7 @@ export async function driveLife(run: RunContext, whose: Life, stop: AbortSignal)
     title,
     names,
     ...(trigger ? { trigger } : {}),
+    ...(item ? { item } : {}),
     ledger: () => current.ledger,
     state: () => current.state,
     pending: new Map(),
@@ -64,7 +66,7 @@ export async function driveLife(run: RunContext, whose: Life, stop: AbortSignal)
   }
 }
 
-export function policyOf(life: Pick<LifeContext, "run" | "names" | "trigger">): IssuePolicy {
+export function policyOf(life: Pick<LifeContext, "run" | "names" | "trigger" | "item">): IssuePolicy {
   const { settings, runId, projectId, target, options } = life.run;
   return {
     settings,
@@ -74,5 +76,6 @@ export function policyOf(life: Pick<LifeContext, "run" | "names" | "trigger">): 
     options,
     promptPath: (folder) => `${attemptFolder(life, folder)}/prompt.md`,
     ...(life.trigger ? { trigger: life.trigger.name } : {}),
+    ...(life.item ? { item: life.item } : {}),
   };
 }

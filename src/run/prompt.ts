@@ -20,6 +20,7 @@ import {
   reviewPrompt,
   verificationPrompt,
 } from "../prompts/prompts.js";
+import { reworkPrompt } from "../prompts/rework.js";
 import type { IssueText, NamedCommand } from "../prompts/sections.js";
 import { wasByFallback } from "./attempt-notes.js";
 import { type LifeContext, worktreePath } from "./context.js";
@@ -62,6 +63,8 @@ export async function renderPrompt(life: LifeContext, effect: TurnEffect, folder
       const data = { ...common, stage: effect.stage, issue, failure: null, findings, guides };
       return fixerPrompt({ ...data, commands: triggerCommands(life, effect.stage) ?? commands }, templates);
     }
+    case "rework":
+      return reworkPrompt(await reworkData(life), templates);
     case "review":
       return reviewPrompt(await reviewData(life, effect, folder), templates);
     case "epic_verification":
@@ -69,6 +72,28 @@ export async function renderPrompt(life: LifeContext, effect: TurnEffect, folder
     case "continue":
       return continuePrompt({ issueId: life.names.item, reason: "its process ended before the turn did" }, templates);
   }
+}
+
+async function reworkData(life: LifeContext) {
+  const { run, item } = life;
+  const payload = (await run.board.get(run.projectId, life.issueId))?.payload;
+  if (!item || (payload?.source !== "rework" && payload?.source !== "merge_fix"))
+    throw new ExternalError("board", `${life.issueId} is no longer a rework on the board`);
+  const isRework = payload.source === "rework";
+  return {
+    projectText: run.projectText,
+    prNumber: item.prNumber,
+    prUrl: payload.pr_url,
+    branch: life.names.branch,
+    cycle: item.cycle,
+    maxCycles: payload.max_rework_cycles ?? item.cycle,
+    summary: run.redact(isRework ? payload.review_feedback : ""),
+    comments: isRework ? payload.inline_comments.map((one) => ({ ...one, body: run.redact(one.body) })) : [],
+    maxComments: run.settings.pull_requests.max_inline_comments,
+    conflictsWith: isRework ? null : payload.base_branch,
+    commands: commandsOf(life),
+    guides: await guidesIn(life),
+  };
 }
 
 async function reviewData(life: LifeContext, effect: TurnEffect, folder: string) {
@@ -159,7 +184,7 @@ async function findingsText(life: LifeContext, folder: string, findings: readonl
 
 async function issueText(life: LifeContext): Promise<IssueText> {
   if (life.trigger) return { id: life.names.item, title: life.title, body: allOfIt };
-  const issue = await life.run.tracker.get(life.issueId);
+  const issue = await life.run.tracker.get(life.item?.issueId ?? life.issueId);
   if (!issue) throw new ExternalError("tracker", `the issue ${life.issueId} is no longer there`);
   return { id: issue.id, title: issue.title, body: issue.body };
 }

@@ -22,6 +22,8 @@ import { createLandingLease } from "./landing-lease.js";
 import { createMeter } from "./meter.js";
 import { landingName } from "./perform/land.js";
 import { giveBackSlotNumber } from "./perform/slot-number.js";
+import type { FollowContext } from "./pull-requests/context.js";
+import { followPullRequests, settlePullRequests } from "./pull-requests/follow.js";
 import { missingSandbox } from "./sandbox.js";
 import { createSlots } from "./slots.js";
 
@@ -40,10 +42,14 @@ export interface StartedRun {
 }
 
 /** What startRun itself adds to what app.ts has chosen. */
-type Added = "mirror" | "identity" | "redact" | "slots" | "landing" | "meter";
+type Added = "mirror" | "identity" | "redact" | "slots" | "landing" | "meter" | "forge" | "pullRequestsSeen";
 
 /** What the run is made of; app.ts chooses. */
 export interface RunParts extends Omit<RunContext, Added> {
+  /** For what belongs to no run. */
+  readonly warn: (text: string) => void;
+  /** null: work goes into no pull requests. */
+  readonly follow: FollowContext | null;
   /** Runs that somebody drives or will drive, as of now; what belongs to others is left over. */
   readonly unfinished: () => Promise<readonly string[]>;
   /** Writes the run's record down before its machine starts; nothing for one that is taken up again. */
@@ -108,8 +114,15 @@ export async function startRun(parts: RunParts): Promise<StartedRun> {
   const { behind } = await catchUpTarget(mirror, parts.target);
   await mkdir(home.run(runId), { recursive: true, mode: 0o700 });
   await parts.register();
+  const killed = new AbortController();
+  const over = new AbortController();
+  const follower = parts.follow
+    ? followPullRequests(parts.follow, AbortSignal.any([killed.signal, over.signal]), parts.warn)
+    : null;
   const run: RunContext = {
     ...parts,
+    forge: parts.follow?.forge ?? null,
+    pullRequestsSeen: follower?.synced ?? Promise.resolve(),
     redact: redactor(parts.env),
     mirror,
     identity: await readIdentity(repoPath),
@@ -117,9 +130,11 @@ export async function startRun(parts: RunParts): Promise<StartedRun> {
     landing: createLandingLease(),
     meter: createMeter(parts.settings.budgets.run, await parts.history.spent()),
   };
-  const killed = new AbortController();
   await sweepWorktrees(run, parts.unfinished);
   const done = driveRun(run, killed.signal, behind).then(async (state) => {
+    over.abort();
+    await follower?.done;
+    if (parts.follow && state.phase === "done") await settlePullRequests(parts.follow, killed.signal);
     if (state.phase === "done") await sweepWorktrees(run, parts.unfinished);
     return { exitCode: state.exitCode ?? 130 };
   });

@@ -10,8 +10,12 @@ import { type LifeContext, worktreePath } from "./context.js";
  * caches survive from turn to turn and everything goes with the worktree. Its name is short: sockets are made in it.
  */
 export function temporaryFolder(life: Pick<LifeContext, "run" | "names">): string {
-  const mark = createHash("sha256").update(worktreePath(life)).digest("hex").slice(0, 10);
-  return join(life.run.env.TMPDIR || tmpdir(), `ratchet-${mark}`);
+  return temporaryFolderOf(worktreePath(life), life.run.env);
+}
+
+export function temporaryFolderOf(worktree: string, env: NodeJS.ProcessEnv): string {
+  const mark = createHash("sha256").update(worktree).digest("hex").slice(0, 10);
+  return join(env.TMPDIR || tmpdir(), `ratchet-${mark}`);
 }
 
 /** Others may write to the folder above: what is there already must be ours. */

@@ -8,7 +8,7 @@ import { gitText } from "../git/git.js";
 import { resolveHead } from "../git/head.js";
 import { isLanded } from "../git/land.js";
 import { type Mirror, openMirror } from "../git/mirror.js";
-import { readRefs } from "../git/mirror-refs.js";
+import { hasCommit, readRefs } from "../git/mirror-refs.js";
 import { listParked, restoreParked } from "../git/park.js";
 import { newestParked } from "../git/restore.js";
 import { listWorktrees, removeWorktree } from "../git/worktree.js";
@@ -22,6 +22,8 @@ export interface Worktrees {
   /** Puts everything that is nowhere else aside and removes the checkout. `ref` null: there was nothing to put aside. */
   park(issueId: string): Promise<{ readonly path: string; readonly ref: string | null }>;
   restore(issueId: string): Promise<{ readonly path: string; readonly ref: string; readonly parked: string | null }>;
+  /** Of work that is done with: what is nowhere else is put aside, the checkout goes. `merged`: the head of the pull request that brought it in. */
+  drop(issueId: string, merged: string | null): Promise<void>;
   /** From the commit the issue started at to its files as they are; without a checkout to its last commit. */
   diff(issueId: string, known: { readonly base: string | null; readonly head: string | null }): Promise<string>;
   work(issueId: string, target: string): Promise<WorkState>;
@@ -67,6 +69,14 @@ export function openWorktrees({ home, projectId, repoPath }: WorktreesOf): Workt
       const named = branch ?? `ratchet/${safeName(issueId)}`;
       const { parked } = await removeWorktree(found, { path, branch: named, issue: issueId });
       return { path, ref: parked?.ref ?? null };
+    },
+    drop: async (issueId, merged) => {
+      if (!(await exists(mirrorPath))) return;
+      const found = await openMirror({ repoPath, mirrorPath });
+      const branch = `ratchet/${safeName(issueId)}`;
+      // Commits that others pushed are not here: then the branch is kept aside, rather than taken for merged.
+      const landed = merged !== null && (await hasCommit(found.path, merged)) ? merged : null;
+      await removeWorktree(found, { path: pathOf(issueId), branch, issue: issueId, landed });
     },
     restore: async (issueId) => await restoreParked(await mirror(issueId), { issue: issueId, path: pathOf(issueId) }),
     diff: async (issueId, known) => await diffOf(await mirror(issueId), { ...known, issueId, path: pathOf(issueId) }),

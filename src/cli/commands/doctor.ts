@@ -172,7 +172,9 @@ async function checkJournals({ app }: Context): Promise<Check[]> {
   const check = await attempt(name, `look at ${app.home.database}`, async () => {
     const store = await app.store();
     const unfinished = new Set((await store.unfinishedRuns(null)).map(({ run }) => run.runId));
-    const run = (await store.runs(null, 20)).find(({ runId }) => !unfinished.has(runId));
+    const run = (await store.runs(null, 20)).find(
+      ({ runId, options }) => !unfinished.has(runId) && options.workflow === undefined,
+    );
     if (run === undefined) return there(name, "no run has ended yet");
     const found = await app.checkJournal(run);
     if (found === null) return there(name, `run ${run.runId} was made by version ${run.record.version}`);

@@ -37,14 +37,22 @@ export async function listFindings(
   return 0;
 }
 
-/** One without a priority comes last; otherwise as raised. */
+/** One without a priority comes last; otherwise as raised, a workflow's in the order of its stages. */
 function worstFirst(one: Finding, other: Finding): number {
-  return (one.priority ?? 9) - (other.priority ?? 9);
+  return (one.priority ?? 9) - (other.priority ?? 9) || byExecution(one, other);
+}
+
+function byExecution(one: Finding, other: Finding): number {
+  if (one.order === undefined || other.order === undefined || one.run_id !== other.run_id) return 0;
+  const [first, second] = [one.order, other.order];
+  const at = first.findIndex((place, index) => place !== second[index]);
+  return at < 0 ? first.length - second.length : (first[at] ?? 0) - (second[at] ?? -1);
 }
 
 async function mustKnow(store: Store, projectId: string, issue: string): Promise<void> {
   if (await store.workItems.get(projectId, issue)) return;
   if (await store.lastRecord(projectId, issue)) return;
+  if ((await store.runs(projectId, 1000)).some(({ runId }) => runId === issue)) return;
   throw new Refusal(`no issue ${issue} in ${projectId}`, { code: "not-found", hint: "ratchet work list --all" });
 }
 

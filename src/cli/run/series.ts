@@ -26,7 +26,9 @@ export async function driveSeries(context: Context, series: Series): Promise<num
   const store = await app.store();
   const interrupts = listenForInterrupts(process);
   try {
-    const unfinished = series.alone ? [] : await store.unfinishedRuns(project.id);
+    const all = series.alone ? [] : await store.unfinishedRuns(project.id);
+    // A workflow goes on when it is asked to: `workflow run --resume`.
+    const unfinished = all.filter(({ run }) => run.options.workflow === undefined);
     const codes: number[] = [];
     for (const { run } of unfinished.filter(({ driverAlive }) => !driverAlive)) {
       if (interrupts.level > 0) break;

@@ -3,6 +3,7 @@ import { oweGivingBack } from "./close.js";
 import type { IssueEvent } from "./events.js";
 import { isPass } from "./ledger-parts.js";
 import { gateAttempts, reviewAttempts } from "./policy.js";
+import { beginItem } from "./pull-request.js";
 import { isReviewStage, perIssueReview, reviewSlots, reviewStage } from "./slots.js";
 import type { Step } from "./step.js";
 import { carriedFindings, oweTurn } from "./turns.js";
@@ -51,6 +52,7 @@ export function afterWorktree(step: Step, event: Of<"worktree-ready">) {
     baseSha,
     reviewBase: event.reviewBase ?? baseSha,
     work: { ...work, docsOnly: false, containsBase: true, named: null },
+    ...(step.policy.item ? { startHead: head } : {}),
   });
   step.report({ type: "worktree-ready", path: event.path, branch: event.branch, base_sha: baseSha });
   for (const path of event.aside ?? [])
@@ -89,6 +91,7 @@ function firstTurn(step: Step) {
   const { policy, state } = step;
   const { resume } = state;
   if (policy.trigger) return step.go("session-ending");
+  if (policy.item) return beginItem(step, policy.item);
   if (policy.options.only) return lookFirst(step);
   if (!resume) return implement(step, null);
   dropUnchecked(step);

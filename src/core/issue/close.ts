@@ -21,7 +21,8 @@ export function enterClosing(step: Step) {
   const reason = ending.error === null ? ending.message : `${ending.error}: ${ending.message}`;
   switch (ending.status) {
     case "success":
-      return trackLeftovers(step);
+      // What its reviewers say is for whoever works on the pull request next.
+      return step.policy.item ? complete(step) : trackLeftovers(step);
     case "failed":
       if (step.state.was) return oweGivingBack(step, reason);
       return step.owe({ kind: "tracker", key: "tracker:fail", op: "fail", reason });
@@ -65,7 +66,7 @@ export function afterClosingTracker(step: Step, event: TrackerDone) {
     if (followUp !== null) waiveLeftovers(step, followUp);
     return complete(step);
   }
-  if (event.key === "tracker:complete") {
+  if (event.key === "tracker:complete" && !step.policy.item) {
     return step.owe({ kind: "worktree", key: "worktree:remove", op: "remove" });
   }
   finish(step);
@@ -117,8 +118,12 @@ function waiveLeftovers(step: Step, followUp: string | null): void {
   );
 }
 
-function complete(step: Step): void {
-  const { ending, marker } = step.state;
+function complete(step: Step) {
+  const { ending, marker, pullRequest } = step.state;
+  if (pullRequest) {
+    const head = ending?.commit ?? "";
+    return step.owe({ kind: "tracker", key: "tracker:hand-over", op: "hand-over", ...pullRequest, head });
+  }
   const note = marker && ending?.commit === null ? `${marker.name}: ${marker.rationale}` : (ending?.message ?? "");
   step.owe({ kind: "tracker", key: "tracker:complete", op: "complete", commit: ending?.commit ?? null, note });
 }

@@ -4,7 +4,7 @@ import type { TriggerName } from "./policy.js";
  * What an issue's machine can owe. Effects carry ids, names and numbers, never rendered text: the performer renders
  * prompts from the ledger and the tracker at the moment it starts. Every key is owed once in a machine's life.
  */
-export type TurnRole = "implementer" | "fixer" | "reviewer";
+export type TurnRole = "implementer" | "fixer" | "reviewer" | "rework" | "stage";
 export type PromptKind =
   | "implementer"
   | "gate_followup"
@@ -12,15 +12,18 @@ export type PromptKind =
   | "fixer"
   | "review"
   | "epic_verification"
-  | "continue";
+  | "rework"
+  | "continue"
+  | "stage";
 
 export interface TurnEffect {
   readonly kind: "turn";
   readonly key: string;
   /** The attempt's folder below runs/<run>/<issue>/, e.g. `03-gate_followup`. */
   readonly folder: string;
-  readonly role: TurnRole;
-  readonly prompt: PromptKind;
+  /** Stages are a workflow's. */
+  readonly role: Exclude<TurnRole, "stage">;
+  readonly prompt: Exclude<PromptKind, "stage">;
   /** The stage on whose behalf the turn runs: `implement`, `session_end`, `per_issue_review`, `per_issue_review/<slot>`. */
   readonly stage: string;
   /** Reviewer slot (panel name, or reviewer_type where there is no panel); null for other roles. */
@@ -95,6 +98,19 @@ export type LandEffect =
   /** mode branch: puts ratchet/<issue> into the user's repository. */
   | { readonly kind: "land"; readonly key: string; readonly op: "branch"; readonly head: string };
 
+/** The branch goes to the forge. Its own commits are never overwritten there. */
+export interface PushEffect {
+  readonly kind: "push";
+  readonly key: string;
+  readonly head: string;
+}
+/** Opens the pull request of the branch, or finds the one that is there. */
+export interface PullRequestEffect {
+  readonly kind: "pull-request";
+  readonly key: string;
+  readonly head: string;
+}
+
 export type TrackerEffect =
   /** `any`: also one that waits for a person, to land it by hand. */
   | { readonly kind: "tracker"; readonly key: string; readonly op: "claim"; readonly any?: boolean }
@@ -104,6 +120,15 @@ export type TrackerEffect =
       readonly op: "complete";
       readonly commit: string | null;
       readonly note: string;
+    }
+  /** The work waits in a pull request: its review item is made, and the issue is closed by the merge. */
+  | {
+      readonly kind: "tracker";
+      readonly key: string;
+      readonly op: "hand-over";
+      readonly number: number;
+      readonly url: string;
+      readonly head: string;
     }
   | { readonly kind: "tracker"; readonly key: string; readonly op: "fail"; readonly reason: string }
   | { readonly kind: "tracker"; readonly key: string; readonly op: "release" }
@@ -135,6 +160,8 @@ export type IssueEffect =
   | CommandEffect
   | WorktreeEffect
   | LandEffect
+  | PushEffect
+  | PullRequestEffect
   | TrackerEffect
   | DossierEffect
   | TimerEffect

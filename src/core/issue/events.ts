@@ -1,4 +1,4 @@
-import type { Rejection, Remark } from "../finding.js";
+import type { Finding, Rejection, Remark } from "../finding.js";
 import type { ItemStatus } from "../ports/tracker.js";
 
 /** What the machines are told. `at` is stamped by the kernel: it is the machine's only clock. */
@@ -77,6 +77,8 @@ export interface TurnEnded {
   readonly runBudget?: string;
   /** How many agents may work at once from now on, where an overload changed it. */
   readonly agentsAtOnce?: number;
+  /** The turn was a workflow: what its stages found. Each of them told what it used, so that its usage is no news. */
+  readonly workflow?: { readonly findings: readonly Finding[] };
 }
 
 export interface CommandEnded {
@@ -113,6 +115,18 @@ export type LandOutcome =
   | { readonly type: "refused"; readonly reason: string }
   /** The issue was closed by someone else meanwhile. */
   | { readonly type: "closed" };
+
+export type PushOutcome =
+  | { readonly type: "pushed" }
+  /** Somebody else has pushed to the branch; their tip is in the mirror. */
+  | { readonly type: "moved"; readonly tip: string }
+  /** By protection or a hook. */
+  | { readonly type: "refused"; readonly reason: string }
+  | { readonly type: "unreachable"; readonly reason: string };
+export type OpenOutcome =
+  | { readonly type: "opened"; readonly number: number; readonly url: string }
+  | { readonly type: "refused"; readonly reason: string }
+  | { readonly type: "unreachable"; readonly reason: string };
 
 export type IssueEvent =
   | { readonly type: "started" }
@@ -157,6 +171,8 @@ export type IssueEvent =
   | { readonly type: "stop-done"; readonly key: string }
   | CommandEnded
   | { readonly type: "land-ended"; readonly key: string; readonly outcome: LandOutcome }
+  | { readonly type: "push-ended"; readonly key: string; readonly outcome: PushOutcome }
+  | { readonly type: "pull-request-ended"; readonly key: string; readonly outcome: OpenOutcome }
   /** path null: it could not be written. */
   | { readonly type: "dossier-written"; readonly key: string; readonly path: string | null; readonly reason?: string }
   | { readonly type: "timer-fired"; readonly key: string }

@@ -1,12 +1,13 @@
 import type { Remark } from "../finding.js";
 import { folderName } from "../folder-name.js";
 import { add } from "../ledger/ledger.js";
-import type { CommandEnded, LandOutcome } from "./events.js";
+import type { CommandEnded, LandOutcome, OpenOutcome, PushOutcome } from "./events.js";
 import { commandNames, isRemembered, remember, rememberTree } from "./gate.js";
 import { endHalted, isStopping } from "./halt.js";
 import { closeOthers, commandRemark, isPass, plainRemark, visitOf } from "./ledger-parts.js";
 import { gateAttempts } from "./policy.js";
 import { landsNothing } from "./preconditions.js";
+import { endItem, enterItemEnd, owePush } from "./pull-request.js";
 import { isReviewDue } from "./review.js";
 import type { LandingState } from "./state.js";
 import type { Step } from "./step.js";
@@ -21,10 +22,11 @@ const landingWaitMs = 10_000;
 
 export function enterFinalize(step: Step) {
   const { state, policy } = step;
+  if (policy.item) return enterItemEnd(step, policy.item);
   if (landsNothing(state)) return succeed(step, null);
   const { mode } = policy.settings.finalize;
   if (mode === "merge" || policy.options.only === "land") return propose(step);
-  if (mode === "pr") return step.fail("landing_failed", "finalize.mode pr is not available yet");
+  if (mode === "pr" && !policy.trigger) return owePush(step);
   const proposals = state.landing.proposals + 1;
   setLanding(step, { proposals });
   step.owe({ kind: "land", key: `land:branch:${proposals}`, op: "branch", head: headOf(step) });
@@ -59,6 +61,43 @@ export function afterLand(step: Step, outcome: LandOutcome) {
       return step.end({ status: "interrupted", message, error: "closed", commit: null });
     }
   }
+}
+
+export function afterPush(step: Step, outcome: PushOutcome) {
+  const head = headOf(step);
+  switch (outcome.type) {
+    case "pushed":
+      if (step.policy.item) return endItem(step, { message: "Pushed", commit: head });
+      return step.owe({ kind: "pull-request", key: `pull-request:${step.state.landing.proposals}`, head });
+    case "moved": {
+      const title = "Somebody else has pushed to the branch";
+      const body = `Merge ${outcome.tip} into the branch, resolve the conflicts and commit.`;
+      raiseMerge(step, [plainRemark(title, body, "merge")], "merge");
+      return sendBack(step, outcome.tip, title);
+    }
+    default:
+      return notDelivered(step, "Pushing", outcome);
+  }
+}
+
+export function afterPullRequest(step: Step, outcome: OpenOutcome) {
+  if (outcome.type !== "opened") return notDelivered(step, "Opening the pull request", outcome);
+  const { number, url } = outcome;
+  step.set({ pullRequest: { number, url } });
+  step.report({ type: "pull-request-opened", number, url, branch: branchName(step), commit: headOf(step) });
+  succeed(step, headOf(step));
+}
+
+/** What was refused stays refused until somebody changes something; what could not be reached is tried again by a resume. */
+function notDelivered(
+  step: Step,
+  what: string,
+  outcome: { readonly type: "refused" | "unreachable"; readonly reason: string },
+) {
+  if (outcome.type === "refused") return step.fail("landing_failed", `${what} was refused: ${outcome.reason}`);
+  step.set({ trackerOwed: true });
+  const message = `${what} failed: ${outcome.reason}`;
+  step.end({ status: "interrupted", message, error: "forge_unreachable", commit: null });
 }
 
 export function afterLandingCommand(step: Step, event: CommandEnded) {

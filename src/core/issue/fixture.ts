@@ -4,7 +4,16 @@ import type { ReportBody, RunReport } from "../report.js";
 import type { IssueStart } from "../run/effects.js";
 import type { ReviewSettings, Settings, Trigger } from "../settings.js";
 import type { CommandEffect, IssueEffect, LandEffect, TrackerEffect, TurnEffect } from "./effects.js";
-import type { CommandEnded, IssueEvent, IssueSignal, LandOutcome, Snapshot, Stamped, TurnEnded } from "./events.js";
+import type {
+  CommandEnded,
+  IssueEvent,
+  IssueSignal,
+  LandOutcome,
+  PushOutcome,
+  Snapshot,
+  Stamped,
+  TurnEnded,
+} from "./events.js";
 import { type IssueLife, type IssuePolicy, issueMachine, newIssue } from "./machine.js";
 
 /** A world for one life: it keeps what is owed as the kernel would, and answers it by rules that a test overrides. */
@@ -178,6 +187,7 @@ export interface Rules {
   readonly review?: (effect: TurnEffect, n: number) => Partial<TurnEnded> | null;
   readonly command?: (effect: CommandEffect, n: number) => Partial<CommandEnded> | null;
   readonly land?: (effect: LandEffect, n: number) => LandOutcome;
+  readonly push?: () => PushOutcome;
   readonly tracker?: (effect: TrackerEffect) => Partial<Extract<IssueEvent, { type: "tracker-done" }>>;
   /** What a person left in the worktree, where no agent starts. */
   readonly left?: Partial<Snapshot>;
@@ -282,6 +292,10 @@ export class World {
         return { type: "worktree-ready", key, ...worktree, baseSha: effect.baseSha ?? "c0" };
       case "land":
         return { type: "land-ended", key, outcome: this.land(effect, rules) };
+      case "push":
+        return { type: "push-ended", key, outcome: rules.push?.() ?? { type: "pushed" } };
+      case "pull-request":
+        return { type: "pull-request-ended", key, outcome: { type: "opened", number: 7, url: "https://forge/pull/7" } };
       case "tracker":
         return { type: "tracker-done", key, ok: true, ...rules.tracker?.(effect) } as IssueEvent;
       case "dossier":
@@ -293,7 +307,9 @@ export class World {
   }
 
   private answerTurn(effect: TurnEffect, rules: Rules): IssueEvent | null {
-    const rule = { implementer: rules.implement, fixer: rules.fix, reviewer: rules.review }[effect.role];
+    const rule = { implementer: rules.implement, rework: rules.implement, fixer: rules.fix, reviewer: rules.review }[
+      effect.role
+    ];
     const n = this.count(effect.role);
     const known = effect.role === "reviewer" ? pass : { snapshot: snapshot(n + (effect.role === "fixer" ? 50 : 0)) };
     const answer = rule ? rule(effect, n) : {};

@@ -118,7 +118,7 @@ function gatePassed(step: Step, work: Work): void {
   const evidence = gate.evidence ?? {};
   step.report({ type: "gate-passed", attempt: gate.failures + 1, commit: work.head, evidence });
   setGate(step, { failures: 0, evidence: null, tree: work.tree });
-  step.go(step.policy.options.only === "land" ? "finalizing" : gate.next);
+  step.go(step.policy.options.only === "land" || step.policy.item ? "finalizing" : gate.next);
 }
 
 function gateFailed(step: Step, work: Work, reasons: readonly string[]) {

@@ -85,6 +85,10 @@ export function failureOf(owed: Owed, event: Extract<IssueEvent, { type: "crashe
       return { type: "worktree-failed", key, reason: message };
     case "land":
       return { type: "land-ended", key, outcome: { type: "refused", reason: message } };
+    case "push":
+      return { type: "push-ended", key, outcome: { type: "unreachable", reason: message } };
+    case "pull-request":
+      return { type: "pull-request-ended", key, outcome: { type: "unreachable", reason: message } };
     case "tracker":
       return { type: "tracker-done", key, ok: false, reason: message, lost: false };
     case "dossier":

@@ -1,6 +1,7 @@
 import { blockingReview } from "./blocking.js";
 import { isSpent } from "./budget.js";
 import type { TurnEnded } from "./events.js";
+import { afterRework } from "./pull-request.js";
 import type { Step } from "./step.js";
 import { settleTurn } from "./turns.js";
 
@@ -25,5 +26,6 @@ export function afterTurn(step: Step, event: TurnEnded) {
   if (turn.judged && same && blockingReview(step).length > 0) {
     return step.fail("no_progress", "No progress: the tree is the one that the last review saw");
   }
+  if (step.policy.item) return afterRework(step, step.policy.item);
   step.go("gating");
 }

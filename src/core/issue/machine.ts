@@ -3,11 +3,19 @@ import { waive } from "../ledger/ledger.js";
 import { afterClaim, afterLook, afterSetup, afterWorktree, begin } from "./claim.js";
 import { afterClosingTracker, afterDossier, afterRemoval, enterClosing } from "./close.js";
 import type { CommandEnded, IssueEvent, IssueSignal, Stamped, TurnEnded } from "./events.js";
-import { afterLand, afterLandingCommand, afterLandingWait, enterFinalize } from "./finalize.js";
+import {
+  afterLand,
+  afterLandingCommand,
+  afterLandingWait,
+  afterPullRequest,
+  afterPush,
+  enterFinalize,
+} from "./finalize.js";
 import { afterGateCommand, enterGate } from "./gate.js";
 import { absorbCommand, endHalted, failureOf, halt, isHalting, isInFlight } from "./halt.js";
 import { afterTurn } from "./implement.js";
 import type { IssuePolicy } from "./policy.js";
+import { afterReworkCommit } from "./pull-request.js";
 import { afterReviewer, enterReview } from "./review.js";
 import { resendReviewer, settleReviewer } from "./reviewers.js";
 import {
@@ -126,7 +134,8 @@ function settled(step: Step, owed: Owed, event: IssueEvent) {
     case "worktree-ready":
       return afterWorktree(step, event);
     case "worktree-committed":
-      return isHalting(step) ? step.look(event.snapshot) : afterFixerCommit(step, event.snapshot);
+      if (isHalting(step)) return step.look(event.snapshot);
+      return step.policy.item ? afterReworkCommit(step, event.snapshot) : afterFixerCommit(step, event.snapshot);
     case "worktree-seen":
       return afterLook(step, event);
     case "worktree-removed":
@@ -138,6 +147,10 @@ function settled(step: Step, owed: Owed, event: IssueEvent) {
       return afterDossier(step, event);
     case "land-ended":
       return afterLand(step, event.outcome);
+    case "push-ended":
+      return afterPush(step, event.outcome);
+    case "pull-request-ended":
+      return afterPullRequest(step, event.outcome);
     case "stop-done":
       return isHalting(step) ? undefined : afterSessionEndStop(step);
     default:

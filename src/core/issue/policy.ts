@@ -8,10 +8,22 @@ import { verificationOf } from "../verification.js";
 export type RunTriggerName = "run_end" | "epic_completion" | "periodic" | "epic_verification";
 export type TriggerName = "session_end" | RunTriggerName;
 
+/** A work item of a pull request that leads a life of its own, in the worktree of the issue that it is about. */
+export interface PullRequestItem {
+  readonly source: "rework" | "merge_fix" | "code_review";
+  readonly issueId: string;
+  readonly prNumber: number;
+  readonly cycle: number;
+  /** The implementer's session, where there is one to go on in. */
+  readonly session: string | null;
+}
+
 /** What a life is decided by and does not own: the run's frozen settings and what the user asked for. */
 export interface IssuePolicy {
   /** The life is this trigger's, not an issue's. */
   readonly trigger?: RunTriggerName;
+  /** The life is this item's. */
+  readonly item?: PullRequestItem;
   readonly settings: Settings;
   readonly runId: string;
   readonly projectId: string;
@@ -28,7 +40,7 @@ export function gateAttempts(policy: IssuePolicy): number {
   return Math.max(1, policy.settings.max_gate_retries);
 }
 export function reviewAttempts(policy: IssuePolicy): number {
-  if (policy.options.only) return 1;
+  if (policy.options.only || policy.item) return 1;
   return Math.max(1, policy.settings.per_issue_review.max_retries);
 }
 

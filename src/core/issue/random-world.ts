@@ -1,7 +1,7 @@
 import type { Ledger } from "../finding.js";
 import type { IssueStart } from "../run/effects.js";
 import type { CommandEffect, IssueEffect, LandEffect, TurnEffect } from "./effects.js";
-import type { IssueEvent, IssueSignal, LandOutcome, MarkerName, TurnOutcome } from "./events.js";
+import type { IssueEvent, IssueSignal, LandOutcome, MarkerName, PushOutcome, TurnOutcome } from "./events.js";
 import { commandEnded, policyOf, remark, type Setup, snapshot, turnEnded, World } from "./fixture.js";
 
 /** Numbers that look random and are the same for the same seed. */
@@ -110,11 +110,22 @@ export class RandomWorld extends World {
         };
       case "land":
         return { type: "land-ended", key, outcome: this.landed(effect) };
+      case "push":
+        return { type: "push-ended", key, outcome: this.pushed() };
+      case "pull-request":
+        if (this.chance(5)) return { type: "pull-request-ended", key, outcome: { type: "refused", reason: "no" } };
+        return { type: "pull-request-ended", key, outcome: { type: "opened", number: 7, url: "u" } };
       case "dossier":
         return { type: "dossier-written", key, path: this.chance(10) ? null : "/d/dossier.md" };
       case "wait":
         throw new Error("a signal is not performed");
     }
+  }
+
+  private pushed(): PushOutcome {
+    if (this.chance(5)) return { type: "refused", reason: "protected" };
+    if (this.chance(5)) return { type: "unreachable", reason: "down" };
+    return this.chance(10) ? { type: "moved", tip: "theirs" } : { type: "pushed" };
   }
 
   private look() {

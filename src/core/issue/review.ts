@@ -3,6 +3,7 @@ import { blockingReview } from "./blocking.js";
 import { isOverBudget, isSpent } from "./budget.js";
 import { closeOthers } from "./ledger-parts.js";
 import { reviewAttempts } from "./policy.js";
+import { endItem } from "./pull-request.js";
 import { isReviewerRunning, newSlot, startSlots } from "./reviewers.js";
 import { perIssueReview, reviewSlots, reviewStage } from "./slots.js";
 import type { ReviewState, Slot } from "./state.js";
@@ -31,6 +32,7 @@ export function enterReview(step: Step) {
 export function isReviewDue(step: Step): boolean {
   const { work, marker } = step.state;
   if (step.policy.trigger) return false;
+  if (step.policy.item) return step.policy.item.source === "code_review";
   return step.policy.settings.per_issue_review.enabled && (work?.commits ?? 0) > 0 && marker === null;
 }
 
@@ -58,11 +60,12 @@ function stillBlocks(step: Step, slot: Slot): boolean {
   return openFindings(step.ledger, { stages: [reviewStage(settings, slot.name)], blocking }).length > 0;
 }
 
-function roundPassed(step: Step): void {
+function roundPassed(step: Step) {
   const { work, review } = step.state;
   closeOthers(step, perIssueReview, { keep: keptOpen(step), passed: true, visit: review.round });
   const slots = review.slots.map((slot) => ({ ...slot, open: false }));
   setReview(step, { passed: work?.head ?? null, slots, fixer: null });
+  if (step.policy.item) return endItem(step, { message: "Approved", commit: work?.head ?? null });
   step.go("finalizing");
 }
 
@@ -84,6 +87,7 @@ function roundFailed(step: Step, slots: { readonly failed: readonly Slot[]; read
   const marked = review.slots.map((slot) => ({ ...slot, open: slot.status === "fail" }));
   setReview(step, { blocking, seen: work.tree, slots: marked });
   step.set({ seen: { tree: work.tree, filesTree: work.filesTree } });
+  if (step.policy.item) return endItem(step, { message: "Changes requested", commit: work.head });
   const max = reviewAttempts(step.policy);
   if (blocking < max) return followUp(step, blocking + 1, max);
   if (slots.out.length > 0) return unavailable(step, slots.out);
@@ -96,8 +100,10 @@ function followUp(step: Step, attempt: number, maxAttempts: number): void {
   oweTurn(step, { ...plan, attempt, maxAttempts, session });
 }
 
-function unavailable(step: Step, out: readonly Slot[]): void {
-  step.fail("review_unavailable", `Review unavailable: no verdict from ${namesOf(out).join(", ")}`);
+function unavailable(step: Step, out: readonly Slot[]) {
+  const message = `Review unavailable: no verdict from ${namesOf(out).join(", ")}`;
+  if (!step.policy.item) return step.fail("review_unavailable", message);
+  step.end({ status: "escalated", error: "review_unavailable", message, commit: null });
 }
 
 function usedUp(step: Step, rounds: number) {

@@ -3,7 +3,7 @@ import type { ItemStatus } from "../ports/tracker.js";
 import type { IssueStatus } from "../record.js";
 import type { SessionEndResult } from "../report.js";
 import type { IssueStart } from "../run/effects.js";
-import type { IssueEffect, PromptKind } from "./effects.js";
+import type { IssueEffect, TurnEffect } from "./effects.js";
 import type { Marker } from "./events.js";
 import type { TriggerName } from "./policy.js";
 
@@ -54,6 +54,10 @@ export interface IssueState {
   readonly runBudget?: string;
   readonly baseSha: string;
   readonly reviewBase: string;
+  /** Of a pull request's item: where the branch was when it began. */
+  readonly startHead?: string;
+  /** The pull request that the work waits in. */
+  readonly pullRequest?: { readonly number: number; readonly url: string };
   readonly work: Work | null;
   readonly marker: Marker | null;
   readonly session: string | null;
@@ -112,7 +116,7 @@ export interface Work extends Seen {
 export interface TurnState {
   readonly role: "implementer" | "fixer";
   readonly stage: "implement" | TriggerName | "per_issue_review";
-  readonly prompt: PromptKind;
+  readonly prompt: TurnEffect["prompt"];
   readonly attempt: number;
   readonly maxAttempts: number;
   readonly folder: string;

@@ -1,4 +1,5 @@
 import { addUsage } from "../budget.js";
+import { adoptFindings } from "../ledger/adopt-findings.js";
 import { openFindings, reject } from "../ledger/ledger.js";
 import { isOverBudget } from "./budget.js";
 import type { TurnEnded, TurnOutcome } from "./events.js";
@@ -50,6 +51,7 @@ export function settleTurn(step: Step, event: TurnEnded): TurnResult | null {
   if (!turn) return { error: "agent_failed", message: "a turn ended that was not owed" };
   spend(step, event);
   reportTurn(step, event, { role: turn.role });
+  if (event.workflow) step.apply({ ledger: adoptFindings(step.ledger, event.workflow.findings), reports: [] });
   if (event.snapshot) step.look(event.snapshot);
   if (event.rejected) step.apply(reject(step.ledger, event.rejected));
   const session = boundedId(event.sessionId) ?? turn.session;
@@ -79,7 +81,8 @@ interface Who {
   readonly reviewer?: string;
 }
 export function reportTurn(step: Step, event: TurnEnded, who: Who): void {
-  const { outcome, sessionId, usage, agentsAtOnce } = event;
+  const { outcome, sessionId, agentsAtOnce } = event;
+  const usage = event.workflow ? null : event.usage;
   const reason = "reason" in outcome ? { reason: outcome.reason } : {};
   step.report({ type: "turn-ended", outcome: outcome.type, session_id: sessionId, usage, ...who, ...reason });
   const { refused } = event;

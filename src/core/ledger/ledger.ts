@@ -57,6 +57,15 @@ export function resolveStage(
   return change(ledger, close, (finding) => dropStages(finding, [passed.stage], close));
 }
 
+/** These findings were dealt with, whatever else their stage still has to say. */
+export function resolveFindings(
+  ledger: Ledger,
+  done: { readonly ids: readonly string[]; readonly at: number; readonly commit: string | null },
+): LedgerChange {
+  const close: Close = { status: "resolved", reason: null, at: done.at, commit: done.commit };
+  return change(ledger, close, (finding) => (done.ids.includes(finding.id) ? closeFinding(finding, close) : finding));
+}
+
 export function waive(
   ledger: Ledger,
   waiver: { readonly ids: readonly string[]; readonly reason: string; readonly at: number },

@@ -1,5 +1,5 @@
 import type { TimerEffect, WaitEffect } from "../issue/effects.js";
-import type { RunTriggerName } from "../issue/policy.js";
+import type { PullRequestItem, RunTriggerName } from "../issue/policy.js";
 import type { EpicName, Scope } from "../ports/tracker.js";
 import type { IssueStatus } from "../record.js";
 import type { SessionEndResult } from "../report.js";
@@ -16,6 +16,8 @@ export interface IssueStart {
   readonly followUp?: boolean;
   /** Its last life in this run did not succeed, and it was made available again since. */
   readonly again?: boolean;
+  /** Not an issue, but an item of a pull request. */
+  readonly item?: PullRequestItem;
   /** Attempt folders that earlier lives in this run have used. */
   readonly folders?: number;
 }
@@ -181,4 +183,6 @@ export interface RunOptions {
    * alone, then landing, whatever finalize.mode says; reviews are the person's who asks for it.
    */
   readonly only?: "check" | "land";
+  /** The run is this workflow, and takes no issue. `file`: as it was found; the run has a copy of it. */
+  readonly workflow?: { readonly name: string; readonly file: string; readonly goal: string | null };
 }

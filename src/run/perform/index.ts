@@ -6,6 +6,8 @@ import { endLeftoverCommands } from "../leftovers.js";
 import { performCommand } from "./command.js";
 import { performDossier } from "./dossier.js";
 import { performLand } from "./land.js";
+import { performPullRequest } from "./pull-request.js";
+import { performPush } from "./push.js";
 import { performStop } from "./stop.js";
 import { performTimer } from "./timer.js";
 import { performTracker } from "./tracker.js";
@@ -26,6 +28,8 @@ const performers: { readonly [K in IssueEffect["kind"]]: Performer<K> } = {
   command: performCommand,
   worktree: performWorktree,
   land: performLand,
+  push: performPush,
+  "pull-request": performPullRequest,
   tracker: performTracker,
   dossier: performDossier,
   timer: (life, effect, signal) => performTimer(life.run.clock, effect, signal),

@@ -1,10 +1,9 @@
-import { readdir } from "node:fs/promises";
 import type { Issue } from "../../core/ports/tracker.js";
-import type { IssueRecord } from "../../core/record.js";
 import type { RunEffect, RunEvent } from "../../core/run/effects.js";
 import type { Settled } from "../../durable/types.js";
-import { exists } from "../../lib/files.js";
 import { type RunContext, runNames } from "../context.js";
+import { mayLiveAgain, secondLife } from "./live-again.js";
+import { bestItem } from "./pick-item.js";
 
 type PickEffect = Extract<RunEffect, { readonly kind: "pick" }>;
 
@@ -22,6 +21,12 @@ export async function performPick(
       return { event: { type: "none-left", key: effect.key, budget } };
     }
     const cursor = await run.tracker.cursor?.();
+    await run.pullRequestsSeen;
+    const item = await bestItem(run, effect.not);
+    if (item) {
+      run.slots.keep(item.issueId, place);
+      return { event: { type: "picked", key: effect.key, start: item } };
+    }
     const issue = await bestIssue(run, effect.not);
     if (!issue) {
       place();
@@ -48,7 +53,7 @@ async function bestIssue(run: RunContext, not: readonly string[]): Promise<Issue
   const had = async (id: string) => not.includes(id) || (await run.history.hadLife(id));
   const over = async (issue: Issue) =>
     not.includes(issue.id) || !mayLiveAgain(issue, await run.history.record(issue.id));
-  for (let limit = 8; ; limit *= 4) {
+  for (let limit = 2; ; limit *= 4) {
     const ready = await run.tracker.ready({ scope, resume, limit });
     for (const issue of ready) {
       const madeHere = issue.followUpOf != null && (issue.followUpOf === ownItem || (await had(issue.followUpOf)));
@@ -58,20 +63,6 @@ async function bestIssue(run: RunContext, not: readonly string[]): Promise<Issue
     }
     if (ready.length < limit) return null;
   }
-}
-
-/** Once in a run, unless it was made available again after a life that did not succeed: that is somebody's word. */
-export function mayLiveAgain(issue: Issue, last: Pick<IssueRecord, "status" | "started_at"> | null): boolean {
-  if (last === null) return true;
-  if (last.status !== "failed" && last.status !== "escalated") return false;
-  return issue.status === "available" && (issue.changedAt ?? 0) > Date.parse(last.started_at);
-}
-
-/** Its attempts are numbered on: no folder is used twice. */
-async function secondLife({ home, runId }: RunContext, issueId: string) {
-  const folder = home.attempt(runId, issueId, "");
-  const names = (await exists(folder)) ? await readdir(folder) : [];
-  return { again: true, folders: Math.max(0, ...names.map((name) => Number.parseInt(name, 10) || 0)) };
 }
 
 /** To be landed by hand: whatever the tracker thinks of it. */

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { StopEffect } from "../../core/issue/effects.js";
 import type { IssueEvent } from "../../core/issue/events.js";
+import type { Clock } from "../../core/ports/clock.js";
 import type { Settled } from "../../durable/types.js";
 import { readJson } from "../../lib/files.js";
 import { followProgram } from "../../lib/process/follow.js";
@@ -14,19 +15,26 @@ export async function performStop(
   signal: AbortSignal,
 ): Promise<Settled<IssueEvent>> {
   const folder = attemptFolder(life, effect.folder);
-  const done: Settled<IssueEvent> = { event: { type: "stop-done", key: effect.key } };
-  if (effect.how === "patient") {
-    const end = await followProgram(folder, { signal, timeoutAt: life.run.clock.now() + 10_000 });
-    if (end.type === "exited") return done;
+  await stopFolder({ folder, how: effect.how, clock: life.run.clock }, signal);
+  life.pending.get(effect.folder)?.abort(new Error("stopped before it started"));
+  return { event: { type: "stop-done", key: effect.key } };
+}
+
+/** Ends what runs in an attempt's folder. */
+export async function stopFolder(
+  { folder, how, clock }: { readonly folder: string; readonly how: StopEffect["how"]; readonly clock: Clock },
+  signal: AbortSignal,
+): Promise<void> {
+  if (how === "patient") {
+    const end = await followProgram(folder, { signal, timeoutAt: clock.now() + 10_000 });
+    if (end.type === "exited") return;
   }
   const attempt = await readJson(join(folder, "attempt.json"));
   await stopShellCommand(folder, {
-    first: effect.how === "clean" && isInterrupted(attempt) ? "SIGINT" : "SIGTERM",
-    graceMs: effect.how === "kill" ? 2_000 : 10_000,
+    first: how === "clean" && isInterrupted(attempt) ? "SIGINT" : "SIGTERM",
+    graceMs: how === "kill" ? 2_000 : 10_000,
     why: "stopped",
   });
-  life.pending.get(effect.folder)?.abort(new Error("stopped before it started"));
-  return done;
 }
 
 /** The turn wrote down on which signal its program ends cleanly. */

@@ -6,6 +6,7 @@ import type { Settled } from "../../durable/types.js";
 import { Bug, messageOf } from "../../lib/errors.js";
 import { readOptional } from "../../lib/files.js";
 import type { LifeContext } from "../context.js";
+import { handOver, type Told, tellOfItem } from "./item.js";
 
 /** The holder of a claim is the run: whoever drives the run goes on with its claims. */
 export async function performTracker(life: LifeContext, effect: TrackerEffect): Promise<Settled<IssueEvent>> {
@@ -17,6 +18,7 @@ export async function performTracker(life: LifeContext, effect: TrackerEffect): 
   try {
     const { epic } = life.trigger ?? {};
     if (epic !== undefined) return { event: { type: "tracker-done", key, ...(await tellOfEpic(life, effect, epic)) } };
+    if (life.item) return { event: { type: "tracker-done", key, ...(await tellOfItem(life, effect, life.item)) } };
     const was = life.run.options.only === "land" ? await tracker.get(life.issueId) : null;
     // Its work is landed after the fact: the tracker has said its last word already.
     if (was?.status === "completed") return done();
@@ -30,6 +32,8 @@ export async function performTracker(life: LifeContext, effect: TrackerEffect): 
       case "complete":
         await tracker.complete(life.issueId, runId, { commit: effect.commit, note: effect.note });
         return done();
+      case "hand-over":
+        return { event: { type: "tracker-done", key, ...(await handOver(life, effect)) } };
       case "fail":
         await tracker.fail(life.issueId, runId, effect.reason);
         return done();
@@ -46,10 +50,6 @@ export async function performTracker(life: LifeContext, effect: TrackerEffect): 
     return { event: { type: "tracker-done", key, ok: false, reason: messageOf(error), lost: false } };
   }
 }
-
-type Told =
-  | { readonly ok: true; readonly id?: string }
-  | { readonly ok: false; readonly reason: string; readonly lost: boolean };
 
 async function tellOfEpic(life: LifeContext, effect: TrackerEffect, epic: string): Promise<Told> {
   const { tracker, runId } = life.run;

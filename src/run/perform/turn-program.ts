@@ -1,5 +1,5 @@
 import type { TurnEffect } from "../../core/issue/effects.js";
-import type { Agent, Guard, ProgramCall, Reviewer, Turn } from "../../core/ports/agent.js";
+import type { Agent, Guard, Reviewer, Turn } from "../../core/ports/agent.js";
 import type { AgentChoice } from "../../core/settings.js";
 import { gitDirFor } from "../../git/checkout.js";
 import { Bug } from "../../lib/errors.js";
@@ -30,7 +30,7 @@ export function turnOf(life: LifeContext, effect: TurnEffect, folder: string): T
   const isReviewer = effect.role === "reviewer";
   const { model, effort }: Pick<AgentChoice, "model" | "effort"> = (effect.fallback ? agent.fallback : null) ?? agent;
   return {
-    role: effect.role,
+    role: life.item && effect.role === "implementer" ? "rework" : effect.role,
     prompt: effect.prompt,
     runId: life.run.runId,
     issueId: life.issueId,
@@ -50,8 +50,4 @@ function guardOf(life: LifeContext, readOnly: boolean): Guard {
   const worktree = worktreePath(life);
   const gitDir = readOnly ? [] : [gitDirFor(life.run.mirror, worktree)];
   return { worktree, readOnly, writable: [temporaryFolder(life), ...gitDir] };
-}
-
-export function callOf(life: LifeContext, effect: TurnEffect, folder: string): ProgramCall {
-  return programOf(life, effect).command(turnOf(life, effect, folder));
 }

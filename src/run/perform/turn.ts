@@ -1,123 +1,78 @@
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 import { reviewerSource } from "../../config/reviewer.js";
+import { addUsage, overBudget } from "../../core/budget.js";
 import type { TurnEffect } from "../../core/issue/effects.js";
-import type { IssueEvent, Marker, ReviewOutcome, Snapshot, TurnEnded, TurnOutcome } from "../../core/issue/events.js";
+import type { IssueEvent, Marker, ReviewOutcome, Snapshot, TurnEnded, Usage } from "../../core/issue/events.js";
 import { hear, nothingSaid, type Said } from "../../core/issue/marker.js";
-import type { Agent, ProgramCall, TurnFiles, TurnReading } from "../../core/ports/agent.js";
+import type { Agent, Reviewer, TurnFiles, TurnReading } from "../../core/ports/agent.js";
 import type { Settled } from "../../durable/types.js";
 import { putAt } from "../../git/worktree.js";
-import { allowedEnvironment } from "../../lib/environment.js";
-import { readJson, writeDurably } from "../../lib/files.js";
-import { findProgram } from "../../lib/process/find.js";
-import { followProgram } from "../../lib/process/follow.js";
-import { startProgram } from "../../lib/process/start.js";
-import { readRefusals } from "../attempt-notes.js";
 import { attemptFolder, type LifeContext, runMachineId, takeSnapshot, worktreePath } from "../context.js";
 import { renderPrompt } from "../prompt.js";
-import { sandboxed } from "../sandbox.js";
-import type { Release } from "../slots.js";
-import { makeTemporaryFolder, temporaryFolder } from "../temporary.js";
-import { filesOf } from "./turn-files.js";
+import { temporaryFolder } from "../temporary.js";
+import { type ProgramEnded, type ProgramTurn, performProgram } from "./program.js";
 import { agentOf, programOf, turnOf } from "./turn-program.js";
-import { type StopWord, stopTurn, watchTurn } from "./turn-watch.js";
 
-/**
- * One agent process, whatever its role. The attempt's folder is the only memory: a folder with an exit is harvested, a
- * living program is attached to, a vanished one is lost, an untouched folder starts. So an attempt has one process.
- */
+/** A turn of an issue's life, or of a trigger's. */
 export async function performTurn(
   life: LifeContext,
   effect: TurnEffect,
   signal: AbortSignal,
 ): Promise<Settled<IssueEvent>> {
-  const folder = attemptFolder(life, effect.folder);
-  const release = await takeSlot(life, effect, { folder, signal });
+  if (life.run.workflow && effect.role === "implementer") {
+    const { performIssueWorkflow } = await import("../workflow/issue-turn.js");
+    return { event: await performIssueWorkflow(life, effect, signal) };
+  }
+  const program = programTurn(life, effect);
   try {
-    const clock = await ensureStarted(life, effect, folder);
-    const outcome = await watchTurn(life, effect, {
-      folder,
-      turn: follow(life, effect, { folder, until: clock.until, signal }),
+    const ended = await performProgram(life.run, program, {
+      signal,
+      settle: (end) => settle(life, effect, { ...end, files: program.turn.files }),
     });
-    const ended = await settle(life, effect, { folder, ...clock, outcome });
-    return { event: await charge(life, adaptSlots(life, ended, clock.startedAt)) };
+    return { event: await charge(life, ended) };
   } finally {
     life.live.delete(effect.key);
-    release();
   }
 }
 
-/** A turn that is stopped before it has a place needs none: its folder says that it ended. */
-async function takeSlot(
-  life: LifeContext,
-  effect: TurnEffect,
-  { folder, signal }: { readonly folder: string; readonly signal: AbortSignal },
-): Promise<Release> {
-  const { state } = findProgram(folder);
-  if (state === "running") return life.run.slots.force();
-  if (state !== "none") return () => undefined;
-  const pending = new AbortController();
-  life.pending.set(effect.folder, pending);
-  try {
-    return await life.run.slots.acquire({
+function programTurn(life: LifeContext, effect: TurnEffect): ProgramTurn {
+  const folder = attemptFolder(life, effect.folder);
+  return {
+    key: effect.key,
+    folder,
+    name: effect.folder,
+    program: programOf(life, effect),
+    turn: turnOf(life, effect, folder),
+    place: {
       issueId: life.issueId,
       turn: effect.role === "implementer" && effect.prompt === "implementer" ? "first" : "later",
-      signal: AbortSignal.any([signal, pending.signal]),
-    });
-  } catch (error) {
-    if (pending.signal.aborted) return () => undefined;
-    throw error;
-  } finally {
-    life.pending.delete(effect.folder);
-  }
+    },
+    until: effect.until,
+    timeoutMs: timeoutMs(life, effect),
+    idleSeconds: effect.role === "reviewer" ? null : life.run.settings.idle_timeout_seconds,
+    temporary: temporaryFolder(life),
+    note: effect,
+    prompt: () => renderPrompt(life, effect, folder),
+    onSession: (id) => tellSession(life, effect, id),
+    isOver: (usage) => isOver(life, effect, usage),
+    pending: life.pending,
+  };
 }
 
-interface Clocked {
-  readonly until: number;
-  readonly startedAt: number;
+/** A reviewer's session is of no use to anybody. */
+async function tellSession(life: LifeContext, effect: TurnEffect, id: string): Promise<void> {
+  if (effect.role === "reviewer" || life.state().turn?.session === id) return;
+  await life.run.inbox.send(life.machine, { name: "session", turn: effect.key, id });
 }
 
-/** The turn's own clock is written down before the program starts, so that a re-attached turn keeps it. */
-async function ensureStarted(life: LifeContext, effect: TurnEffect, folder: string): Promise<Clocked> {
-  const clockFile = join(folder, "attempt.json");
-  if (findProgram(folder).state !== "none") {
-    const clock = await readJson(clockFile);
-    const now = life.run.clock.now();
-    return { until: numberIn(clock, "until") ?? now, startedAt: numberIn(clock, "started_at") ?? now };
-  }
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const startedAt = life.run.clock.now();
-  const until = effect.until ?? startedAt + timeoutMs(life, effect);
-  const turn = turnOf(life, effect, folder);
-  const program = programOf(life, effect);
-  const call = program.command(turn);
-  const clock = JSON.stringify({ until, started_at: startedAt, stop_signal: call.stopSignal, effect });
-  // All at once: most of it is waiting for the disk.
-  await Promise.all([writePrompt(life, effect, folder), program.prepare?.(turn), writeDurably(clockFile, clock)]);
-  const { stdout, stderr } = filesOf(folder);
-  const env = await environmentOf(life, call);
-  await startProgram({
-    folder,
-    argv: life.run.settings.agent.sandbox === "bwrap" ? sandboxed(call, turn.guard, { folder, env }) : call.argv,
-    env,
-    cwd: worktreePath(life),
-    stdinFile: join(folder, "prompt.md"),
-    stdoutFile: stdout,
-    stderrFile: stderr,
-  });
-  return { until, startedAt };
-}
-
-async function writePrompt(life: LifeContext, effect: TurnEffect, folder: string): Promise<void> {
-  await writeDurably(join(folder, "prompt.md"), await renderPrompt(life, effect, folder));
-}
-
-async function environmentOf(life: LifeContext, call: ProgramCall): Promise<Record<string, string>> {
-  const visible = allowedEnvironment(life.run.env, call.inherit ?? life.run.settings.agent.env);
-  if (!call.ownTemporary && life.run.settings.agent.sandbox === "none") return { ...visible, ...call.env };
-  const temporary = temporaryFolder(life);
-  await makeTemporaryFolder(temporary);
-  return { ...visible, TMPDIR: temporary, ...call.env };
+/** With what all running turns have used so far. */
+function isOver(life: LifeContext, { key }: TurnEffect, usage: Usage): boolean {
+  const { settings, meter, clock } = life.run;
+  life.live.set(key, usage);
+  if (meter.running(key, usage) !== null) return true;
+  if (life.trigger) return false;
+  const { usage: spent, startedAt } = life.state();
+  const sum = [...life.live.values()].reduce((total: typeof spent, one: Usage) => addUsage(total, one), spent);
+  return overBudget(settings.budgets.issue, { ...sum, ms: clock.now() - startedAt }) !== null;
 }
 
 function timeoutMs(life: LifeContext, effect: TurnEffect): number {
@@ -128,54 +83,20 @@ function timeoutMs(life: LifeContext, effect: TurnEffect): number {
   return (own ?? member.agent_sdk_timeout) * 1000;
 }
 
-type Exited = { readonly type: "exited"; readonly code: number };
-
-async function follow(
-  life: LifeContext,
-  effect: TurnEffect,
-  { folder, until, signal }: { readonly folder: string; readonly until: number; readonly signal: AbortSignal },
-): Promise<TurnOutcome | Exited> {
-  const idle = effect.role === "reviewer" ? {} : { idleSeconds: life.run.settings.idle_timeout_seconds };
-  const end = await followProgram(folder, { signal, timeoutAt: until, ...idle });
-  switch (end.type) {
-    case "aborted":
-      throw signal.reason;
-    case "lost":
-      return { type: "lost" };
-    case "exited":
-      return end.stopped === null ? { type: "exited", code: end.code } : { type: toStopWord(end.stopped) };
-    case "timed-out":
-    case "idle":
-      await stopTurn(life, effect, { folder, why: end.type });
-      return { type: end.type };
-  }
-}
-
-function toStopWord(word: string): StopWord {
-  return word === "timed-out" || word === "idle" ? word : "stopped";
-}
-
-interface Ended {
-  readonly folder: string;
-  readonly until: number;
-  readonly startedAt: number;
-  readonly outcome: TurnOutcome | Exited;
-}
+type Ended = ProgramEnded<Agent | Reviewer> & { readonly files: TurnFiles };
 
 async function settle(life: LifeContext, effect: TurnEffect, ended: Ended): Promise<TurnEnded> {
-  const files = filesOf(ended.folder);
-  const code = ended.outcome.type === "exited" ? ended.outcome.code : null;
-  const reading = await programOf(life, effect).read(files, code);
-  const outcome = ended.outcome.type === "exited" ? reading.outcome : ended.outcome;
+  const { outcome, reading, files, seconds, until, refused, agentsAtOnce } = ended;
   const base = {
     type: "turn-ended" as const,
     key: effect.key,
     outcome,
     sessionId: reading.sessionId,
     usage: reading.usage,
-    seconds: Math.max(0, (life.run.clock.now() - ended.startedAt) / 1000),
-    until: ended.until,
-    ...(await refusalsIn(ended.folder)),
+    seconds,
+    until,
+    ...(refused ? { refused } : {}),
+    ...(agentsAtOnce === undefined ? {} : { agentsAtOnce }),
   };
   if (effect.role === "reviewer") {
     const review = outcome.type === "ended" ? await reviewOf(life, effect, reading) : null;
@@ -185,26 +106,6 @@ async function settle(life: LifeContext, effect: TurnEffect, ended: Ended): Prom
   const marker = effect.role === "implementer" ? (said?.marker ?? null) : null;
   const rejected = said && said.rejected.length > 0 ? { rejected: said.rejected } : {};
   return { ...base, ...rejected, snapshot: await snapshotOf(life, effect, marker), marker, review: null };
-}
-
-/** What the guard refused: the agent read why, and so does whoever looks at the run. */
-async function refusalsIn(folder: string): Promise<Pick<TurnEnded, "refused">> {
-  let [count, last] = [0, ""];
-  for await (const { reason } of readRefusals(folder)) [count, last] = [count + 1, reason];
-  return count === 0 ? {} : { refused: { count, last: last.slice(0, 200) } };
-}
-
-/** An overload halves the places once for all turns that ran into it; a turn that went well gives one back. */
-function adaptSlots({ run }: LifeContext, ended: TurnEnded, startedAt: number): TurnEnded {
-  const { outcome } = ended;
-  const overloaded = outcome.type === "transient" && outcome.overloaded === true;
-  const now = run.clock.now();
-  const agentsAtOnce = overloaded
-    ? run.slots.shrink(startedAt, now)
-    : outcome.type === "ended"
-      ? run.slots.grow()
-      : null;
-  return agentsAtOnce === null ? ended : { ...ended, agentsAtOnce };
 }
 
 /** The run is told of a used-up budget before the turn counts: whoever harvests it again tells it again. */
@@ -252,10 +153,4 @@ async function readMessage(agent: Agent, files: TurnFiles): Promise<Said> {
 async function snapshotOf(life: LifeContext, effect: TurnEffect, marker: Marker | null): Promise<Snapshot> {
   const named = marker?.name === "ALREADY_COMPLETE" ? /\b[0-9a-f]{7,64}\b/i.exec(marker.rationale)?.[0] : undefined;
   return await takeSnapshot(life, effect.base, named ?? null);
-}
-
-function numberIn(value: unknown, key: string): number | null {
-  if (typeof value !== "object" || value === null || !(key in value)) return null;
-  const found = (value as Record<string, unknown>)[key];
-  return typeof found === "number" ? found : null;
 }

@@ -11,7 +11,7 @@ interface SignalArrived<S> {
 }
 
 /** The next signal of the machine; its inbox row is taken by the commit that records the event. */
-export async function performWait<S extends IssueSignal | RunSignal>(
+export async function performWait<S>(
   { inbox, machine, parse }: { readonly inbox: Inbox; readonly machine: string; readonly parse: (body: unknown) => S },
   effect: WaitEffect,
   signal: AbortSignal,

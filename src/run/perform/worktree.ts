@@ -4,6 +4,7 @@ import type { IssueEvent } from "../../core/issue/events.js";
 import type { TriggerStart } from "../../core/run/effects.js";
 import type { Settled } from "../../durable/types.js";
 import { type Aside, listAside } from "../../git/aside.js";
+import { openForItem } from "../../git/item-worktree.js";
 import { tipOf } from "../../git/mirror.js";
 import { hasCommit } from "../../git/mirror-refs.js";
 import { readReviewed } from "../../git/reviewed.js";
@@ -15,15 +16,19 @@ import { baseOfEpic } from "../epic-changes.js";
 import { removeTemporaryFolder, temporaryFolder } from "../temporary.js";
 import { giveBackSlotNumber } from "./slot-number.js";
 
-export async function performWorktree(life: LifeContext, effect: WorktreeEffect): Promise<Settled<IssueEvent>> {
+export async function performWorktree(
+  life: LifeContext,
+  effect: WorktreeEffect,
+  signal: AbortSignal,
+): Promise<Settled<IssueEvent>> {
   try {
-    return { event: await perform(life, effect) };
+    return { event: await perform(life, effect, signal) };
   } catch (error) {
     return { event: { type: "worktree-failed", key: effect.key, reason: messageOf(error) } };
   }
 }
 
-async function perform(life: LifeContext, effect: WorktreeEffect): Promise<IssueEvent> {
+async function perform(life: LifeContext, effect: WorktreeEffect, signal: AbortSignal): Promise<IssueEvent> {
   const { mirror, settings, repoPath, target } = life.run;
   const path = worktreePath(life);
   const { branch } = life.names;
@@ -33,6 +38,7 @@ async function perform(life: LifeContext, effect: WorktreeEffect): Promise<Issue
       if (tip.type === "missing") return { type: "worktree-failed", key: effect.key, reason: tip.reason };
       const base = (await knownBase(life, effect.baseSha)) ?? tip.sha;
       if (life.run.options.only === "land") await adoptUsersBranch(mirror, { path, branch });
+      if (life.item) return await openForItemOf(life, { key: effect.key, base, targetTip: tip.sha, signal });
       const before = await listAside(dirname(path));
       const opened = await openWorktree(mirror, { path, branch, base, copy: settings.worktree.copy, repoPath });
       const aside = await newAside(path, before);
@@ -56,6 +62,24 @@ async function perform(life: LifeContext, effect: WorktreeEffect): Promise<Issue
       await removeTemporaryFolder(temporaryFolder(life));
       return { type: "worktree-removed", key: effect.key };
   }
+}
+
+/** The worktree that its issue left, and what was done to have it; told on the board, for whoever follows the item. */
+async function openForItemOf(
+  life: LifeContext,
+  how: { readonly key: string; readonly base: string; readonly targetTip: string; readonly signal: AbortSignal },
+): Promise<IssueEvent> {
+  const { mirror, settings, repoPath, board, projectId } = life.run;
+  const path = worktreePath(life);
+  const place = { path, branch: life.names.branch, base: how.base, copy: settings.worktree.copy, repoPath };
+  const { how: came, parked, ...opened } = await openForItem(mirror, { ...place, signal: how.signal });
+  const tell = (level: "info" | "warning", text: string) =>
+    board.appendEvent(projectId, life.issueId, { type: "log", level, text });
+  if (parked !== null) await tell("warning", `Rework: uncommitted changes were put aside in ${parked}`);
+  if (came === "reused") await tell("info", `Rework: reusing existing worktree at ${path}`);
+  if (came === "switched") await tell("info", `Rework: switched the worktree at ${path} to ${opened.branch}`);
+  if (came === "made") await tell("warning", `Rework: the worktree was gone, made anew at ${path}`);
+  return { type: "worktree-ready", key: how.key, ...opened, targetTip: how.targetTip };
 }
 
 async function newAside(path: string, before: readonly Aside[]): Promise<{ readonly aside?: readonly string[] }> {

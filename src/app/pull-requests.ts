@@ -1,0 +1,158 @@
+import { project } from "../core/project.js";
+import type { PrEffect } from "../core/pull-request/effects.js";
+import type { PrEvent } from "../core/pull-request/events.js";
+import type { PrIdentity, PrLife, PrState } from "../core/pull-request/state.js";
+import type { RunReport } from "../core/report.js";
+import type { Settings } from "../core/settings.js";
+import { systemClock } from "../lib/clock.js";
+import { Refusal } from "../lib/errors.js";
+import type { Home } from "../lib/home.js";
+import { redactor } from "../lib/redact.js";
+import { pullRequestMachineId } from "../run/context.js";
+import type { FollowContext } from "../run/pull-requests/context.js";
+import { followedPullRequests, type Synced, syncPullRequest, syncPullRequests } from "../run/pull-requests/follow.js";
+import type { Store } from "../store/store.js";
+import { trackers } from "./adapters.js";
+import { loadForge } from "./forge.js";
+
+export interface PullRequestPlace {
+  readonly store: Store;
+  readonly settings: Settings;
+  readonly projectId: string;
+  readonly repoPath: string;
+  readonly home: Home;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** The pull requests of a project as a person sees them from outside of a run. */
+export interface PullRequests {
+  list(): Promise<readonly PullRequestView[]>;
+  sync(number: number | null, signal: AbortSignal): Promise<readonly Synced[]>;
+  /** The cycle's item; null: it was escalated instead. */
+  rework(
+    number: number,
+    how: { readonly cycle: number | null; readonly feedback: string | null },
+  ): Promise<string | null>;
+  /** Lets an untrusted remark through. */
+  admit(id: string): Promise<number>;
+}
+export interface PullRequestView {
+  readonly pr: PrIdentity;
+  /** null: it has not been looked at yet. */
+  readonly state: PrState | null;
+}
+
+export function openPullRequests(place: PullRequestPlace): PullRequests {
+  const follow = memoized(() => followContext(place));
+  const views = async (): Promise<PullRequestView[]> => {
+    const context = await looking(place);
+    const prs = await followedPullRequests(context);
+    return await Promise.all(
+      prs.map(async (pr) => ({ pr, state: await context.state(pullRequestMachineId(pr.projectId, pr.number)) })),
+    );
+  };
+  return {
+    list: views,
+    sync: async (number, signal) => {
+      const context = await follow();
+      const prs = await followedPullRequests(context);
+      if (number === null) return await syncPullRequests(context, prs, signal);
+      return [await syncPullRequest(context, named(prs, number), { signal, force: true })];
+    },
+    rework: async (number, how) => {
+      const context = await follow();
+      const pr = named(await followedPullRequests(context), number);
+      const machine = pullRequestMachineId(pr.projectId, pr.number);
+      await context.inbox.send(machine, { name: "rework", ...how });
+      const { result, reason } = await syncPullRequest(context, pr, {
+        signal: new AbortController().signal,
+        force: true,
+      });
+      if (result === "failed") throw new Refusal(reason ?? "the forge could not be asked", { code: "forge" });
+      const state = await context.state(machine);
+      const cycle = how.cycle ?? state?.cycle ?? 0;
+      const item =
+        cycle > 0 && cycle <= (state?.cycle ?? 0) ? await context.board.rework(pr.projectId, number, cycle) : null;
+      return item?.id ?? null;
+    },
+    admit: async (id) => {
+      const found = (await views()).find(({ state }) => isUntrusted(state, id));
+      if (!found)
+        throw new Refusal(`no untrusted comment ${id} waits`, {
+          code: "not-found",
+          hint: "ratchet pr list --untrusted",
+        });
+      const { projectId, number } = found.pr;
+      await place.store.signal(pullRequestMachineId(projectId, number), { name: "admit", id });
+      return number;
+    },
+  };
+}
+
+function isUntrusted(state: PrState | null, typed: string): boolean {
+  return Object.entries(state?.deliveries ?? {}).some(
+    ([id, { status }]) => status === "untrusted" && (id === typed || id.endsWith(`:${typed}`)),
+  );
+}
+
+function named(prs: readonly PrIdentity[], number: number): PrIdentity {
+  const pr = prs.find((one) => one.number === number);
+  if (pr) return pr;
+  throw new Refusal(`pull request #${number} is not one that Ratchet follows`, {
+    code: "not-found",
+    hint: "ratchet pr list",
+  });
+}
+
+/** What needs no forge, no token and no network. */
+async function looking({
+  store,
+  projectId,
+}: PullRequestPlace): Promise<Pick<FollowContext, "state" | "board" | "projectId">> {
+  const state = async (machine: string) => {
+    const view = await store.machineState(machine);
+    return view === null ? null : (view.state as PrState);
+  };
+  return { state, board: store.workItems, projectId };
+}
+
+export async function followContext(place: PullRequestPlace): Promise<FollowContext> {
+  const { store, settings, projectId, repoPath, home, env } = place;
+  return {
+    ...(await looking(place)),
+    ...{ settings, home, clock: systemClock, redact: redactor(env) },
+    forge: await loadForge(place),
+    tracker: await trackers[settings.tracker.type](place),
+    inbox: {
+      send: async (machine, body) => void (await store.signal(machine, body)),
+      next: (machine, signal) => store.nextSignal(machine, 0, signal),
+    },
+    letGo: (machine) => store.letGo(machine),
+    isTold: (machine) => store.hasSignals(machine),
+    ledger: async (issueId) => ({ issueId, findings: await store.findings({ projectId, issueId, all: true }) }),
+    journal: (machine, issueId) =>
+      store.log<PrLife, PrEvent, PrEffect, RunReport>({
+        machine,
+        kind: "pull-request",
+        runId: machine,
+        codec: {
+          encode: (life) => life.state,
+          decode: (state, findings) => ({ state: state as PrState, ledger: { issueId, findings } }),
+          ledgerIssue: { projectId, issueId },
+          rows: (event, life) => project(event, life.ledger).filter(({ table }) => table === "finding"),
+        },
+      }),
+    dropWorktree: async (issueId, landed) => {
+      const { openWorktrees } = await import("../run/worktrees.js");
+      await openWorktrees({ home, projectId, repoPath }).drop(issueId, landed);
+    },
+  };
+}
+
+function memoized<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

@@ -1,0 +1,296 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Agent } from "../core/ports/agent.js";
+import type { Settings } from "../core/settings.js";
+import { systemClock } from "../lib/clock.js";
+import { Refusal, UserError } from "../lib/errors.js";
+import { readOptional } from "../lib/files.js";
+import type { Home } from "../lib/home.js";
+import type { Answer, Checkout, Question, WorkflowRun } from "../run/workflow/context.js";
+import type { NamedWorkflow, WorkflowPlace } from "../run/workflow/find.js";
+import type { IssueWorkflow } from "../run/workflow/issue-turn.js";
+import type { LoadedWorkflow, WorkflowSource } from "../run/workflow/load.js";
+import type { StartedWorkflow, WorkflowParts } from "../run/workflow/start.js";
+import type { Store, StoredRun } from "../store/store.js";
+import { version } from "../version.js";
+import type { ModelChoice } from "../workflow/graph.js";
+import type { WorkflowState } from "../workflow/machine/state.js";
+import { packageRoot } from "./package-root.js";
+
+/** What to run: a workflow anew, or a run of one that goes on, with the file as it is now. */
+export interface WorkflowRequest {
+  readonly source: WorkflowSource;
+  readonly name: string;
+  /** null: the file's own. */
+  readonly goal: string | null;
+  /** Goes on with this run. */
+  readonly runId: string | null;
+  readonly ask: (question: Question, signal: AbortSignal) => Promise<Answer | null>;
+}
+
+/** What of the program this needs. */
+interface Around {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly home: Home;
+  readonly store: () => Promise<Store>;
+  /** Tools, humans and decisions need no configuration; an agent does. */
+  readonly settings: () => Promise<Configured>;
+}
+export interface Configured {
+  readonly settings: Settings;
+  /** false: nobody has said which agent. */
+  readonly configured: boolean;
+}
+
+/** The workflows of the current directory. */
+export interface Workflows {
+  /** null: there is none of that name. */
+  find(what: string): string | null;
+  list(): NamedWorkflow[];
+  load(file: string): Promise<LoadedWorkflow>;
+}
+
+export async function openWorkflows(app: Pick<Around, "cwd" | "home">): Promise<Workflows> {
+  const { findWorkflow, listWorkflows } = await import("../run/workflow/find.js");
+  const place = placeOf(app);
+  return {
+    find: (what) => findWorkflow(place, what),
+    list: () => listWorkflows(place),
+    load: async (file) => (await import("../run/workflow/load.js")).loadWorkflow(file, place),
+  };
+}
+
+function placeOf({ cwd, home }: Pick<Around, "cwd" | "home">): WorkflowPlace {
+  return { cwd, root: rootOf(cwd), home: home.root, shipped: join(packageRoot(), "workflows") };
+}
+
+/** The top of the checkout around a folder, found without starting git. */
+export function rootOf(cwd: string): string | null {
+  for (let folder = cwd; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, ".git"))) return folder;
+    if (folder === dirname(folder)) return null;
+  }
+}
+
+export async function openWorkflow(app: Around, request: WorkflowRequest): Promise<StartedWorkflow> {
+  const { startWorkflow } = await import("../run/workflow/start.js");
+  return await startWorkflow(await workflowParts(app, request));
+}
+
+/** Throws UserError where an agent that a stage needs is missing. */
+export async function checkWorkflow(app: Around, source: WorkflowSource): Promise<void> {
+  const { checkStages } = await import("../run/workflow/start.js");
+  const { graphOf } = await import("../run/workflow/drive.js");
+  const agent = stageAgents(await app.settings(), app.env);
+  await checkStages({ agent, repoPath: rootOf(app.cwd) ?? app.cwd }, source, await graphOf(source, null));
+}
+
+interface IssuesFrame {
+  readonly runId: string;
+  readonly projectId: string;
+  readonly repoPath: string;
+  readonly settings: Settings;
+  /** The run goes on with what it was started with. */
+  readonly unfinished: boolean;
+  /** No agent will start. */
+  readonly idle: boolean;
+}
+
+/** `agent.workflow`: found, checked and its agents there, before any issue is touched. */
+export async function openIssueWorkflow(
+  { home, env, store }: Pick<Around, "home" | "env" | "store">,
+  frame: IssuesFrame,
+): Promise<IssueWorkflow & { readonly keep: () => Promise<void> }> {
+  const { settings, repoPath, runId, projectId } = frame;
+  const { checkStages, readSource, writeSource } = await import("../run/workflow/start.js");
+  const { graphOf } = await import("../run/workflow/drive.js");
+  const { workflowLogOf } = await import("./journal.js");
+  const kept = frame.unfinished ? await readSource(home, runId) : null;
+  const source = kept ?? (await sourceNamed({ cwd: repoPath, home }, settings.agent.workflow ?? ""));
+  const agent = stageAgents({ settings, configured: true }, env);
+  if (!frame.idle) await checkStages({ agent, repoPath }, source, await graphOf(source, null));
+  const log = workflowLogOf(await store(), { runId, projectId });
+  return { source, agent, log, keep: () => writeSource(home, runId, source) };
+}
+
+async function sourceNamed(place: Pick<Around, "cwd" | "home">, name: string): Promise<WorkflowSource> {
+  const workflows = await openWorkflows(place);
+  const file = workflows.find(name);
+  if (file === null) {
+    throw new UserError(`agent.workflow: there is no workflow ${name}`, {
+      hint: "ratchet workflow list",
+      code: "config",
+    });
+  }
+  const { source, diagnostics, graph } = await workflows.load(file);
+  const wrong = diagnostics.filter(({ severity }) => severity === "error");
+  if (graph !== null && wrong.length === 0) return source;
+  const lines = wrong.map(({ line, column, message }) => `${file}:${line}:${column}: ${message}`);
+  throw new UserError(`agent.workflow: ${name} cannot be run\n${lines.join("\n")}`, { code: "workflow-invalid" });
+}
+
+async function workflowParts(app: Around, request: WorkflowRequest): Promise<WorkflowParts> {
+  const { home, env } = app;
+  const store = await app.store();
+  const { newRunId, newRunRecord } = await import("../run/start.js");
+  const stored = request.runId === null ? null : await store.run(request.runId);
+  // A run keeps what it was started with.
+  const { settings, configured } = stored ? { settings: stored.settings, configured: true } : await app.settings();
+  const where = await checkoutOf(app, stored);
+  const now = systemClock.now();
+  const frame = {
+    runId: stored?.runId ?? newRunId(now),
+    projectId: stored?.projectId ?? (await store.registerProject(where.root)).id,
+    repoPath: where.root,
+    settings,
+    target: stored?.record.target_branch ?? where.branch ?? "",
+  };
+  const { name, source } = request;
+  const goal = request.goal ?? stored?.options.workflow?.goal ?? null;
+  return {
+    ...(await sharedParts(app, store, { ...frame, configured })),
+    ask: request.ask,
+    source,
+    goal,
+    checkout: { path: where.root, gitDirs: where.gitDirs },
+    start: { target: frame.target, commit: stored?.record.run_start_commit ?? where.head ?? "" },
+    resume: stored !== null,
+    stored: async (machine) => {
+      const view = await store.machineState(machine);
+      return view === null ? null : { state: view.state as WorkflowState, done: view.done };
+    },
+    register: async () => {
+      if (stored) return;
+      const record = newRunRecord(frame, { now, head: where.head ?? "", version });
+      const options = { scope: { type: "all" }, resume: false, strict: false, fresh: false, maxIssues: null } as const;
+      const workflow = { name, file: source.file, goal };
+      await store.createRun({ record, settings, options: { ...options, workflow } });
+    },
+    env,
+    home,
+  };
+}
+
+interface Frame extends Configured {
+  readonly runId: string;
+  readonly projectId: string;
+  readonly repoPath: string;
+}
+
+async function sharedParts(app: Around, store: Store, frame: Frame): Promise<Omit<WorkflowRun, "ask">> {
+  const { runId, projectId, repoPath, settings } = frame;
+  const { home, env } = app;
+  const { historyOf, workflowLogOf } = await import("./journal.js");
+  const { loadTemplates } = await import("./templates.js");
+  const { createSlots } = await import("../run/slots.js");
+  const { createMeter } = await import("../run/meter.js");
+  const { redactor } = await import("../lib/redact.js");
+  const { readIdentity } = await import("../git/repository.js");
+  const history = historyOf(store, { runId, projectId, settings });
+  const spent = (await store.runs(projectId, 1000)).some((run) => run.runId === runId) ? await history.spent() : null;
+  return {
+    runId,
+    projectId,
+    repoPath,
+    settings,
+    home,
+    env,
+    clock: systemClock,
+    redact: redactor(env),
+    templates: await loadTemplates(repoPath),
+    projectText: await readOptional(join(repoPath, ".ratchet", "prompts", "append.md")),
+    inbox: {
+      send: async (machine, body) => void (await store.signal(machine, body)),
+      next: (machine, signal) => store.nextSignal(machine, 0, signal),
+    },
+    slots: createSlots(settings.max_agents),
+    meter: createMeter(settings.budgets.run, spent ?? { tokens: 0, usd: 0 }),
+    identity:
+      rootOf(repoPath) === null ? { name: "Ratchet", email: "ratchet@localhost" } : await readIdentity(repoPath),
+    mirror: once(async () => {
+      const { openMirror } = await import("../git/mirror.js");
+      return await openMirror({ repoPath, mirrorPath: home.mirror(projectId) });
+    }),
+    agent: stageAgents(frame, env),
+    workflowLog: workflowLogOf(store, { runId, projectId }),
+    ledger: history.ledger,
+  };
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
+/** Each is loaded once, when the first stage asks for it. */
+export function stageAgents(
+  { settings, configured }: Configured,
+  env: NodeJS.ProcessEnv,
+): (choice: ModelChoice) => Promise<Agent> {
+  const loaded = new Map<string | null, Promise<Agent>>();
+  return async ({ provider }) => {
+    if (!configured) {
+      throw new UserError("no agent is configured: there is no ratchet.yaml", { hint: "ratchet init", code: "config" });
+    }
+    const { loadStageAgent } = await import("./adapters.js");
+    const known = loaded.get(provider) ?? loadStageAgent(settings.agent, provider, env);
+    loaded.set(provider, known);
+    return await known;
+  };
+}
+
+interface Where extends Pick<Checkout, "gitDirs"> {
+  readonly root: string;
+  readonly branch: string | null;
+  readonly head: string | null;
+}
+
+/** The checkout around the current directory; where there is no repository, the directory itself. */
+async function checkoutOf(app: Around, stored: StoredRun | null): Promise<Where> {
+  const folder = stored?.record.repo_path ?? app.cwd;
+  const root = rootOf(folder);
+  if (root === null) return { root: folder, branch: null, head: null, gitDirs: [] };
+  const { commonDirOf, inspectRepository } = await import("../git/repository.js");
+  const { gitDir, branch, head } = await inspectRepository(root);
+  return { root, branch, head, gitDirs: [...new Set([gitDir, await commonDirOf(root)])] };
+}
+
+/** The newest run of that file in the current directory's project that may go on. */
+export async function lastRunOf(app: Around, file: string): Promise<string> {
+  const store = await app.store();
+  const root = rootOf(app.cwd) ?? app.cwd;
+  const project = await store.projectAt(root);
+  const runs = project === null ? [] : await store.runs(project.id, 1000);
+  const found = runs.find(({ options }) => options.workflow?.file === file);
+  if (found !== undefined) return found.runId;
+  throw new Refusal(`there is no run of ${file} to resume`, { code: "not-found", hint: "ratchet logs list" });
+}
+
+export interface AskedQuestion {
+  readonly runId: string;
+  readonly question: Question;
+}
+
+/** A file may outlive its question by a moment: the machine has the last word. */
+export async function askedQuestions(app: Pick<Around, "cwd" | "home" | "store">): Promise<AskedQuestion[]> {
+  const store = await app.store();
+  const project = await store.projectAt(rootOf(app.cwd) ?? app.cwd);
+  if (project === null) return [];
+  const { readQuestions } = await import("../run/workflow/questions.js");
+  const found: AskedQuestion[] = [];
+  for (const { run } of await store.unfinishedRuns(project.id)) {
+    for (const question of await readQuestions(app.home, run.runId)) {
+      if (await isAsked(store, question)) found.push({ runId: run.runId, question });
+    }
+  }
+  return found;
+}
+
+async function isAsked(store: Store, { machine, stage, visit }: Question): Promise<boolean> {
+  const { tokens = [] } = ((await store.machineState(machine))?.state ?? {}) as Partial<WorkflowState>;
+  return tokens.some((token) => token.stage === stage && token.visit === visit && token.phase === "asking");
+}

@@ -1,0 +1,133 @@
+import type { PullRequests, PullRequestView } from "../../app.js";
+import { UserError } from "../../lib/errors.js";
+import { renderColumns } from "../../views/columns.js";
+import { openPartsOf, phaseOf, untrustedOf } from "../../views/pull-requests.js";
+import type { Context } from "../context.js";
+import { roomOf } from "../room.js";
+
+interface Json {
+  readonly json?: boolean;
+}
+
+async function rooms({ app }: Context): Promise<PullRequests> {
+  const { settings } = await app.settings({});
+  return await app.pullRequests(settings);
+}
+
+const columns = [
+  { title: "PR", least: 3 },
+  { title: "ISSUE", least: 6 },
+  { title: "PHASE", least: 8 },
+  { title: "CYCLE", align: "right" },
+  { title: "OPEN", align: "right" },
+  { title: "URL", least: 12, drop: 1 },
+] as const;
+
+export async function listPullRequests(
+  context: Context,
+  { json, untrusted }: Json & { readonly untrusted?: boolean },
+): Promise<number> {
+  const views = await (await rooms(context)).list();
+  if (untrusted) return listUntrusted(context, views, json ?? false);
+  const { out } = context;
+  if (json) {
+    out.json(views.map(toJson));
+    return 0;
+  }
+  if (views.length === 0) out.line("No pull requests are followed.");
+  else {
+    const rows = views.map(({ pr, state }) => [
+      `#${pr.number}`,
+      pr.issueId,
+      phaseOf(state),
+      String(state?.cycle ?? 0),
+      String(openPartsOf(state).length),
+      pr.url,
+    ]);
+    for (const line of renderColumns(columns, rows, await roomOf(out))) out.line(line);
+  }
+  return 0;
+}
+
+function toJson({ pr, state }: PullRequestView) {
+  return {
+    number: pr.number,
+    url: pr.url,
+    repo: pr.repo,
+    branch: pr.branch,
+    base_branch: pr.baseBranch,
+    issue_id: pr.issueId,
+    phase: phaseOf(state),
+    cycle: state?.cycle ?? 0,
+    head: state?.head ?? null,
+    open: openPartsOf(state),
+    escalated: state?.escalated ?? false,
+  };
+}
+
+function listUntrusted({ out }: Context, views: readonly PullRequestView[], json: boolean): number {
+  const found = views.flatMap(({ pr, state }) =>
+    untrustedOf(state).map(({ id, login }) => ({ number: pr.number, id, author: login, url: pr.url })),
+  );
+  if (json) out.json(found);
+  else if (found.length === 0) out.line("Nothing of people who are not trusted waits.");
+  else for (const { number, id, author } of found) out.line(`#${number}  ${id}  @${author}  (ratchet pr admit ${id})`);
+  return 0;
+}
+
+export async function syncNow(context: Context, typed: string | undefined, { json }: Json): Promise<number> {
+  const number = typed === undefined ? null : numberOf(typed);
+  const results = await (await rooms(context)).sync(number, new AbortController().signal);
+  const { out } = context;
+  if (json) out.json(results);
+  else if (results.length === 0) out.line("No pull requests are followed.");
+  else
+    for (const one of results) out.line(`#${one.number} ${one.result}${one.reason === null ? "" : `: ${one.reason}`}`);
+  return results.some(({ result }) => result === "failed") ? 3 : 0;
+}
+
+export async function askForRework(
+  context: Context,
+  typed: string,
+  { json, cycle, feedback }: Json & { readonly cycle?: string; readonly feedback?: string },
+): Promise<number> {
+  const wanted = { cycle: cycle === undefined ? null : numberOf(cycle), feedback: feedback ?? null };
+  const item = await (await rooms(context)).rework(numberOf(typed), wanted);
+  if (json) context.out.json({ item_id: item, escalated: item === null });
+  else context.out.line(item ?? "escalated");
+  return item === null ? 1 : 0;
+}
+
+export async function listEscalations({ app, out }: Context, { json }: Json): Promise<number> {
+  const { id } = await app.project();
+  const items = await (await app.store("reader")).workItems.escalated(id, 1000);
+  const found = items.map(({ id: issue_id, title, payload }) => ({
+    issue_id,
+    title,
+    pr_number: payload?.pr_number ?? null,
+    pr_url: payload?.pr_url ?? null,
+    escalation_reason: payload?.escalation_reason ?? null,
+    escalated_at: payload?.escalated_at ?? null,
+  }));
+  if (json) out.json(found);
+  else if (found.length === 0) out.line("Nothing waits for a person.");
+  for (const one of json ? [] : found) {
+    const pr = one.pr_number === null ? "" : ` (PR #${one.pr_number}, ${one.pr_url})`;
+    out.line(`${one.issue_id}${pr}: ${one.escalation_reason ?? "it was escalated"}`);
+    out.line(`  when you have decided: ratchet retry ${one.issue_id}`);
+  }
+  return 0;
+}
+
+export async function admitRemark(context: Context, comment: string, { json }: Json): Promise<number> {
+  const number = await (await rooms(context)).admit(comment);
+  if (json) context.out.json({ number, admitted: comment });
+  else context.out.line(`${comment} goes along with the next cycle of #${number}; ratchet pr sync ${number} starts it`);
+  return 0;
+}
+
+function numberOf(typed: string): number {
+  const text = typed.replace(/^#/, "");
+  if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
+  throw new UserError(`${typed} is no number`, { hint: "give the number of the pull request, such as 42" });
+}

@@ -1,0 +1,121 @@
+import type { Answer, App, LoadedWorkflow, Question } from "../../app.js";
+import { UserError } from "../../lib/errors.js";
+import type { Context } from "../context.js";
+import type { WorkflowRunFlags } from "../declare/workflow.js";
+import { followToEnd, readEvents } from "../run/drive.js";
+import { openRunLog } from "../run/run-log.js";
+import { diagnosticLine, findWorkflow, hasErrors } from "./workflow-load.js";
+import { stagePresenter } from "./workflow-presenter.js";
+
+type Started = Awaited<ReturnType<App["openWorkflow"]>>;
+
+/** `ratchet workflow run`: 0 success, 1 fail, 2 invalid, 130 cancelled. */
+export async function runWorkflow(context: Context, what: string, flags: WorkflowRunFlags): Promise<number> {
+  const file = await findWorkflow(context, what, "usage");
+  const loaded = await (await context.app.workflows()).load(file);
+  checkWorkflow(context, loaded);
+  if (flags.dryRun) return await printPlan(context, loaded);
+  const runId = await runToResume(context, loaded, flags);
+  const store = await context.app.store();
+  if (runId !== null && (await store.run(runId)).status === "succeeded") {
+    context.out.note(`run ${runId} has succeeded: there is nothing to resume`);
+    return 0;
+  }
+  const past = runId === null ? [] : await readEvents(store, runId, 0);
+  const presenter = stagePresenter(context.out, flags.json === true);
+  const started = await context.app.openWorkflow({
+    source: loaded.source,
+    name: loaded.graph?.name ?? what,
+    goal: flags.goal ?? null,
+    runId,
+    ask: askerFor(context, flags),
+  });
+  const detach = listen(started, presenter.say);
+  const log = openRunLog(context, started.runId);
+  for (const event of past) log.add(event);
+  try {
+    return await followToEnd(store, started, { presenter, log, shown: past.at(-1)?.seq ?? 0 });
+  } finally {
+    detach();
+    log.close();
+    await presenter.end();
+  }
+}
+
+/** Everything that is wrong, before anything starts. */
+function checkWorkflow(context: Context, loaded: LoadedWorkflow): void {
+  const lines = loaded.diagnostics.map((one) => diagnosticLine(context, loaded.file, one));
+  if (!hasErrors(loaded)) {
+    for (const line of lines) context.out.note(line);
+    return;
+  }
+  throw new UserError(`${loaded.file} cannot be run\n${lines.join("\n")}`, { code: "workflow-invalid" });
+}
+
+async function runToResume(
+  { app }: Context,
+  { file }: LoadedWorkflow,
+  flags: WorkflowRunFlags,
+): Promise<string | null> {
+  if (flags.resume === undefined) return null;
+  if (flags.resume === true) return await app.lastWorkflowRun(file);
+  const run = await (await app.store()).run(flags.resume);
+  if (run.options.workflow !== undefined) return run.runId;
+  throw new UserError(`run ${run.runId} is no run of a workflow`, { hint: "ratchet run --resume" });
+}
+
+/** As far as there is only one way; the programs of its stages are looked for. */
+async function printPlan({ app, out }: Context, { graph, source }: LoadedWorkflow): Promise<number> {
+  if (graph === null) return 2;
+  const stages = new Map(graph.stages.map((stage) => [stage.id, stage]));
+  const seen = new Set<string>();
+  for (let id: string | undefined = graph.start.name; id !== undefined && !seen.has(id); ) {
+    seen.add(id);
+    out.line(`${id} (${stages.get(id)?.kind ?? "unknown"})`);
+    const ways = graph.transitions.filter(({ from }) => from.name === id);
+    id = ways.length === 1 ? ways[0]?.to.name : undefined;
+  }
+  await app.checkWorkflow(source);
+  return 0;
+}
+
+type Ask = (question: Question, signal: AbortSignal) => Promise<Answer | null>;
+
+/** `--approve-all` takes the option that stands first: by convention the one that lets the work go on. */
+function askerFor({ out }: Context, flags: WorkflowRunFlags): Ask {
+  if (flags.approveAll) {
+    return async ({ options: [first] }) =>
+      first === undefined
+        ? null
+        : { option: first.key, feedback: first.feedback ? "approved by --approve-all" : null, by: "--approve-all" };
+  }
+  const isPerson = out.isTerminal && process.stdin.isTTY === true && flags.json !== true;
+  return async (question, signal) => {
+    const { askInTerminal, questionLines } = await import("./workflow-ask.js");
+    if (isPerson) return await askInTerminal(question, signal);
+    for (const line of questionLines(question))
+      if (flags.json) out.note(line);
+      else out.line(line);
+    return null;
+  };
+}
+
+/** Ctrl-C once: what runs is stopped and the run can be resumed. Twice: it is left as a crash would leave it. */
+function listen(run: Started, say: (text: string) => void): () => void {
+  let asked = false;
+  const stop = () => {
+    if (asked) {
+      run.kill();
+      process.exit(130);
+    }
+    asked = true;
+    say("stopping; press again to kill");
+    run.cancel().catch((error: unknown) => say(`the signal could not be recorded: ${error}`));
+  };
+  process.on("SIGINT", stop);
+  process.on("SIGTERM", stop);
+  return () => {
+    process.off("SIGINT", stop);
+    process.off("SIGTERM", stop);
+  };
+}

@@ -1,0 +1,45 @@
+import type { LoadedWorkflow } from "../../app.js";
+import { UserError } from "../../lib/errors.js";
+import type { Context } from "../context.js";
+import { diagnosticLine, findWorkflow, hasErrors } from "./workflow-load.js";
+
+const formats = ["text", "dot", "svg", "mermaid"] as const;
+export type ShowFormat = (typeof formats)[number];
+
+/** Draws what can be read of it; what is wrong with it goes to stderr. */
+export async function showWorkflow(
+  context: Context,
+  what: string,
+  { format, json }: { readonly format: ShowFormat; readonly json?: boolean },
+): Promise<number> {
+  if (!formats.includes(format)) throw new UserError(`--format ${format} is not one of ${formats.join(", ")}`);
+  const { app, out } = context;
+  const file = await findWorkflow(context, what, "refused");
+  const loaded = await (await app.workflows()).load(file);
+  for (const diagnostic of loaded.diagnostics) out.note(diagnosticLine(context, file, diagnostic));
+  const { graph } = loaded;
+  if (graph === null) return 1;
+  if (json) out.json({ file, graph });
+  else out.text(await draw(context, graph, format));
+  return hasErrors(loaded) ? 1 : 0;
+}
+
+async function draw(
+  context: Context,
+  graph: NonNullable<LoadedWorkflow["graph"]>,
+  format: ShowFormat,
+): Promise<string> {
+  switch (format) {
+    case "text": {
+      const { drawText } = await import("../../views/workflow/draw-text.js");
+      const { out } = context;
+      return `${drawText(graph, { width: out.isTerminal ? out.columns : 100 })}\n`;
+    }
+    case "dot":
+      return (await import("../../views/workflow/to-dot.js")).toDot(graph);
+    case "svg":
+      return (await import("../../views/workflow/to-svg.js")).toSvg(graph);
+    case "mermaid":
+      return (await import("../../views/workflow/to-mermaid.js")).toMermaid(graph);
+  }
+}

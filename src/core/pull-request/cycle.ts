@@ -1,0 +1,110 @@
+import { reworkItemId } from "../board/item-ids.js";
+import { resolveFindings } from "../ledger/ledger.js";
+import type { Looked, SeenItem } from "./events.js";
+import type { Delivery } from "./state.js";
+import type { PrStep } from "./step.js";
+
+/** Starts the next cycle when there is reason to; beyond the limit a person decides. */
+export function startCycle(step: PrStep, looked: Looked) {
+  const { state } = step;
+  const { wanted } = state;
+  // Asked for the cycle that is under way, or for one before it: that one is the answer.
+  if (wanted !== null && (state.working !== null || (wanted.cycle !== null && wanted.cycle <= state.cycle))) {
+    return step.set({ wanted: null });
+  }
+  if (state.working !== null || state.escalated) return;
+  if (wanted === null && !waitingOf(step).some(([, one]) => one.cause)) return;
+  const cycle = wanted?.cycle ?? state.cycle + 1;
+  tellLimit(step, looked);
+  if (cycle - state.forgiven > looked.limit.max) {
+    return escalate(step, `Max rework cycles (${looked.limit.max}) exceeded`, looked.limit.max);
+  }
+  makeCycle(step, looked, cycle);
+}
+
+function waitingOf({ state }: PrStep): [string, Delivery][] {
+  return Object.entries(state.deliveries).filter(([, { status }]) => status === "waiting");
+}
+
+function makeCycle(step: PrStep, looked: Looked, cycle: number): void {
+  const { wanted } = step.state;
+  const parts = waitingOf(step);
+  for (const [id, one] of parts) step.deliver(id, { ...one, status: "delivered", cycle });
+  const onlyConflict = parts.length > 0 && parts.every(([id]) => id.startsWith("conflict@"));
+  const source = onlyConflict && !wanted?.feedback ? "merge_fix" : "rework";
+  const { projectId, number } = step.policy.pr;
+  step.set({ cycle, working: { cycle, item: reworkItemId({ projectId, prNumber: number }, cycle) }, wanted: null });
+  step.task({
+    kind: "cycle",
+    cycle,
+    maxCycles: looked.limit.max,
+    source,
+    parts: parts.map(([id]) => id),
+    look: looked.path,
+    feedback: wanted?.feedback ?? null,
+    predecessor: openReview(looked.items)?.id ?? null,
+  });
+}
+
+function openReview(items: readonly SeenItem[]): SeenItem | undefined {
+  return items.findLast(({ source, status }) => source === "code_review" && status !== "completed");
+}
+
+function tellLimit(step: PrStep, { limit }: Looked): void {
+  if (step.state.toldDefault) return;
+  step.set({ toldDefault: true });
+  if (limit.ignored !== null) step.note({ type: "log", level: "warn", text: limit.ignored });
+  if (limit.from !== "default") return;
+  const text = `no max_rework_cycles is set: ${limit.max} is used`;
+  step.note({ type: "log", level: "info", text });
+}
+
+export function escalate(step: PrStep, reason: string, maxCycles: number): void {
+  step.set({ escalated: true, wanted: null });
+  step.task({ kind: "escalate", reason, maxCycles });
+  step.task({ kind: "post", op: "escalation", reason });
+  step.report({ type: "escalated", reason, dossier: null });
+}
+
+/** What became of the rework that is under way. */
+export function followRework(step: PrStep, looked: Looked): void {
+  const { working } = step.state;
+  const item = looked.items.find(({ id }) => id === working?.item);
+  if (!working || !item) return;
+  if (item.status === "waiting_for_response") {
+    step.set({ working: null });
+    if (!looked.escalated) {
+      const why = item.reason ?? "it ended without a result";
+      escalate(step, `Rework cycle ${working.cycle} needs a person: ${why}`, looked.limit.max);
+    }
+    return;
+  }
+  if (item.status !== "completed") return;
+  step.set({ working: null });
+  // Completed by hand: whoever did it has said that it is done, at the head that is there.
+  answer(step, working.cycle, item.commit ?? looked.pullRequest.head);
+}
+
+/** Our reviewer has given up on a review: a person is asked, once. */
+export function followReviews(step: PrStep, looked: Looked): void {
+  if (!step.policy.settings.review.enabled) return;
+  for (const { id, source, status, reason } of looked.items) {
+    const gaveUp = source === "code_review" && status === "waiting_for_response" && reason !== null;
+    if (!gaveUp || step.state.judged.includes(id)) continue;
+    step.set({ judged: [...step.state.judged, id] });
+    if (!step.state.escalated) escalate(step, `No verdict on the pull request: ${reason}`, looked.limit.max);
+  }
+}
+
+/** Everything that went into the cycle is answered with the commit, once. */
+function answer(step: PrStep, cycle: number, commit: string): void {
+  const parts = Object.entries(step.state.deliveries).filter(
+    ([, one]) => one.cycle === cycle && one.status === "delivered",
+  );
+  const findings = parts.flatMap(([, { finding }]) => (finding === undefined ? [] : [finding]));
+  step.apply(resolveFindings(step.life.ledger, { ids: findings, at: step.at, commit }));
+  const threads = new Set(parts.flatMap(([, { thread }]) => (thread === undefined ? [] : [thread])));
+  for (const thread of threads) step.task({ kind: "post", op: "reply", thread, cycle, commit });
+  const others = parts.filter(([, { thread }]) => thread === undefined).map(([id]) => id);
+  if (others.length > 0) step.task({ kind: "post", op: "summary", cycle, commit, parts: others });
+}

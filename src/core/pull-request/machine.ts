@@ -1,0 +1,151 @@
+import type { Stamped } from "../issue/events.js";
+import type { MergeOutcome } from "../ports/forge.js";
+import { followReviews, followRework, startCycle } from "./cycle.js";
+import type { PostEffect } from "./effects.js";
+import type { Looked, PrEvent, PrSignal } from "./events.js";
+import { admit, takeIn } from "./intake.js";
+import { considerMerge } from "./merge.js";
+import type { PrLife } from "./state.js";
+import { type PrNext, type PrPolicy, PrStep } from "./step.js";
+
+/**
+ * A pull request's life, from its opening to its merge or close. Everything it decides it decides on a look at the forge
+ * and the board together, so a signal that is lost or comes twice changes nothing.
+ */
+export function pullRequestMachine(policy: PrPolicy) {
+  return (life: PrLife, event: Stamped<PrEvent>): PrNext => {
+    const step = new PrStep(policy, life, event.at);
+    on(step, event);
+    return step.next();
+  };
+}
+
+function on(step: PrStep, event: Stamped<PrEvent>) {
+  switch (event.type) {
+    case "started":
+      step.wait();
+      return step.look();
+    // Nothing was recorded that is not owed again.
+    case "resumed":
+      return;
+    case "signal":
+      step.wait();
+      return onSignal(step, event.signal);
+    case "looked":
+      return afterLook(step, event);
+    case "look-failed":
+      return afterFailedLook(step, event.reason);
+    case "timer-fired":
+      step.set({ timer: null });
+      return lookOrEnd(step);
+    case "crashed":
+      return afterCrash(step, event);
+    default:
+      return afterTask(step, event);
+  }
+}
+
+/** One that has ended has only its end left to tell. */
+function lookOrEnd(step: PrStep): void {
+  if (step.state.phase === "following") step.look();
+  else step.redo();
+}
+
+function onSignal(step: PrStep, signal: PrSignal): void {
+  if (signal.name === "admit") admit(step, signal.id);
+  if (signal.name === "rework") step.set({ wanted: { cycle: signal.cycle, feedback: signal.feedback } });
+  lookOrEnd(step);
+}
+
+function afterLook(step: PrStep, looked: Looked) {
+  const { pullRequest, failed } = looked;
+  step.set({ looking: false, failures: 0, head: pullRequest.head, cursor: looked.cursor });
+  step.redo();
+  if (pullRequest.state !== "open") return finish(step, pullRequest.state, pullRequest.mergeCommit);
+  for (const { result, part } of failed) step.note({ type: "comments_fetch", result, part });
+  noticeDecision(step, looked.escalated);
+  followRework(step, looked);
+  followReviews(step, looked);
+  takeIn(step, looked);
+  startCycle(step, looked);
+  considerMerge(step, looked);
+  step.lookLater(step.policy.settings.poll_seconds * 1000);
+  if (step.state.lookAgain) step.look();
+}
+
+/** A person has dealt with it (`retry`): the cycles so far count no more. */
+function noticeDecision(step: PrStep, escalated: boolean): void {
+  const told = !step.state.owed.some(({ kind }) => kind === "escalate");
+  if (step.state.escalated && !escalated && told) step.set({ escalated: false, forgiven: step.state.cycle });
+}
+
+function finish(step: PrStep, how: "merged" | "closed", commit: string | null): void {
+  step.set({ phase: how, working: null, wanted: null });
+  step.log("info", `pull request #${step.policy.pr.number} was ${how}`);
+  step.dropTimer();
+  step.task({ kind: "finish", how, head: step.state.head, commit });
+}
+
+const patience = [5, 30, 120, 600];
+function afterFailedLook(step: PrStep, reason: string): void {
+  const failures = step.state.failures + 1;
+  step.set({ looking: false, lookAgain: false, failures });
+  if (failures === 1) step.log("warn", `the forge could not be asked: ${reason}`);
+  const seconds = patience[Math.min(failures, patience.length) - 1] ?? 600;
+  step.lookLater(seconds * 1000);
+}
+
+type TaskEvent = Exclude<
+  PrEvent,
+  { readonly type: "started" | "resumed" | "signal" | "looked" | "look-failed" | "timer-fired" | "crashed" }
+>;
+
+function afterTask(step: PrStep, event: TaskEvent) {
+  const task = step.settle(event.key);
+  if (!task) return;
+  switch (event.type) {
+    case "posted":
+      if (task.kind === "post") markAnswered(step, task);
+      return;
+    case "post-failed":
+      if (event.retryable) return step.putOff(task);
+      return step.log("warn", `the forge refused a post: ${event.reason}`);
+    case "merge-ended":
+      return afterMerge(step, event.outcome);
+    case "finished":
+      return step.close();
+    default:
+      return;
+  }
+}
+
+function markAnswered(step: PrStep, post: PostEffect): void {
+  if (post.op !== "reply" && post.op !== "summary") return;
+  for (const [id, one] of Object.entries(step.state.deliveries)) {
+    const meant = post.op === "reply" ? one.thread === post.thread : post.parts.includes(id);
+    if (meant && one.cycle === post.cycle && one.status === "delivered") {
+      step.deliver(id, { ...one, status: "answered" });
+    }
+  }
+}
+
+function afterMerge(step: PrStep, outcome: MergeOutcome) {
+  if (outcome.type === "refused")
+    return step.note({ type: "log", level: "warn", text: `not merged: ${outcome.reason}` });
+  if (outcome.type === "moved") step.set({ mergeTried: null });
+  step.look();
+}
+
+function afterCrash(step: PrStep, { key, message, effect }: Extract<PrEvent, { readonly type: "crashed" }>) {
+  if (effect === "look") return afterFailedLook(step, message);
+  if (effect === "wait") return step.wait();
+  if (effect === "timer") {
+    step.set({ timer: null });
+    return step.lookLater(60_000);
+  }
+  const task = step.settle(key);
+  if (!task) return;
+  step.log("warn", `${task.kind} could not be done, and is tried again: ${message}`);
+  step.putOff(task);
+  if (step.state.phase !== "following") step.lookLater(60_000);
+}

@@ -1,0 +1,109 @@
+import type { Ledger } from "../finding.js";
+import type { PrEffect } from "./effects.js";
+
+/** Who the pull request is; it never changes. */
+export interface PrIdentity {
+  readonly number: number;
+  readonly url: string;
+  readonly repo: string;
+  readonly branch: string;
+  readonly baseBranch: string;
+  readonly projectId: string;
+  readonly issueId: string;
+  readonly title: string;
+}
+
+/**
+ * What a pull request's machine remembers: where each remark, check and conflict stands, so that every one of them is
+ * delivered once and answered once. It grows with what was said in this pull request and with nothing else.
+ */
+export interface PrState {
+  readonly version: 1;
+  readonly phase: "following" | "merged" | "closed";
+  readonly head: string;
+  /** Where the last look was, for polls. */
+  readonly cursor: string | null;
+  /** Number keys that are owed again and again. */
+  readonly looks: number;
+  readonly waits: number;
+  readonly timers: number;
+  readonly tasks: number;
+  readonly timer: string | null;
+  readonly looking: boolean;
+  /** Asked for while a look was under way. */
+  readonly lookAgain: boolean;
+  readonly cycle: number;
+  /** Cycles before a person decided anew: they count no more. */
+  readonly forgiven: number;
+  /** The rework that has not been pushed yet. */
+  readonly working: { readonly cycle: number; readonly item: string } | null;
+  readonly escalated: boolean;
+  readonly deliveries: Readonly<Record<string, Delivery>>;
+  /** What a person asked for, until a look has been taken. */
+  readonly wanted: { readonly cycle: number | null; readonly feedback: string | null } | null;
+  /** Review items of ours whose verdict was taken in. */
+  readonly judged: readonly string[];
+  /** The head that our reviewer passed. */
+  readonly passed: string | null;
+  readonly mergeTried: string | null;
+  readonly toldDefault: boolean;
+  /** What was begun and has not settled, looks and waits left out. */
+  readonly owed: readonly PrTask[];
+  /** What could not be done, to be tried again. */
+  readonly undone: readonly PrTask[];
+  /** Looks in a row that failed. */
+  readonly failures: number;
+}
+
+export interface Delivery {
+  /**
+   * waiting: goes along with the next cycle · untrusted: listed for a person · delivered: an agent has it · answered ·
+   * repeated: the same words again · void: nothing to be done (an approval, a check that passes by now).
+   */
+  readonly status: "waiting" | "untrusted" | "delivered" | "answered" | "repeated" | "void";
+  readonly cycle?: number;
+  readonly thread?: string;
+  readonly digest?: string;
+  /** It is reason enough for a cycle of its own. */
+  readonly cause?: true;
+  /** Who, of untrusted ones. */
+  readonly login?: string;
+  /** In the ledger. */
+  readonly finding?: string;
+}
+
+export type PrTask = Exclude<PrEffect, { readonly kind: "look" | "wait" | "timer" }>;
+
+export interface PrLife {
+  readonly state: PrState;
+  readonly ledger: Ledger;
+}
+
+export function newPullRequest(head: string): PrState {
+  return {
+    version: 1,
+    phase: "following",
+    head,
+    cursor: null,
+    looks: 0,
+    waits: 0,
+    timers: 0,
+    tasks: 0,
+    timer: null,
+    looking: false,
+    lookAgain: false,
+    cycle: 0,
+    forgiven: 0,
+    working: null,
+    escalated: false,
+    deliveries: {},
+    wanted: null,
+    judged: [],
+    passed: null,
+    mergeTried: null,
+    toldDefault: false,
+    owed: [],
+    undone: [],
+    failures: 0,
+  };
+}

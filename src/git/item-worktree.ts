@@ -1,0 +1,58 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { exists } from "../lib/files.js";
+import { findCheckout, hasCheckout } from "./checkout.js";
+import { discardAt } from "./clean.js";
+import { resolveHead } from "./head.js";
+import { isAncestor, type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
+import { parkCheckout } from "./parking.js";
+import { fetchBranch } from "./push.js";
+import { readChanges, unfinishedOperations } from "./status.js";
+import { type OpenedWorktree, type OpenOptions, openWorktree } from "./worktree.js";
+
+/** How the worktree of a pull request's branch was come by. */
+export interface OpenedForItem extends OpenedWorktree {
+  readonly how: "reused" | "switched" | "made";
+  /** Where uncommitted work went that was in it. */
+  readonly parked: string | null;
+}
+
+/**
+ * The issue's worktree, on the pull request's branch, clean, with everything that the remote has on top of ours. What
+ * was uncommitted is parked; the remote is only read.
+ */
+export async function openForItem(
+  mirror: Mirror,
+  options: OpenOptions & { readonly signal?: AbortSignal },
+): Promise<OpenedForItem> {
+  const { path, branch, signal } = options;
+  const tip = await fetchBranch(mirror, branch, signal);
+  if ((await hasCheckout(mirror, path)) && (await exists(path))) return await tidyUp(mirror, options, tip);
+  if (tip !== null) await bringForward(mirror, branch, tip);
+  return { ...(await openWorktree(mirror, options)), how: "made", parked: null };
+}
+
+async function tidyUp(mirror: Mirror, options: OpenOptions, tip: string | null): Promise<OpenedForItem> {
+  const { path, branch } = options;
+  const checkout = await findCheckout(path);
+  const head = (await resolveHead(checkout.gitDir)) ?? checkout.baseSha;
+  const isOn = (await readFile(join(checkout.gitDir, "HEAD"), "utf8")).trim() === `ref: refs/heads/${branch}`;
+  const [changes, begun] = [await readChanges(checkout, head), await unfinishedOperations(checkout)];
+  const isDirty = changes.length > 0 || begun.length > 0;
+  const parked = isDirty ? await parkCheckout(checkout) : null;
+  const own = isOn
+    ? head
+    : ((await readRefs(mirror.path, [`refs/heads/${branch}`])).get(`refs/heads/${branch}`) ?? head);
+  const wanted = tip !== null && (await isAncestor(mirror.path, own, tip)) ? tip : own;
+  if (isDirty || !isOn || head !== wanted) await discardAt(checkout, wanted);
+  const opened = await openWorktree(mirror, options);
+  return { ...opened, how: isOn ? "reused" : "switched", parked: parked?.ref ?? null };
+}
+
+/** Our branch follows the remote's; work of ours that is not there yet stays. */
+async function bringForward(mirror: Mirror, branch: string, tip: string): Promise<void> {
+  const ref = `refs/heads/${branch}`;
+  const own = (await readRefs(mirror.path, [ref])).get(ref);
+  if (own !== undefined && !(await isAncestor(mirror.path, own, tip))) return;
+  await updateRefs(mirror.path, [{ ref, to: tip }]);
+}

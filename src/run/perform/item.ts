@@ -1,0 +1,141 @@
+import { reviewItemId } from "../../core/board/item-ids.js";
+import type { PullRequestFields } from "../../core/board/payload.js";
+import type { TrackerEffect } from "../../core/issue/effects.js";
+import type { PullRequestItem } from "../../core/issue/policy.js";
+import type { NamedWorkItem } from "../../core/ports/work-items.js";
+import { Bug, ExternalError } from "../../lib/errors.js";
+import { forgeOf, type LifeContext, pullRequestMachineId, worktreePath } from "../context.js";
+
+/** What the board is told of a pull request's item, and of an issue whose work has gone into one. */
+export type Told =
+  | { readonly ok: true; readonly id?: string }
+  | { readonly ok: false; readonly reason: string; readonly lost: boolean };
+
+export async function tellOfItem(life: LifeContext, effect: TrackerEffect, item: PullRequestItem): Promise<Told> {
+  const { board, projectId, runId } = life.run;
+  const id = life.issueId;
+  const settle = async (status: "failed" | "waiting_for_response", reason: string): Promise<Told> => {
+    await board.settle(projectId, id, runId, { status, reason, commit: null });
+    return { ok: true };
+  };
+  switch (effect.op) {
+    case "claim":
+      return await claim(life, item);
+    case "complete":
+      await complete(life, effect, item);
+      break;
+    case "fail":
+      return await settle("failed", effect.reason);
+    case "escalate":
+      await settle("waiting_for_response", effect.reason);
+      break;
+    case "release":
+      await board.release(projectId, id, runId);
+      return { ok: true };
+    case "follow-up":
+    case "hand-over":
+      throw new Bug(`${effect.op} of an item of a pull request`);
+  }
+  await life.run.inbox.send(pullRequestMachineId(projectId, item.prNumber), { name: "look" });
+  return { ok: true };
+}
+
+/** Nobody works on a pull request that is merged or closed. */
+async function claim(life: LifeContext, item: PullRequestItem): Promise<Told> {
+  const { run, issueId } = life;
+  const { board, projectId, runId, clock } = run;
+  const { state } = await forgeOf(run).pullRequest(item.prNumber);
+  if (state !== "open") {
+    await run.inbox.send(pullRequestMachineId(projectId, item.prNumber), { name: "look" });
+    return { ok: false, reason: `pull request #${item.prNumber} is ${state}`, lost: true };
+  }
+  const won = await board.claim(projectId, issueId, { holder: runId, leaseUntil: null, now: clock.now() });
+  return won ? { ok: true } : { ok: false, reason: "somebody else has it", lost: true };
+}
+
+/** A rework is followed by the review of its cycle, in one transaction; a review by what the pull request decides. */
+async function complete(
+  life: LifeContext,
+  effect: Extract<TrackerEffect, { readonly op: "complete" }>,
+  { source, cycle }: PullRequestItem,
+): Promise<void> {
+  const { board, projectId, runId } = life.run;
+  const { commit, note } = effect;
+  if (source === "code_review") {
+    await board.settle(projectId, life.issueId, runId, { status: "completed", reason: note, commit });
+    return;
+  }
+  const done = await board.get(projectId, life.issueId);
+  const payload = done?.payload;
+  if (!done || !payload || (payload.source !== "rework" && payload.source !== "merge_fix"))
+    throw new ExternalError("board", `${life.issueId} is no longer a rework on the board`);
+  const successor = reviewItem(life, { ...fieldsOf(payload), worktree_path: worktreePath(life) }, cycle);
+  const made = await board.succeed(projectId, life.issueId, { holder: runId, note, commit, successor });
+  if (!made.ok) throw new ExternalError("board", made.reason);
+}
+
+/** The issue waits in its pull request: known on the board, with the item of its first review. */
+export async function handOver(
+  life: LifeContext,
+  { number, url }: Extract<TrackerEffect, { readonly op: "hand-over" }>,
+): Promise<Told> {
+  const { run, issueId, names } = life;
+  const { board, projectId } = run;
+  const fields: PullRequestFields = {
+    pr_number: number,
+    pr_url: url,
+    repo: forgeOf(run).repo,
+    branch: names.branch,
+    base_branch: run.target,
+    project_id: projectId,
+    implementation_work_item_id: issueId,
+    worktree_path: worktreePath(life),
+    human_review_required: false,
+  };
+  await ensureItem(life);
+  await board.setPayload(projectId, issueId, fields);
+  const made = await board.addOnce(reviewItem(life, fields, 0));
+  if (!made.ok) throw new ExternalError("board", made.reason);
+  const reason = `waits for pull request #${number}`;
+  await board.settle(projectId, issueId, run.runId, { status: "waiting_for_response", reason, commit: null });
+  await run.inbox.send(pullRequestMachineId(projectId, number), { name: "look" });
+  return { ok: true };
+}
+
+/** Issues of other trackers have a row on the board once they have a pull request. */
+async function ensureItem({ run, issueId, title }: LifeContext): Promise<void> {
+  if (run.tracker.kind === "local") return;
+  const row = { projectId: run.projectId, id: issueId, title, body: "", type: "task" } as const;
+  const rest = { parent: null, deps: [], priority: 2, source: "implement", createdAt: null } as const;
+  const made = await run.board.addOnce({ ...row, ...rest, status: "waiting_for_response" });
+  if (!made.ok) throw new ExternalError("board", made.reason);
+}
+
+/** Where our reviewer reviews, a run takes it; else it waits for people. */
+function reviewItem({ run, title }: LifeContext, fields: PullRequestFields, cycle: number): NamedWorkItem {
+  const { projectId, settings } = run;
+  return {
+    projectId,
+    id: reviewItemId({ projectId, prNumber: fields.pr_number }, cycle),
+    title: `Review PR #${fields.pr_number}: ${title}`,
+    body: "",
+    type: "task",
+    parent: null,
+    deps: [],
+    priority: 1,
+    source: "code_review",
+    createdAt: null,
+    status: settings.pull_requests.review.enabled ? "available" : "waiting_for_response",
+    payload: { source: "code_review", ...fields, rework_cycle: cycle },
+  };
+}
+
+export function fieldsOf(payload: PullRequestFields): PullRequestFields {
+  const { pr_number, pr_url, repo, branch, base_branch, project_id } = payload;
+  const { implementation_work_item_id, worktree_path, human_review_required, max_rework_cycles } = payload;
+  return {
+    ...{ pr_number, pr_url, repo, branch, base_branch, project_id },
+    ...{ implementation_work_item_id, worktree_path, human_review_required },
+    ...(max_rework_cycles === undefined ? {} : { max_rework_cycles }),
+  };
+}

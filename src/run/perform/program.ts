@@ -1,0 +1,218 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { TurnEnded, TurnOutcome, Usage } from "../../core/issue/events.js";
+import type { Agent, ProgramCall, Reviewer, Turn } from "../../core/ports/agent.js";
+import { allowedEnvironment } from "../../lib/environment.js";
+import { messageOf } from "../../lib/errors.js";
+import { flushFiles, isMissing, readJson, writeWhole } from "../../lib/files.js";
+import { findProgram } from "../../lib/process/find.js";
+import { followProgram } from "../../lib/process/follow.js";
+import { startProgram } from "../../lib/process/start.js";
+import { readRefusals } from "../attempt-notes.js";
+import type { RunContext } from "../context.js";
+import { sandboxed } from "../sandbox.js";
+import type { Release, SlotRequest } from "../slots.js";
+import { makeTemporaryFolder } from "../temporary.js";
+import { stopTurn, watchTurn } from "./turn-watch.js";
+
+/** What every turn of a run shares, whatever machine owes it. */
+export type ProgramRun = Pick<RunContext, "slots" | "clock" | "settings" | "env" | "meter">;
+
+/** One program in one folder: who it is, with what it starts and what is to be done while it runs. */
+export interface ProgramTurn {
+  readonly key: string;
+  /** The attempt's folder. */
+  readonly folder: string;
+  readonly program: Agent | Reviewer;
+  readonly turn: Turn;
+  readonly place: Pick<SlotRequest, "issueId" | "turn">;
+  /** Wall-clock end that was fixed before; null: `timeoutMs` from its start. */
+  readonly until: number | null;
+  readonly timeoutMs: number;
+  /** null: silence is no reason to end it. */
+  readonly idleSeconds: number | null;
+  readonly temporary: string;
+  /** What is kept with the turn's clock: the effect. */
+  readonly note: unknown;
+  /** Rendered when it starts. */
+  readonly prompt: () => Promise<string>;
+  /** The agent has told its session. */
+  readonly onSession: (id: string) => Promise<void>;
+  /** With what it has used so far, a budget is used up. */
+  readonly isOver: (usage: Usage) => boolean;
+  /** Aborted by a stop before there is a place for it. */
+  readonly pending: Map<string, AbortController>;
+  /** By which a stop finds it in `pending`. */
+  readonly name: string;
+}
+
+/** Why a turn was ended from outside, kept in its folder so that a successor tells the same story. */
+export type StopWord = "timed-out" | "idle" | "stopped";
+
+export interface ProgramEnded<P extends Agent | Reviewer> {
+  readonly outcome: TurnOutcome;
+  readonly reading: Awaited<ReturnType<P["read"]>>;
+  readonly until: number;
+  readonly seconds: number;
+  readonly refused?: NonNullable<TurnEnded["refused"]>;
+  readonly agentsAtOnce?: number;
+}
+
+/**
+ * One agent process, whatever its role. The attempt's folder is the only memory: a folder with an exit is harvested, a
+ * living program is attached to, a vanished one is lost, an untouched folder starts. So an attempt has one process.
+ * `settle` runs while the place is still held: what it looks at is as the turn left it.
+ */
+export async function performProgram<T>(
+  run: ProgramRun,
+  turn: ProgramTurn,
+  {
+    signal,
+    settle,
+  }: { readonly signal: AbortSignal; readonly settle: (ended: ProgramEnded<Agent | Reviewer>) => Promise<T> },
+): Promise<T> {
+  const release = await takeSlot(run, turn, signal);
+  try {
+    const clock = await ensureStarted(run, turn);
+    const ended = await watchTurn(turn, follow(turn, clock.until, signal));
+    const unkept = await clock.kept;
+    if (unkept !== null) throw unkept;
+    return await settle(await read(run, turn, { ...clock, ended }));
+  } finally {
+    release();
+  }
+}
+
+/** A turn that is stopped before it has a place needs none: its folder says that it ended. */
+async function takeSlot(run: ProgramRun, turn: ProgramTurn, signal: AbortSignal): Promise<Release> {
+  const { state } = findProgram(turn.folder);
+  if (state === "running") return run.slots.force();
+  if (state !== "none") return () => undefined;
+  const pending = new AbortController();
+  turn.pending.set(turn.name, pending);
+  try {
+    return await run.slots.acquire({ ...turn.place, signal: AbortSignal.any([signal, pending.signal]) });
+  } catch (error) {
+    if (pending.signal.aborted) return () => undefined;
+    throw error;
+  } finally {
+    turn.pending.delete(turn.name);
+  }
+}
+
+interface Clocked {
+  readonly until: number;
+  readonly startedAt: number;
+  /** Its files are on the disk (null), or cannot be put there. Nothing that speaks of them is recorded before. */
+  readonly kept: Promise<Error | null>;
+}
+
+/**
+ * The turn's own clock is written down before the program starts, so that a re-attached turn keeps it. The disk is not
+ * waited for meanwhile: what loses these files, the end of the whole machine, ends the program too.
+ */
+async function ensureStarted(run: ProgramRun, turn: ProgramTurn): Promise<Clocked> {
+  const { folder, program } = turn;
+  const clockFile = join(folder, "attempt.json");
+  if (findProgram(folder).state !== "none") {
+    const clock = await readJson(clockFile);
+    const now = run.clock.now();
+    const kept = keep(
+      folder,
+      ["attempt.json", "prompt.md"].filter((name) => !isMissing(join(folder, name))),
+    );
+    return { until: numberIn(clock, "until") ?? now, startedAt: numberIn(clock, "started_at") ?? now, kept };
+  }
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const startedAt = run.clock.now();
+  const until = turn.until ?? startedAt + turn.timeoutMs;
+  const call = program.command(turn.turn);
+  const clock = JSON.stringify({ until, started_at: startedAt, stop_signal: call.stopSignal, effect: turn.note });
+  writeWhole(clockFile, clock);
+  writeWhole(join(folder, "prompt.md"), await turn.prompt());
+  await program.prepare?.(turn.turn);
+  const env = await environmentOf(run, turn, call);
+  const { cwd, guard, files } = turn.turn;
+  await startProgram({
+    folder,
+    argv: run.settings.agent.sandbox === "bwrap" ? sandboxed(call, guard, { folder, env }) : call.argv,
+    env,
+    cwd,
+    stdinFile: join(folder, "prompt.md"),
+    stdoutFile: files.stdout,
+    stderrFile: files.stderr,
+  });
+  return { until, startedAt, kept: keep(folder, ["attempt.json", "prompt.md"]) };
+}
+
+/** Never rejects: whoever waits for it looks at the program first. */
+function keep(folder: string, names: readonly string[]): Promise<Error | null> {
+  const failed = (error: unknown) => (error instanceof Error ? error : new Error(messageOf(error)));
+  return flushFiles(folder, names).then(() => null, failed);
+}
+
+async function environmentOf(run: ProgramRun, turn: ProgramTurn, call: ProgramCall): Promise<Record<string, string>> {
+  const visible = allowedEnvironment(run.env, call.inherit ?? run.settings.agent.env);
+  if (!call.ownTemporary && run.settings.agent.sandbox === "none") return { ...visible, ...call.env };
+  await makeTemporaryFolder(turn.temporary);
+  return { ...visible, TMPDIR: turn.temporary, ...call.env };
+}
+
+type Exited = { readonly type: "exited"; readonly code: number };
+
+async function follow(turn: ProgramTurn, until: number, signal: AbortSignal): Promise<TurnOutcome | Exited> {
+  const idle = turn.idleSeconds === null ? {} : { idleSeconds: turn.idleSeconds };
+  const end = await followProgram(turn.folder, { signal, timeoutAt: until, ...idle });
+  switch (end.type) {
+    case "aborted":
+      throw signal.reason;
+    case "lost":
+      return { type: "lost" };
+    case "exited":
+      return end.stopped === null ? { type: "exited", code: end.code } : { type: toStopWord(end.stopped) };
+    case "timed-out":
+    case "idle":
+      await stopTurn(turn, end.type);
+      return { type: end.type };
+  }
+}
+
+function toStopWord(word: string): StopWord {
+  return word === "timed-out" || word === "idle" ? word : "stopped";
+}
+
+async function read(
+  run: ProgramRun,
+  { program, turn, folder }: ProgramTurn,
+  { ended, until, startedAt }: Clocked & { readonly ended: TurnOutcome | Exited },
+): Promise<ProgramEnded<Agent | Reviewer>> {
+  const reading = await program.read(turn.files, ended.type === "exited" ? ended.code : null);
+  const outcome = ended.type === "exited" ? reading.outcome : ended;
+  const seconds = Math.max(0, (run.clock.now() - startedAt) / 1000);
+  const slots = adaptSlots(run, outcome, startedAt);
+  return { outcome, reading, until, seconds, ...(await refusalsIn(folder)), ...slots };
+}
+
+/** What the guard refused: the agent read why, and so does whoever looks at the run. */
+async function refusalsIn(folder: string): Promise<Pick<TurnEnded, "refused">> {
+  let [count, last] = [0, ""];
+  for await (const { reason } of readRefusals(folder)) [count, last] = [count + 1, reason];
+  return count === 0 ? {} : { refused: { count, last: last.slice(0, 200) } };
+}
+
+/** An overload halves the places once for all turns that ran into it; a turn that went well gives one back. */
+function adaptSlots({ slots, clock }: ProgramRun, outcome: TurnOutcome, startedAt: number) {
+  const overloaded = outcome.type === "transient" && outcome.overloaded === true;
+  const agentsAtOnce = overloaded
+    ? slots.shrink(startedAt, clock.now())
+    : outcome.type === "ended"
+      ? slots.grow()
+      : null;
+  return agentsAtOnce === null ? {} : { agentsAtOnce };
+}
+
+function numberIn(value: unknown, key: string): number | null {
+  if (typeof value !== "object" || value === null || !(key in value)) return null;
+  const found = (value as Record<string, unknown>)[key];
+  return typeof found === "number" ? found : null;
+}

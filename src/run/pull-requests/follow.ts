@@ -1,0 +1,176 @@
+import type { WorkItem } from "../../core/ports/work-items.js";
+import type { PrIdentity, PrState } from "../../core/pull-request/state.js";
+import { messageOf } from "../../lib/errors.js";
+import { pullRequestMachineId } from "../context.js";
+import type { FollowContext } from "./context.js";
+import { drivePullRequest } from "./drive.js";
+
+/** What a look at one pull request came to. */
+export interface Synced {
+  readonly number: number;
+  /** unchanged: there was nothing to take in. driven: another process follows it, and was told. */
+  readonly result: "looked" | "unchanged" | "driven" | "failed";
+  readonly reason: string | null;
+}
+
+/** Those that have work of ours in them and have not ended. */
+export async function followedPullRequests({
+  board,
+  projectId,
+}: Pick<FollowContext, "board" | "projectId">): Promise<PrIdentity[]> {
+  return (await board.inPullRequests(projectId)).flatMap((item) => identityOf(item) ?? []);
+}
+
+function identityOf({ id, title, projectId, payload }: WorkItem): PrIdentity | null {
+  if (payload?.pr_number === undefined) return null;
+  const { pr_number: number, pr_url: url = "", repo = "", branch = "", base_branch: baseBranch = "" } = payload;
+  return { number, url, repo, branch, baseBranch, projectId, issueId: id, title };
+}
+
+const atOnce = 8;
+
+/** Looks once at each of them, several at a time. */
+export async function syncPullRequests(
+  follow: FollowContext,
+  prs: readonly PrIdentity[],
+  signal: AbortSignal,
+): Promise<Synced[]> {
+  const waiting = [...prs.entries()];
+  const results: Synced[] = [];
+  const work = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      results[next[0]] = await syncPullRequest(follow, next[1], { signal, force: false });
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  return results;
+}
+
+/** One look, and everything that follows from it. `force`: also where the forge says that nothing has changed. */
+export async function syncPullRequest(
+  follow: FollowContext,
+  pr: PrIdentity,
+  { signal, force }: { readonly signal: AbortSignal; readonly force: boolean },
+): Promise<Synced> {
+  const machine = pullRequestMachineId(pr.projectId, pr.number);
+  try {
+    const before = await follow.state(machine);
+    if (before && isOver(before)) return { number: pr.number, result: "unchanged", reason: null };
+    if (!force && before && !(await isWorthALook(follow, { machine, pr, state: before, signal }))) {
+      return { number: pr.number, result: "unchanged", reason: null };
+    }
+    await follow.inbox.send(machine, { name: "look" });
+    return await lookOnce(follow, pr, { signal, looks: before?.looks ?? 0 });
+  } catch (error) {
+    if (signal.aborted) throw error;
+    if (error instanceof Error && error.name === "Driven") return { number: pr.number, result: "driven", reason: null };
+    return { number: pr.number, result: "failed", reason: messageOf(error) };
+  }
+}
+
+interface Asked {
+  readonly machine: string;
+  readonly pr: PrIdentity;
+  readonly state: PrState;
+  readonly signal: AbortSignal;
+}
+async function isWorthALook(follow: FollowContext, { machine, pr, state, signal }: Asked): Promise<boolean> {
+  if (state.cursor === null || (await isUnsettled(follow, { machine, pr, state }))) return true;
+  return (await follow.forge.poll(pr.number, state.cursor, signal)).type === "changed";
+}
+
+/** Something was begun, or told, or decided by a person, and has not been taken in. */
+async function isUnsettled(follow: FollowContext, { machine, pr, state }: Omit<Asked, "signal">): Promise<boolean> {
+  const { looking, owed, undone, escalated } = state;
+  if (looking || owed.length > 0 || undone.length > 0 || (await follow.isTold(machine))) return true;
+  const issue = escalated ? await follow.board.get(pr.projectId, pr.issueId) : null;
+  return issue !== null && issue.payload?.human_review_required !== true;
+}
+
+/** One whose end could not be told yet is not over. */
+function isOver({ phase, owed, undone }: PrState): boolean {
+  return phase !== "following" && owed.length === 0 && undone.length === 0;
+}
+
+async function lookOnce(
+  follow: FollowContext,
+  pr: PrIdentity,
+  { signal, looks }: { readonly signal: AbortSignal; readonly looks: number },
+): Promise<Synced> {
+  const enough = new AbortController();
+  let failed = false;
+  await drivePullRequest(follow, pr, {
+    stop: AbortSignal.any([signal, enough.signal]),
+    onIdle: (state) => {
+      failed = state.failures > 0 || state.undone.length > 0;
+      const looked = state.looks > looks && !state.lookAgain;
+      if (looked || state.phase !== "following") enough.abort();
+    },
+  });
+  signal.throwIfAborted();
+  if (!failed) return { number: pr.number, result: "looked", reason: null };
+  return { number: pr.number, result: "failed", reason: "not everything could be asked or told; it is tried again" };
+}
+
+/** What the items of a run that is over have told: taken in before it says that it is done. */
+export async function settlePullRequests(follow: FollowContext, signal: AbortSignal): Promise<void> {
+  for (const pr of await followedPullRequests(follow)) {
+    const machine = pullRequestMachineId(pr.projectId, pr.number);
+    const state = await follow.state(machine);
+    if (!state || isOver(state) || (await isUnsettled(follow, { machine, pr, state }))) {
+      await syncPullRequest(follow, pr, { signal, force: true });
+    }
+  }
+}
+
+/** Follows all of them, and those that come, until it is stopped. */
+export interface Follower {
+  /** Each that was there at the beginning has been looked at; never rejects. */
+  readonly synced: Promise<void>;
+  readonly done: Promise<void>;
+}
+
+export function followPullRequests(follow: FollowContext, stop: AbortSignal, told: (text: string) => void): Follower {
+  const driven = new Map<number, Promise<void>>();
+  const take = (pr: PrIdentity): void => {
+    if (driven.has(pr.number)) return;
+    const life = drivePullRequest(follow, pr, { stop }).then(
+      () => undefined,
+      (error: unknown) => {
+        if (!stop.aborted && !(error instanceof Error && error.name === "Driven"))
+          told(`pull request #${pr.number} is not followed: ${messageOf(error)}`);
+      },
+    );
+    driven.set(pr.number, life);
+  };
+  const begin = async (): Promise<void> => {
+    const prs = await followedPullRequests(follow);
+    await syncPullRequests(follow, prs, stop);
+    for (const pr of prs) take(pr);
+  };
+  const quietly = (error: unknown): void => {
+    if (!stop.aborted) told(`pull requests could not be followed: ${messageOf(error)}`);
+  };
+  const synced = begin().catch(quietly);
+  const watch = async (): Promise<void> => {
+    await synced;
+    while (!stop.aborted) {
+      const cursor = await follow.board.cursor();
+      for (const pr of await followedPullRequests(follow)) {
+        take(pr);
+        await tellDecision(follow, pr);
+      }
+      await follow.board.changed(follow.projectId, cursor, stop);
+    }
+    await Promise.all(driven.values());
+  };
+  return { synced, done: watch().catch(quietly) };
+}
+
+/** A person who has decided says so on the board alone. */
+async function tellDecision(follow: FollowContext, pr: PrIdentity): Promise<void> {
+  const machine = pullRequestMachineId(pr.projectId, pr.number);
+  const state = await follow.state(machine);
+  if (!state?.escalated || state.looking || (await follow.isTold(machine))) return;
+  if (await isUnsettled(follow, { machine, pr, state })) await follow.inbox.send(machine, { name: "look" });
+}

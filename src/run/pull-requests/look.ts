@@ -1,0 +1,198 @@
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { inlineTextBytes, type Text } from "../../core/finding.js";
+import { isBlocking, openFindings } from "../../core/ledger/ledger.js";
+import type { Check, Feedback, PullRequest } from "../../core/ports/forge.js";
+import type { WorkItem } from "../../core/ports/work-items.js";
+import type { CycleLimit, Looked, OwnFinding, PrEvent, SeenCheck, SeenItem } from "../../core/pull-request/events.js";
+import type { Settled } from "../../durable/types.js";
+import { messageOf } from "../../lib/errors.js";
+import { makeFolder, readOptional, writeDurably } from "../../lib/files.js";
+import { safeName } from "../../lib/home.js";
+import { keepText } from "../../lib/long-text.js";
+import type { PrContext } from "./context.js";
+import { checkPart, conflictPart, lookPath, ownPart, type Part, partsOf, remarksOf } from "./parts.js";
+
+const logBytes = 16_000;
+const keptLooks = 5;
+const defaultCycles = 2;
+
+/** The forge and the board together. What could not be fetched is named; without the pull request itself there is no look. */
+export async function performLook(
+  context: PrContext,
+  effect: { readonly key: string },
+  signal: AbortSignal,
+): Promise<Settled<PrEvent>> {
+  try {
+    return { event: await look(context, effect.key, signal) };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return { event: { type: "look-failed", key: effect.key, reason: messageOf(error) } };
+  }
+}
+
+async function look(context: PrContext, key: string, signal: AbortSignal): Promise<Looked> {
+  const { forge, pr, home, projectId, settings } = context;
+  const folder = home.pullRequest(projectId, pr.number);
+  makeFolder(folder);
+  const polled = await forge.poll(pr.number, null, signal);
+  if (polled.type === "unchanged") throw new Error("the forge says unchanged of what was not asked for before");
+  const { pullRequest, cursor } = polled;
+  const timeoutMs = settings.pull_requests.comment_timeout_seconds * 1000;
+  const feedback = pullRequest.state === "open" ? await forge.feedback(pr.number, { timeoutMs, signal }) : nothing;
+  const [checks, items] = [await seenChecks(context, feedback, { folder, signal }), await seenItems(context)];
+  const path = lookPath(folder, key);
+  const parts = [
+    ...partsOf(feedback),
+    ...checks.parts,
+    ...items.parts,
+    conflictPart(pullRequest.head.sha, pr.baseBranch),
+  ];
+  await writeDurably(path, JSON.stringify(parts));
+  forgetOld(folder);
+  return {
+    type: "looked",
+    key,
+    pullRequest: seenPullRequest(pullRequest, await forge.whoAmI(signal)),
+    remarks: await seenRemarks(context, feedback, { folder, signal }),
+    checks: checks.seen,
+    failed: feedback.failed,
+    cursor,
+    path,
+    items: items.seen,
+    escalated: items.escalated,
+    limit: items.limit,
+  };
+}
+
+const nothing: Feedback = { reviews: [], inline: [], comments: [], checks: [], failed: [] };
+
+function seenPullRequest(pullRequest: PullRequest, me: string): Looked["pullRequest"] {
+  const { state, head, base, mergeable, mergeCommit, author, draft } = pullRequest;
+  const { login, association } = author;
+  const known = { state, mergeable, mergeCommit, draft, association, author: login, own: login === me };
+  return { ...known, head: head.sha, base: base.sha };
+}
+
+interface Place {
+  readonly folder: string;
+  readonly signal: AbortSignal;
+}
+
+/** Words go into the journal once: what the machine knows already comes without. */
+async function seenRemarks(
+  context: PrContext,
+  feedback: Feedback,
+  { folder, signal }: Place,
+): Promise<Looked["remarks"]> {
+  const { deliveries } = context.life().state;
+  const remarks = remarksOf(feedback, await context.forge.whoAmI(signal));
+  return await Promise.all(
+    remarks.map(async ({ words, ...remark }) => {
+      if (deliveries[remark.id] || words === "") return remark;
+      return { ...remark, body: await kept(context, words, join(folder, `${safeName(remark.id)}.md`)) };
+    }),
+  );
+}
+
+function kept({ redact }: PrContext, words: string, path: string): Promise<Text> {
+  return keepText(redact(words), path, inlineTextBytes);
+}
+
+async function seenChecks(context: PrContext, { checks }: Feedback, { folder, signal }: Place) {
+  const { deliveries } = context.life().state;
+  const parts: Part[] = [];
+  const seen: SeenCheck[] = [];
+  for (const check of checks) {
+    const { id, name, commit, status, required } = check;
+    const isNew = status === "failure" && !deliveries[`check:${name}@${commit}`];
+    const words = status === "failure" ? await wordsOf(context, check, signal) : "";
+    if (status === "failure") parts.push(checkPart(check, context.redact(words)));
+    const body = isNew ? { body: await kept(context, words, join(folder, `check-${safeName(id)}.log`)) } : {};
+    seen.push({ id, name, commit, status, required, ...body });
+  }
+  return { parts, seen };
+}
+
+/** The end of the job's log; a log that cannot be had does not keep the failure from being told. */
+async function wordsOf({ forge }: PrContext, check: Check, signal: AbortSignal): Promise<string> {
+  try {
+    const log = await forge.checkLog(check, logBytes, signal);
+    return [check.summary, log].filter((text) => text.trim() !== "").join("\n\n");
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return `${check.summary}\n(its log could not be fetched: ${messageOf(error)})`.trim();
+  }
+}
+
+async function seenItems(context: PrContext) {
+  const { board, projectId, pr, settings } = context;
+  const all = await board.ofPullRequest(projectId, pr.number);
+  const issue = await board.get(projectId, pr.issueId);
+  const parts: Part[] = [];
+  const seen: SeenItem[] = [];
+  for (const item of all) {
+    const { payload } = item;
+    if (payload === null || payload.source === "implement") continue;
+    const done = item.status === "completed" ? await board.completion(projectId, item.id) : null;
+    const verdict = payload.source === "code_review" ? await verdictOf(context, item, done?.note ?? null) : null;
+    verdict?.findings.forEach((finding, index) => {
+      parts.push(ownPart(item.id, index, finding));
+    });
+    seen.push({
+      id: item.id,
+      source: payload.source,
+      cycle: "rework_cycle" in payload ? (payload.rework_cycle ?? 0) : 0,
+      status: item.status,
+      commit: done?.commit ?? null,
+      reason: item.failureReason,
+      ...(verdict ? { verdict: { ...verdict, findings: verdict.findings.map(({ words: _, ...one }) => one) } } : {}),
+    });
+  }
+  const escalated = issue?.payload?.human_review_required === true;
+  const own = issue?.payload?.max_rework_cycles;
+  return { parts, seen, escalated, limit: limitOf(settings.pull_requests.max_rework_cycles, own) };
+}
+
+/** The project's setting, else the item's, else two. */
+function limitOf(project: number | null, item: number | undefined): CycleLimit {
+  const isUsable = (value: number | null | undefined) => Number.isSafeInteger(value) && Number(value) >= 0;
+  const bad = [project, item].find((value) => value !== null && value !== undefined && !isUsable(value));
+  const ignored = bad === undefined ? null : `max_rework_cycles: ${bad} cannot be used and is ignored`;
+  if (project !== null && isUsable(project)) return { max: project, from: "project", ignored };
+  if (item !== undefined && isUsable(item)) return { max: item, from: "item", ignored };
+  return { max: defaultCycles, from: "default", ignored };
+}
+
+type Verdict = {
+  readonly verdict: "pass" | "fail";
+  readonly findings: readonly (OwnFinding & { readonly words: string })[];
+};
+
+/** Only what our reviewer's life has said itself; an item that somebody else completed has no verdict. */
+async function verdictOf(
+  { ledger, settings }: PrContext,
+  item: WorkItem,
+  note: string | null,
+): Promise<Verdict | null> {
+  if (note !== "Approved" && note !== "Changes requested") return null;
+  const threshold = settings.per_issue_review.finding_threshold;
+  const open = openFindings(await ledger(item.id), { sources: ["review"] });
+  const findings = await Promise.all(
+    open.map(async ({ file, line_start, line_end, priority, title, body, reviewer }) => {
+      const words = body.ref ? ((await readOptional(body.ref.path)) ?? body.text) : body.text;
+      const place = { file, line_start, line_end, priority, title };
+      return { ...place, body, reviewer, words, blocks: isBlocking(priority, threshold) };
+    }),
+  );
+  return { verdict: note === "Approved" ? "pass" : "fail", findings };
+}
+
+/** A cycle that is owed needs the file of its look; older ones are of no use. */
+function forgetOld(folder: string): void {
+  const looks = readdirSync(folder)
+    .flatMap((name) => /^look-(\d+)\.json$/.exec(name)?.[1] ?? [])
+    .map(Number)
+    .sort((a, b) => b - a);
+  for (const old of looks.slice(keptLooks)) rmSync(lookPath(folder, `look:${old}`), { force: true });
+}

@@ -1,0 +1,152 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import type { PayloadComment } from "../../core/board/payload.js";
+import { markersIn } from "../../core/marker.js";
+import type { Author, Check, Comment, Feedback, InlineComment, Review } from "../../core/ports/forge.js";
+import type { OwnFinding, SeenRemark } from "../../core/pull-request/events.js";
+import { readJson } from "../../lib/files.js";
+
+/**
+ * What a rework is told, part by part, under the ids that the pull request's machine knows. The texts are kept in one
+ * file per look: the journal holds ids, the item that is made from them holds the words.
+ */
+export interface Part {
+  readonly id: string;
+  /** In the summary. */
+  readonly text?: string;
+  /** At its place. */
+  readonly comment?: PayloadComment;
+}
+
+export type Remark = Omit<SeenRemark, "body"> & { readonly words: string };
+
+/** Everything that was said, and who of it we are: by account and marker, because a person may share our account. */
+export function remarksOf({ reviews, inline, comments }: Feedback, me: string): Remark[] {
+  const isOurs = ({ author, body }: { readonly author: Author; readonly body: string }) =>
+    author.login === me && markersIn(body).length > 0;
+  const ourReviews = new Set(reviews.filter(isOurs).map(({ id }) => id));
+  return [
+    ...reviews.filter(({ state }) => state !== "pending").map((one) => reviewRemark(one, isOurs(one))),
+    ...inline.map((one) => inlineRemark(one, isOurs(one) || ourReviews.has(one.review ?? ""))),
+    ...comments.map((one) => commentRemark(one, isOurs(one))),
+  ];
+}
+
+function reviewRemark({ id, author, state, body, commit, submittedAt }: Review, own: boolean): Remark {
+  const verdict = state === "pending" ? null : state;
+  const place = { path: "", line: null };
+  return {
+    id: `review:${id}`,
+    kind: "review",
+    thread: null,
+    own,
+    verdict,
+    commit,
+    at: submittedAt,
+    ...place,
+    ...said(author, body, place),
+  };
+}
+function inlineRemark(one: InlineComment, own: boolean): Remark {
+  const { id, thread, author, path, body, commit, createdAt: at } = one;
+  const place = { path, line: one.about === "file" ? null : (one.line ?? one.originalLine) };
+  return {
+    id: `inline:${id}`,
+    kind: "inline",
+    thread,
+    own,
+    verdict: null,
+    commit,
+    at,
+    ...place,
+    ...said(author, body, place),
+  };
+}
+function commentRemark({ id, author, body, createdAt: at }: Comment, own: boolean): Remark {
+  const place = { path: "", line: null };
+  return {
+    id: `comment:${id}`,
+    kind: "comment",
+    thread: null,
+    own,
+    verdict: null,
+    commit: null,
+    at,
+    ...place,
+    ...said(author, body, place),
+  };
+}
+
+function said({ login, association }: Author, words: string, { path, line }: Pick<Remark, "path" | "line">) {
+  const digest = createHash("sha256")
+    .update(JSON.stringify([login, path, line, words]))
+    .digest("hex")
+    .slice(0, 16);
+  return { login, association, words, digest };
+}
+
+export function partsOf(feedback: Feedback): Part[] {
+  return [
+    ...feedback.reviews.map(({ id, author, body, state }) => ({
+      id: `review:${id}`,
+      text: `Review by @${author.login ?? "unknown"} (${state.replace("_", " ")}):\n${body}`.trim(),
+    })),
+    ...feedback.inline.map((one) => ({ id: `inline:${one.id}`, comment: toPayload(one) })),
+    ...feedback.comments.map(({ id, author, body }) => ({
+      id: `comment:${id}`,
+      text: `Comment by @${author.login ?? "unknown"}:\n${body}`,
+    })),
+  ];
+}
+
+function toPayload({
+  id,
+  thread,
+  author,
+  path,
+  line,
+  originalLine,
+  about,
+  body,
+  createdAt,
+}: InlineComment): PayloadComment {
+  return {
+    ...{ path, body, id, thread, author: author.login ?? "unknown", created_at: createdAt },
+    line: about === "file" ? null : (line ?? originalLine),
+    ...(about === "line" && line === null ? { outdated: true } : {}),
+  };
+}
+
+export function checkPart({ name, commit }: Check, words: string): Part {
+  return {
+    id: `check:${name}@${commit}`,
+    text: `The check "${name}" failed on ${commit.slice(0, 12)}:\n${words}`.trim(),
+  };
+}
+
+export function conflictPart(head: string, base: string): Part {
+  const how = `Merge origin's ${base} into the branch (git merge), resolve the conflicts and commit.`;
+  return { id: `conflict@${head}`, text: `The branch conflicts with ${base}. ${how}` };
+}
+
+export function ownPart(item: string, index: number, finding: OwnFinding & { readonly words: string }): Part {
+  const { file, line_start, title, words, reviewer } = finding;
+  const id = `own:${item}:${index}`;
+  if (file === "") return { id, text: `Ratchet's reviewer ${reviewer}: ${title}\n${words}` };
+  const body = `${title}\n\n${words}`.trim();
+  return { id, comment: { path: file, line: line_start, body, author: reviewer, created_at: "", id } };
+}
+
+export function lookPath(folder: string, key: string): string {
+  return join(folder, `${key.replace(":", "-")}.json`);
+}
+
+/** Written by `look`; one that is gone or broken is an error, never an empty list. */
+export async function readParts(path: string): Promise<ReadonlyMap<string, Part>> {
+  const value = await readJson(path);
+  if (!Array.isArray(value)) throw new Error(`${path} is gone or broken`);
+  return new Map(value.filter(isPart).map((part) => [part.id, part]));
+}
+function isPart(value: unknown): value is Part {
+  return typeof value === "object" && value !== null && "id" in value && typeof value.id === "string";
+}

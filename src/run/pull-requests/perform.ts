@@ -1,0 +1,81 @@
+import type { PostEffect, PrEffect } from "../../core/pull-request/effects.js";
+import type { PrEvent } from "../../core/pull-request/events.js";
+import type { Perform, Settled } from "../../durable/types.js";
+import { ExternalError, messageOf } from "../../lib/errors.js";
+import { performTimer } from "../perform/timer.js";
+import { performWait } from "../perform/wait.js";
+import type { PrContext } from "./context.js";
+import { performCycle } from "./cycle.js";
+import { performEscalate, performFinish, performMerge } from "./endings.js";
+import { performLook } from "./look.js";
+import { post } from "./posts.js";
+import { parsePrSignal } from "./signal.js";
+
+type Performer<K extends PrEffect["kind"]> = (
+  context: PrContext,
+  effect: Extract<PrEffect, { readonly kind: K }>,
+  signal: AbortSignal,
+) => Promise<Settled<PrEvent>>;
+
+/** One performer per effect kind: the compiler finds the missing one. */
+const performers: { readonly [K in PrEffect["kind"]]: Performer<K> } = {
+  look: performLook,
+  cycle: performCycle,
+  escalate: performEscalate,
+  merge: performMerge,
+  finish: performFinish,
+  post: performPost,
+  note: async ({ board, projectId, pr }, { key, note }) => {
+    const event =
+      note.type === "log" ? { ...note, level: note.level === "warn" ? ("warning" as const) : note.level } : note;
+    await board.appendEvent(projectId, pr.issueId, event);
+    return { event: { type: "noted", key } };
+  },
+  timer: untilChanged,
+  wait: (context, effect, signal) =>
+    performWait({ inbox: context.inbox, machine: context.machine, parse: parsePrSignal }, effect, signal),
+};
+
+export function pullRequestPerformer(context: PrContext): Perform<PrEvent, PrEffect> {
+  return async (effect, { signal }) => {
+    const perform = performers[effect.kind] as (
+      context: PrContext,
+      effect: PrEffect,
+      signal: AbortSignal,
+    ) => Promise<Settled<PrEvent>>;
+    return await perform(context, effect, signal);
+  };
+}
+
+/** Quiet polls never reach the journal: the timer fires when there is something to see, or asking has failed. */
+async function untilChanged(
+  context: PrContext,
+  effect: Extract<PrEffect, { readonly kind: "timer" }>,
+  signal: AbortSignal,
+): Promise<Settled<PrEvent>> {
+  const { clock, forge, pr, settings } = context;
+  let { until } = effect;
+  for (;;) {
+    const fired = await performTimer(clock, { ...effect, until }, signal);
+    const { cursor, phase } = context.life().state;
+    if (cursor === null || phase !== "following") return fired;
+    try {
+      if ((await forge.poll(pr.number, cursor, signal)).type === "changed") return fired;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      return fired;
+    }
+    until = clock.now() + settings.pull_requests.poll_seconds * 1000;
+  }
+}
+
+async function performPost(context: PrContext, effect: PostEffect): Promise<Settled<PrEvent>> {
+  const { key } = effect;
+  try {
+    const { id, refused = false } = await post(context, effect);
+    return { event: { type: "posted", key, id, ...(refused ? { refused } : {}) } };
+  } catch (error) {
+    const retryable = !(error instanceof ExternalError) || error.retryable;
+    return { event: { type: "post-failed", key, reason: messageOf(error), retryable } };
+  }
+}

@@ -1,0 +1,119 @@
+import type { RunReport } from "../../core/report.js";
+import { drive } from "../../durable/drive.js";
+import type { Drive, KernelEvent, Transition } from "../../durable/types.js";
+import { Bug, messageOf } from "../../lib/errors.js";
+import type { Graph } from "../../workflow/graph.js";
+import type { StageChildEffect, WorkflowEffect } from "../../workflow/machine/effects.js";
+import type { WorkflowEvent } from "../../workflow/machine/events.js";
+import { workflowMachine } from "../../workflow/machine/machine.js";
+import { newWorkflow, type WorkflowLife, type WorkflowState } from "../../workflow/machine/state.js";
+import { partMachineId, stageFolder, type WorkflowContext, type WorkflowMachine, type WorkflowRun } from "./context.js";
+import { expandText } from "./expansion.js";
+import { parseWorkflow, type WorkflowSource } from "./load.js";
+import { workflowPerformer } from "./perform.js";
+import { placeOf } from "./place.js";
+import { Questions } from "./questions.js";
+
+export type WorkflowTransition = Transition<WorkflowLife, WorkflowEvent | KernelEvent, WorkflowEffect, RunReport>;
+
+/** What a workflow starts with, or goes on with. */
+export interface WorkflowStart
+  extends Pick<WorkflowContext, "graph" | "source" | "issueId" | "folder" | "checkout" | "budget"> {
+  readonly machine: WorkflowMachine;
+  readonly initial: WorkflowState;
+  /** What else a step tells, for whoever starts it. */
+  readonly told?: (transition: WorkflowTransition) => WorkflowTransition;
+}
+
+/** Drives a workflow to its end, from wherever its journal stands. */
+export async function driveWorkflow(run: WorkflowRun, start: WorkflowStart, stop: AbortSignal): Promise<WorkflowLife> {
+  const { machine, initial, told = (transition) => transition, ...what } = start;
+  let current: WorkflowLife = { state: initial, ledger: await run.ledger(machine.ledgerId) };
+  const context: WorkflowContext = {
+    ...what,
+    run,
+    machine,
+    life: () => current,
+    pending: new Map(),
+    live: new Map(),
+  };
+  const questions = new Questions(context);
+  const { convergence, agent } = run.settings;
+  const transition = workflowMachine({
+    graph: what.graph,
+    runId: run.runId,
+    machine: machine.id,
+    issueId: what.issueId === "" ? null : what.issueId,
+    settings: { convergence, backoff_seconds: agent.backoff_seconds },
+    promptPath: (folder) => `${stageFolder(context, folder)}/prompt.md`,
+  });
+  const machineOf: Drive<WorkflowLife, WorkflowEvent, WorkflowEffect, RunReport> = {
+    log: run.workflowLog(machine),
+    initial: current,
+    transition: told(transition),
+    perform: workflowPerformer(context),
+    crashed: (effect, error) => ({
+      type: "crashed",
+      key: effect.key,
+      effect: effect.kind,
+      message: messageOf(error),
+    }),
+    now: () => run.clock.now(),
+    stop,
+    onCommit: (life) => {
+      current = life;
+      questions.look();
+    },
+  };
+  try {
+    return await drive(machineOf);
+  } finally {
+    await questions.close();
+  }
+}
+
+/** Drives the workflow that a stage calls. Its findings are its own: what it came to is the stage's outcome. */
+export async function driveChild(
+  parent: WorkflowContext,
+  effect: StageChildEffect & { readonly folder: string },
+  stop: AbortSignal,
+): Promise<WorkflowLife> {
+  const source = parent.source.children[effect.ref];
+  if (source === undefined) throw new Error(`the workflow ${effect.ref} of stage ${effect.stage} was not found`);
+  const { goal = null, ...inputs } = await inputsOf(parent, effect);
+  const graph = await graphOf(source, goal);
+  return await driveWorkflow(
+    parent.run,
+    {
+      machine: {
+        id: partMachineId(parent.machine.id, effect.child),
+        kind: "workflow",
+        ledgerId: `${parent.machine.ledgerId}/${effect.stage}`,
+      },
+      graph: { ...graph, goal: graph.goal ?? parent.graph.goal },
+      source,
+      issueId: parent.issueId,
+      folder: effect.folder,
+      checkout: await placeOf(parent, effect.workspace),
+      ...(parent.budget ? { budget: parent.budget } : {}),
+      initial: newWorkflow(inputs),
+    },
+    stop,
+  );
+}
+
+async function inputsOf(parent: WorkflowContext, effect: StageChildEffect): Promise<Record<string, string>> {
+  const stage = parent.graph.stages.find(({ id }) => id === effect.stage);
+  const inputs: Record<string, string> = {};
+  for (const { key, value } of stage?.kind === "workflow" ? stage.inputs : []) {
+    inputs[key] = await expandText(parent, value, effect.token);
+  }
+  return inputs;
+}
+
+/** The graph of a source that was checked when it was kept. `goal` stands before the file's own. */
+export async function graphOf(source: WorkflowSource, goal: string | null): Promise<Graph> {
+  const { graph } = await parseWorkflow(source.text, source.file);
+  if (graph === null) throw new Bug(`${source.file} was kept and cannot be read`);
+  return goal === null ? graph : { ...graph, goal };
+}

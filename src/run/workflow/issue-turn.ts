@@ -1,0 +1,148 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Finding, Ledger } from "../../core/finding.js";
+import type { TurnEffect } from "../../core/issue/effects.js";
+import type { TurnEnded, TurnOutcome } from "../../core/issue/events.js";
+import type { Agent } from "../../core/ports/agent.js";
+import { gitDirFor } from "../../git/checkout.js";
+import { Bug } from "../../lib/errors.js";
+import { readOptional, writeDurably } from "../../lib/files.js";
+import type { ModelChoice } from "../../workflow/graph.js";
+import { newWorkflow, type WorkflowState } from "../../workflow/machine/state.js";
+import { attemptFolder, type LifeContext, takeSnapshot, worktreePath } from "../context.js";
+import { renderPrompt } from "../prompt.js";
+import { partMachineId, type WorkflowRun } from "./context.js";
+import { driveWorkflow, graphOf, type WorkflowTransition } from "./drive.js";
+import type { WorkflowSource } from "./load.js";
+
+/** `agent.workflow`: what implements issues in place of one session. */
+export interface IssueWorkflow {
+  readonly source: WorkflowSource;
+  readonly agent: (choice: ModelChoice) => Promise<Agent>;
+  readonly log: WorkflowRun["workflowLog"];
+}
+
+/**
+ * An implementer's turn that is a workflow, in the issue's worktree and on the issue's ledger. To the issue it is a turn
+ * like any other; the workflow's own journal says where it stands, so that a crash loses none of it. Its goal is the
+ * prompt that a single session would get, so that findings of gate and review reach its stages.
+ */
+export async function performIssueWorkflow(
+  life: LifeContext,
+  effect: TurnEffect,
+  signal: AbortSignal,
+): Promise<TurnEnded> {
+  const { run, machine, issueId } = life;
+  const workflow = workflowOf(life);
+  const folder = attemptFolder(life, effect.folder);
+  const goal = await goalOf(life, effect, folder);
+  const graph = await graphOf(workflow.source, goal);
+  const start = graph.stages.find(({ id }) => id === graph.start.name);
+  // The place that was kept for a first turn is of no use to a stage that starts no agent.
+  if (start?.kind !== "llm") run.slots.dropKept(issueId);
+  const id = partMachineId(machine, effect.folder);
+  const pending = new AbortController();
+  life.pending.set(effect.folder, pending);
+  pending.signal.addEventListener("abort", () => void run.inbox.send(id, { name: "cancel" }));
+  const before = life.ledger();
+  const path = worktreePath(life);
+  try {
+    const { state, ledger } = await driveWorkflow(
+      workflowRun(life, workflow),
+      {
+        machine: { id, kind: "workflow", ledgerId: before.issueId },
+        graph,
+        source: workflow.source,
+        issueId,
+        folder,
+        checkout: { path, gitDirs: [gitDirFor(run.mirror, path)] },
+        budget: { spent: life.state().usage, startedAt: life.state().startedAt },
+        told: tellTitle(life.title),
+        initial: newWorkflow({ "issue.id": issueId, "issue.title": life.title }),
+      },
+      signal,
+    );
+    signal.throwIfAborted();
+    return await settle(life, effect, { state, findings: changedFindings(before, ledger) });
+  } finally {
+    life.pending.delete(effect.folder);
+  }
+}
+
+function workflowOf({ run }: LifeContext): IssueWorkflow {
+  if (!run.workflow) throw new Bug("a turn for agent.workflow, and there is none");
+  return run.workflow;
+}
+
+function workflowRun({ run }: LifeContext, { agent, log }: IssueWorkflow): WorkflowRun {
+  return {
+    ...run,
+    mirror: async () => run.mirror,
+    agent,
+    workflowLog: log,
+    ledger: run.history.ledger,
+    // Whoever sits in front of a run sees many issues: a question is answered by name.
+    ask: async () => null,
+  };
+}
+
+/** The goal is a whole prompt: whoever follows the run is told what it is about. */
+function tellTitle(goal: string): (transition: WorkflowTransition) => WorkflowTransition {
+  return (transition) => (current, event) => {
+    const next = transition(current, event);
+    const reports = next.reports?.map((one) => (one.type === "workflow-started" ? { ...one, goal } : one));
+    return { ...next, reports: reports ?? [] };
+  };
+}
+
+/** Written down once: a workflow that goes on after a crash has the goal it started with. */
+async function goalOf(life: LifeContext, effect: TurnEffect, folder: string): Promise<string> {
+  const file = join(folder, "prompt.md");
+  const known = await readOptional(file);
+  if (known !== null) return known;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const goal = await renderPrompt(life, effect, folder);
+  await writeDurably(file, goal);
+  return goal;
+}
+
+/** Of what is settled the beginning will do: the whole of it is in its row. */
+const settledCharacters = 500;
+
+function changedFindings(before: Ledger, after: Ledger): Finding[] {
+  const known = new Map(before.findings.map((finding) => [finding.id, JSON.stringify(finding)]));
+  const changed = after.findings.filter((finding) => known.get(finding.id) !== JSON.stringify(finding));
+  return changed.map((finding) => {
+    const { text } = finding.body;
+    if (finding.status === "open" || text.length <= settledCharacters) return finding;
+    return { ...finding, body: { ...finding.body, text: text.slice(0, settledCharacters) } };
+  });
+}
+
+interface Ended {
+  readonly state: WorkflowState;
+  readonly findings: readonly Finding[];
+}
+
+async function settle(life: LifeContext, effect: TurnEffect, { state, findings }: Ended): Promise<TurnEnded> {
+  const now = life.run.clock.now();
+  return {
+    type: "turn-ended",
+    key: effect.key,
+    outcome: outcomeOf(state),
+    sessionId: null,
+    usage: state.used,
+    seconds: Math.max(0, (now - state.startedAt) / 1000),
+    until: now,
+    snapshot: await takeSnapshot(life, effect.base, null),
+    marker: null,
+    review: null,
+    workflow: { findings },
+  };
+}
+
+function outcomeOf({ ending }: WorkflowState): TurnOutcome {
+  if (ending === null || ending.status === "cancelled") return { type: "stopped" };
+  if (ending.status === "success") return { type: "ended" };
+  return { type: "failed", reason: `the workflow failed: ${ending.reason ?? "no reason was given"}` };
+}

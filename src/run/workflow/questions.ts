@@ -1,0 +1,121 @@
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { codeOf, messageOf } from "../../lib/errors.js";
+import { readJson, writeDurably } from "../../lib/files.js";
+import { type Home, safeName } from "../../lib/home.js";
+import { contextOf, textOf } from "../../workflow/context.js";
+import type { HumanStage } from "../../workflow/graph.js";
+import type { Token } from "../../workflow/machine/state.js";
+import type { Question, WorkflowContext } from "./context.js";
+import { expandText } from "./expansion.js";
+import { wholeText } from "./texts.js";
+
+/**
+ * The human gates of a workflow that are open. Each is a file beside the run, so that any process can answer it, and is
+ * asked of whoever sits in front of this one. The machine decides: an answer is a signal like any other.
+ */
+export class Questions {
+  readonly #context: WorkflowContext;
+  readonly #open = new Map<string, { readonly asking: AbortController; readonly done: Promise<void> }>();
+
+  constructor(context: WorkflowContext) {
+    this.#context = context;
+  }
+
+  /** After each step: what is asked now, and what no longer. */
+  look(): void {
+    const asked = this.#context.life().state.tokens.filter(({ phase }) => phase === "asking");
+    for (const token of asked) {
+      const name = nameOf(token);
+      if (this.#open.has(name)) continue;
+      const asking = new AbortController();
+      this.#open.set(name, { asking, done: this.#ask(token, asking.signal) });
+    }
+    const names = new Set(asked.map(nameOf));
+    for (const [name, { asking }] of this.#open) {
+      if (names.has(name)) continue;
+      this.#open.delete(name);
+      asking.abort();
+      rmSync(this.#file(name), { force: true });
+    }
+  }
+
+  /** The questions stay: only this process asks them no longer. */
+  async close(): Promise<void> {
+    for (const { asking } of this.#open.values()) asking.abort();
+    await Promise.all([...this.#open.values()].map(({ done }) => done));
+  }
+
+  async #ask(token: Token, signal: AbortSignal): Promise<void> {
+    const { run, machine, graph } = this.#context;
+    const stage = graph.stages.find(({ id }) => id === token.stage);
+    if (stage?.kind !== "human") return;
+    try {
+      const question = await questionOf(this.#context, token, stage);
+      mkdirSync(questionsFolder(run.home, run.runId), { recursive: true, mode: 0o700 });
+      await writeDurably(this.#file(nameOf(token)), JSON.stringify(question));
+      if (signal.aborted) return rmSync(this.#file(nameOf(token)), { force: true });
+      const answer = await run.ask(question, signal);
+      if (answer === null || signal.aborted) return;
+      await run.inbox.send(machine.id, { name: "answer", stage: stage.id, ...answer });
+    } catch (error) {
+      if (signal.aborted) return;
+      // The gate stays open: whoever answers it from elsewhere is heard.
+      process.emitWarning(`${stage.id} could not be asked: ${messageOf(error)}`);
+    }
+  }
+
+  #file(name: string): string {
+    const { run, machine } = this.#context;
+    return join(questionsFolder(run.home, run.runId), `${safeName(`${machine.id}.${name}`)}.json`);
+  }
+}
+
+function nameOf({ stage, visit }: Token): string {
+  return `${stage}.${visit}`;
+}
+
+function questionsFolder(home: Home, runId: string): string {
+  return join(home.run(runId), "_questions");
+}
+
+async function questionOf(context: WorkflowContext, token: Token, stage: HumanStage): Promise<Question> {
+  const { machine, graph, life, run } = context;
+  const about = stage.detailsFrom === null ? undefined : contextOf(life(), graph, token.id).get(stage.detailsFrom);
+  const whole = about !== undefined && "text" in about ? await wholeText(about.text) : "";
+  const needed = new Set(stage.requireFeedbackOn.map(({ name }) => name));
+  return {
+    machine: machine.id,
+    stage: stage.id,
+    visit: token.visit,
+    workflow: graph.name,
+    prompt: run.redact(await expandText(context, stage.prompt, token.id)),
+    details: about === undefined ? null : run.redact(textOf(about, () => whole)),
+    options: stage.options.map(({ key, label }) => ({ key, label, feedback: needed.has(key) })),
+    default: stage.default?.name ?? null,
+    until: token.run?.until ?? null,
+  };
+}
+
+/** What a run asks now, as its files tell it. */
+export async function readQuestions(home: Home, runId: string): Promise<Question[]> {
+  const folder = questionsFolder(home, runId);
+  const questions: Question[] = [];
+  for (const name of namesIn(folder)) {
+    const question = await readJson(join(folder, name));
+    // Written by us, whole or not at all.
+    if (typeof question === "object" && question !== null) questions.push(question as Question);
+  }
+  return questions;
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.endsWith(".json"))
+      .sort();
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return [];
+    throw error;
+  }
+}

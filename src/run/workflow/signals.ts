@@ -1,0 +1,23 @@
+import type { WorkflowSignal } from "../../workflow/machine/events.js";
+
+/** Inbox rows are written by us, but perhaps by another version: what is not understood is told, never guessed. */
+export function parseWorkflowSignal(body: unknown): WorkflowSignal {
+  const { name, stage, option, feedback, by, reason, finding, turn, id } = fields(body);
+  // A run's words for the same: `ratchet stop` and `ratchet drain` know no kinds of runs.
+  if (name === "cancel" || name === "stop" || name === "drain") return { name: "cancel" };
+  if (name === "answer" && isText(stage) && isText(option)) {
+    return { name, stage, option, feedback: isText(feedback) ? feedback : null, by: isText(by) ? by : "unknown" };
+  }
+  if (name === "session" && isText(turn) && isText(id)) return { name, turn, id };
+  if (name === "budget" && isText(reason)) return { name, reason };
+  if (name === "waive" && isText(finding) && isText(reason)) return { name, finding, reason };
+  throw new Error(`unknown signal ${JSON.stringify(body)}`);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function fields(body: unknown): Record<string, unknown> {
+  return typeof body === "object" && body !== null ? { ...body } : {};
+}

@@ -1,0 +1,192 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { RunReport, RunStatus } from "../../core/report.js";
+import { Refusal, UserError } from "../../lib/errors.js";
+import { readJson, writeDurably } from "../../lib/files.js";
+import type { Home } from "../../lib/home.js";
+import { startProgramsBySmallShells } from "../../lib/process/start.js";
+import type { Graph, LlmStage } from "../../workflow/graph.js";
+import { adoptGraph, continueFrom } from "../../workflow/machine/adopt.js";
+import { newWorkflow, type WorkflowLife, type WorkflowState } from "../../workflow/machine/state.js";
+import { type Checkout, type WorkflowMachine, type WorkflowRun, workflowMachineId } from "./context.js";
+import { driveWorkflow, graphOf, type WorkflowTransition } from "./drive.js";
+import type { WorkflowSource } from "./load.js";
+
+/** What a workflow run is made of; app.ts chooses. */
+export interface WorkflowParts extends Omit<WorkflowRun, "runId"> {
+  readonly runId: string;
+  readonly source: WorkflowSource;
+  readonly goal: string | null;
+  readonly checkout: Checkout;
+  readonly start: { readonly target: string; readonly commit: string };
+  /** Writes the run's record down before its machine starts; nothing for one that is taken up again. */
+  readonly register: () => Promise<void>;
+  /** The machine's stored state, and whether it has ended; null: it has not begun. */
+  readonly stored: (machine: string) => Promise<{ readonly state: WorkflowState; readonly done: boolean } | null>;
+  /** It was started before and goes on. */
+  readonly resume: boolean;
+}
+
+/** A workflow run that has begun. Signals may come from any process; `kill` leaves it unfinished, as a crash would. */
+export interface StartedWorkflow {
+  readonly runId: string;
+  readonly done: Promise<WorkflowEnd>;
+  cancel(): Promise<void>;
+  kill(): void;
+}
+export interface WorkflowEnd {
+  readonly exitCode: number;
+  readonly reason: string | null;
+}
+
+/** The run's own folder of attempts. */
+const attempts = "_run";
+
+/** What a run is made of is kept with it. */
+export async function writeSource(home: Home, runId: string, source: WorkflowSource): Promise<void> {
+  await writeDurably(sourceFile(home, runId), JSON.stringify(source));
+}
+
+function sourceFile(home: Home, runId: string): string {
+  return join(home.run(runId), "workflow.json");
+}
+
+/** As the run was started with, or resumed with last; null: it is no workflow run, or its folder is gone. */
+export async function readSource(home: Home, runId: string): Promise<WorkflowSource | null> {
+  const found = await readJson(sourceFile(home, runId));
+  // Written by us, whole or not at all.
+  return typeof found === "object" && found !== null && "text" in found ? (found as WorkflowSource) : null;
+}
+
+/** Finds what is missing before any stage starts, then drives. */
+export async function startWorkflow(parts: WorkflowParts): Promise<StartedWorkflow> {
+  const { home, runId, source, goal, inbox } = parts;
+  const graph = await graphOf(source, goal);
+  const begun = parts.resume ? await lastLife(parts, graph) : { life: 1, initial: newWorkflow() };
+  await checkStages(parts, source, graph);
+  startProgramsBySmallShells();
+  await mkdir(home.run(runId), { recursive: true, mode: 0o700 });
+  await writeSource(home, runId, source);
+  await parts.register();
+  const machine: WorkflowMachine = { id: workflowMachineId(runId, begun.life), kind: "run", ledgerId: runId };
+  const killed = new AbortController();
+  const driven = driveWorkflow(
+    parts,
+    {
+      machine,
+      graph,
+      source,
+      issueId: "",
+      folder: home.attempt(runId, attempts, ""),
+      checkout: parts.checkout,
+      initial: begun.initial,
+      told: (transition) => tellRun(parts, transition),
+    },
+    killed.signal,
+  );
+  return {
+    runId,
+    done: driven.then(endOf),
+    cancel: () => inbox.send(machine.id, { name: "cancel" }),
+    kill: () => killed.abort(new Error("killed")),
+  };
+}
+
+const exits = { success: 0, fail: 1, cancelled: 130 } as const;
+
+function endOf({ state: { ending } }: WorkflowLife): WorkflowEnd {
+  return ending === null ? { exitCode: 130, reason: null } : { exitCode: exits[ending.status], reason: ending.reason };
+}
+
+const statuses = { success: "succeeded", fail: "failed", cancelled: "interrupted" } as const satisfies Record<
+  string,
+  RunStatus
+>;
+
+/** The run is the workflow: it starts with its first step and ends with its last. */
+function tellRun(parts: WorkflowParts, transition: WorkflowTransition): WorkflowTransition {
+  const { projectId: project_id, repoPath: repo_path, start } = parts;
+  const started: RunReport = {
+    type: "run-started",
+    project_id,
+    target_branch: start.target,
+    run_start_commit: start.commit,
+    repo_path,
+  };
+  return (life, event) => {
+    const next = transition(life, event);
+    const { ending } = next.state.state;
+    const reports = [...(event.type === "started" ? [started] : []), ...(next.reports ?? [])];
+    if (ending === null || life.state.ending !== null) return { ...next, reports };
+    const finished: RunReport = {
+      type: "run-finished",
+      status: statuses[ending.status],
+      exit_code: exits[ending.status],
+      success_count: 0,
+      total_count: 0,
+    };
+    return { ...next, reports: [...reports, finished] };
+  };
+}
+
+/**
+ * Where a run goes on: in the life that was interrupted, or in a new one that begins where an ended one stopped. The
+ * file may have changed since: what was done stays done, as long as the stages it stands on are there.
+ */
+async function lastLife(
+  { runId, stored }: WorkflowParts,
+  graph: Graph,
+): Promise<{ readonly life: number; readonly initial: WorkflowState }> {
+  let last: Awaited<ReturnType<WorkflowParts["stored"]>> = null;
+  let life = 0;
+  for (;;) {
+    const found = await stored(workflowMachineId(runId, life + 1));
+    if (found === null) break;
+    last = found;
+    life += 1;
+  }
+  if (last === null) return { life: 1, initial: newWorkflow() };
+  const adopted = adoptGraph(last.state, graph);
+  if ("error" in adopted) {
+    throw new UserError(`run ${runId} cannot go on with this file: ${adopted.error}`, {
+      hint: "put the stage back, or start a new run",
+      code: "workflow-changed",
+    });
+  }
+  if (!last.done) return { life, initial: last.state };
+  if (last.state.ending?.status === "success") {
+    throw new Refusal(`run ${runId} has succeeded: there is nothing to resume`, { code: "wrong-status" });
+  }
+  return { life: life + 1, initial: continueFrom(adopted.state) };
+}
+
+/** Every agent that a stage may need is there, and asks the guard before its tools run. */
+export async function checkStages(
+  parts: Pick<WorkflowRun, "agent" | "repoPath">,
+  source: WorkflowSource,
+  graph: Graph,
+): Promise<void> {
+  const seen = new Set<string>();
+  for (const stage of await llmStages(source, graph)) {
+    const { provider } = stage.model;
+    if (seen.has(provider ?? "")) continue;
+    seen.add(provider ?? "");
+    const agent = await parts.agent(stage.model).catch((error: unknown) => {
+      if (!(error instanceof UserError)) throw error;
+      throw new UserError(`stage ${stage.id}: ${error.message}`, {
+        code: error.code,
+        ...(error.hint === null ? {} : { hint: error.hint }),
+      });
+    });
+    const missing = (await agent.check(parts.repoPath)) ?? (await agent.proveGuard?.(parts.repoPath)) ?? null;
+    if (missing) throw new UserError(missing.message, { hint: missing.hint, code: "program-missing" });
+  }
+}
+
+async function llmStages(source: WorkflowSource, graph: Graph): Promise<LlmStage[]> {
+  const own = graph.stages.filter((stage) => stage.kind === "llm");
+  const called = await Promise.all(
+    Object.values(source.children).map(async (child) => await llmStages(child, await graphOf(child, null))),
+  );
+  return [...own, ...called.flat()];
+}

@@ -1,0 +1,74 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { inlineTextBytes, type Text, type TextRef } from "../../core/finding.js";
+import { codeOf } from "../../lib/errors.js";
+import { writeDurably } from "../../lib/files.js";
+
+/** A text and, where it is worth one, the file that has the whole of it. */
+export interface StoredText {
+  readonly text: Text;
+  readonly file: TextRef | null;
+}
+
+/** Shorter ones are kept in the journal alone. */
+const filedBytes = 512;
+
+/** What a program has printed is on the disk already: it is referred to, never written again. */
+export async function textOfFile(path: string): Promise<StoredText> {
+  const bytes = await sizeOf(path);
+  if (bytes === 0) return { text: { text: "" }, file: null };
+  const hash = createHash("sha256");
+  let head = Buffer.alloc(0);
+  for await (const chunk of createReadStream(path)) {
+    hash.update(chunk);
+    if (head.length < inlineTextBytes) head = Buffer.concat([head, chunk]).subarray(0, inlineTextBytes);
+  }
+  return stored(head, { path, bytes, sha256: hash.digest("hex") });
+}
+
+/** The lines of a message. Where it is all that its program printed, that file is the one copy of it. */
+export async function textOfLines(
+  lines: AsyncIterable<string>,
+  at: { readonly printed: string; readonly folder: string; readonly hear: (line: string) => void },
+): Promise<StoredText> {
+  const kept: string[] = [];
+  for await (const line of lines) {
+    at.hear(line);
+    kept.push(line);
+  }
+  const bytes = Buffer.from(kept.join("\n"), "utf8");
+  if (bytes.length <= filedBytes) return { text: { text: bytes.toString("utf8") }, file: null };
+  const printed = await textOfFile(at.printed);
+  const own = [bytes, Buffer.concat([bytes, Buffer.from("\n")])].map(sha256);
+  if (printed.file !== null && own.includes(printed.file.sha256)) return printed;
+  const path = join(at.folder, "reply.md");
+  await writeDurably(path, bytes);
+  return stored(bytes.subarray(0, inlineTextBytes), { path, bytes: bytes.length, sha256: sha256(bytes) });
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+function stored(head: Buffer, file: TextRef): StoredText {
+  // A character that was cut at the end decodes to a replacement, which is taken off.
+  const text = head.toString("utf8");
+  if (file.bytes <= inlineTextBytes) return { text: { text }, file: file.bytes <= filedBytes ? null : file };
+  return { text: { text: text.replace(/\ufffd+$/, ""), ref: file }, file };
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return 0;
+    throw error;
+  }
+}
+
+/** The whole of a text. */
+export async function wholeText({ text, ref }: Text): Promise<string> {
+  return ref === undefined ? text : await readFile(ref.path, "utf8");
+}

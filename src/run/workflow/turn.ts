@@ -1,0 +1,166 @@
+import { join } from "node:path";
+import { addUsage, overBudget, type Spent } from "../../core/budget.js";
+import type { Usage } from "../../core/issue/events.js";
+import type { Agent, Reviewer, Turn } from "../../core/ports/agent.js";
+import type { Settled } from "../../durable/types.js";
+import { markOf } from "../../git/workspace.js";
+import { readJson, readOptional, writeDurably } from "../../lib/files.js";
+import type { StageTurnEffect } from "../../workflow/machine/effects.js";
+import type { StageTurnEnded, WorkflowEvent } from "../../workflow/machine/events.js";
+import { type StatusRead, StatusReader } from "../../workflow/status.js";
+import { runMachineId } from "../context.js";
+import { type ProgramEnded, type ProgramTurn, performProgram } from "../perform/program.js";
+import { filesOf } from "../perform/turn-files.js";
+import { temporaryFolderOf } from "../temporary.js";
+import { type Checkout, stageFolder, type WorkflowContext } from "./context.js";
+import { headOf, placeOf } from "./place.js";
+import { renderStagePrompt } from "./prompt.js";
+import { readResult } from "./result.js";
+import { textOfLines } from "./texts.js";
+
+/** How the place stood before the turn: a turn that says nothing is judged by what it did. */
+const markFile = "before";
+
+/** A turn of a stage: the same program in a folder as an issue's, told of and read as a stage's. */
+export async function performStageTurn(
+  context: WorkflowContext,
+  effect: StageTurnEffect,
+  signal: AbortSignal,
+): Promise<Settled<WorkflowEvent>> {
+  const agent = await context.run.agent(effect.model);
+  const place = await placeOf(context, effect.workspace);
+  const turn = programTurn(context, effect, { agent, place });
+  try {
+    const ended = await performProgram(context.run, turn, {
+      signal,
+      settle: (end) => settle(effect, { end, agent, place, turn }),
+    });
+    return { event: await charge(context, ended) };
+  } finally {
+    context.live.delete(effect.key);
+  }
+}
+
+interface By {
+  readonly agent: Agent;
+  readonly place: Checkout;
+}
+
+function programTurn(context: WorkflowContext, effect: StageTurnEffect, by: By): ProgramTurn {
+  const { run } = context;
+  const folder = stageFolder(context, effect.folder);
+  const temporary = temporaryFolderOf(by.place.path, run.env);
+  return {
+    key: effect.key,
+    folder,
+    name: effect.folder,
+    program: by.agent,
+    turn: turnOf(context, effect, { ...by, folder, temporary }),
+    place: { issueId: context.issueId, turn: "later" },
+    until: effect.until,
+    timeoutMs: effect.timeoutMs ?? run.settings.timeout_minutes * 60_000,
+    idleSeconds: run.settings.idle_timeout_seconds,
+    temporary,
+    note: effect,
+    prompt: async () => {
+      await writeDurably(join(folder, markFile), (await markOf(by.place.path)) ?? "");
+      return await renderStagePrompt(context, effect, folder);
+    },
+    onSession: (id) => run.inbox.send(context.machine.id, { name: "session", turn: effect.key, id }),
+    isOver: (usage) => isOver(context, effect.key, usage),
+    pending: context.pending,
+  };
+}
+
+/** What the stage does not choose is the agent's own, where it is the same agent. */
+function turnOf(
+  context: WorkflowContext,
+  effect: StageTurnEffect,
+  { agent, place, folder, temporary }: By & { readonly folder: string; readonly temporary: string },
+): Turn {
+  const { run } = context;
+  const { type, model, effort } = run.settings.agent;
+  const own = agent.kind === type ? { model, effort } : { model: null, effort: null };
+  return {
+    role: "stage",
+    prompt: effect.prompt,
+    runId: run.runId,
+    issueId: context.issueId,
+    stageId: effect.stage,
+    attempt: effect.attempt,
+    sessionId: effect.session,
+    model: effect.model.model ?? own.model,
+    effort: effect.model.effort ?? own.effort,
+    cwd: place.path,
+    files: filesOf(folder),
+    guard: { worktree: place.path, readOnly: false, writable: [temporary, ...place.gitDirs] },
+    review: null,
+  };
+}
+
+/** With what all running turns have used so far. */
+function isOver(context: WorkflowContext, key: string, usage: Usage): boolean {
+  context.live.set(key, usage);
+  return context.run.meter.running(key, usage) !== null || issueBudget(context) !== null;
+}
+
+/** How the issue's budget is used up by now, by what it had used before and all that the workflow has. */
+function issueBudget({ run, budget, life, live }: WorkflowContext): string | null {
+  if (!budget) return null;
+  const { usage } = life().state;
+  const spent = { tokens: budget.spent.tokens + usage.tokens, usd: budget.spent.usd + usage.usd };
+  const sum = [...live.values()].reduce((total: Spent, one: Usage) => addUsage(total, one), spent);
+  return overBudget(run.settings.budgets.issue, { ...sum, ms: run.clock.now() - budget.startedAt });
+}
+
+interface Ended extends By {
+  readonly end: ProgramEnded<Agent | Reviewer>;
+  readonly turn: ProgramTurn;
+}
+
+async function settle(effect: StageTurnEffect, { end, agent, place, turn }: Ended): Promise<StageTurnEnded> {
+  const { outcome, reading, seconds, until, refused, agentsAtOnce } = end;
+  const { files } = turn.turn;
+  const reader = new StatusReader();
+  const hear = (line: string) => reader.push(`${line}\n`);
+  const said =
+    outcome.type === "ended"
+      ? await textOfLines(agent.message(files), { printed: files.stdout, folder: files.folder, hear })
+      : { text: { text: "" }, file: null };
+  const marked: StatusRead | null = reader.end();
+  const result = readResult(await readJson(files.result));
+  return {
+    type: "turn-ended",
+    key: effect.key,
+    outcome,
+    sessionId: reading.sessionId,
+    usage: reading.usage,
+    seconds,
+    until,
+    reply: said.text,
+    ...(said.file === null ? {} : { replyFile: said.file }),
+    status: result.status ?? marked,
+    ...(said.text.text.trim() === "" ? { changed: await hasChanged(files.folder, place.path) } : {}),
+    commit: await headOf(place),
+    ...result.context,
+    ...(refused ? { refused } : {}),
+    ...(agentsAtOnce === undefined ? {} : { agentsAtOnce }),
+  };
+}
+
+async function hasChanged(folder: string, path: string): Promise<boolean> {
+  const before = await readOptional(join(folder, markFile));
+  return before !== null && before !== "" && before !== (await markOf(path));
+}
+
+/** The run is told of a used-up budget before the turn counts: whoever harvests it again tells it again. */
+async function charge(context: WorkflowContext, ended: StageTurnEnded): Promise<StageTurnEnded> {
+  const { run, machine } = context;
+  const over = run.meter.add(ended.key, ended.usage);
+  if (ended.usage) context.live.set(ended.key, ended.usage);
+  const own = issueBudget(context);
+  if (over === null) return own === null ? ended : { ...ended, runBudget: own };
+  const to = machine.kind === "run" ? machine.id : runMachineId(run.runId);
+  await run.inbox.send(to, { name: "budget", reason: over });
+  return { ...ended, runBudget: over };
+}

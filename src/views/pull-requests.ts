@@ -1,0 +1,23 @@
+import type { PrState } from "../core/pull-request/state.js";
+
+/** Where a pull request stands, in one word. null: it has not been looked at yet. */
+export function phaseOf(state: PrState | null): string {
+  if (state === null) return "new";
+  if (state.phase !== "following") return state.phase;
+  if (state.escalated) return "escalated";
+  return state.working === null ? "in review" : "rework";
+}
+
+/** What has been said or found and is not answered yet. */
+export function openPartsOf(state: PrState | null): string[] {
+  return Object.entries(state?.deliveries ?? {}).flatMap(([id, { status }]) =>
+    status === "waiting" || status === "delivered" ? [id] : [],
+  );
+}
+
+/** What waits for a person to let it through. */
+export function untrustedOf(state: PrState | null): { readonly id: string; readonly login: string }[] {
+  return Object.entries(state?.deliveries ?? {}).flatMap(([id, { status, login }]) =>
+    status === "untrusted" ? [{ id, login: login ?? "unknown" }] : [],
+  );
+}
