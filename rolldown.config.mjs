@@ -11,6 +11,8 @@ export default defineConfig({
     hook: "src/hook/program.ts",
     "pi-guard": "src/agents/pi/guard.ts",
     acp: "src/agents/acp/program.ts",
+    "responses-agent": "src/agents/responses/program.ts",
+    conformance: "src/cli/conformance/main.ts",
   },
   platform: "node",
   // The binding finds its prebuilt file relative to its own package.

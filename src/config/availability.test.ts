@@ -12,10 +12,6 @@ function errors(text: string): string[] {
 
 const on = "per_issue_review: {enabled: true, reviewer_type:";
 test.each([
-  [
-    "agent: {type: command, command: [a], workflow: w}",
-    "1:48: agent.workflow: a workflow as the agent is not available yet",
-  ],
   [`${agent}tracker: {type: github}`, "2:17: tracker.type: github is not available yet"],
   [`${agent}finalize: {mode: pr}`, "2:18: finalize.mode: pr is not available yet"],
   [`${agent}pull_requests: {}`, "2:16: pull_requests: the pull-request loop is not available yet"],
@@ -41,6 +37,7 @@ test.each([
   `${on} agent_sdk, agent_sdk_agent: {type: command}}`,
   `${on} panel, panel: [{reviewer_type: cerberus}]}`,
   "finalize: {mode: branch}",
+  "convergence: {same_failure: 2}",
   `${on} command, command: [r], track_review_issues: true}`,
   `${on} panel, panel: [{reviewer_type: command, command: [r]}]}`,
 ])("nothing is refused that is not used: %s", (text) => {

@@ -32,13 +32,8 @@ function feature(path: Path, what: string, more: More = {}): Unavailable {
 }
 
 const unavailable: readonly Unavailable[] = [
-  feature(["agent", "workflow"], "a workflow as the agent"),
   values(["tracker", "type"], ["github"]),
-  values(["finalize", "mode"], ["pr"], { hint: "finalize.mode may be merge or branch" }),
-  feature(["pull_requests"], "the pull-request loop"),
-  feature(["forge"], "a forge"),
   feature(["store", "url"], "another database"),
-  feature(["convergence"], "ending loops by convergence"),
 ];
 
 /** The list for the reference: `tracker.type: github`. */

@@ -37,6 +37,11 @@ export async function loadConfig(context: ConfigContext): Promise<Loaded> {
   return { ok: false, file: null, diagnostics: [{ ...wholeFile("ratchet.yaml", message), hint }] };
 }
 
+/** What holds where there is no file: for what needs no agent. */
+export function defaultConfig(context: ConfigContext): Checked {
+  return checkConfigText("", "ratchet.yaml", context);
+}
+
 function withFile(checked: Checked, file: string): Loaded {
   return { ...checked, file };
 }

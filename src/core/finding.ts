@@ -63,6 +63,8 @@ export interface Finding {
   readonly resolved_commit?: string | null;
   /** Why the implementer thinks it is wrong. While it is open the reviewer decides; closed, the objection was accepted. */
   readonly rejected?: string | null;
+  /** Of a workflow's stage: where its visit is in the order of execution, outer positions first. */
+  readonly order?: readonly number[];
 }
 export interface StageReport {
   readonly stage: string;

@@ -7,9 +7,10 @@ import {
   openSync,
   readFileSync,
   renameSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { codeOf } from "./errors.js";
 
@@ -21,8 +22,14 @@ export async function exists(path: string): Promise<boolean> {
   return existsSync(path);
 }
 
+/** For a file that is often not there: an exception costs many times the question. */
+export function isMissing(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) === undefined;
+}
+
 /** The parsed file, or null when it is not there or not JSON. */
 export async function readJson(path: string): Promise<unknown> {
+  if (isMissing(path)) return null;
   try {
     return JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
@@ -33,6 +40,7 @@ export async function readJson(path: string): Promise<unknown> {
 
 /** The text of the file, or null when there is none. */
 export async function readOptional(path: string): Promise<string | null> {
+  if (isMissing(path)) return null;
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
@@ -53,6 +61,22 @@ export async function writeDurably(path: string, content: string | Uint8Array): 
   });
   renameSync(temporary, path);
   await withFile(dirname(path), "r", flush);
+}
+
+/** All or nothing for whoever looks; on the disk only after flushFiles. */
+export function writeWhole(path: string, content: string | Uint8Array): void {
+  const temporary = `${path}.${process.pid}.tmp`;
+  writeFileSync(temporary, content, { mode: 0o600 });
+  renameSync(temporary, path);
+}
+
+/**
+ * Puts files of one folder on the disk that were written a moment ago, and their names. For what has to be there before
+ * anything that is recorded speaks of it, while somebody reads it already.
+ */
+export async function flushFiles(folder: string, names: readonly string[]): Promise<void> {
+  await Promise.all(names.map((name) => withFile(join(folder, name), "r", flushData)));
+  await withFile(folder, "r", flush);
 }
 
 async function withFile(path: string, flags: string, use: (file: number) => Promise<void>): Promise<void> {

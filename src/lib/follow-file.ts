@@ -2,6 +2,7 @@ import { closeSync, constants, type FSWatcher, fstatSync, openSync, readSync, st
 import { StringDecoder } from "node:string_decoder";
 import { setImmediate as turnOfLoop } from "node:timers/promises";
 import { codeOf } from "./errors.js";
+import { isMissing } from "./files.js";
 
 /** A longer line is handed out in pieces: a program that prints 100 MB without a newline costs no memory. */
 const usualLongest = 1024 * 1024;
@@ -63,6 +64,7 @@ export async function readTail(path: string, maxBytes: number): Promise<{ text: 
 
 /** Without waiting, should somebody have put a pipe there. */
 function openOrNull(path: string): number | null {
+  if (isMissing(path)) return null;
   try {
     return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
@@ -79,6 +81,8 @@ function firstCharacter(bytes: Buffer): number {
 }
 
 const chunkBytes = 64 * 1024;
+/** For what comes while it is read. */
+const spareBytes = 1024;
 /** After this much the event loop has its turn. */
 const chunksAtOnce = 8;
 
@@ -90,10 +94,12 @@ async function* readFrom(path: string, start: number): AsyncGenerator<Buffer> {
   const file = openOrNull(path);
   if (file === null) return;
   try {
-    const buffer = Buffer.allocUnsafe(chunkBytes);
+    // Most files are far smaller than a chunk, and memory outside of the heap stays until the next collection.
+    const size = fstatSync(file).size - start;
+    const buffer = Buffer.allocUnsafe(Math.min(chunkBytes, Math.max(size, 0) + spareBytes));
     let position = start;
     for (let chunks = 1; ; chunks++) {
-      const length = readSync(file, buffer, 0, chunkBytes, position);
+      const length = readSync(file, buffer, 0, buffer.length, position);
       if (length === 0) return;
       position += length;
       yield buffer.subarray(0, length);

@@ -14,6 +14,8 @@ export interface Home {
   run(runId: string): string;
   runLog(runId: string): string;
   attempt(runId: string, issueId: string, folder: string): string;
+  /** What was seen of a pull request. */
+  pullRequest(projectId: string, number: number): string;
 }
 
 export function ratchetHome(env: NodeJS.ProcessEnv): Home {
@@ -28,6 +30,7 @@ export function ratchetHome(env: NodeJS.ProcessEnv): Home {
     run: (runId) => join(root, "runs", runId),
     runLog: (runId) => join(root, "runs", runId, "run.log"),
     attempt: (runId, issueId, folder) => join(root, "runs", runId, safeName(issueId), folder),
+    pullRequest: (projectId, number) => join(root, "pull-requests", safeName(projectId), String(number)),
   };
 }
 

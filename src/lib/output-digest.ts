@@ -25,9 +25,15 @@ export function renderTails({ stdout, stderr }: OutputTails): string {
 
 /** What failed: the first failing check a test runner names, else the last word on stderr, else on stdout. */
 export async function digestOf(stdoutPath: string, stderrPath: string): Promise<string> {
-  const failing = (await firstFailure(stdoutPath)) ?? (await firstFailure(stderrPath));
+  const failing = await firstFailingCheck(stdoutPath, stderrPath);
   const line = failing ?? ((await lastLine(stderrPath)) || (await lastLine(stdoutPath)) || "(no output)");
   return cut(line.trim(), digestCharacters);
+}
+
+/** The first line by which a test runner or compiler tells what failed; null: there is none. */
+export async function firstFailingCheck(stdoutPath: string, stderrPath: string): Promise<string | null> {
+  const line = (await firstFailure(stdoutPath)) ?? (await firstFailure(stderrPath));
+  return line === null ? null : cut(line.trim(), digestCharacters);
 }
 
 async function tailOf(path: string): Promise<string> {

@@ -12,7 +12,7 @@ export interface LogLine {
 const fixedLogLine = /^(\[trigger\] |Using review_followup for resume: )/;
 
 export function logLine(event: PublicEvent): LogLine | null {
-  const line = triggerLine(event) ?? runLine(event) ?? issueLine(event);
+  const line = triggerLine(event) ?? runLine(event) ?? stageLine(event) ?? issueLine(event);
   return line === null ? null : { level: line.level, text: plainLine(line.text) };
 }
 
@@ -52,8 +52,9 @@ function runLine(event: PublicEvent): LogLine | null {
       return info(`run ${event.run_id} started on ${event.target_branch} at ${shortSha(event.run_start_commit)}`);
     case "run-finished": {
       const level = event.exit_code === 0 ? "info" : "error";
-      const count = `${event.success_count} of ${plural(event.total_count, "issue")} succeeded`;
-      return { level, text: `run ${event.run_id} ${event.status}: ${count}, exit code ${event.exit_code}` };
+      const count = `: ${event.success_count} of ${plural(event.total_count, "issue")} succeeded`;
+      const counted = event.total_count === 0 ? "" : count;
+      return { level, text: `run ${event.run_id} ${event.status}${counted}, exit code ${event.exit_code}` };
     }
     case "log": {
       const isOwn = event.issue_id === undefined || fixedLogLine.test(event.text);
@@ -62,6 +63,40 @@ function runLine(event: PublicEvent): LogLine | null {
     default:
       return null;
   }
+}
+
+/** A workflow's; of an issue's with the issue's name before it. */
+function stageLine(event: PublicEvent): LogLine | null {
+  const text = stageText(event);
+  if (text === null) return null;
+  const bad = "outcome" in event ? event.outcome : "status" in event ? event.status : "success";
+  const level = bad === "success" || bad === "skipped" ? "info" : "warn";
+  return { level, text: event.issue_id === undefined ? text : `${event.issue_id}: ${text}` };
+}
+
+function stageText(event: PublicEvent): string | null {
+  switch (event.type) {
+    case "workflow-started":
+      return `workflow ${event.name} started${because(event.goal)}`;
+    case "workflow-finished":
+      return `workflow ${event.name} ended: ${event.status}${because(event.reason)}`;
+    case "stage-started":
+      return `stage ${event.stage} started${visitOf(event)}${event.attempt > 1 ? `, attempt ${event.attempt}` : ""}`;
+    case "stage-ended": {
+      const cost = event.usage?.cost_usd ? `, ${event.usage.cost_usd.toFixed(2)} USD` : "";
+      const tries = event.attempts > 1 ? `, ${event.attempts} attempts` : "";
+      const took = `${event.seconds.toFixed(1)} s${cost}${tries}`;
+      return `stage ${event.stage}${visitOf(event)}: ${event.outcome} (${took})${because(event.reason)}`;
+    }
+    case "edge-taken":
+      return `${event.from} → ${event.to}`;
+    default:
+      return null;
+  }
+}
+
+function visitOf({ visit }: { readonly visit: number }): string {
+  return visit > 1 ? `, visit ${visit}` : "";
 }
 
 function issueLine(event: PublicEvent): LogLine | null {

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { afterEach } from "vitest";
 import { type Mirror, openMirror } from "../../src/git/mirror.js";
 import { type OpenedWorktree, openWorktree } from "../../src/git/worktree.js";
+import { copyOf } from "../copy-of.js";
 
 const made: string[] = [];
 afterEach(() => {
@@ -55,15 +56,14 @@ export async function makeWorld(prepare: (repo: string) => void = () => undefine
   return { home, repo, mirror, base: sh(repo, "git rev-parse HEAD") };
 }
 
-export function makeRepository(repo: string): void {
-  mkdirSync(repo, { recursive: true });
+export const makeRepository = copyOf((repo) => {
   sh(repo, "git init -q -b main && git config user.name Ada && git config user.email ada@example.org");
   put(repo, "a.txt", "a\n");
   put(repo, "src/code.ts", "export const one = 1;\n");
   put(repo, "docs/guide.md", "# Guide\n");
   put(repo, ".gitignore", "build/\n");
   sh(repo, "git add -A && git commit -q -m first");
-}
+});
 
 export async function open(
   world: World,

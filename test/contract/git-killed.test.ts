@@ -7,6 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { openMirror } from "../../src/git/mirror.js";
 import { removeWorktree } from "../../src/git/worktree.js";
+import { rounds } from "../rounds.js";
 import { makeWorld, open, put, read, sh, type World } from "./git-fixture.js";
 
 function makeBig(): Promise<World> {
@@ -31,14 +32,14 @@ async function killWhile(world: World, at: "opening" | "removing", afterMs: numb
 
 describe("after a kill -9", () => {
   test.each([
-    ["opening", 10],
-    ["removing", 5],
+    ["opening", rounds(4, 10)],
+    ["removing", rounds(3, 5)],
   ] as const)(
     "while %s, the worktree is opened at once, whole, whatever git was still doing",
-    async (at, rounds) => {
+    async (at, count) => {
       const world = await makeBig();
       let longestMs = 100;
-      for (let round = 0; round < rounds; round++) {
+      for (let round = 0; round < count; round++) {
         const afterMs = Math.random() * longestMs;
         await killWhile(world, at, afterMs);
         const startedAt = performance.now();

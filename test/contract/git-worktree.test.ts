@@ -13,6 +13,7 @@ import {
   removeWorktree,
   snapshot,
 } from "../../src/git/worktree.js";
+import { rounds } from "../rounds.js";
 import { commit, identity, makeWorld, open, put, read, sh } from "./git-fixture.js";
 
 const docsPatterns = ["**/*.md", "docs/**"];
@@ -105,14 +106,19 @@ describe("a worktree", () => {
     expect(sh(world.home, "cat worktrees/one.aside-*/a.txt")).toBe("somebody's");
   });
 
-  test("8 at once for 25 rounds from 2 processes: no failure", async () => {
+  test("8 at once, round after round, from 2 processes: no failure", async () => {
     const world = await makeWorld();
+    const count = rounds(8, 25);
     const child = (name: string) =>
-      promisify(execFile)(process.execPath, ["dist-test/git-worktrees.mjs", world.repo, world.home, name, "25", "8"], {
-        env: { ...process.env, BASE: world.base },
-      });
+      promisify(execFile)(
+        process.execPath,
+        ["dist-test/git-worktrees.mjs", world.repo, world.home, name, String(count), "8"],
+        {
+          env: { ...process.env, BASE: world.base },
+        },
+      );
     const done = await Promise.all([child("left"), child("right")]);
-    expect(done.map(({ stdout }) => stdout.trim())).toEqual(["200", "200"]);
+    expect(done.map(({ stdout }) => stdout.trim())).toEqual([String(count * 8), String(count * 8)]);
     expect(await listWorktrees(world.mirror)).toEqual([]);
   }, 300_000);
 

@@ -1,5 +1,4 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { followProgram } from "../../src/lib/process/follow.js";
@@ -8,7 +7,8 @@ import { stopProgram } from "../../src/lib/process/stop.js";
 import { missingSandbox, sandboxed } from "../../src/run/sandbox.js";
 
 const works = (await missingSandbox(process.env)) === null;
-const root = mkdtempSync(join(tmpdir(), "ratchet-locked-"));
+// Not where temporary files are: that may be below /dev, and a locked turn has a /dev of its own.
+const root = mkdtempSync("/var/tmp/ratchet-locked-");
 const path = (...names: string[]) => join(root, ...names);
 const env = { PATH: process.env.PATH ?? "", HOME: path("home") };
 

@@ -4,6 +4,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { findProgram } from "../../src/lib/process/find.js";
+import { rounds } from "../rounds.js";
 import { agents, attempts, belongings, text, until } from "./process-support.js";
 
 const { fresh } = attempts();
@@ -61,17 +62,18 @@ async function expectOneTurn({ folder }: Round, name: string): Promise<void> {
 }
 
 test("D1 killed 0-20 ms around the spawn, the next orchestrator finds exactly one agent and its result", async () => {
-  for (let round = 0; round < 60; round++) {
+  const count = rounds(20, 60);
+  for (let round = 0; round < count; round++) {
     const name = `round-${round}`;
     const turn = prepare(name, round % 3 === 0 ? 0 : 0.1);
-    await killAfter(await orchestrate(turn), (round / 60) * 20);
+    await killAfter(await orchestrate(turn), ((round + Math.random()) / count) * 20);
     await finish(await orchestrate(turn));
     await expectOneTurn(turn, name);
   }
 });
 
 test("D1 killed again and again during the turn, by whoever follows it, there is one agent and its result", async () => {
-  for (let round = 0; round < 8; round++) {
+  for (let round = 0; round < rounds(3, 8); round++) {
     const name = `round-${round}`;
     const turn = prepare(name, 0.5);
     for (const delayMs of [Math.random() * 20, Math.random() * 60, Math.random() * 60]) {
@@ -83,7 +85,7 @@ test("D1 killed again and again during the turn, by whoever follows it, there is
 });
 
 test("two orchestrators at once share one agent", async () => {
-  for (let round = 0; round < 8; round++) {
+  for (let round = 0; round < rounds(3, 8); round++) {
     const name = `round-${round}`;
     const turn = prepare(name, 0.1);
     const both = await Promise.all([orchestrate(turn), orchestrate(turn)]);

@@ -65,7 +65,7 @@ test("findings of a reviewer that is no longer configured are superseded and not
   expect(run.stdout).toContain("Using review_followup for resume: 1 issues");
   expect(world.sent("fix-it").at(-1)?.text).not.toContain("Ugly");
   const all: { title: string; status: string; reason: string }[] = JSON.parse(
-    (await world.ratchet("findings", "fix-it", "--all", "--json")).stdout,
+    await world.quick("findings", "fix-it", "--all", "--json"),
   );
   expect(all.find(({ title }) => title === "Ugly")).toMatchObject({
     status: "superseded",
@@ -83,8 +83,8 @@ test("the review is switched off: its findings are superseded, the implementer p
 
 test("a waived finding is not replayed; with none left it is the implementer prompt", async () => {
   const world = await failedWorld();
-  const [finding] = JSON.parse((await world.ratchet("findings", "fix-it", "--json")).stdout);
-  await world.ratchet("findings", "waive", finding.id, "--reason", "it is fine");
+  const [finding] = JSON.parse(await world.quick("findings", "fix-it", "--json"));
+  await world.quick("findings", "waive", finding.id, "--reason", "it is fine");
   world.reviewerDoes("fix-it", says("fail", blocking));
   const run = await world.ratchet("run", "--resume");
   expect(run.code).toBe(0);

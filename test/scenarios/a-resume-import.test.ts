@@ -63,7 +63,7 @@ test("A2 a mala run file is imported and resumed: the session, the findings, att
   const imported = await world.ratchet("runs", "import", file);
   expect(imported).toMatchObject({ code: 0, stderr: "" });
   expect(imported.stdout).toContain("fix-it: failed, 2 review findings");
-  const open = JSON.parse((await world.ratchet("findings", "fix-it", "--json")).stdout);
+  const open = JSON.parse(await world.quick("findings", "fix-it", "--json"));
   expect(open).toMatchObject([
     {
       source: "review",
@@ -90,7 +90,7 @@ test("A2 a mala run file is imported and resumed: the session, the findings, att
   expect(first?.text).not.toContain("/home/me/shop");
   // What was begun elsewhere goes before what is only more urgent.
   expect(run.stdout.indexOf("fix-it: prompt review_followup")).toBeLessThan(run.stdout.indexOf("other: prompt"));
-  expect(JSON.parse((await world.ratchet("findings", "fix-it", "--json")).stdout)).toEqual([]);
+  expect(JSON.parse(await world.quick("findings", "fix-it", "--json"))).toEqual([]);
 });
 
 test("A3 an imported record without the field: the implementer prompt, into its session or a new one", async () => {
@@ -192,7 +192,7 @@ test("A4 importing twice changes nothing, also after the issue was resumed and p
   expect(await findings()).toBe(before);
   expect((await world.ratchet("run", "--resume")).code).toBe(0);
   await importText(world, "run.json", text);
-  expect(JSON.parse((await world.ratchet("findings", "fix-it", "--json")).stdout)).toEqual([]);
+  expect(JSON.parse(await world.quick("findings", "fix-it", "--json"))).toEqual([]);
   expect((await world.ratchet("run", "--resume")).code).toBe(0);
   expect(world.sent("fix-it")).toHaveLength(1);
 });
@@ -230,7 +230,7 @@ test("A4 a record older than what happened here is kept and changes nothing", as
   await world.add("fix-it");
   expect((await world.ratchet("run")).code).toBe(0);
   await importText(world, "run.json", malaRun({ "fix-it": { last_review_issues: [finding] } }));
-  expect(JSON.parse((await world.ratchet("findings", "fix-it", "--json")).stdout)).toEqual([]);
+  expect(JSON.parse(await world.quick("findings", "fix-it", "--json"))).toEqual([]);
 });
 
 test("A4 a later success of the issue elsewhere closes its findings; a later record without a session hides none", async () => {
@@ -243,7 +243,7 @@ test("A4 a later success of the issue elsewhere closes its findings; a later rec
     { run_id: "r2", started_at: "2026-02-01T00:00:00Z" },
   );
   await importText(world, "2.json", later);
-  const open: { issue_id: string }[] = JSON.parse((await world.ratchet("findings", "--json")).stdout);
+  const open: { issue_id: string }[] = JSON.parse(await world.quick("findings", "--json"));
   expect(open.map(({ issue_id }) => issue_id)).toEqual(["hidden"]);
   expect((await world.ratchet("run", "--resume")).code).toBe(0);
   expect(world.sent("hidden")).toMatchObject([{ kind: "review_followup", session: "mala-hidden" }]);
@@ -264,7 +264,7 @@ test("A4 an issue that is being worked on keeps its ledger: the file waits, and 
   world.put("go-on", "");
   expect((await run.ended).code).toBe(0);
   expect((await importText(world, "run.json", text)).code).toBe(0);
-  expect(JSON.parse((await world.ratchet("findings", "fix-it", "--json")).stdout)).toEqual([]);
+  expect(JSON.parse(await world.quick("findings", "fix-it", "--json"))).toEqual([]);
 });
 
 test("runs import of what is not there, or outside of a repository, says so", async () => {

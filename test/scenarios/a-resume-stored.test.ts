@@ -103,7 +103,7 @@ test("A6 resumed and passed: the newest record has none, and a further resume re
   expect(await stored(world)).toBeNull();
   expect((await world.ratchet("run", "--resume")).code).toBe(0);
   expect(world.sent("fix-it")).toHaveLength(2);
-  expect(JSON.parse((await world.ratchet("findings", "fix-it", "--json")).stdout)).toEqual([]);
+  expect(JSON.parse(await world.quick("findings", "fix-it", "--json"))).toEqual([]);
 });
 
 test("A6 resumed and failed again: only the new set is stored, and each resume starts at attempt 1", async () => {

@@ -136,7 +136,7 @@ test("A8 a blocking finding survives when the next round's reviewer gives no ver
   expect(issue).toMatchObject({ status: "failed", error: "review_unavailable" });
   expect(issue.last_review_issues).toMatchObject([{ title: "Wrong", priority: 1 }]);
   await expectNotLanded(box, "reviewed");
-  const open: { title: string; status: string }[] = JSON.parse((await box.ratchet("findings", "--json")).stdout);
+  const open: { title: string; status: string }[] = JSON.parse(await box.quick("findings", "--json"));
   expect(open.filter(({ title }) => title === "Wrong")).toMatchObject([{ status: "open" }]);
 });
 

@@ -190,7 +190,7 @@ test("B4 what is wrong in the section is named with its place and what is allowe
     expect(run.stderr).toContain(word);
   }
   expect(world.sent("fix-it")).toEqual([]);
-  expect(JSON.parse((await world.ratchet("logs", "list", "--json")).stdout)).toEqual([]);
+  expect(JSON.parse(await world.quick("logs", "list", "--json"))).toEqual([]);
 });
 
 test("B6 an enabled section chooses the reviewer of all reviews; a disabled one is ignored in every field", async () => {

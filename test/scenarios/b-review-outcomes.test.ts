@@ -137,10 +137,10 @@ test("B8 a finding that is waived while it is under review no longer blocks", as
   );
   const run = world.start(["run"]);
   await until("round 2", () => existsSync(join(world.root, "reviewing")));
-  const [finding] = JSON.parse((await world.ratchet("findings", "fix-it", "--json")).stdout);
+  const [finding] = JSON.parse(await world.quick("findings", "fix-it", "--json"));
   const waived = await world.ratchet("findings", "waive", finding.id, "--reason", "it is meant to be so");
   expect(waived.stdout).toContain("has been told");
-  const status = async () => JSON.parse((await world.ratchet("findings", "--all", "--json")).stdout)[0].status;
+  const status = async () => JSON.parse(await world.quick("findings", "--all", "--json"))[0].status;
   await until("the waiver has been taken", async () => (await status()) === "waived");
   world.put("waived", "");
   expect((await run.ended).code).toBe(0);
@@ -156,7 +156,7 @@ interface Item {
   readonly source: string;
 }
 async function followUps(world: ResumeWorld): Promise<Item[]> {
-  const items: Item[] = JSON.parse((await world.ratchet("work", "list", "--all", "--json")).stdout);
+  const items: Item[] = JSON.parse(await world.quick("work", "list", "--all", "--json"));
   return items.filter(({ source }) => source === "review-followup");
 }
 
@@ -181,7 +181,7 @@ test("B8 what does not block becomes one follow-up issue per source issue, not t
   expect(first?.body).not.toContain("Wrong");
   expect(made.find(({ title }) => title.includes("two"))?.body).toContain(long.trim());
   expect(Object.keys((await world.record()).issues).sort()).toEqual(["one", "two"]);
-  const closed = JSON.parse((await world.ratchet("findings", "one", "--all", "--json")).stdout);
+  const closed = JSON.parse(await world.quick("findings", "one", "--all", "--json"));
   expect(closed.filter(({ status }: { status: string }) => status === "waived")).toMatchObject([
     { reason: `tracked as ${first?.id}` },
     { reason: `tracked as ${first?.id}` },
@@ -200,7 +200,7 @@ test("B8 track_review_issues off: no follow-up, the findings are waived as below
   world.reviewerDoes("one", says("pass", naming));
   expect((await world.ratchet("run")).code).toBe(0);
   expect(await followUps(world)).toEqual([]);
-  const all = JSON.parse((await world.ratchet("findings", "one", "--all", "--json")).stdout);
+  const all = JSON.parse(await world.quick("findings", "one", "--all", "--json"));
   expect(all).toMatchObject([{ title: "Naming", status: "waived", reason: "below threshold" }]);
 });
 

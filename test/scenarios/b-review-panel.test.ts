@@ -115,7 +115,7 @@ test("two members that see one defect make one finding with both names", async (
   );
   await world.add("fix-it");
   expect((await world.ratchet("run")).code).toBe(1);
-  const open: { reviewers: string[] }[] = JSON.parse((await world.ratchet("findings", "fix-it", "--json")).stdout);
+  const open: { reviewers: string[] }[] = JSON.parse(await world.quick("findings", "fix-it", "--json"));
   expect(open).toHaveLength(1);
   expect([...(open[0]?.reviewers ?? [])].sort()).toEqual(["ada", "bob"]);
 });

@@ -21,7 +21,7 @@ async function landedElsewhere(box: Sandbox) {
 }
 
 const clear = (box: Sandbox) => rmSync(join(box.dir, ".git/refs/ratchet"));
-const behindOf = async (box: Sandbox) => JSON.parse((await box.ratchet("status", "--json")).stdout).behind;
+const behindOf = async (box: Sandbox) => JSON.parse(await box.quick("status", "--json")).behind;
 const warnings = (events: ReturnType<typeof eventsOf>) =>
   events.flatMap((event) => (event.type === "log" && event.level === "warn" ? [event.text] : []));
 
@@ -62,7 +62,7 @@ test("the next run brings over what has landed, also without work, and says when
 });
 
 async function firstRun(box: Sandbox): Promise<string> {
-  return JSON.parse((await box.ratchet("logs", "list", "--json")).stdout).at(-1).run_id;
+  return JSON.parse(await box.quick("logs", "list", "--json")).at(-1).run_id;
 }
 
 test("a branch that a run starts behind follows once the way is free", async () => {
@@ -117,7 +117,7 @@ test("status tells a run that nobody drives from one that goes on", async () => 
   box.configure({ agent: { type: "command", command: box.script("agent", work) } });
   await box.add("one");
   const run = box.start(["run"]);
-  const statusRuns = async () => JSON.parse((await box.ratchet("status", "--json")).stdout).runs;
+  const statusRuns = async () => JSON.parse(await box.quick("status", "--json")).runs;
   await until("the issue is being worked on", async () => (await statusRuns())[0]?.issues.length === 1);
   expect(await statusRuns()).toMatchObject([{ status: "running", driven: true }]);
   run.kill("SIGKILL");
@@ -134,5 +134,5 @@ test("do with an agent program that is missing adds no issue", async () => {
   box.configure({ agent: { type: "command", command: ["no-such-agent-program"] } });
   const { code, stdout, stderr } = await box.ratchet("do", "Fix the door");
   expect([code, stdout, stderr]).toEqual([2, "", expect.stringContaining("no-such-agent-program")]);
-  expect(JSON.parse((await box.ratchet("work", "list", "--all", "--json")).stdout)).toEqual([]);
+  expect(JSON.parse(await box.quick("work", "list", "--all", "--json"))).toEqual([]);
 });

@@ -173,7 +173,7 @@ test("C13 B5 commands: [] and a code review: one review of all that landed, none
   ]);
   const { run_id, run_end } = await box.record();
   expect(run_end).toMatchObject({ reason: "code_review", code_review_result: { ran: true, passed: false } });
-  const findings = JSON.parse((await box.ratchet("findings", "--json")).stdout);
+  const findings = JSON.parse(await box.quick("findings", "--json"));
   expect(findings).toMatchObject([
     { issue_id: run_id, stage: "run_end", title: "Together they break", status: "open" },
   ]);

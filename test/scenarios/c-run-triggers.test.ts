@@ -133,13 +133,11 @@ test("what a review of the run finds beside becomes one follow-up issue, which t
   await box.add("b");
   const ended = await box.ratchet("run");
   expect(ended.code).toBe(0);
-  const board: { id: string; title: string; source: string }[] = JSON.parse(
-    (await box.ratchet("work", "list", "--json")).stdout,
-  );
+  const board: { id: string; title: string; source: string }[] = JSON.parse(await box.quick("work", "list", "--json"));
   const { run_id } = await box.record();
   expect(board).toMatchObject([
     { title: `Follow-up of run-${run_id}: periodic of run ${run_id}`, status: "available" },
   ]);
-  const findings = JSON.parse((await box.ratchet("findings", "--all", "--json")).stdout);
+  const findings = JSON.parse(await box.quick("findings", "--all", "--json"));
   expect(findings).toMatchObject([{ title: "Naming", status: "waived", reason: `tracked as ${board[0]?.id}` }]);
 });

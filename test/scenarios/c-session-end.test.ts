@@ -148,7 +148,7 @@ test("C4 continue: a failing command ends the commands, its code review runs onc
       code_review_result: { ran: true, passed: true, findings: [] },
     },
   ]);
-  const findings = JSON.parse((await box.ratchet("findings", "a", "--all", "--json")).stdout);
+  const findings = JSON.parse(await box.quick("findings", "a", "--all", "--json"));
   expect(findings).toMatchObject([{ stage: "session_end", source: "command", status: "waived" }]);
 });
 

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { rounds } from "../rounds.js";
 import { chance, expectNothingLeft, expectOneStory, freshSeed, killUntilDone, outcomeOf } from "./kill-loop.js";
 import { type Sandbox, until } from "./sandbox.js";
 import { isWaitedFor, ownReview, pass, putOwnReview, triggerBox, waitFor } from "./trigger-world.js";
@@ -34,7 +35,7 @@ test("D1 killed again and again, triggers end as undisturbed ones do, each agent
   const [calm, killed] = await Promise.all([board(), board()]);
   expect((await calm.ratchet("run")).code).toBe(0);
   const wanted = await outcomeOf(calm);
-  const { kills, last, printed } = await killUntilDone(killed, chance(seed), 20);
+  const { kills, last, printed } = await killUntilDone(killed, chance(seed), rounds(10, 20));
   const told = `seed ${seed}, ${kills} kills, last words: ${last.stderr}`;
   expect(last.code, told).toBe(0);
   const plain = (outcome: Awaited<ReturnType<typeof outcomeOf>>, run: string) =>

@@ -29,27 +29,21 @@ test("the demo really turns failing tests into landed commits, and says where ev
   expect(existsSync(box.home)).toBe(false);
 });
 
-test("the demo needs no identity, no HOME of its own, and does not mind the repository or settings around it", async () => {
+test("the demo needs no identity, no HOME and no --dir, and does not mind the repository or settings around it", async () => {
   const box = sandbox();
+  box.write("tmp/x", "");
   const env = {
     HOME: "/proc/nothing-can-be-written-here",
+    TMPDIR: join(box.dir, "tmp"),
     GIT_DIR: join(box.dir, ".git"),
     RATCHET_MAX_AGENTS: "no number",
     NODE_TEST_CONTEXT: "child-v8",
   };
-  const inside = box.start(["demo", "--dir", join(box.dir, "demo")], { env, cwd: box.dir });
-  const { code, stderr } = await inside.ended;
+  const { code, stdout, stderr } = await box.start(["demo"], { env, cwd: box.dir }).ended;
   expect([code, stderr]).toEqual([0, ""]);
   expect(box.git("log", "--oneline").split("\n")).toHaveLength(1);
-});
-
-test("without --dir the demo makes a new folder among the temporary ones", async () => {
-  const box = sandbox();
-  box.put("tmp/x", "");
-  const { code, stdout } = await box.start(["demo"], { env: { TMPDIR: join(box.root, "tmp") } }).ended;
-  expect(code).toBe(0);
-  const [made = ""] = readdirSync(join(box.root, "tmp")).filter((name) => name.startsWith("ratchet-demo-"));
-  expect(stdout).toContain(join(box.root, "tmp", made, "shop"));
+  const [made = ""] = readdirSync(join(box.dir, "tmp")).filter((name) => name.startsWith("ratchet-demo-"));
+  expect(stdout).toContain(join(box.dir, "tmp", made, "shop"));
 });
 
 test("the demo refuses a folder that is not empty", async () => {

@@ -25,7 +25,7 @@ async function withEpic(box: Sandbox): Promise<Sandbox> {
   return box;
 }
 const board = async (box: Sandbox): Promise<{ id: string; title: string; parent: string; status: string }[]> =>
-  JSON.parse((await box.ratchet("work", "list", "--all", "--json")).stdout);
+  JSON.parse(await box.quick("work", "list", "--all", "--json"));
 const verified = (box: Sandbox) => countRan(box, "review run epic_verification");
 
 test("an epic is completed after its reviewer has verified it, over the changes of its issues", async () => {
@@ -64,7 +64,7 @@ test("what a verification finds becomes an issue in the epic; when that is done 
   expect(made).toMatchObject({ parent: "e", status: "completed", title: "What epic e still lacks: Do e" });
   expect([ended.code, await box.status("e"), verified(box)]).toEqual([0, "completed", 2]);
   expect(ended.stdout).toContain(`its verification failed (code_review); ${made?.id} is to be done first`);
-  const findings = JSON.parse((await box.ratchet("findings", "e", "--all", "--json")).stdout);
+  const findings = JSON.parse(await box.quick("findings", "e", "--all", "--json"));
   expect(findings).toMatchObject([{ issue_id: "e", title: "There is no manual", status: "resolved" }]);
 });
 
@@ -98,7 +98,7 @@ test("an epic whose verification was killed in the middle is verified once more 
   );
   const run = box.start(["run"]);
   await until("the epic is being verified", () => isWaitedFor(box, "go"));
-  const shown = JSON.parse((await box.ratchet("status", "--json")).stdout).runs[0].issues;
+  const shown = JSON.parse(await box.quick("status", "--json")).runs[0].issues;
   expect(shown).toContainEqual(expect.objectContaining({ issue_id: "_run", trigger: "epic_verification" }));
   expect((await box.ratchet("status")).stdout).toContain("_run: epic_verification");
   expect(await box.status("e")).toBe("claimed");
@@ -120,17 +120,17 @@ test("an epic whose last child a person completes is noticed by a run that goes 
   await box.add("e", { more: ["--type", "epic"] });
   await box.add("a", { more: ["--parent", "e"] });
   await box.add("slow");
-  await box.ratchet("work", "block", "a", "--reason", "by hand");
+  await box.quick("work", "block", "a", "--reason", "by hand");
   const run = box.start(["run"]);
   await until("the other issue is worked on", () => isWaitedFor(box, "go"));
-  await box.ratchet("work", "complete", "a");
+  await box.quick("work", "complete", "a");
   await until("the epic is completed", () => run.stdout().includes("[trigger] epic_completion completed: epic_id=e"));
   expect(run.stdout()).toContain("not verified: no reviewer is configured");
   box.put("go", "");
   expect((await run.ended).code).toBe(0);
   await box.add("f", { more: ["--type", "epic"] });
   await box.add("c", { more: ["--parent", "f"] });
-  await box.ratchet("work", "complete", "c");
+  await box.quick("work", "complete", "c");
   expect((await box.ratchet("run")).code).toBe(0);
   expect([await box.status("f"), countRan(box, "one run")]).toEqual(["completed", 2]);
 });

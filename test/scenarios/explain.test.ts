@@ -31,9 +31,9 @@ test("explain says what keeps an issue from running and what to do", async () =>
     blockers: [],
     next: "ratchet run",
   });
-  await box.ratchet("work", "block", "held", "--reason", "waits for the bank");
-  await box.ratchet("work", "claim", "claimed", "--as", "ada");
-  for (const reason of ["a", "b", "needs a key"]) await box.ratchet("work", "fail", "sick", "--reason", reason);
+  await box.quick("work", "block", "held", "--reason", "waits for the bank");
+  await box.quick("work", "claim", "claimed", "--as", "ada");
+  for (const reason of ["a", "b", "needs a key"]) await box.quick("work", "fail", "sick", "--reason", reason);
   expect(await explain(box, "held")).toMatchObject({
     state: "blocked",
     reason: "blocked by an operator: waits for the bank",
@@ -72,7 +72,7 @@ test("an issue that cannot land says what a person has to do, in explain and sta
   const said = "main was rewound: run `git merge refs/ratchet/landed/main`";
   await until("explain says so", async () => (await explain(box, "one")).reason.includes(said));
   expect(await explain(box, "one")).toMatchObject({ running: false, reason: expect.stringContaining("(finalizing") });
-  const { runs } = JSON.parse((await box.ratchet("status", "--json")).stdout);
+  const { runs } = JSON.parse(await box.quick("status", "--json"));
   expect(runs[0].issues[0].waiting_for).toContain(said);
   box.git("merge", "--quiet", "refs/ratchet/landed/main");
   expect((await run.ended).code).toBe(0);
@@ -93,7 +93,7 @@ test("explain tells a running issue from one that waits for a slot, and a finish
   await box.add("two");
   const run = box.start(["run"]);
   await until("the agent of one is at work", async () => (await explain(box, "one")).reason.includes("implementing"));
-  const { runs } = JSON.parse((await box.ratchet("status", "--json")).stdout);
+  const { runs } = JSON.parse(await box.quick("status", "--json"));
   const id = runs[0].run_id;
   expect(await explain(box, "one")).toEqual({
     issue_id: "one",

@@ -72,9 +72,9 @@ interface Outcome {
 /** What a run came to, without what differs between any two runs: times, shas, the order of landing. */
 export async function outcomeOf(box: Sandbox): Promise<Outcome> {
   const { issues, exit_code } = await recordOfOnly(box);
-  const findings: Record<string, unknown>[] = JSON.parse((await box.ratchet("findings", "--all", "--json")).stdout);
+  const findings: Record<string, unknown>[] = JSON.parse(await box.quick("findings", "--all", "--json"));
   const board: { id: string; status: string; failure_count: number }[] = JSON.parse(
-    (await box.ratchet("work", "list", "--all", "--json")).stdout,
+    await box.quick("work", "list", "--all", "--json"),
   );
   const log = (format: string) => box.git("log", "--no-merges", `--format=${format}`, "main").split("\n").sort();
   return {
@@ -90,7 +90,7 @@ export async function outcomeOf(box: Sandbox): Promise<Outcome> {
 
 /** A kill may come after a run's last event, before its process ended; each start after that finds nothing to do. */
 async function recordOfOnly(box: Sandbox): Promise<RunRecord> {
-  const runs: { run_id: string }[] = JSON.parse((await box.ratchet("logs", "list", "--json")).stdout);
+  const runs: { run_id: string }[] = JSON.parse(await box.quick("logs", "list", "--json"));
   const [first, ...later] = await Promise.all(runs.reverse().map(({ run_id }) => box.record(run_id)));
   expect(later.map(({ issues, exit_code }) => ({ issues, exit_code }))).toEqual(
     later.map(() => ({ issues: {}, exit_code: 0 })),

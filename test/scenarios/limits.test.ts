@@ -106,6 +106,6 @@ test("killed while it escalates, the next start finishes the same dossier and te
   expect((await box.ratchet("run")).code).toBe(1);
   expect(asked(box, "dear")).toEqual(["implementer"]);
   expect(await box.status("dear")).toBe("waiting_for_response");
-  const shown = JSON.parse((await box.ratchet("work", "show", "dear", "--json")).stdout);
+  const shown = JSON.parse(await box.quick("work", "show", "dear", "--json"));
   expect(shown.events.filter(({ type }: { type: string }) => type === "waiting_for_response")).toHaveLength(1);
 });

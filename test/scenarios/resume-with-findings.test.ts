@@ -144,7 +144,7 @@ test("SIGINT once in a follow-up turn: the issue is finished, no other starts, e
   const { issues } = await box.record();
   expect(Object.entries(issues).map(([id, { status }]) => [id, status])).toEqual([["fix-it", "success"]]);
   expect(await box.status("another")).toBe("available");
-  expect(JSON.parse((await box.ratchet("work", "show", "another", "--json")).stdout).claimed_by).toBeNull();
+  expect(JSON.parse(await box.quick("work", "show", "another", "--json")).claimed_by).toBeNull();
 });
 
 test("SIGINT three times: the next run takes up the same run and its agent, and loses nothing", async () => {

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import type { IssueRecord, RunRecord } from "../../src/core/record.js";
 import type { PublicEvent } from "../../src/core/report.js";
+import { copyOf } from "../copy-of.js";
 
 /** The built program, as users start it. */
 export const program = fileURLToPath(new URL("../../dist/ratchet.js", import.meta.url));
@@ -47,6 +48,8 @@ export interface Sandbox {
   readonly script: (name: string, text: string) => string[];
   readonly add: (id: string, options?: { body?: string; title?: string; more?: string[] }) => Promise<void>;
   readonly ratchet: (...args: string[]) => Promise<Ended>;
+  /** What a command prints, without a process of its own: for what a test does before and after what it is about. */
+  readonly quick: (...args: string[]) => Promise<string>;
   readonly start: (args: readonly string[], options?: { env?: NodeJS.ProcessEnv; cwd?: string }) => Running;
   readonly record: (run?: string) => Promise<RunRecord>;
   readonly issue: (id: string, run?: string) => Promise<IssueRecord>;
@@ -58,17 +61,22 @@ export interface Sandbox {
 /** A repository with one commit and a state home of its own; gone, with every process of it, when the test has ended. */
 export function sandbox(): Sandbox {
   const box = emptySandbox();
-  const { git, write, put } = box;
-  mkdirSync(box.dir);
+  makeShop(box.dir);
+  return box;
+}
+
+const makeShop = copyOf((dir) => {
+  const env = environment(dir, dir);
+  const git = (...args: string[]) => execFileSync("git", args, { cwd: dir, env });
   git("init", "--quiet", "--initial-branch=main", "--template=");
   git("config", "user.name", "A Person");
   git("config", "user.email", "person@localhost");
-  put("shop/.git/info/exclude", "/ratchet.yaml\n");
-  write("README.md", "# A shop\n");
+  mkdirSync(join(dir, ".git/info"));
+  writeFileSync(join(dir, ".git/info/exclude"), "/ratchet.yaml\n");
+  writeFileSync(join(dir, "README.md"), "# A shop\n");
   git("add", "--all");
   git("commit", "--quiet", "--message", "The beginning");
-  return box;
-}
+});
 
 /** The same without the repository: somebody else makes it in `<root>/<within>/shop`, with its home beside it. */
 export function emptySandbox(within = ""): Sandbox {
@@ -90,8 +98,8 @@ export function emptySandbox(within = ""): Sandbox {
     return one;
   };
   const ratchet = (...args: string[]) => start(args).ended;
-  const record = async (run = "last"): Promise<RunRecord> =>
-    JSON.parse((await mustWork(ratchet, "runs", "export", run)).stdout);
+  const quick = async (...args: string[]) => await (await commandLine()).runInProcess(args, { cwd: dir, env });
+  const record = async (run = "last"): Promise<RunRecord> => JSON.parse(await quick("runs", "export", run));
   onTestFinished(async () => {
     for (const one of running) one.kill("SIGKILL");
     await Promise.all([...running].map((one) => one.ended));
@@ -111,9 +119,10 @@ export function emptySandbox(within = ""): Sandbox {
     script: (name, text) => ["sh", put(join("bin", name), text)],
     add: async (id, { title = `Do ${id}`, body = "", more = [] } = {}) => {
       const file = put(join("bodies", id), body);
-      await mustWork(ratchet, "work", "add", title, "--id", id, "--body-file", file, ...more);
+      await quick("work", "add", title, "--id", id, "--body-file", file, ...more);
     },
     ratchet,
+    quick,
     start,
     record,
     issue: async (id, run) => {
@@ -121,7 +130,7 @@ export function emptySandbox(within = ""): Sandbox {
       if (!found) throw new Error(`${id} is not in the record`);
       return found;
     },
-    status: async (id) => JSON.parse((await mustWork(ratchet, "work", "show", id, "--json")).stdout).status,
+    status: async (id) => JSON.parse(await quick("work", "show", id, "--json")).status,
     processes: () => processesOf(root),
   };
 }
@@ -179,11 +188,8 @@ function collect(child: ChildProcess, name: "stdout" | "stderr") {
   };
 }
 
-async function mustWork(ratchet: Sandbox["ratchet"], ...args: string[]): Promise<Ended> {
-  const ended = await ratchet(...args);
-  if (ended.code !== 0)
-    throw new Error(`ratchet ${args.join(" ")}: exit ${ended.code}\n${ended.stdout}${ended.stderr}`);
-  return ended;
+async function commandLine(): Promise<typeof import("../children/cli-in-process.js")> {
+  return await import("../../dist-test/cli-in-process.mjs" as string);
 }
 
 function killQuietly(pid: number): void {

@@ -117,6 +117,6 @@ test("a missing agent program is found before anything starts: no run, no claim,
   expect(ended.code).toBe(2);
   expect(ended.stderr).toMatch(/\/no\/such\/agent.*\n +hint: /);
   expect(await box.status("one")).toBe("available");
-  expect(JSON.parse((await box.ratchet("logs", "list", "--json")).stdout)).toEqual([]);
+  expect(JSON.parse(await box.quick("logs", "list", "--json"))).toEqual([]);
   expect(existsSync(join(box.home, "runs")) ? readdirSync(join(box.home, "runs")) : []).toEqual([]);
 });

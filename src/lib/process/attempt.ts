@@ -2,6 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { linkSync, readFileSync, realpathSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { codeOf } from "../errors.js";
+import { isMissing } from "../files.js";
 
 /**
  * The files by which shim, orchestrator and their successors agree about one program: `pid` (who has the folder, made
@@ -89,6 +90,7 @@ export function isOrphaned(attempt: Attempt): boolean {
 }
 
 function readSmall(path: string): string | null {
+  if (isMissing(path)) return null;
   try {
     return readFileSync(path, "utf8");
   } catch (error) {

@@ -43,25 +43,57 @@ export interface RunningProgram {
 export const longestInput = 16_384;
 const keptIdle = 32;
 const killedCode = 255;
+const neverStarted: ShellOutput = { code: killedCode, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0), cut: false };
 const graceMs = 2000;
 const stderrBytes = 1_000_000;
 
-/** As many shells as programs run at once; a few wait for the next. */
+/** As many shells as programs run at once, which may be bounded: then the others wait for one. A few wait for the next program. */
 export class SmallShells {
   readonly #env: NodeJS.ProcessEnv;
+  readonly #atMost: number;
   readonly #idle: Shell[] = [];
+  readonly #queue: ((shell: Shell) => void)[] = [];
+  #busy = 0;
 
-  constructor(env: NodeJS.ProcessEnv) {
+  constructor(env: NodeJS.ProcessEnv, atMost = Number.POSITIVE_INFINITY) {
     this.#env = env;
+    this.#atMost = atMost;
   }
 
   start(run: ShellRun): RunningProgram {
-    const shell = this.#take();
-    const done = shell.run(run).finally(() => this.#giveBack(shell));
-    return { done, stop: () => shell.stop() };
+    let stopped = false;
+    let stop: () => void;
+    const done = new Promise<ShellOutput>((resolve) => {
+      // While it waits for a shell nothing has to be ended.
+      stop = () => {
+        stopped = true;
+        resolve(neverStarted);
+      };
+      const began = this.#take((shell) => {
+        stop = () => shell.stop();
+        return stopped ? Promise.resolve(neverStarted) : shell.run(run);
+      });
+      void began.then(resolve);
+    });
+    return { done, stop: () => stop() };
   }
 
-  #take(): Shell {
+  #take(use: (shell: Shell) => Promise<ShellOutput>): Promise<ShellOutput> {
+    if (this.#busy < this.#atMost) return this.#use(this.#idleOrNew(), use);
+    return new Promise((resolve) => this.#queue.push((shell) => resolve(this.#use(shell, use))));
+  }
+
+  async #use(shell: Shell, use: (shell: Shell) => Promise<ShellOutput>): Promise<ShellOutput> {
+    this.#busy += 1;
+    const output = await use(shell);
+    this.#busy -= 1;
+    const next = this.#queue.shift();
+    if (next !== undefined) next(shell.usable ? shell : this.#idleOrNew());
+    else this.#giveBack(shell);
+    return output;
+  }
+
+  #idleOrNew(): Shell {
     for (let shell = this.#idle.pop(); shell !== undefined; shell = this.#idle.pop()) if (shell.usable) return shell;
     return new Shell(this.#env);
   }

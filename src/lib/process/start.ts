@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { codeOf, ExternalError, messageOf } from "../errors.js";
 import { type Attempt, attemptOf, readPid, touchLease } from "./attempt.js";
+import { type BirthMark, markBirths } from "./births.js";
 import { shimArguments } from "./shim.js";
 import { canBeSet, SmallShells } from "./small-shells.js";
 
@@ -30,6 +31,8 @@ export interface Started {
 export interface OwnShim {
   /** 0: a small shell started it, and only its folder tells. */
   readonly pid: number;
+  /** From before its start. */
+  readonly since: BirthMark | null;
   onEnd(listen: () => void): void;
 }
 
@@ -72,16 +75,17 @@ async function spawnShim(attempt: Attempt, start: ProgramStart): Promise<void> {
   const { folder, cookie } = attempt;
   const args = shimArguments({ folder, cookie, graceSeconds: start.graceSeconds ?? 60, argv: start.argv });
   const stdio = openAll(start);
+  const since = markBirths();
   try {
     if (shells !== null && setsid !== null && isEasy(args, start.env))
-      return spawnBySmallShell(shells, { args: ["/bin/sh", ...args], setsid, folder }, start);
+      return spawnBySmallShell(shells, { args: ["/bin/sh", ...args], setsid, folder, since }, start);
     const child = spawn("/bin/sh", args, {
       cwd: start.cwd,
       env: start.env,
       detached: true,
       stdio: [...stdio],
     });
-    ownShims.set(folder, { pid: child.pid ?? 0, onEnd: (listen) => void child.once("exit", listen) });
+    ownShims.set(folder, { pid: child.pid ?? 0, since, onEnd: (listen) => void child.once("exit", listen) });
     child.once("exit", () => ownShims.delete(folder));
     child.unref();
     await spawned(child, start.argv[0]).catch((error: unknown) => {
@@ -99,15 +103,22 @@ function isEasy(args: readonly string[], env: Readonly<Record<string, string>>):
   return bytes < 65_536 && canBeSet(env);
 }
 
+interface ShimStart {
+  readonly args: string[];
+  readonly setsid: string;
+  readonly folder: string;
+  readonly since: BirthMark | null;
+}
+
 function spawnBySmallShell(
   through: SmallShells,
-  { args, setsid: program, folder }: { readonly args: string[]; readonly setsid: string; readonly folder: string },
+  { args, setsid: program, folder, since }: ShimStart,
   { cwd, env, stdinFile, stdoutFile, stderrFile }: ProgramStart,
 ): void {
   const files = { stdin: stdinFile ?? "/dev/null", stdout: stdoutFile, stderr: stderrFile };
   const { done } = through.start({ program, args, cwd, env, files, mayOutliveUs: true });
   const listeners: (() => void)[] = [];
-  ownShims.set(folder, { pid: 0, onEnd: (listen) => void listeners.push(listen) });
+  ownShims.set(folder, { pid: 0, since, onEnd: (listen) => void listeners.push(listen) });
   void done.then(() => {
     ownShims.delete(folder);
     for (const listen of listeners) listen();

@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { codeOf } from "../errors.js";
 import { type Attempt, attemptOf, claimForNobody, markStop, readExit, writeExit } from "./attempt.js";
+import type { BirthMark } from "./births.js";
 import { listCarriers, listProcesses, type ProcessRow } from "./table.js";
 
 /**
@@ -39,12 +40,12 @@ export async function stopProgram(folder: string, { first, graceMs, why }: Stop)
   writeExit(attempt, killedCode);
 }
 
-/** Ends what a program left behind; how many processes that were. */
-export async function reapLeftovers(cookie: string): Promise<number> {
+/** Ends what a program left behind; how many processes that were. `since`: from before it was started. */
+export async function reapLeftovers(cookie: string, since: BirthMark | null = null): Promise<number> {
   const seen = new Set<string>();
   const giveUpAt = Date.now() + giveUpMs;
   for (;;) {
-    const rows = listCarriers(cookie);
+    const rows = listCarriers(cookie, since);
     if (rows.length === 0 || Date.now() > giveUpAt) return seen.size;
     for (const row of rows) {
       seen.add(`${row.pid} ${row.start}`);

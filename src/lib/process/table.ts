@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import { codeOf } from "../errors.js";
+import { type BirthMark, bornSince } from "./births.js";
 import { shimName } from "./shim.js";
 
 /** A living process (zombies are not) as seen from one attempt. */
@@ -23,10 +24,12 @@ export function listProcesses(cookie: string): ProcessRow[] {
   return hasProc ? pidsFromProc().flatMap((pid) => rowFromProc(pid, cookie) ?? []) : rowsFromPs(runPs(), cookie);
 }
 
-/** Only the carriers: what is looked for after every end, so it reads one file per process. */
-export function listCarriers(cookie: string): ProcessRow[] {
+/** Only the carriers: what is looked for after every end, so it reads one file per process born since the mark. */
+export function listCarriers(cookie: string, since: BirthMark | null = null): ProcessRow[] {
   if (!hasProc) return rowsFromPs(runPs(), cookie).filter((row) => row.carries);
-  return pidsFromProc().flatMap((pid) => (carriesInProc(pid, cookie) ? (rowFromProc(pid, cookie) ?? []) : []));
+  return bornSince(since, pidsFromProc()).flatMap((pid) =>
+    carriesInProc(pid, cookie) ? (rowFromProc(pid, cookie) ?? []) : [],
+  );
 }
 
 /** Whether this number is the attempt's shim now, and not a later process with its number. */

@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import { isPassing, readReply } from "./reply.js";
+
+describe("an answer of a model server", () => {
+  it.each([
+    [{ output_text: "hi" }, "hi"],
+    [
+      {
+        output: [
+          { type: "reasoning" },
+          { type: "message", content: [{ text: "a" }, { type: "refusal" }, { text: "b" }] },
+        ],
+      },
+      "ab",
+    ],
+    [{ output: [] }, ""],
+    [{ choices: [] }, undefined],
+    ["text", undefined],
+    [null, undefined],
+  ])("%j says %j", (body, text) => {
+    expect(readReply(body)?.text).toBe(text);
+  });
+
+  it("tells usage where it is whole", () => {
+    const usage = { input_tokens: 3, output_tokens: 4 };
+    expect(readReply({ output_text: "", usage })?.usage).toEqual(usage);
+    expect(readReply({ output_text: "", usage: { input_tokens: "3" } })?.usage).toBeNull();
+  });
+
+  it("is tried again only where that may help", () => {
+    expect([200, 400, 401, 408, 429, 500, 503].filter(isPassing)).toEqual([408, 429, 500, 503]);
+  });
+});

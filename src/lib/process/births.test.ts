@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { canBeBornBetween } from "./births.js";
+
+const numbers = 32_768;
+const mark = { lastPid: 1000, births: 50_000 };
+
+test.each([
+  ["a later number", { lastPid: 1200, births: 50_300 }, 1001, true],
+  ["a number given out after the look", { lastPid: 1200, births: 50_300 }, 1201, true],
+  ["an older number", { lastPid: 1200, births: 50_300 }, 1000, false],
+  ["an older number after the circle began anew", { lastPid: 400, births: 60_000 }, 900, false],
+  ["a small number after the circle began anew", { lastPid: 400, births: 60_000 }, 350, true],
+  ["a large number after the circle began anew", { lastPid: 400, births: 60_000 }, 32_000, true],
+  ["any number after births enough to close the circle", { lastPid: 1200, births: 50_000 + numbers / 2 }, 12, true],
+])("%s: born since, %#", (_name, now, pid, expected) => {
+  expect(canBeBornBetween(mark, { ...now, numbers, alive: 300 }, pid)).toBe(expected);
+});
+
+test("where most numbers are in use nothing is certain", () => {
+  const now = { lastPid: 1200, births: 50_300, numbers, alive: numbers / 4 };
+  expect(canBeBornBetween(mark, now, 12)).toBe(true);
+});

@@ -1,0 +1,162 @@
+import type { Finding, Text } from "../core/finding.js";
+import type { Graph } from "./graph.js";
+import type { Json } from "./machine/events.js";
+import {
+  begunStages,
+  type ContextValue,
+  recordOf,
+  type Token,
+  type Values,
+  type WorkflowLife,
+  type WorkflowState,
+} from "./machine/state.js";
+
+/**
+ * The context as stages, conditions and prompts see it: a pure view of the life. What the engine knows (outcomes, the goal,
+ * the findings) is computed and cannot be overwritten; the rest is what stages have put there. In a branch of a parallel
+ * stage its own values come first, and those of other branches are not there before the join.
+ */
+export interface ContextView {
+  get(key: string): ContextValue | undefined;
+  has(key: string): boolean;
+  /** Without `review.findings`, which prompts have a section of its own for. */
+  keys(): string[];
+}
+
+export interface ReviewFinding {
+  readonly stageId: string;
+  /** The stage's visit. */
+  readonly iteration: number;
+  readonly status: "fail" | "partial_success";
+  readonly failureReason: string;
+  readonly response: Text;
+  readonly timestamp: string;
+  /** The review itself broke: nothing that an agent could mend. */
+  readonly machinery: boolean;
+}
+
+export const findingsKey = "review.findings";
+const full = "._full_response";
+
+export function contextOf(life: WorkflowLife, graph: Graph, tokenId = "main"): ContextView {
+  const { state } = life;
+  const stored = (key: string) => storedValue(state, tokenId, key);
+  const get = (key: string): ContextValue | undefined =>
+    computed(life, { graph, tokenId, key }) ??
+    stored(key) ??
+    (key.endsWith(full) ? stored(`${key.slice(0, -full.length)}.response`) : undefined);
+  return {
+    get,
+    has: (key) => get(key) !== undefined,
+    keys: () => {
+      const names = ["outcome", "preferred_label", "last_stage", "graph.goal"].filter((key) => get(key) !== undefined);
+      const statuses = begunStages(state).map((id) => `${id}.status`);
+      const known = statuses.filter((key) => get(key) !== undefined);
+      return [...new Set([...names, ...known, ...scopesOf(state, tokenId).flatMap((values) => Object.keys(values))])];
+    },
+  };
+}
+
+/** What stages have put there under this name, as the token sees it. */
+export function storedValue(state: WorkflowState, tokenId: string, key: string): ContextValue | undefined {
+  return scopesOf(state, tokenId)
+    .map((values) => own(values, key))
+    .find((value) => value !== undefined);
+}
+
+/** Every open finding of the workflow's stages, in the order of execution; branches by their place, whoever was first. */
+export function reviewFindings({ state, ledger }: WorkflowLife): ReviewFinding[] {
+  return stageFindings({ state, ledger }).map((finding) => ({
+    stageId: finding.stage,
+    iteration: finding.visit,
+    status: finding.outcome,
+    failureReason: finding.title,
+    response: finding.body,
+    timestamp: new Date(finding.raised_at).toISOString(),
+    machinery: finding.source === "protocol",
+  }));
+}
+
+export function stageFindings({ ledger }: WorkflowLife): Finding[] {
+  const open = ledger.findings.filter(({ status, order }) => status === "open" && order !== undefined);
+  return open.sort((a, b) => compareOrder(a.order ?? [], b.order ?? []));
+}
+
+function compareOrder(a: readonly number[], b: readonly number[]): number {
+  for (let at = 0; at < Math.max(a.length, b.length); at += 1) {
+    const difference = (a[at] ?? -1) - (b[at] ?? -1);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+/** As a text, for prompts and commands. `read`: the whole of a text of which only the beginning is at hand. */
+export function textOf(value: ContextValue, read: (text: Text) => string): string {
+  if ("text" in value) return value.text.ref ? read(value.text) : value.text.text;
+  return typeof value.json === "string" ? value.json : JSON.stringify(value.json);
+}
+
+/** For conditions; of a long text its beginning. */
+export function plainOf(value: ContextValue | undefined): Json | undefined {
+  if (value === undefined) return undefined;
+  return "text" in value ? value.text.text : value.json;
+}
+
+/** The value with one more entry; what is no list becomes the list of the one. Nothing that was there is changed. */
+export function appendToArray(values: Values, key: string, entry: Json): Values {
+  const known = own(values, key);
+  const list = known !== undefined && "json" in known && Array.isArray(known.json) ? known.json : [];
+  return { ...values, [key]: { json: [...list, entry] } };
+}
+
+/** `$goal` is short for graph.goal. */
+export function keyOf(name: string): string {
+  return name === "goal" ? "graph.goal" : name;
+}
+
+interface Asked {
+  readonly graph: Graph;
+  readonly tokenId: string;
+  readonly key: string;
+}
+function computed(life: WorkflowLife, { graph, tokenId, key }: Asked): ContextValue | undefined {
+  const { state } = life;
+  const last = lastOf(state, tokenId);
+  if (key === "graph.goal") return graph.goal === null ? undefined : { json: graph.goal };
+  if (key === findingsKey) return findingsValue(life);
+  if (key === "outcome") return last ? { json: last.outcome } : undefined;
+  if (key === "last_stage") return last ? { json: last.stage } : undefined;
+  if (key === "preferred_label") return last?.label ? { json: last.label } : undefined;
+  if (!key.endsWith(".status")) return undefined;
+  const id = key.slice(0, -".status".length);
+  const { outcome } = recordOf(state, id);
+  return outcome === undefined ? undefined : { json: outcome };
+}
+
+function findingsValue(life: WorkflowLife): ContextValue | undefined {
+  const list = reviewFindings(life).map(({ machinery: _, response, ...rest }) => ({
+    ...rest,
+    response: response.text,
+  }));
+  return list.length === 0 ? undefined : { json: list };
+}
+
+function lastOf(state: WorkflowState, tokenId: string): Token["last"] {
+  return state.tokens.find(({ id }) => id === tokenId)?.last ?? null;
+}
+
+/** The token's own values, then those of the tokens it was forked from, then everybody's. */
+function scopesOf(state: WorkflowState, tokenId: string): Values[] {
+  const scopes: Values[] = [];
+  for (let id: string | null = tokenId; id !== null; ) {
+    const token: Token | undefined = state.tokens.find((one) => one.id === id);
+    if (token) scopes.push(token.values);
+    id = token?.parent ?? null;
+  }
+  return [...scopes, state.values];
+}
+
+function own(values: Values, key: string): ContextValue | undefined {
+  const value = Object.hasOwn(values, key) ? values[key] : undefined;
+  return typeof value === "string" ? { json: value } : value;
+}

@@ -1,0 +1,282 @@
+import type { Backoff, Fidelity, HumanOption, ModelChoice, Named, Prompt, Stage, StageKind } from "../graph.js";
+import type { Problems } from "../problems.js";
+import { hasEffect } from "./attributes.js";
+import { groupClasses } from "./document.js";
+import { Fields } from "./fields.js";
+import { findOption } from "./gates.js";
+import { attributeOf, type Planned } from "./plan.js";
+import { type Stylesheet, styleOf } from "./stylesheet.js";
+
+/** What stages take from the graph around them. */
+export interface Surroundings {
+  readonly problems: Problems;
+  readonly graph: Fields;
+  readonly sheet: Stylesheet;
+  readonly defaultFidelity: Fidelity | null;
+  readonly defaultMaxRetries: number | null;
+  readonly optionsOf: (id: string) => readonly HumanOption[];
+  readonly branchesOf: (id: string) => readonly Named[];
+  readonly joinOf: (id: string) => string | null;
+  /** The policy that parallel stages give to their join. */
+  readonly policyFor: (join: string) => JoinPolicy | null;
+}
+export interface JoinPolicy {
+  readonly policy: "all" | "any" | "quorum";
+  readonly quorum: number;
+}
+
+type Base = Omit<Extract<Stage, { kind: "start" }>, "kind">;
+interface Making {
+  readonly plan: Planned;
+  readonly fields: Fields;
+  readonly base: Base;
+  readonly around: Surroundings;
+}
+
+export const usualToolMs = 300_000;
+export const usualParallel = 4;
+export const usualBackoff: Backoff = { kind: "exponential", delayMs: 1000, maxDelayMs: 60_000 };
+const never: Backoff = { kind: "none", delayMs: 0, maxDelayMs: 0 };
+/** Kinds that do something which can fail by accident. */
+const retried: ReadonlySet<StageKind> = new Set([
+  "llm",
+  "tool",
+  "workflow",
+  "workspace.create",
+  "workspace.merge",
+  "workspace.cleanup",
+  "unknown",
+]);
+
+export function makeStage(plan: Planned, around: Surroundings): Stage {
+  const fields = new Fields((key) => attributeOf(plan.node, key), around.problems);
+  tellIdle(plan, around.problems);
+  return makers[plan.kind]({ plan, fields, around, base: makeBase(plan, fields, around) });
+}
+
+const makers: Readonly<Record<StageKind, (making: Making) => Stage>> = {
+  start: ({ base }) => ({ ...base, kind: "start" }),
+  exit: ({ base }) => ({ ...base, kind: "exit" }),
+  decision: ({ base }) => ({ ...base, kind: "decision" }),
+  llm: makeLlm,
+  tool: makeTool,
+  human: makeHuman,
+  parallel: makeParallel,
+  join: makeJoin,
+  workflow: makeWorkflow,
+  "workspace.create": (making) => makeWorkspace(making, "workspace.create"),
+  "workspace.merge": (making) => makeWorkspace(making, "workspace.merge"),
+  "workspace.cleanup": (making) => makeWorkspace(making, "workspace.cleanup"),
+  unknown: makeUnknown,
+};
+
+/** Attributes of its own that a stage of this kind does not look at; inherited ones are meant for others. */
+function tellIdle({ node, kind }: Planned, problems: Problems): void {
+  for (const [key, value] of node.own) {
+    if (!hasEffect(kind, key))
+      problems.warning({ at: value.keyAt, rule: "no-effect", message: `${key} changes nothing for a ${kind} stage` });
+  }
+}
+
+function makeBase({ node, kind }: Planned, fields: Fields, { defaultMaxRetries }: Surroundings): Base {
+  return {
+    id: node.id,
+    at: node.at,
+    label: fields.text("label"),
+    ...(retried.has(kind)
+      ? readRetry(fields, defaultMaxRetries)
+      : { maxAttempts: 1, retriesFail: false, backoff: never }),
+    maxVisits: fields.count("max_visits", 1),
+    goalGate: fields.flag("goal_gate") ?? false,
+    retryTarget: fields.named("retry_target"),
+    fallbackRetryTarget: fields.named("fallback_retry_target"),
+    allowPartial: fields.flag("allow_partial") ?? false,
+  };
+}
+
+/** `max_retries` counts what comes after the first execution, `retry.max_attempts` all of them. */
+function readRetry(
+  fields: Fields,
+  defaultMaxRetries: number | null,
+): Pick<Base, "maxAttempts" | "retriesFail" | "backoff"> {
+  const maxRetries = fields.count("max_retries") ?? defaultMaxRetries;
+  const maxAttempts = fields.count("retry.max_attempts", 1) ?? (maxRetries === null ? null : maxRetries + 1);
+  const kind = fields.oneOf("retry.backoff", ["none", "fixed", "exponential"]) ?? usualBackoff.kind;
+  const delayMs = fields.duration("retry.delay") ?? usualBackoff.delayMs;
+  const maxDelayMs = Math.max(delayMs, fields.duration("retry.max_delay") ?? usualBackoff.maxDelayMs);
+  return {
+    maxAttempts: maxAttempts ?? 1,
+    retriesFail: fields.flag("retry.on_fail") ?? maxAttempts !== null,
+    backoff: kind === "none" ? never : { kind, delayMs, maxDelayMs },
+  };
+}
+
+function makeLlm({ base, plan, fields, around }: Making): Stage {
+  const fidelity = fields.fidelity("fidelity") ?? around.defaultFidelity ?? "compact";
+  const group = fidelity === "full" ? (groupClasses(plan.node)[0] ?? null) : null;
+  return {
+    ...base,
+    kind: "llm",
+    prompt: promptOf(plan, fields),
+    model: modelOf(plan, around),
+    autoStatus: fields.flag("auto_status") ?? false,
+    withoutStatus: fields.oneOf("missing_status", ["protocol", "success"]) ?? "success",
+    responseKey: fields.text("response_key_base")?.trim() ?? base.id,
+    timeoutMs: fields.duration("timeout"),
+    fidelity,
+    thread: fields.text("thread_id") ?? group,
+  };
+}
+
+/** Without a prompt the label says what to do, as Attractor has it. */
+function promptOf({ node }: Planned, fields: Fields): Prompt {
+  const files = fields.names("prompt_file");
+  const prompt = fields.text("prompt");
+  if (files.length > 0 && prompt !== null)
+    fields.error({
+      at: fields.value("prompt_file")?.keyAt ?? node.at,
+      rule: "prompt",
+      message: `${node.id} has a prompt and a prompt_file`,
+      hint: "keep one of them",
+    });
+  if (files.length > 0 && prompt === null) return { type: "files", files };
+  const label = fields.text("label");
+  if (prompt === null && label === null && node.declared)
+    fields.warning({
+      at: node.at,
+      rule: "prompt",
+      message: `${node.id} has neither a prompt nor a label: its name is all that the agent is told`,
+    });
+  const at = fields.value(prompt === null ? "label" : "prompt")?.at ?? node.at;
+  return { type: "text", text: prompt ?? label ?? node.id, at };
+}
+
+/** Its own attribute, then the stylesheet, then what it inherits, then the graph's. */
+function modelOf({ node, shape }: Planned, { sheet, graph }: Surroundings): ModelChoice {
+  const written = attributeOf(node, "class")?.text.split(/[\s,]+/) ?? [];
+  const classes = [...written.filter((name) => name !== ""), ...groupClasses(node)];
+  const style = styleOf(sheet, { id: node.id, classes, shape });
+  const choose = (key: "llm_model" | "llm_provider" | "reasoning_effort"): string | null =>
+    node.own.get(key)?.text.trim() ||
+    style[key] ||
+    node.inherited.get(key)?.text.trim() ||
+    graph.text(key)?.trim() ||
+    null;
+  return { model: choose("llm_model"), provider: choose("llm_provider"), effort: choose("reasoning_effort") };
+}
+
+function makeTool({ base, fields }: Making): Stage {
+  const command = fields.text("tool_command");
+  if (command === null)
+    fields.error({
+      at: base.at,
+      rule: "missing-command",
+      message: `the tool stage ${base.id} has no tool_command`,
+      hint: 'add tool_command="…"',
+    });
+  return {
+    ...base,
+    kind: "tool",
+    command: command ?? "",
+    timeoutMs: fields.duration("timeout") ?? usualToolMs,
+    cwd: fields.text("cwd")?.trim() ?? null,
+  };
+}
+
+function makeHuman({ base, fields, around }: Making): Stage {
+  const options = around.optionsOf(base.id);
+  const asName = (wanted: Named): Named => ({ ...wanted, name: findOption(options, wanted.name)?.key ?? wanted.name });
+  const chosen = fields.named("human.default_choice");
+  return {
+    ...base,
+    kind: "human",
+    prompt: fields.text("prompt") ?? base.label ?? base.id,
+    options,
+    reReview: fields.flag("re_review") ?? true,
+    requireFeedbackOn: fields.names("require_feedback_on").map(asName),
+    detailsFrom: fields.text("details_from")?.trim() ?? null,
+    timeoutMs: fields.duration("timeout"),
+    default: chosen === null ? null : asName(chosen),
+  };
+}
+
+function makeParallel({ base, fields, around }: Making): Stage {
+  const branches = around.branchesOf(base.id);
+  const join = fields.named("join") ?? { name: around.joinOf(base.id) ?? "", at: base.at };
+  if (join.name === "")
+    fields.error({
+      at: base.at,
+      rule: "parallel-join",
+      message: `no join for the parallel stage ${base.id}: its branches must all lead to one node of shape tripleoctagon`,
+      hint: 'draw the edges, or name it by join="…"',
+    });
+  const errors = fields.oneOf("error_policy", ["continue", "fail_fast", "ignore"]);
+  if (errors === "fail_fast" || errors === "ignore")
+    fields.warning({
+      at: fields.value("error_policy")?.at ?? base.at,
+      rule: "no-effect",
+      message: `error_policy ${errors} is not known here: every branch runs to its end and counts`,
+    });
+  return {
+    ...base,
+    kind: "parallel",
+    branches,
+    join,
+    maxParallel: fields.count("max_parallel", 1) ?? usualParallel,
+    branchTimeoutMs: fields.duration("branch_timeout"),
+  };
+}
+
+function makeJoin({ base, fields, around }: Making): Stage {
+  const own = joinPolicy(fields, 0);
+  const { policy, quorum } = own ?? around.policyFor(base.id) ?? { policy: "all", quorum: 1 };
+  return { ...base, kind: "join", policy, quorum };
+}
+
+/** `wait_all`, `first_success`, `k_of_n` with `k`, `quorum` with a number of branches or a part of them. */
+export function joinPolicy(fields: Fields, branches: number): JoinPolicy | null {
+  const word = fields.oneOf("join_policy", ["wait_all", "first_success", "k_of_n", "quorum"]);
+  if (word === null) return null;
+  if (word === "wait_all") return { policy: "all", quorum: 1 };
+  if (word === "first_success") return { policy: "any", quorum: 1 };
+  if (word === "k_of_n") return { policy: "quorum", quorum: fields.count("k", 1) ?? fields.count("quorum", 1) ?? 1 };
+  const part = Number(fields.text("quorum") ?? "0.5");
+  if (part > 0 && part < 1) return { policy: "quorum", quorum: Math.max(1, Math.ceil(part * branches)) };
+  return { policy: "quorum", quorum: fields.count("quorum", 1) ?? 1 };
+}
+
+function makeWorkflow({ base, plan, fields, around }: Making): Stage {
+  const ref = fields.named("ref") ?? fields.named("stack.child_dotfile") ?? around.graph.named("stack.child_dotfile");
+  if (ref === null)
+    fields.error({
+      at: base.at,
+      rule: "missing-ref",
+      message: `the stage ${base.id} names no workflow to run`,
+      hint: 'add stack.child_dotfile="other.dot" or ref="name"',
+    });
+  const given = new Map([...plan.node.inherited, ...plan.node.own]);
+  const inputs = [...given]
+    .filter(([key]) => key.startsWith("input."))
+    .map(([key, value]) => ({ key: key.slice("input.".length), value: value.text }));
+  return { ...base, kind: "workflow", ref: ref ?? { name: "", at: base.at }, inputs };
+}
+
+function makeWorkspace(
+  { base, fields }: Making,
+  kind: "workspace.create" | "workspace.merge" | "workspace.cleanup",
+): Stage {
+  const workspace = fields.text("workspace_name")?.trim() ?? null;
+  if (workspace === null)
+    fields.error({
+      at: base.at,
+      rule: "missing-workspace",
+      message: `the stage ${base.id} names no workspace`,
+      hint: 'add workspace_name="…"',
+    });
+  return { ...base, kind, workspace: workspace ?? "" };
+}
+
+/** The checker says that it cannot be run. */
+function makeUnknown({ base, plan }: Making): Stage {
+  return { ...base, kind: "unknown", type: plan.word?.trim() ?? "" };
+}

@@ -1,0 +1,62 @@
+import type { Graph, StageKind } from "../graph.js";
+import { begunStages, type Token, type WorkflowState } from "./state.js";
+
+/**
+ * A workflow that ended without success goes on in a new machine: outcomes, findings, visits and context are kept, what was
+ * broken off is executed again as the same visit, what failed is visited anew. Convergence is counted from here.
+ */
+export function continueFrom(state: WorkflowState): WorkflowState {
+  const stages = Object.entries(state.stages).map(([id, { same: _, ...record }]) => [id, record]);
+  return {
+    ...state,
+    phase: "new",
+    tokens: state.tokens.map(readyAgain),
+    stages: Object.fromEntries(stages),
+    rounds: { best: null, stale: 0 },
+    owed: [],
+    halt: null,
+    ending: null,
+  };
+}
+
+function readyAgain(token: Token): Token {
+  const { expired: _, ...rest } = token;
+  if (token.phase === "stuck") return { ...rest, phase: "ready", visit: 0, attempt: 1, run: null };
+  const waits = token.phase === "running" || token.phase === "backing-off" || token.phase === "asking";
+  return waits ? { ...rest, phase: "ready", run: null } : rest;
+}
+
+/**
+ * Whether a state can go on with a graph that was edited since. Stages may be added and changed; one that has run, or that
+ * execution stands on, must still be there.
+ */
+export function adoptGraph(
+  state: WorkflowState,
+  graph: Graph,
+): { readonly state: WorkflowState } | { readonly error: string } {
+  const kinds = new Map(graph.stages.map((stage) => [stage.id, stage.kind]));
+  for (const { stage, kind, why } of neededStages(state)) {
+    const now = kinds.get(stage);
+    if (now === undefined) return { error: `stage ${stage} is no longer in ${graph.file}, but ${why}` };
+    if (kind !== undefined && kind !== now) return { error: `stage ${stage} is no ${kind} any more, but ${why}` };
+  }
+  return { state };
+}
+
+interface Needed {
+  readonly stage: string;
+  readonly kind?: StageKind;
+  readonly why: string;
+}
+function neededStages(state: WorkflowState): Needed[] {
+  const { tokens, blocks } = state;
+  return [
+    ...tokens.map(({ stage }) => ({ stage, why: "execution stands on it" })),
+    ...blocks.flatMap(({ stage, join, branches }): Needed[] => [
+      { stage, kind: "parallel", why: "its branches are under way" },
+      { stage: join, kind: "join", why: "branches that are under way end there" },
+      ...branches.map((branch) => ({ stage: branch.stage, why: "it is a branch that is under way" })),
+    ]),
+    ...begunStages(state).map((stage) => ({ stage, why: "it has run already" })),
+  ];
+}

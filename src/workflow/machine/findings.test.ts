@@ -1,0 +1,167 @@
+import { describe, expect, it } from "vitest";
+import { contextOf, reviewFindings } from "../context.js";
+import type { Graph } from "../graph.js";
+import { failed, unbounded, World } from "./fixture.js";
+import { decision, exit, graphOf, llm, review, tool } from "./fixture-graph.js";
+
+/** Both reviews always run, the gate alone routes. */
+function reviewLoop(stages = [review("r1"), review("r2")]): Graph {
+  const [first, second] = stages;
+  return graphOf(
+    [...stages, decision("gate"), llm("fix"), exit()],
+    [
+      `${first?.id} -> ${second?.id}`,
+      `${second?.id} -> gate`,
+      `gate -> exit if outcome("${first?.id}") == "success" && outcome("${second?.id}") == "success"`,
+      "gate -> fix if true",
+      `fix -> ${first?.id}`,
+    ],
+  );
+}
+const list = (world: World) =>
+  reviewFindings(world.life).map((f) => [f.stageId, f.iteration, f.status, f.failureReason]);
+
+describe("review.findings", () => {
+  it("F1 two reviews that fail in a row both run, and one fix gets both", () => {
+    const world = new World(reviewLoop());
+    world.play({ r1: [failed("one")], r2: [failed("two")], fix: [null] });
+    expect(world.path()).toEqual(["r1", "r2", "gate", "fix"]);
+    expect(list(world)).toEqual([
+      ["r1", 1, "fail", "one"],
+      ["r2", 1, "fail", "two"],
+    ]);
+    expect(world.turns("fix")).toMatchObject([{ findings: true, review: false }]);
+    expect(world.turns("r1")).toMatchObject([{ findings: false, review: true }]);
+  });
+
+  it("F1 two reviews that fail with the same words are two findings", () => {
+    const world = new World(reviewLoop());
+    world.play({ r1: [failed("bug")], r2: [failed("bug")], fix: [null] });
+    expect(list(world).map(([stage]) => stage)).toEqual(["r1", "r2"]);
+    expect(world.reported("finding-raised")).toHaveLength(2);
+  });
+
+  it("F2 what passes after the fix is gone, the rest stays; when all pass at once there is no fix", () => {
+    const world = new World(reviewLoop());
+    world.play({ r1: [failed("one"), "[STATUS: success]"], r2: [failed("two")], fix: ["done", null] });
+    expect(list(world)).toEqual([
+      ["r2", 1, "fail", "two"],
+      ["r2", 2, "fail", "two"],
+    ]);
+    expect(world.reported("finding-resolved")).toMatchObject([{ status: "resolved", title: "one" }]);
+    const clean = new World(reviewLoop()).play();
+    expect(clean.path()).toEqual(["r1", "r2", "gate", "exit"]);
+    expect(contextOf(clean.life, clean.policy.graph).has("review.findings")).toBe(false);
+  });
+
+  it("F3 partial_success counts, a plain llm stage's failure does not", () => {
+    const partial = "[STATUS: partial_success]\n[FAILURE_REASON: nearly]";
+    const world = new World(reviewLoop()).play({ r1: [partial], fix: [null] });
+    expect(list(world)).toEqual([["r1", 1, "partial_success", "nearly"]]);
+    const plain = new World(graphOf([llm("a"), exit()], ["a -> exit"]));
+    plain.play({ a: [{ outcome: { type: "failed", reason: "exit 1" } }] });
+    expect(plain.ending()).toMatchObject({ status: "fail", stage: "a" });
+    expect(plain.life.ledger.findings).toEqual([]);
+  });
+
+  it("F4 a tool that fails is a finding with digest, exit code and tails, until it passes", () => {
+    const world = new World(reviewLoop([review("r1"), tool("ci") as never]));
+    world.play({ ci: [3, null] });
+    const [finding] = reviewFindings(world.life);
+    expect(finding).toMatchObject({ stageId: "ci", iteration: 1, failureReason: "ci exited with 3", machinery: false });
+    for (const part of ["exit code 3", "check 1", "run ci", "stdout (end):\nout", "stderr (end):\nerr"]) {
+      expect(finding?.response.text).toContain(part);
+    }
+    world.goOn({ ci: [0] });
+    expect(list(world)).toEqual([]);
+    expect(world.ending()?.status).toBe("success");
+  });
+
+  it("F5 retries inside a visit leave nothing, an exhausted visit one; visits are true numbers", () => {
+    const retried = review("r1", { maxAttempts: 2, retriesFail: true });
+    const world = new World(reviewLoop([retried, review("r2")]), { settings: unbounded });
+    const no = failed("no");
+    world.play({ r1: [no, "[STATUS: success]", no, no, null] });
+    expect(world.path().filter((stage) => stage === "r1")).toHaveLength(1);
+    const visits = new World(reviewLoop(), { settings: unbounded });
+    const r1 = [failed("a"), failed("b"), "[STATUS: success]", failed("d"), null];
+    visits.play({ r1, r2: [no] });
+    expect(visits.life.ledger.findings.filter((f) => f.stage === "r1").map((f) => f.visit)).toEqual([1, 2, 4]);
+    expect(list(visits).filter(([stage]) => stage === "r1")).toEqual([["r1", 4, "fail", "d"]]);
+    const twice = new World(reviewLoop(), { settings: unbounded });
+    twice.play({ r1: [failed("a"), failed("b")], fix: ["ok", null] });
+    expect(list(twice)).toEqual([
+      ["r1", 1, "fail", "a"],
+      ["r1", 2, "fail", "b"],
+    ]);
+  });
+
+  it("F5 an exhausted visit of several attempts leaves one finding", () => {
+    const retried = review("r1", { maxAttempts: 3, retriesFail: true });
+    const world = new World(reviewLoop([retried, review("r2")])).play({ r1: [failed("no")], fix: [null] });
+    expect(world.executions("r1")).toBe(3);
+    expect(list(world)).toEqual([["r1", 1, "fail", "no"]]);
+  });
+
+  it("F6 a visit that breaks stores the error, never the old text, and no agent is asked to mend it", () => {
+    const world = new World(reviewLoop());
+    world.play({ r1: [failed("old"), { crash: "no disk" }], fix: ["ok", null] });
+    expect(world.executions("r1")).toBe(4);
+    const findings = reviewFindings(world.life);
+    expect(findings.map((f) => [f.iteration, f.machinery])).toEqual([
+      [1, false],
+      [2, true],
+    ]);
+    expect(findings[1]?.response.text).toContain("no disk");
+    expect(findings[1]?.response.text).not.toContain("Found something");
+  });
+
+  it("F6 an exhausted retry is a failure", () => {
+    const world = new World(reviewLoop()).play({ r1: ["[STATUS: retry]\n[FAILURE_REASON: busy]"], fix: [null] });
+    expect(world.executions("r1")).toBe(3);
+    expect(list(world)[0]?.[2]).toBe("fail");
+    expect(list(world)[0]?.[3]).toContain("busy");
+  });
+
+  it("F7 with another response key the text comes from it and the stage id stays", () => {
+    const world = new World(reviewLoop([review("r1", { responseKey: "plan" }), review("r2")]));
+    world.play({ r1: [failed("one")], fix: [null] });
+    expect(reviewFindings(world.life)[0]).toMatchObject({ stageId: "r1", response: { text: failed("one") } });
+    const context = contextOf(world.life, world.policy.graph);
+    expect(context.get("plan.response")).toEqual({ json: failed("one") });
+    expect(context.get("plan._full_response")).toEqual(context.get("plan.response"));
+    expect(context.has("r1.response")).toBe(false);
+  });
+
+  it("F8 a text of a megabyte is kept by reference, in the state only its beginning", () => {
+    const ref = { path: "01-r1/reply.md", bytes: 1_000_000, sha256: "abc" };
+    const reply = { text: "x".repeat(4096), ref };
+    const status = { from: "file", status: "fail", failureReason: "long", preferredLabel: null, nextIds: [] } as const;
+    const world = new World(reviewLoop()).play({ r1: [{ reply, status }], fix: [null] });
+    expect(reviewFindings(world.life)[0]?.response).toEqual(reply);
+    expect(JSON.stringify(world.life.state).length).toBeLessThan(4000);
+  });
+
+  it("F9 cut off in the middle of the chain the findings are the same, and visit numbers go on", () => {
+    const script = { r1: [failed("one")], ci: [3], fix: ["ok", null] };
+    const graph = reviewLoop([review("r1"), tool("ci") as never]);
+    const whole = new World(graph, { settings: unbounded }).play(script);
+    const first = new World(graph, { settings: unbounded });
+    first.play({ r1: script.r1, ci: [null] });
+    first.signal({ name: "cancel" });
+    first.goOn({ ci: [null] });
+    expect(first.ending()?.status).toBe("cancelled");
+    const second = new World(graph, { settings: unbounded, machine: "r1:2" }, first.life.state);
+    second.life = { ...second.life, ledger: first.life.ledger };
+    second.play({ r1: [failed("one")], ci: [3], fix: ["ok", null] });
+    expect(list(second)).toEqual(list(whole));
+    expect(list(second).map(([stage, visit]) => `${stage} ${visit}`)).toEqual(["r1 1", "ci 1", "r1 2", "ci 2"]);
+  });
+
+  it("a waived finding is no longer listed", () => {
+    const world = new World(reviewLoop()).play({ r1: [failed("one")], fix: [null] });
+    const finding = world.life.ledger.findings[0]?.id ?? "";
+    world.signal({ name: "waive", finding, reason: "fine" });
+    expect(list(world)).toEqual([]);
+  });
+});

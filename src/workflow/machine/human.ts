@@ -1,0 +1,64 @@
+import type { HumanOption, HumanStage } from "../graph.js";
+import type { WorkflowSignal } from "./events.js";
+import type { Token } from "./state.js";
+import { clip, newExecution, type Step } from "./step.js";
+import { endVisit, verdict } from "./visit.js";
+
+/**
+ * Human gates. One waits as long as it takes, across restarts, and holds nothing meanwhile; when its time is up it takes
+ * the default that it names, else it fails: silence is never an approval.
+ */
+export function beginGate(step: Step, token: Token, stage: HumanStage) {
+  const { answer } = step.record(stage.id);
+  const standing = stage.reReview ? undefined : stage.options.find(({ key }) => key === answer);
+  if (standing) return take(step, token, { stage, option: standing, feedback: null });
+  const until = stage.timeoutMs === null ? null : step.at + stage.timeoutMs;
+  step.setToken({ ...token, phase: "asking", run: { ...newExecution(step.at, ""), until } });
+  if (until !== null) step.oweTimer("gate", token.id, until);
+  const options = stage.options.map(({ key }) => key).join(", ");
+  step.report({ type: "waiting", for: `an answer to ${stage.id} (${options})`, until });
+}
+
+/** What cannot be an answer is said and changes nothing: the gate stays open. */
+export function answerGate(step: Step, answer: Extract<WorkflowSignal, { name: "answer" }>) {
+  const token = step.state.tokens.find(({ stage, phase }) => stage === answer.stage && phase === "asking");
+  const stage = step.stage(answer.stage);
+  const said = `${clip(answer.option, 100)} for ${clip(answer.stage, 100)}, by ${clip(answer.by, 100)}`;
+  if (!token || stage?.kind !== "human") return step.log("warn", `Nobody asked for this answer: ${said}`);
+  const option = stage.options.find(({ key }) => key === answer.option);
+  if (!option) return step.log("warn", `There is no such option: ${said}`);
+  const feedback = answer.feedback === null || answer.feedback.trim() === "" ? null : answer.feedback;
+  const isRequired = stage.requireFeedbackOn.some(({ name }) => name === option.key);
+  if (isRequired && feedback === null) return step.log("warn", `The answer needs feedback: ${said}`);
+  step.log("info", `Answered: ${said}`);
+  take(step, token, { stage, option, feedback });
+}
+
+export function gateTimeout(step: Step, token: Token, stage: HumanStage) {
+  const option = stage.options.find(({ key }) => key === stage.default?.name);
+  if (option) {
+    step.log("warn", `Nobody answered ${stage.id} in time: ${option.key} is its default`);
+    return take(step, token, { stage, option, feedback: null });
+  }
+  endVisit(step, token, stage, verdict("fail", "nobody answered in time"));
+}
+
+interface Taken {
+  readonly stage: HumanStage;
+  readonly option: HumanOption;
+  readonly feedback: string | null;
+}
+function take(step: Step, token: Token, { stage, option, feedback }: Taken): void {
+  for (const timer of step.owedBy(token.id)) if (timer.timer === "gate") step.cancel(timer.key);
+  step.setRecord(stage.id, { ...step.record(stage.id), answer: option.key });
+  step.write(token.id, {
+    "human.gate.selected": option.key,
+    "human.gate.label": option.label,
+    "human.gate.feedback": feedback ?? "",
+  });
+  const now = step.token(token.id) ?? token;
+  const asked = now.run ? { run: { ...now.run, seconds: (step.at - now.run.startedAt) / 1000 } } : {};
+  endVisit(step, { ...now, ...asked }, stage, { ...verdict("success"), label: option.label });
+  const left = step.token(token.id);
+  if (left) step.setToken({ ...left, to: option.to.name });
+}

@@ -1,0 +1,170 @@
+import type { JoinStage, ParallelStage, StageOutcome } from "../graph.js";
+import type { Branch, ParallelBlock, Token } from "./state.js";
+import { clip, type Step } from "./step.js";
+import { endVisit, verdict } from "./visit.js";
+
+/**
+ * Parallel stages. Every branch runs to its own end, whatever becomes of the others; the join judges when all have ended.
+ * What branches leave in the context and in the order of findings follows their place in the graph, not who was first.
+ */
+const nestingMax = 8;
+
+export function fork(step: Step, token: Token, stage: ParallelStage) {
+  const depth = token.id.split("/").length;
+  const problem =
+    step.stage(stage.join.name) === null
+      ? `its join ${stage.join.name} does not exist`
+      : depth > nestingMax
+        ? "parallel stages are nested too deeply"
+        : null;
+  if (problem !== null) return endVisit(step, token, stage, verdict("fail", problem));
+  const branches = stage.branches.map(({ name }): Branch => ({ stage: name, status: "queued", outcome: null }));
+  const { order, visit } = token;
+  const block = { token: token.id, stage: stage.id, visit, join: stage.join.name, order, branches };
+  step.set({ blocks: [...step.state.blocks, block] });
+  step.setToken({ ...token, phase: "forked" });
+  startBranches(step, token.id);
+}
+
+/** Starts what may run; ends the block when nothing is left to run. */
+export function startBranches(step: Step, forker: string) {
+  for (;;) {
+    const block = blockOf(step, forker);
+    const token = step.token(forker);
+    const stage = block && step.stage(block.stage);
+    if (!block || !token || stage?.kind !== "parallel") return;
+    const next = block.branches.findIndex(({ status }) => status === "queued");
+    if (next < 0) return endBlock(step, { block, token, stage });
+    if (block.branches.filter(({ status }) => status === "running").length >= Math.max(1, stage.maxParallel)) return;
+    startBranch(step, { block, token, stage, at: next });
+  }
+}
+
+/** In a new machine: those that were at work have their time anew, and what was queued may start. */
+export function resumeBranches(step: Step, forker: string): void {
+  const block = blockOf(step, forker);
+  const stage = block && step.stage(block.stage);
+  if (stage?.kind !== "parallel") return;
+  const running = step.state.tokens.filter(({ parent }) => parent === forker);
+  for (const { id } of running) oweTimeout(step, id, stage);
+  startBranches(step, forker);
+}
+
+function oweTimeout(step: Step, token: string, { branchTimeoutMs }: ParallelStage): void {
+  if (branchTimeoutMs !== null) step.oweTimer("branch", token, step.at + branchTimeoutMs);
+}
+
+interface Started {
+  readonly block: ParallelBlock;
+  readonly token: Token;
+  readonly stage: ParallelStage;
+  readonly at: number;
+}
+function startBranch(step: Step, { block, token, stage, at }: Started): void {
+  const branch = block.branches[at];
+  if (!branch) return;
+  const id = `${token.id}/${block.stage}:${at}`;
+  setBranch(step, block, { at, branch: { ...branch, status: "running" } });
+  step.setToken({
+    id,
+    parent: token.id,
+    stage: branch.stage,
+    phase: "ready",
+    visit: 0,
+    attempt: 1,
+    order: [...block.order, at, 0],
+    last: token.last,
+    workspace: token.workspace,
+    values: {},
+    edge: null,
+    run: null,
+  });
+  step.report({ type: "edge-taken", from: block.stage, to: branch.stage });
+  oweTimeout(step, id, stage);
+}
+
+/** The branch is done: at the join, where no way leads on, or because it could not go on. */
+export function endBranch(
+  step: Step,
+  token: Token,
+  ended: { readonly outcome: StageOutcome; readonly reason?: string },
+): void {
+  const block = token.parent === null ? null : blockOf(step, token.parent);
+  const at = Number(token.id.slice(token.id.lastIndexOf(":") + 1));
+  const branch = block?.branches[at];
+  for (const owed of step.owedBy(token.id)) step.cancel(owed.key);
+  step.dropToken(token.id);
+  if (!block || !branch) return;
+  const { outcome } = ended;
+  const reason = ended.reason === undefined ? {} : { reason: clip(ended.reason, 300) };
+  setBranch(step, block, { at, branch: { ...branch, status: "done", outcome, ...reason, values: token.values } });
+  if (ended.reason !== undefined) step.log("warn", `Branch ${branch.stage} of ${block.stage} failed: ${ended.reason}`);
+  startBranches(step, block.token);
+}
+
+/** The branch's time is up: nothing of it that has not begun begins any more. What runs is ended by whoever calls. */
+export function expireBranch(step: Step, token: Token): void {
+  step.setToken({ ...token, expired: true });
+  const block = blockOf(step, token.id);
+  if (!block) return;
+  const branches = block.branches.map(
+    (branch): Branch =>
+      branch.status === "queued" ? { ...branch, status: "done", outcome: "fail", reason: "no time was left" } : branch,
+  );
+  step.set({ blocks: step.state.blocks.map((one) => (one === block ? { ...one, branches } : one)) });
+  for (const nested of step.state.tokens.filter(({ parent }) => parent === token.id)) expireBranch(step, nested);
+}
+
+function endBlock(
+  step: Step,
+  { block, token, stage }: { readonly block: ParallelBlock; readonly token: Token; readonly stage: ParallelStage },
+): void {
+  if (block.branches.some(({ status }) => status !== "done")) return;
+  const entries = block.branches.flatMap((branch) => Object.entries(branch.values ?? {}));
+  step.write(token.id, Object.fromEntries(entries));
+  endVisit(step, step.token(token.id) ?? token, stage, verdict("success"));
+}
+
+/** The join's own verdict, by the branches that have ended. Reached in another way it only leads on. */
+export function beginJoin(step: Step, token: Token, stage: JoinStage) {
+  const block = step.state.blocks.find((one) => one.token === token.id && one.join === stage.id);
+  if (!block) return endVisit(step, token, stage, verdict(passedOn(token)));
+  step.set({ blocks: step.state.blocks.filter((one) => one !== block) });
+  const count = (wanted: StageOutcome) => block.branches.filter(({ outcome }) => outcome === wanted).length;
+  const succeeded = count("success") + count("skipped");
+  const need = { all: block.branches.length, any: Math.min(1, block.branches.length), quorum: stage.quorum }[
+    stage.policy
+  ];
+  if (succeeded >= need) return endVisit(step, token, stage, verdict("success"));
+  const others = block.branches.filter(({ outcome }) => outcome !== "success" && outcome !== "skipped");
+  const names = others
+    .map((branch) => `${branch.stage} (${branch.reason ?? branch.outcome ?? "not ended"})`)
+    .join(", ");
+  const reason = `${succeeded} of ${block.branches.length} branches succeeded, ${need} must; not: ${names}`;
+  const outcome = succeeded + count("partial_success") >= need ? "partial_success" : "fail";
+  endVisit(step, token, stage, verdict(outcome, reason));
+}
+
+function passedOn({ last }: Token): "success" | "partial_success" | "fail" {
+  if (last === null || last.outcome === "success" || last.outcome === "skipped") return "success";
+  return last.outcome === "partial_success" ? "partial_success" : "fail";
+}
+
+/** The join at which this branch ends; null: it is no branch. */
+export function joinOf(step: Step, token: Token): string | null {
+  return (token.parent === null ? null : blockOf(step, token.parent))?.join ?? null;
+}
+
+/** The block that a token has forked and not joined yet. */
+export function blockOf(step: Step, tokenId: string): ParallelBlock | null {
+  return step.state.blocks.find((block) => block.token === tokenId && isOpen(step, block)) ?? null;
+}
+
+function isOpen(step: Step, { token }: ParallelBlock): boolean {
+  return step.token(token)?.phase === "forked";
+}
+
+function setBranch(step: Step, block: ParallelBlock, { at, branch }: { readonly at: number; readonly branch: Branch }) {
+  const branches = block.branches.map((one, place) => (place === at ? branch : one));
+  step.set({ blocks: step.state.blocks.map((one) => (one.token === block.token ? { ...one, branches } : one)) });
+}

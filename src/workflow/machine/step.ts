@@ -1,0 +1,190 @@
+import type { Ledger } from "../../core/finding.js";
+import { folderName } from "../../core/folder-name.js";
+import type { LedgerChange } from "../../core/ledger/ledger.js";
+import type { Next } from "../../core/next.js";
+import type { ReportBody, RunReport } from "../../core/report.js";
+import type { Stage } from "../graph.js";
+import type { WorkflowEffect } from "./effects.js";
+import type { GraphIndex } from "./graph-index.js";
+import type { WorkflowPolicy } from "./policy.js";
+import {
+  type Ending,
+  type Execution,
+  type Owed,
+  recordOf,
+  type StageRecord,
+  type Token,
+  type Values,
+  type WorkflowLife,
+  type WorkflowState,
+} from "./state.js";
+
+export type WorkflowNext = Next<WorkflowLife, WorkflowEffect, RunReport>;
+
+/**
+ * One transition being made. It lives for one event: the concerns write to it, the machine reads the result off it. What
+ * is owed is mirrored in the state, so that a result nobody waits for is known as such and every effect can be ended.
+ */
+export class Step {
+  state: WorkflowState;
+  ledger: Ledger;
+  readonly policy: WorkflowPolicy;
+  readonly index: GraphIndex;
+  readonly at: number;
+  private readonly effects: WorkflowEffect[] = [];
+  private readonly cancelled: string[] = [];
+  private readonly reports: RunReport[] = [];
+
+  constructor(by: { readonly policy: WorkflowPolicy; readonly index: GraphIndex }, life: WorkflowLife, at: number) {
+    this.policy = by.policy;
+    this.index = by.index;
+    this.state = life.state;
+    this.ledger = life.ledger;
+    this.at = at;
+  }
+
+  set(patch: Partial<WorkflowState>): void {
+    this.state = { ...this.state, ...patch };
+  }
+  report(body: ReportBody): void {
+    const { issueId } = this.policy;
+    this.reports.push(issueId === null ? body : { ...body, issue_id: issueId });
+  }
+  log(level: "info" | "warn" | "error", text: string): void {
+    this.report({ type: "log", level, text });
+  }
+  /** A workflow of its own belongs to no issue: its findings carry the run's id, its reports none. */
+  apply(change: LedgerChange): void {
+    this.ledger = change.ledger;
+    for (const { issue_id: _, ...body } of change.reports) this.report(body);
+  }
+
+  stage(id: string): Stage | null {
+    return this.index.stages.get(id) ?? null;
+  }
+  record(id: string): StageRecord {
+    return recordOf(this.state, id);
+  }
+  setRecord(id: string, record: StageRecord) {
+    const { [id]: known, ...stages } = this.state.stages;
+    if (isPassed(record)) return this.set({ stages, passed: [...this.state.passed, id] });
+    this.set({ stages: { ...stages, [id]: record } });
+    if (record.visits > 1 && !known) this.set({ passed: this.state.passed.filter((passed) => passed !== id) });
+  }
+
+  token(id: string): Token | null {
+    return this.state.tokens.find((token) => token.id === id) ?? null;
+  }
+  setToken(token: Token): Token {
+    const { tokens } = this.state;
+    const isKnown = tokens.some(({ id }) => id === token.id);
+    this.set({ tokens: isKnown ? tokens.map((one) => (one.id === token.id ? token : one)) : [...tokens, token] });
+    return token;
+  }
+  dropToken(id: string): void {
+    this.set({ tokens: this.state.tokens.filter((token) => token.id !== id) });
+  }
+  /** What a stage leaves in the context; a branch keeps its own until the join. */
+  write(tokenId: string, values: Values): void {
+    const token = this.token(tokenId);
+    if (!token || token.parent === null) this.set({ values: { ...this.state.values, ...values } });
+    else this.setToken({ ...token, values: { ...token.values, ...values } });
+  }
+
+  owe(effect: WorkflowEffect, about: Pick<Owed, "token" | "timer"> = {}): void {
+    this.effects.push(effect);
+    const folder = "folder" in effect && effect.kind !== "stop" ? { folder: effect.folder } : {};
+    const child = effect.kind === "child" ? { child: effect.child } : {};
+    const token = "token" in effect ? { token: effect.token } : {};
+    const entry: Owed = { key: effect.key, kind: effect.kind, ...folder, ...child, ...token, ...about };
+    this.set({ owed: [...this.state.owed, entry] });
+  }
+  /** The effect with this key is settled; null when nobody waits for it. */
+  settle(key: string): Owed | null {
+    const entry = this.state.owed.find((owed) => owed.key === key);
+    if (!entry) return null;
+    this.set({ owed: this.state.owed.filter((owed) => owed !== entry) });
+    return entry;
+  }
+  cancel(key: string): void {
+    if (this.settle(key)) this.cancelled.push(key);
+  }
+  /** What a token waits for. */
+  owedBy(tokenId: string): Owed[] {
+    return this.state.owed.filter((owed) => owed.token === tokenId);
+  }
+  oweTimer(timer: NonNullable<Owed["timer"]>, token: string, until: number): void {
+    const timers = this.state.timers + 1;
+    this.set({ timers });
+    this.owe({ kind: "timer", key: `timer:${timer}:${timers}`, until }, { token, timer });
+  }
+  oweSignal(): void {
+    const signals = this.state.signals + 1;
+    this.set({ signals });
+    this.owe({ kind: "wait", key: `signal:${signals}` });
+  }
+  /** Winds down something owed; it stays owed until it settles. */
+  oweStop(target: Owed): void {
+    if (target.told) return;
+    const told = this.state.owed.map((owed) => (owed.key === target.key ? { ...owed, told: true as const } : owed));
+    this.set({ owed: told });
+    const key = `stop:${target.key}`;
+    if (target.child !== undefined) this.owe({ kind: "tell", key, child: target.child, signal: "cancel" });
+    else if (target.kind === "turn") this.owe({ kind: "stop", key, folder: target.folder ?? "", how: "clean" });
+    else if (target.kind === "command") this.owe({ kind: "stop", key, folder: target.folder ?? "", how: "kill" });
+  }
+  newFolder(stage: string): string {
+    const folders = this.state.folders + 1;
+    this.set({ folders });
+    return `${String(folders).padStart(2, "0")}-${folderName(stage)}`;
+  }
+
+  /** Everything is wound down, then the workflow ends like this. The first reason stands. */
+  halt(ending: Ending): void {
+    if (this.state.halt) return;
+    this.set({ halt: { ...ending, reason: ending.reason === null ? null : clip(ending.reason, 500) } });
+  }
+
+  next(): WorkflowNext {
+    const gone = new Set(this.cancelled);
+    return {
+      state: { state: this.state, ledger: this.ledger },
+      effects: this.effects.filter((effect) => !gone.has(effect.key)),
+      cancel: this.cancelled,
+      reports: this.reports,
+    };
+  }
+}
+
+function isPassed({ visits, outcome, answer }: StageRecord): boolean {
+  return visits === 1 && outcome === "success" && answer === undefined;
+}
+
+/** A new execution, with nothing used yet. */
+export function newExecution(startedAt: number, folder: string): Execution {
+  return {
+    startedAt,
+    folder,
+    session: null,
+    next: "same",
+    repeats: 0,
+    transient: 0,
+    limited: 0,
+    idle: 0,
+    lost: 0,
+    restarted: false,
+    seconds: 0,
+    usage: null,
+  };
+}
+
+/** A further execution is a new conversation, but the same visit pays for all. */
+export function usedOnly(run: Execution | null): Execution | null {
+  return run && { ...newExecution(run.startedAt, ""), seconds: run.seconds, usage: run.usage };
+}
+
+/** One line of bounded length. */
+export function clip(text: string, max: number): string {
+  const line = text.replace(/\s+/g, " ").trim();
+  return line.length > max ? `${line.slice(0, max - 1)}…` : line;
+}

@@ -1,0 +1,268 @@
+import { addUsage as addSpent } from "../../core/budget.js";
+import { appendToArray, storedValue } from "../context.js";
+import type { LlmStage } from "../graph.js";
+import { held } from "./command.js";
+import type { Json, StageTurnEnded } from "./events.js";
+import { getsFindings } from "./graph-index.js";
+import { attemptsFor } from "./retry.js";
+import type { Execution, Token, Values } from "./state.js";
+import { clip, newExecution, type Step } from "./step.js";
+import { addUsage, endExecution, machineryFailure, type Verdict, verdict } from "./visit.js";
+
+/**
+ * Turns of llm stages: how they are owed, which endings are the world's (back-off, usage limits, silence, crashes, a
+ * forgotten session) and repeat the attempt, and what the reply says. A review passes only by its own word.
+ */
+const idleContinues = 2;
+const lostContinues = 3;
+const limitWaitMs = 15 * 60_000;
+const limitWaits = 24;
+const heldValues = 500;
+const valueMax = 16_384;
+
+export function beginTurn(step: Step, token: Token, stage: LlmStage): void {
+  const run = token.run ?? newExecution(step.at, "");
+  send(step, token, { stage, run: { ...run, session: threadOf(step, token, stage)?.session ?? null }, until: null });
+}
+
+export function afterTurn(step: Step, token: Token, stage: LlmStage, event: StageTurnEnded) {
+  const taken = takeTurn(step, token, event);
+  const now = step.setToken(taken);
+  keepThread(step, now, { stage, session: taken.run?.session ?? null });
+  if (event.outcome.type !== "ended") return afterTrouble(step, now, stage, event);
+  keepReply(step, now, stage, event);
+  endExecution(step, step.token(token.id) ?? now, stage, judge(stage, event));
+}
+
+/** What a turn has used and told, however it ended. */
+export function takeTurn(step: Step, token: Token, event: StageTurnEnded): Token {
+  const { usage, seconds, runBudget } = event;
+  if (usage) step.set({ usage: addSpent(step.state.usage, usage), used: addUsage(step.state.used, usage) });
+  reportTurn(step, event);
+  if (runBudget !== undefined) overBudget(step, runBudget);
+  const run = token.run ?? newExecution(step.at, "");
+  const session = boundedId(event.sessionId) ?? run.session;
+  return { ...token, run: { ...run, session, usage: addUsage(run.usage, usage), seconds: run.seconds + seconds } };
+}
+
+/** The timer of a back-off or a usage limit fired. */
+export function resendTurn(step: Step, token: Token, stage: LlmStage): void {
+  if (token.run) send(step, token, { stage, run: token.run, until: null });
+}
+
+/** A running turn has told its session: known at once, so that no crash forgets it. */
+export function learnSession(step: Step, told: { readonly turn: string; readonly id: string }): void {
+  const owed = step.state.owed.find(({ key, kind }) => key === told.turn && kind === "turn");
+  const token = owed?.token === undefined ? null : step.token(owed.token);
+  const id = boundedId(told.id);
+  if (!token?.run || id === null || token.run.session === id) return;
+  step.setToken({ ...token, run: { ...token.run, session: id } });
+  step.report({ type: "session-known", session_id: id, role: "stage" });
+}
+
+export function overBudget(step: Step, reason: string): void {
+  step.halt({ status: "fail", stage: null, reason: `the budget is used up: ${reason}` });
+}
+
+/** What the reply means. Only a review's markers set its status; a program's result file does for every stage. */
+function judge(stage: LlmStage, event: StageTurnEnded): Verdict {
+  const { status, reply, commit = null } = event;
+  const isEmpty = reply.text.trim() === "";
+  const word = status && (stage.autoStatus || status.from === "file") ? status.status : null;
+  const hints = { label: status?.preferredLabel ?? null, next: status?.nextIds ?? [], body: reply, commit };
+  if (word !== null) {
+    const reason = word === "success" ? null : (status?.failureReason ?? null);
+    return { ...verdict(word, reason), ...hints, digest: reason ?? reply.text };
+  }
+  if (stage.autoStatus) {
+    if (isEmpty) return { ...machineryFailure("the review said nothing"), commit };
+    const said = status !== null && (status.invalid !== undefined || status.failureReason !== null);
+    if (stage.withoutStatus === "success" && !said) return { ...verdict("success"), ...hints };
+    return { ...machineryFailure("the review gave no status: its reply has no valid [STATUS: …]"), commit };
+  }
+  if (isEmpty && event.changed !== true) return { ...verdict("fail", "the agent said nothing"), commit };
+  return { ...verdict("success"), ...hints };
+}
+
+function afterTrouble(step: Step, token: Token, stage: LlmStage, event: StageTurnEnded) {
+  const { outcome, until } = event;
+  const run = token.run ?? newExecution(step.at, "");
+  const again = (patch: Partial<Execution>, end: number | null = null) =>
+    send(step, token, { stage, run: { ...run, next: "continue", ...patch }, until: end });
+  switch (outcome.type) {
+    case "idle":
+      return run.idle < idleContinues
+        ? again({ idle: run.idle + 1 }, until)
+        : broken(step, token, stage, "stayed silent");
+    case "lost":
+    case "stopped":
+      return run.lost < lostContinues ? again({ lost: run.lost + 1 }) : broken(step, token, stage, "was lost");
+    case "transient":
+      return backOff(step, token, { stage, reason: outcome.reason });
+    case "limited":
+      return waitForLimit(step, token, { stage, reason: outcome.reason, until: outcome.until });
+    case "no-session":
+    case "overflow":
+      if (run.session === null || run.restarted)
+        return broken(step, token, stage, `lost its session (${outcome.type})`);
+      step.log(
+        "warn",
+        `The session of ${stage.id} cannot go on (${outcome.type}): the same prompt goes into a new one`,
+      );
+      dropThread(step, token, stage);
+      return again({ session: null, next: "same", restarted: true });
+    case "failed":
+      return broken(step, token, stage, `failed: ${outcome.reason}`);
+    case "timed-out":
+      return broken(step, token, stage, "ran out of time");
+    case "ended":
+      return;
+  }
+}
+
+/** A review that did not come to a verdict is run again; any other agent that failed has failed. */
+function broken(step: Step, token: Token, stage: LlmStage, what: string): void {
+  const reason = stage.autoStatus ? `the reviewer ${what}` : `the agent ${what}`;
+  endExecution(step, token, stage, stage.autoStatus ? machineryFailure(reason) : verdict("fail", reason));
+}
+
+interface Trouble {
+  readonly stage: LlmStage;
+  readonly reason: string;
+  readonly until?: number | null;
+}
+function backOff(step: Step, token: Token, { stage, reason }: Trouble) {
+  const run = token.run ?? newExecution(step.at, "");
+  const seconds = step.policy.settings.backoff_seconds[run.transient];
+  if (seconds === undefined) return broken(step, token, stage, `could not be reached: ${reason}`);
+  waitUntil(step, { ...token, run: { ...run, transient: run.transient + 1 } }, step.at + seconds * 1000, reason);
+}
+
+function waitForLimit(step: Step, token: Token, { stage, reason, until = null }: Trouble) {
+  const run = token.run ?? newExecution(step.at, "");
+  const list = step.policy.settings.backoff_seconds;
+  if (run.limited >= list.length + limitWaits) return broken(step, token, stage, `met a usage limit: ${reason}`);
+  const own = list[run.limited];
+  const end = until !== null && until > step.at ? until : step.at + (own === undefined ? limitWaitMs : own * 1000);
+  const next = { ...token, run: { ...run, limited: run.limited + 1, next: "continue" as const } };
+  waitUntil(step, next, end, `usage limit: ${reason}`);
+}
+
+function waitUntil(step: Step, token: Token, until: number, reason: string): void {
+  step.setToken({ ...token, phase: "backing-off" });
+  step.oweTimer("resend", token.id, until);
+  step.report({ type: "waiting", for: `trying ${token.stage} again: ${clip(reason, 300)}`, until });
+}
+
+interface Sent {
+  readonly stage: LlmStage;
+  readonly run: Execution;
+  readonly until: number | null;
+}
+function send(step: Step, token: Token, { stage, run, until }: Sent): void {
+  const continues = run.next === "continue" && run.session !== null;
+  const folder = step.newFolder(stage.id);
+  const repeat = run.repeats === 0 ? "" : `:r${run.repeats}`;
+  step.setToken({ ...token, phase: "running", run: { ...run, folder, repeats: run.repeats + 1 } });
+  const maxAttempts = attemptsFor(stage, stage.autoStatus ? "machinery" : "fail");
+  const prompt = continues ? "continue" : "stage";
+  const { visit, attempt, workspace } = token;
+  step.owe({
+    kind: "turn",
+    key: `stage:${stage.id}:v${visit}:a${attempt}${repeat}`,
+    stage: stage.id,
+    visit,
+    attempt,
+    maxAttempts,
+    token: token.id,
+    workspace,
+    folder,
+    role: "stage",
+    prompt,
+    continues: continues ? run.folder : null,
+    session: run.session,
+    model: stage.model,
+    fidelity: fidelityOf(token, stage),
+    review: stage.autoStatus,
+    findings: getsFindings(stage),
+    timeoutMs: stage.timeoutMs,
+    until,
+  });
+  const path = step.policy.promptPath(folder);
+  step.report({ type: "prompt-sent", kind: prompt, attempt, max_attempts: maxAttempts, path, role: "stage" });
+}
+
+function reportTurn(step: Step, { outcome, sessionId, usage, refused, agentsAtOnce }: StageTurnEnded): void {
+  const reason = "reason" in outcome ? { reason: outcome.reason } : {};
+  step.report({ type: "turn-ended", outcome: outcome.type, session_id: sessionId, usage, role: "stage", ...reason });
+  if (refused) {
+    const calls = refused.count === 1 ? "a tool call" : `${refused.count} tool calls`;
+    step.log("warn", `The guard refused ${calls} of the stage: ${refused.last}`);
+  }
+  if (agentsAtOnce === undefined) return;
+  const why = outcome.type === "transient" ? "overloaded" : "going well again";
+  step.log("info", `The model's servers are ${why}: at most ${agentsAtOnce} agents at once from now on`);
+}
+
+function keepReply(step: Step, token: Token, stage: LlmStage, event: StageTurnEnded): void {
+  const { reply, contextUpdates = {}, contextAppends = {} } = event;
+  const said: Values =
+    reply.text.trim() === "" ? {} : { [`${stage.responseKey}.response`]: held(reply, event.replyFile) };
+  let values: Values = said;
+  for (const [key, json] of Object.entries(contextUpdates)) values = { ...values, [key]: { json } };
+  for (const [key, json] of Object.entries(contextAppends)) {
+    const known = Object.hasOwn(values, key) ? undefined : storedValue(step.state, token.id, key);
+    values = appendToArray(known === undefined ? values : { ...values, [key]: known }, key, json);
+  }
+  const fitting = Object.entries(values).filter(([key, value]) => fits(step, key, value));
+  step.write(token.id, Object.fromEntries(fitting));
+}
+
+/** The state must stay small whatever an agent writes; what is left out is said. */
+function fits(step: Step, key: string, value: Values[string]): boolean {
+  if (typeof value === "string" || "text" in value) return true;
+  const bytes = sizeOf(value.json);
+  const isNew = !Object.hasOwn(step.state.values, key);
+  const room = !isNew || Object.keys(step.state.values).length < heldValues;
+  if (key.length <= 200 && bytes <= valueMax && room) return true;
+  step.log("warn", `The context value ${clip(key, 100)} was left out: ${room ? `${bytes} bytes` : "too many values"}`);
+  return false;
+}
+
+function sizeOf(json: Json): number {
+  return JSON.stringify(json).length;
+}
+
+function fidelityOf({ edge }: Token, stage: LlmStage) {
+  return edge?.fidelity ?? stage.fidelity;
+}
+
+/** Branches run at the same time: none of them goes on in a session of another. */
+function threadName({ id, parent, edge }: Token, stage: LlmStage): string {
+  const name = stage.thread ?? edge?.thread ?? "";
+  return parent === null ? name : `${id} ${name}`;
+}
+function threadOf(step: Step, token: Token, stage: LlmStage) {
+  if (fidelityOf(token, stage) !== "full") return null;
+  const name = threadName(token, stage);
+  const thread = Object.hasOwn(step.state.threads, name) ? step.state.threads[name] : undefined;
+  return thread && thread.provider === stage.model.provider ? thread : null;
+}
+function keepThread(
+  step: Step,
+  token: Token,
+  { stage, session }: { readonly stage: LlmStage; readonly session: string | null },
+): void {
+  if (session === null || fidelityOf(token, stage) !== "full") return;
+  const thread = { session, provider: stage.model.provider };
+  step.set({ threads: { ...step.state.threads, [threadName(token, stage)]: thread } });
+}
+function dropThread(step: Step, token: Token, stage: LlmStage): void {
+  const { [threadName(token, stage)]: _, ...threads } = step.state.threads;
+  step.set({ threads });
+}
+
+/** Nothing that calls itself an id is longer; the state stays small whatever an agent says. */
+function boundedId(id: string | null): string | null {
+  return id !== null && id.length <= 512 ? id : null;
+}

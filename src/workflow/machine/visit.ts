@@ -1,0 +1,121 @@
+import type { Text } from "../../core/finding.js";
+import type { Usage } from "../../core/issue/events.js";
+import type { Stage, StageOutcome } from "../graph.js";
+import { countSame, digestOf, stopSameFailure } from "./breaker.js";
+import { type FailedVisit, raiseFinding, resolveFindings } from "./findings.js";
+import { raisesFindings } from "./graph-index.js";
+import { attemptsFor, backoffMs } from "./retry.js";
+import type { StageRecord, Token } from "./state.js";
+import { clip, type Step, usedOnly } from "./step.js";
+
+/** How an execution came out, before retries are thought of. */
+export interface Verdict {
+  readonly outcome: Exclude<StageOutcome, "skipped">;
+  readonly reason: string | null;
+  readonly label: string | null;
+  readonly next: readonly string[];
+  /** What it said, or why it broke: the text of a finding. */
+  readonly body: Text;
+  /** It gave no answer of its own: a broken performer, a review without a verdict. */
+  readonly machinery: boolean;
+  readonly commit: string | null;
+  /** What the failure is compared by with earlier ones; the reason if absent. */
+  readonly digest?: string;
+}
+
+export function verdict(outcome: Verdict["outcome"], reason: string | null = null): Verdict {
+  return { outcome, reason, label: null, next: [], body: { text: reason ?? "" }, machinery: false, commit: null };
+}
+export function machineryFailure(reason: string): Verdict {
+  return { ...verdict("fail", reason), machinery: true };
+}
+
+/** An execution has ended: it is tried again, or the visit ends with it. Retries leave nothing behind. */
+export function endExecution(step: Step, token: Token, stage: Stage, found: Verdict) {
+  const why = found.machinery ? "machinery" : found.outcome === "retry" ? "retry" : "fail";
+  const failed = found.outcome === "fail" || found.outcome === "retry";
+  if (failed && token.attempt < attemptsFor(stage, why)) return tryAgain(step, token, { stage, reason: found.reason });
+  endVisit(step, token, stage, found.outcome === "retry" ? exhausted(stage, found) : found);
+}
+
+function exhausted(stage: Stage, found: Verdict): Verdict {
+  if (stage.allowPartial) return { ...found, outcome: "partial_success" };
+  const told = found.reason === null ? "" : `: ${found.reason}`;
+  return { ...found, outcome: "fail", reason: `asked for another try until none was left${told}` };
+}
+
+function tryAgain(step: Step, token: Token, { stage, reason }: { stage: Stage; reason: string | null }): void {
+  const key = `stage:${stage.id}:v${token.visit}:a${token.attempt}`;
+  const delay = backoffMs(stage.backoff, token.attempt, key);
+  const next = { ...token, attempt: token.attempt + 1, run: usedOnly(token.run) };
+  if (delay === 0) {
+    step.setToken({ ...next, phase: "ready" });
+    return;
+  }
+  const until = step.at + delay;
+  step.setToken({ ...next, phase: "backing-off" });
+  step.oweTimer("backoff", token.id, until);
+  step.report({ type: "waiting", for: `trying ${stage.id} again: ${clip(reason ?? "it failed", 300)}`, until });
+}
+
+/** The visit is over. Which way leads on is decided afterwards: a `leaving` token has nothing left to do here. */
+export function endVisit(step: Step, token: Token, stage: Stage, found: Verdict): void {
+  const { label, next, commit } = found;
+  const outcome = found.outcome === "retry" ? "fail" : found.outcome;
+  const failed = outcome === "fail" || outcome === "partial_success";
+  const reason = failed ? (found.reason ?? `it ended with ${outcome}`) : null;
+  record(step, token, { outcome, reason, digest: failed ? digestOf(found.digest ?? reason ?? "") : null });
+  if (raisesFindings(stage)) {
+    const source: FailedVisit["source"] = found.machinery ? "protocol" : stage.kind === "tool" ? "command" : "review";
+    if (outcome === "success") resolveFindings(step, stage.id, commit);
+    else raiseFinding(step, token, { outcome, reason: reason ?? "", body: found.body, source, commit });
+  }
+  const last = { stage: stage.id, outcome, label, next };
+  const now = step.token(token.id) ?? token;
+  step.setToken({ ...now, phase: "leaving", run: null, last: isTransparent(stage) ? now.last : last });
+  if (failed) stopSameFailure(step, stage.id);
+}
+
+/** Stages that only lead on: conditions behind them are about what was before. */
+function isTransparent({ kind }: Stage): boolean {
+  return kind === "decision" || kind === "parallel";
+}
+
+function record(
+  step: Step,
+  { stage, visit, run, attempt }: Token,
+  ended: { readonly outcome: StageOutcome; readonly reason: string | null; readonly digest: string | null },
+): void {
+  const { outcome, reason } = ended;
+  const known = step.record(stage);
+  const same = countSame(known, ended.digest);
+  const next: StageRecord = {
+    outcome,
+    visits: known.visits,
+    ...(reason === null ? {} : { reason: clip(reason, 300) }),
+    ...(same === undefined ? {} : { same }),
+    ...(known.answer === undefined ? {} : { answer: known.answer }),
+  };
+  step.setRecord(stage, next);
+  step.report({
+    type: "stage-ended",
+    stage,
+    visit,
+    outcome,
+    attempts: attempt,
+    seconds: run?.seconds ?? 0,
+    usage: run?.usage ?? null,
+    reason: reason === null ? null : clip(reason, 1000),
+  });
+}
+
+export function addUsage(known: Usage | null | undefined, more: Usage | null): Usage | null {
+  if (!more) return known ?? null;
+  if (!known) return more;
+  const cost = known.cost_usd === null && more.cost_usd === null ? null : (known.cost_usd ?? 0) + (more.cost_usd ?? 0);
+  return {
+    input_tokens: known.input_tokens + more.input_tokens,
+    output_tokens: known.output_tokens + more.output_tokens,
+    cost_usd: cost,
+  };
+}

@@ -1,0 +1,314 @@
+import { describe, expect, it } from "vitest";
+import { contextOf } from "../context.js";
+import { failed, settings, unbounded, World } from "./fixture.js";
+import {
+  child,
+  exit,
+  graphOf,
+  human,
+  join,
+  llm,
+  named,
+  parallel,
+  review,
+  tool,
+  way,
+  workspace,
+} from "./fixture-graph.js";
+import { adoptGraph } from "./machine.js";
+
+const planning = (patch = {}) =>
+  graphOf(
+    [llm("plan"), human("ask", ["exit", "revise"], patch), llm("revise"), exit()],
+    ["plan -> ask", "revise -> ask"],
+  );
+const value = (world: World, key: string) => contextOf(world.life, world.policy.graph).get(key);
+
+describe("human gates", () => {
+  it("E7 feedback goes into the context, and after a revision the gate is asked again", () => {
+    const world = new World(planning({ requireFeedbackOn: [named("revise")] })).play();
+    expect(world.reported("waiting")).toMatchObject([{ for: "an answer to ask (exit, revise)", until: null }]);
+    world.answerGate("ask", "revise", "shorter");
+    expect(value(world, "human.gate.feedback")).toEqual({ json: "shorter" });
+    world.goOn();
+    expect(world.path()).toEqual(["plan", "ask", "revise", "ask"]);
+    world.answerGate("ask", "exit");
+    expect(world.ending()?.status).toBe("success");
+    expect(value(world, "human.gate.feedback")).toEqual({ json: "" });
+  });
+
+  it("E7 what is no answer changes nothing and is said", () => {
+    const world = new World(planning({ requireFeedbackOn: [named("revise")] })).play();
+    for (const [stage, option] of [
+      ["ask", "no-such"],
+      ["ask", "revise"],
+      ["plan", "exit"],
+    ] as const) {
+      world.answerGate(stage, option, " ");
+    }
+    expect(world.life.state.tokens[0]).toMatchObject({ stage: "ask", phase: "asking" });
+    expect(world.reported("log").map(({ level }) => level)).toEqual(["warn", "warn", "warn"]);
+  });
+
+  it("E7 unanswered it fails closed, or takes the default that it names", () => {
+    const closed = new World(planning({ timeoutMs: 86_400_000 })).play();
+    expect(closed.ending()).toMatchObject({
+      status: "fail",
+      stage: "ask",
+      reason: "stage ask failed: nobody answered in time",
+    });
+    const world = new World(planning({ timeoutMs: 1000, default: named("exit") })).play();
+    expect(world.ending()?.status).toBe("success");
+    expect(world.path()).toEqual(["plan", "ask", "exit"]);
+  });
+
+  it("E7 a gate waits across restarts; with re_review off its first answer stands", () => {
+    const world = new World(planning({ reReview: false, timeoutMs: 5000 })).play({ revise: [null] });
+    expect(world.ending()?.status).toBe("fail");
+    const waiting = new World(planning({ reReview: false })).play();
+    waiting.arrive({ type: "resumed" });
+    expect(waiting.life.state.tokens[0]?.phase).toBe("asking");
+    waiting.answerGate("ask", "revise");
+    waiting.goOn({ revise: ["once", null] });
+    expect(waiting.path()).toEqual(["plan", "ask", "revise", "ask", "revise"]);
+  });
+});
+
+const forked = (patch = {}, joining = {}) =>
+  graphOf(
+    [
+      parallel("p", ["a", "b", "c"], patch),
+      review("a"),
+      tool("b"),
+      review("c"),
+      join("p-join", joining),
+      exit("good"),
+      exit("bad"),
+    ],
+    [
+      "a -> p-join",
+      "b -> p-join",
+      'p-join -> good if outcome("p-join") == "success"',
+      'p-join -> bad if outcome("p-join") != "success"',
+    ],
+  );
+
+describe("parallel stages", () => {
+  it("E8 all branches run at once, up to the limit", () => {
+    const world = new World(forked()).play({ a: [null], b: [null], c: [null] });
+    expect(world.life.state.tokens.map((token) => token.stage)).toEqual(["p", "a", "b", "c"]);
+    const two = new World(forked({ maxParallel: 2 })).play({ a: [null], b: [null], c: [null] });
+    expect(two.life.state.tokens.map((token) => token.stage)).toEqual(["p", "a", "b"]);
+    two.goOn();
+    expect(two.ending()).toMatchObject({ status: "success", stage: "good" });
+    const timed = new World(forked({ branchTimeoutMs: 1000 }));
+    timed.arrive({ type: "started" });
+    const turn = timed.turns("a")[0]?.key ?? "";
+    timed.arrive({ type: "crashed", key: turn, effect: "turn", message: "x" });
+    timed.arrive({ type: "crashed", key: turn.replace("a1", "a2"), effect: "turn", message: "x" });
+    timed.arrive({ type: "crashed", key: turn.replace("a1", "a3"), effect: "turn", message: "x" });
+    expect([...timed.owed.values()].filter((effect) => effect.kind === "timer")).toHaveLength(2);
+  });
+
+  it("E8 findings and values are in the order of the branches, whoever was first", () => {
+    const write = (text: string) => ({ reply: { text: "[STATUS: fail]" }, contextUpdates: { who: text } });
+    const world = new World(forked());
+    world.play({ a: [null], b: [null], c: [write("c")] });
+    world.goOn({ a: [null], b: [1] });
+    world.goOn({ a: [write("a")] });
+    const list = value(world, "review.findings");
+    expect(list && "json" in list && (list.json as { stageId: string }[]).map((one) => one.stageId)).toEqual([
+      "a",
+      "b",
+      "c",
+    ]);
+    expect(value(world, "who")).toEqual({ json: "c" });
+    expect(world.ending()).toMatchObject({ stage: "bad" });
+  });
+
+  it("E8 a branch does not see what another has written before the join", () => {
+    const graph = graphOf(
+      [parallel("p", ["a", "b"]), llm("a"), llm("b"), llm("b2"), join("p-join"), exit()],
+      ["a -> p-join", "b -> b2", "b2 -> p-join", "p-join -> exit"],
+    );
+    const world = new World(graph).play({
+      b: [null],
+      b2: [null],
+      a: [{ reply: { text: "hi" }, contextUpdates: { k: 1 } }],
+    });
+    expect(contextOf(world.life, graph, "main/p:1").has("k")).toBe(false);
+    world.goOn();
+    expect(value(world, "k")).toEqual({ json: 1 });
+  });
+
+  it("E8 one branch's crash neither loses nor delays the others' results", () => {
+    const world = new World(forked()).play({ a: [failed("x")], b: [{ crash: "boom" }], c: ["[STATUS: success]"] });
+    const outcomes = ["a", "b", "c", "p-join"].map((stage) => world.record(stage).outcome);
+    expect(outcomes).toEqual(["fail", "fail", "success", "fail"]);
+    expect(world.ending()).toMatchObject({ status: "success", stage: "bad" });
+  });
+
+  it("E8 a join judges by its policy", () => {
+    const rows: [Parameters<typeof join>[1], [string, number, string], string][] = [
+      [{ policy: "all" }, ["success", 0, "success"], "success"],
+      [{ policy: "all" }, ["success", 0, "partial_success"], "partial_success"],
+      [{ policy: "all" }, ["success", 1, "success"], "fail"],
+      [{ policy: "any" }, ["fail", 1, "success"], "success"],
+      [{ policy: "any" }, ["fail", 1, "fail"], "fail"],
+      [{ policy: "quorum", quorum: 2 }, ["success", 0, "fail"], "success"],
+      [{ policy: "quorum", quorum: 2 }, ["success", 1, "fail"], "fail"],
+    ];
+    for (const [policy, [a, b, c], outcome] of rows) {
+      const script = { a: [`[STATUS: ${a}]`], b: [b], c: [`[STATUS: ${c}]`] };
+      const world = new World(forked({}, policy), { settings: unbounded }).play(script);
+      expect([policy, world.record("p-join").outcome]).toEqual([policy, outcome]);
+    }
+  });
+
+  it("E8 a branch whose time is up is ended and fails, the others go on", () => {
+    const world = new World(forked({ branchTimeoutMs: 60_000 }));
+    world.play({ a: [null], b: [0], c: ["[STATUS: success]"] });
+    expect(world.ending()).toMatchObject({ stage: "bad" });
+    expect(world.history.filter((effect) => effect.kind === "stop")).toHaveLength(1);
+    expect(world.record("p-join").reason).toContain("a (its time was up)");
+    expect(world.record("c").outcome).toBe("success");
+  });
+
+  it("E8 parallel stages may be nested, and a time that is up ends what is below", () => {
+    const graph = graphOf(
+      [
+        parallel("p", ["q", "b"], { branchTimeoutMs: 1000 }),
+        parallel("q", ["c", "d"], { maxParallel: 1 }),
+        tool("b"),
+        tool("c"),
+        tool("d"),
+        join("q-join"),
+        join("p-join"),
+        exit(),
+      ],
+      ["c -> q-join", "d -> q-join", "q-join -> p-join", "b -> p-join", 'p-join -> exit if outcome("p-join") != ""'],
+    );
+    expect(new World(graph).play().path()).toEqual(["p", "q", "b", "c", "d", "q-join", "p-join", "exit"]);
+    const late = new World(graph).play({ c: [null] });
+    expect(late.path()).not.toContain("d");
+    expect(late.record("p-join").outcome).toBe("fail");
+    expect(late.ending()?.status).toBe("success");
+  });
+});
+
+describe("cancelling and resuming", () => {
+  const chain = graphOf([tool("a"), tool("b"), exit()], ["a -> b", "b -> exit"]);
+
+  it("E4 a cancel stops what runs, and a resume executes it again as the same visit", () => {
+    const world = new World(chain).play({ b: [null] });
+    world.signal({ name: "cancel" });
+    expect(world.history.at(-1)).toMatchObject({ kind: "stop", folder: "02-b", how: "kill" });
+    world.goOn({ b: [null] });
+    expect(world.ending()).toMatchObject({ status: "cancelled" });
+    expect(world.owed.size).toBe(0);
+    const again = new World(chain, {}, world.life.state).play();
+    expect(again.history.filter((effect) => effect.kind === "command")).toMatchObject([
+      { key: "stage:b:v1:a1", visit: 1, folder: "03-b" },
+    ]);
+    expect(again.ending()?.status).toBe("success");
+  });
+
+  it("E4 what ended after the cancel by itself is not run again", () => {
+    const world = new World(chain).play({ b: [null] });
+    world.signal({ name: "cancel" });
+    world.goOn({ b: [0] });
+    expect(world.ending()?.status).toBe("cancelled");
+    const again = new World(chain, {}, world.life.state).play();
+    expect(again.history.some((effect) => effect.kind === "command")).toBe(false);
+    expect(again.path()).toEqual(["exit"]);
+  });
+
+  it("E4 branches that were cancelled are all taken up again", () => {
+    const world = new World(forked({ maxParallel: 2 })).play({ a: [null], b: [null] });
+    world.signal({ name: "cancel" });
+    world.goOn({ a: [null], b: [null] });
+    expect(world.ending()?.status).toBe("cancelled");
+    const again = new World(forked({ maxParallel: 2 }), {}, world.life.state).play();
+    expect(again.path()).toEqual(["a", "b", "c", "p-join", "good"]);
+  });
+
+  it("E8 a branch that is taken up again has its time anew", () => {
+    const world = new World(forked({ branchTimeoutMs: 60_000 })).play({ a: [null], b: [0], c: [null] });
+    const timed = new World(forked({ branchTimeoutMs: 60_000 }));
+    timed.arrive({ type: "started" });
+    timed.signal({ name: "cancel" });
+    timed.goOn({ a: [null], b: [null], c: [null] });
+    const again = new World(forked({ branchTimeoutMs: 60_000 }), {}, timed.life.state).play({ a: [null] });
+    expect(world.ending()?.stage).toBe("bad");
+    expect(again.ending()?.stage).toBe("bad");
+  });
+
+  it("after a crash nothing changes but what is told to stop: a command is not run again for it", () => {
+    const world = new World(chain).play({ b: [null] });
+    world.arrive({ type: "resumed" });
+    expect(world.life.state.tokens[0]?.phase).toBe("running");
+    world.signal({ name: "cancel" });
+    world.arrive({ type: "resumed" });
+    expect(world.ending()?.status).toBe("cancelled");
+  });
+
+  it("E5 a removed stage that has run or is stood on is an error, anything else may change", () => {
+    const world = new World(chain).play({ b: [1] });
+    const { state } = world.life;
+    const without = (id: string) => ({ ...chain, stages: chain.stages.filter((stage) => stage.id !== id) });
+    expect(adoptGraph(state, without("a"))).toEqual({
+      error: "stage a is no longer in flow.awf.kdl, but it has run already",
+    });
+    expect(adoptGraph(state, without("b"))).toMatchObject({ error: expect.stringContaining("execution stands on it") });
+    const edited = { ...chain, stages: [...chain.stages, llm("c")], transitions: [way("b -> c"), way("c -> exit")] };
+    const adopted = adoptGraph(state, edited);
+    if ("error" in adopted) throw new Error(adopted.error);
+    expect(new World(edited, {}, adopted.state).play().path()).toEqual(["b", "c", "exit"]);
+  });
+
+  it("a missing transition that an edited file adds is taken without running the stage again", () => {
+    const open = graphOf([tool("a"), exit()], ['a -> exit if exists("never")']);
+    const world = new World(open).play();
+    expect(world.ending()?.reason).toContain("no matching transition");
+    const mended = { ...open, transitions: [way("a -> exit")] };
+    expect(new World(mended, { settings }, world.life.state).play().path()).toEqual(["exit"]);
+  });
+});
+
+describe("workspaces and workflows in workflows", () => {
+  it("stages behind workspace.create work there until it is cleaned up; a conflict is a failure", () => {
+    const stages = [
+      workspace("workspace.create", "make"),
+      tool("a"),
+      workspace("workspace.merge", "merge"),
+      workspace("workspace.cleanup", "clean"),
+      tool("b"),
+      exit(),
+    ];
+    const graph = graphOf(stages, ["make -> a", "a -> merge", "merge -> clean", "clean -> b", "b -> exit"]);
+    const world = new World(graph).play();
+    expect(world.history.filter((effect) => effect.kind === "command").map((effect) => effect.workspace)).toEqual([
+      "ws",
+      null,
+    ]);
+    expect(world.life.state.workspaces).toEqual({});
+    const conflict = new World(graph).play({ merge: [1] });
+    expect(conflict.ending()).toMatchObject({
+      status: "fail",
+      stage: "merge",
+      reason: "stage merge failed: a conflict",
+    });
+  });
+
+  it("a workflow's ending is its stage's outcome, and a cancel is told to it", () => {
+    const graph = graphOf([child("sub"), exit()], ["sub -> exit"]);
+    expect(new World(graph).play().ending()?.status).toBe("success");
+    expect(new World(graph).play({ sub: [1] }).ending()).toMatchObject({ status: "fail", stage: "sub" });
+    const world = new World(graph).play({ sub: [null] });
+    expect(world.history.at(-1)).toMatchObject({ kind: "child", child: "r1/sub-v1-a1", ref: "other" });
+    world.signal({ name: "cancel" });
+    expect(world.history.some((effect) => effect.kind === "tell")).toBe(true);
+    world.goOn({ sub: [null] });
+    expect(world.ending()?.status).toBe("cancelled");
+  });
+});

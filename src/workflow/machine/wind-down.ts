@@ -1,0 +1,45 @@
+import type { Token } from "./state.js";
+import { type Step, usedOnly } from "./step.js";
+
+/**
+ * Ending what is under way. Turns, commands and children are told and stay owed until they settle; timers and questions
+ * are dropped. A token whose execution was broken off is ready to do it again, as the same visit.
+ */
+export function windDown(step: Step): void {
+  for (const token of step.state.tokens) windDownToken(step, token);
+}
+
+export function windDownToken(step: Step, token: Token): void {
+  for (const owed of step.owedBy(token.id)) {
+    if (owed.kind === "timer") step.cancel(owed.key);
+    else if (owed.kind !== "worktree") step.oweStop(owed);
+  }
+  if (token.phase === "asking" || token.phase === "backing-off") breakOff(step, token);
+}
+
+export function breakOff(step: Step, token: Token): void {
+  step.setToken({ ...token, phase: "ready", run: usedOnly(token.run) });
+}
+
+/** After a crash a command would be run again only to be stopped. */
+export function forgetCommands(step: Step): void {
+  for (const { key, kind, token: id } of step.state.owed) {
+    if (kind !== "command") continue;
+    step.cancel(key);
+    const token = id === undefined ? null : step.token(id);
+    if (token) breakOff(step, token);
+  }
+}
+
+export function isInFlight({ state }: Step): boolean {
+  return state.owed.some(({ kind }) => kind !== "wait" && kind !== "stop" && kind !== "tell");
+}
+
+export function finish(step: Step): void {
+  const { halt } = step.state;
+  if (!halt) return;
+  for (const { key } of step.state.owed) step.cancel(key);
+  step.set({ phase: "done", ending: halt });
+  const { name } = step.index.graph;
+  step.report({ type: "workflow-finished", name, status: halt.status, reason: halt.reason, stage: halt.stage });
+}

@@ -1,0 +1,65 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { attemptsOf, eventsOf, sandbox } from "./sandbox.js";
+
+const workflow = `
+workflow "dev" {
+  version 2
+  start "implement"
+  stage "implement" kind="llm" prompt="$goal"
+  stage "review" kind="llm" auto_status=true prompt="Review it"
+  stage "gate" kind="decision" {
+    route when="outcome(\\"review\\") == \\"success\\"" to="exit" priority=1
+    route when="true" to="fix"
+  }
+  stage "fix" kind="llm" prompt="Fix it"
+  stage "exit" kind="exit"
+  transition from="implement" to="review"
+  transition from="review" to="gate"
+  transition from="fix" to="review"
+}`;
+const agent = `
+cat > prompt
+commit() { echo "$1" >> done; git add done; git commit -qm "$1"; }
+case "$RATCHET_STAGE_ID" in
+implement) echo "implement $RATCHET_ISSUE_ID" >> "$LOG"; if grep -q "test failed: exit 7" prompt; then echo x > good; git add good; fi; rm prompt; commit implement; echo Done ;;
+review) rm prompt; if test -f fixed; then echo "[STATUS: success]"; else echo "It is wrong"; echo "[STATUS: fail]"; fi ;;
+fix) grep -c "^### review (fail)$" prompt >> "$LOG"; rm prompt; touch fixed; git add fixed; commit fix; echo Fixed ;;
+esac`;
+
+test("agent.workflow implements an issue by a workflow on the issue's ledger; what the gate finds goes to it again, and a kill -9 in the middle loses nothing", async () => {
+  const box = sandbox();
+  const log = join(box.root, "stages.log");
+  box.write(".ratchet/workflows/dev.awf.kdl", workflow);
+  box.configure({
+    commands: { test: "test -f good || exit 7" },
+    evidence_check: { required: ["test"] },
+    agent: { type: "command", command: box.script("agent.sh", agent), workflow: "dev", env: ["PATH", "HOME", "LOG"] },
+  });
+  await box.add("shop-1", { title: "Make it good" });
+  const env = { LOG: log };
+  const first = box.start(["run", "--json"], { env });
+  first.onLine((line) => {
+    const event = JSON.parse(line);
+    if (event.type === "stage-ended" && event.stage === "implement") first.kill("SIGKILL");
+  });
+  expect((await first.ended).code).toBe(null);
+  const ended = await box.start(["run", "--json"], { env }).ended;
+  expect([ended.code, ended.stderr]).toEqual([0, expect.stringContaining("Continuing run")]);
+  const issue = await box.issue("shop-1");
+  expect(issue).toMatchObject({ status: "success", gate_attempts: 2 });
+  expect(box.read("../stages.log")).toBe("implement shop-1\n1\nimplement shop-1\n");
+  const { run_id: run } = await box.record();
+  const folders = attemptsOf(box, run, "shop-1");
+  expect(folders).toEqual(["01-implementer", "02-gate", "03-gate_followup", "04-gate"]);
+  const stages = (folder: string) => attemptsOf(box, run, join("shop-1", folder)).filter((name) => /^\d/.test(name));
+  expect(stages("01-implementer")).toEqual(["01-implement", "02-review", "03-fix", "04-review"]);
+  expect(stages("03-gate_followup")).toEqual(["01-implement", "02-review"]);
+  const found = JSON.parse((await box.ratchet("findings", "shop-1", "--all", "--json")).stdout);
+  const told = found.map(({ stage, status }: { stage: string; status: string }) => `${stage} ${status}`);
+  expect(told.sort()).toEqual(["gate resolved", "review resolved"]);
+  expect(issue.findings).toEqual({ open: 0, resolved: 2 });
+  expect(existsSync(join(box.dir, "good"))).toBe(true);
+  expect(eventsOf(ended).some((event) => event.type === "stage-ended" && event.issue_id === "shop-1")).toBe(true);
+});

@@ -1,0 +1,105 @@
+import { expect, test } from "vitest";
+import { outcomesOf, pathOf, promptOf, runOf, stagesOf, workflowWorld } from "./world.js";
+
+const chain = `
+workflow "chain" {
+  version 2
+  goal "Make it good"
+  start "implement"
+  stage "implement" kind="llm" prompt="Implement: $goal"
+  stage "selfci" kind="tool" command="test -f fixed || { echo 'not ok 1 - broken'; exit 3; }"
+  stage "review_code" kind="llm" auto_status=true prompt="Review the code" response_key_base="code"
+  stage "review_tests" kind="llm" auto_status="true" prompt="Review the tests"
+  stage "gate" kind="decision" {
+    route when="outcome(\\"selfci\\") == \\"success\\" && outcome(\\"review_code\\") == \\"success\\" && outcome(\\"review_tests\\") == \\"success\\"" to="exit" priority=10
+    route when="true" to="fix"
+  }
+  stage "fix" kind="llm" prompt="Address every finding listed below."
+  stage "exit" kind="exit"
+  transition from="implement" to="selfci"
+  transition from="selfci" to="review_code" when="outcome(\\"selfci\\") == \\"success\\""
+  transition from="selfci" to="review_code" when="outcome(\\"selfci\\") != \\"success\\""
+  transition from="review_code" to="review_tests"
+  transition from="review_tests" to="gate"
+  transition from="fix" to="selfci"
+}`;
+
+const sameInDot = `digraph chain {
+  goal="Make it good"
+  start [shape=Mdiamond]
+  implement [prompt="Implement: $goal"]
+  selfci [shape=parallelogram, tool_command="test -f fixed || { echo 'not ok 1 - broken'; exit 3; }"]
+  review_code [auto_status=true, prompt="Review the code"]
+  review_tests [auto_status=true, prompt="Review the tests"]
+  gate [shape=diamond]
+  fix [prompt="Address every finding listed below."]
+  exit [shape=Msquare]
+  start -> implement -> selfci
+  selfci -> review_code [condition="outcome=success"]
+  selfci -> review_code [condition="outcome!=success"]
+  review_code -> review_tests -> gate
+  gate -> exit [condition="outcome(\\"selfci\\") == \\"success\\" && outcome(\\"review_code\\") == \\"success\\" && outcome(\\"review_tests\\") == \\"success\\""]
+  gate -> fix
+  fix -> selfci
+}`;
+
+const agent = `
+implement) echo done > impl; echo "Implemented."; echo "[STATUS: fail]" ;;
+review_code) if test -f fixed; then echo "[STATUS: success]"; else
+  head -c 1000000 /dev/zero | tr '\\0' x; echo; echo "a.ts:3 is wrong"; echo "[STATUS: success] was the example"
+  echo "[status: Fail]"; echo "[FAILURE_REASON: list[0] is wrong]"; fi ;;
+review_tests) if test -f fixed; then echo "[STATUS: success]"; else echo "No test"; echo "[STATUS: partial_success]"; fi ;;
+fix) touch fixed; echo "Fixed." ;;`;
+
+test("F1 F2 F3 F4 F7 F8 E6 reviews and tools leave findings, one fix gets them all, success clears them; E11 DOT takes the same path", async () => {
+  const [kdl, dot] = [workflowWorld(), workflowWorld()];
+  for (const world of [kdl, dot]) world.agent(agent);
+  kdl.workflow("chain.awf.kdl", chain);
+  dot.workflow("chain.dot", sameInDot);
+  const [ended, inDot] = await Promise.all([kdl.run("chain.awf.kdl", "--json"), dot.run("chain.dot", "--json")]);
+  expect([ended.code, inDot.code]).toEqual([0, 0]);
+  const own = ({ stdout }: typeof ended) => outcomesOf({ stdout }).filter((one) => !one.startsWith("start "));
+  expect(own(ended)).toEqual([
+    ...["implement 1 success", "selfci 1 fail", "review_code 1 fail", "review_tests 1 partial_success"],
+    ...["gate 1 success", "fix 1 success", "selfci 2 success", "review_code 2 success", "review_tests 2 success"],
+    ...["gate 2 success", "exit 1 success"],
+  ]);
+  expect(own(inDot)).toEqual(own(ended));
+  expect(pathOf(inDot).filter((way) => !way.startsWith("start "))).toEqual(pathOf(ended));
+
+  const run = runOf(ended);
+  const found = await kdl.findings(run);
+  expect(found.map(({ stage, outcome, status, visit, issue_id }) => [stage, outcome, status, visit, issue_id])).toEqual(
+    [
+      ["selfci", "fail", "resolved", 1, run],
+      ["review_code", "fail", "resolved", 1, run],
+      ["review_tests", "partial_success", "resolved", 1, run],
+    ],
+  );
+  expect(await kdl.findings(run, false)).toEqual([]);
+  expect(String(found[1]?.body)).toHaveLength(
+    1_000_000 +
+      "\na.ts:3 is wrong\n[STATUS: success] was the example\n[status: Fail]\n[FAILURE_REASON: list[0] is wrong]\n"
+        .length,
+  );
+
+  expect(stagesOf(kdl, run)).toEqual([
+    ...["01-implement", "02-selfci", "03-review_code", "04-review_tests", "05-fix"],
+    ...["06-selfci", "07-review_code", "08-review_tests"],
+  ]);
+  const prompt = promptOf(kdl, run, "05-fix");
+  expect(prompt.match(/^## Outstanding Review Findings$/gm)).toHaveLength(1);
+  expect(prompt).toMatch(/^Address every finding listed below\.\n/);
+  const parts = prompt.split(/^(?=### )/m).slice(1);
+  expect(parts.map((part) => part.split("\n").slice(0, 2))).toEqual([
+    ["### selfci (fail)", "**Reason:** not ok 1 - broken"],
+    ["### review_code (fail)", "**Reason:** list[0] is wrong"],
+    ["### review_tests (partial_success)", expect.stringMatching(/^\*\*Reason:\*\* /)],
+  ]);
+  expect(parts[0]).toContain("exit code 3");
+  expect(parts[1]).toMatch(/\[\d+ of 1000\d+ bytes; the whole text is in .*05-fix\/findings\.md\]/);
+  expect(prompt.length).toBeLessThan(300_000);
+  expect(promptOf(kdl, run, "07-review_code")).not.toContain("Outstanding");
+  expect(promptOf(kdl, run, "04-review_tests")).not.toContain("a.ts:3");
+  expect(promptOf(kdl, run, "01-implement")).toContain("Implement: Make it good");
+});
