@@ -13,8 +13,9 @@ export function hookProof(
   const [program = name, ...given] = settings.command;
   const found = findExecutable(program, place.env.PATH ?? "", dir);
   if (found.state !== "found") return null;
-  const { node, hook } = place.programs;
-  const key = proofKey({ programs: [found.path, node], files: [hook], settings: [name, given] });
+  const { node, hook, piGuard } = place.programs;
+  const files = name === "pi" ? [piGuard] : [hook];
+  const key = proofKey({ programs: [found.path, node], files, settings: [name, given] });
   const cacheFolder = join(ratchetHome(place.env).root, "proven");
   // From the proof's own folder a relative path would lead nowhere.
   return { name, key, cacheFolder, settings: { ...settings, command: [found.path, ...given] } };

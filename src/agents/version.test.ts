@@ -9,6 +9,7 @@ test.each([
   ["0.166.0-alpha.1", "0.100", false],
   ["1.0.0", "0.100", false],
   ["something else", "0.100", false],
+  ["0.0.0", "0.100", false],
 ])("%s is older than %s: %j", (version, least, isOlder) => {
   expect(isOlderVersion(version, least)).toBe(isOlder);
 });

@@ -1,15 +1,15 @@
 import type { TurnOutcome } from "../../core/issue/events.js";
-import type { Agent, ProgramCall, Turn, TurnFiles, TurnReading } from "../../core/ports/agent.js";
-import { turnEnvironment } from "../../core/ports/turn-protocol.js";
+import type { Agent, TurnFiles, TurnReading } from "../../core/ports/agent.js";
 import type { AgentSettings } from "../../core/settings.js";
 import { readTail } from "../../lib/follow-file.js";
 import { plainText } from "../../lib/output-digest.js";
 import { missingProgram } from "../../lib/program-files.js";
 import { outcomeOfError } from "../error-words.js";
-import { guardEnvironment, writeGuardFile } from "../guard-file.js";
+import { writeGuardFile } from "../guard-file.js";
 import type { AgentPlace } from "../place.js";
 import { costOf } from "../prices.js";
 import { lastMessage, readStream } from "../read-stream.js";
+import { callPi } from "./call.js";
 import { provePiGuard } from "./prove-guard.js";
 import { installHint, piStatus } from "./status.js";
 import { loginAdvice, piReader } from "./stream.js";
@@ -34,30 +34,6 @@ export function piAgent(settings: AgentSettings, place: AgentPlace): Agent {
     status: (dir) => piStatus(place.env, settings.command, dir),
     message: (files) => lastMessage(reader(), files),
   };
-}
-
-function callPi(settings: AgentSettings, place: AgentPlace, turn: Turn): ProgramCall {
-  const [program = "pi", ...given] = settings.command;
-  const only = turn.guard.readOnly ? ["--no-session", "--tools", "read,grep,find,ls,bash"] : [];
-  const session = turn.guard.readOnly ? null : turn.sessionId;
-  return {
-    argv: [
-      ...([program, ...given, "-p", "--mode", "json", "--no-extensions", "-e", place.programs.piGuard] as const),
-      ...only,
-      ...option("--model", turn.model),
-      ...option("--thinking", turn.effort),
-      ...option("--session", session),
-    ],
-    // Offline is about pi's own start: no look for updates, no downloads. The model is asked all the same.
-    env: { ...turnEnvironment(turn), ...guardEnvironment(turn), PI_OFFLINE: "1", PI_SKIP_VERSION_CHECK: "1" },
-    inherit: settings.env,
-    ownTemporary: true,
-    stopSignal: "SIGTERM",
-  };
-}
-
-function option(name: string, value: string | null): string[] {
-  return value === null ? [] : [name, value];
 }
 
 /** What keeps pi from starting at all is on stderr, in words alone. */
