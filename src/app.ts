@@ -117,7 +117,7 @@ export function createApp({ cwd, env }: { readonly cwd: string; readonly env: No
     tracker: async (settings) => {
       const { id: projectId, repoPath } = await app.project();
       const { trackers } = await import("./app/adapters.js");
-      return await trackers[settings.tracker.type]({ store: await store(), projectId, repoPath, env, home });
+      return await trackers[settings.tracker.type]({ settings, store: await store(), projectId, repoPath, env, home });
     },
     signalRun: async (runId, name) => {
       const { runMachineId } = await import("./run/context.js");

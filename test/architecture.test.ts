@@ -28,7 +28,7 @@ const mayImport: Record<string, readonly string[]> = {
     "notify",
     "run",
   ]),
-  cli: ["app.ts", "core", "views", "config", "lib"],
+  cli: ["app.ts", "core", "views", "config", "lib", "web"],
   web: ["app.ts", "core", "views", "lib"],
   mcp: ["app.ts", "core", "views"],
 };

@@ -12,14 +12,13 @@ import type {
   Settings,
 } from "../core/settings.js";
 import { UserError } from "../lib/errors.js";
-import type { Home } from "../lib/home.js";
+import { type Home, safeName } from "../lib/home.js";
 import type { Store } from "../store/store.js";
+import { version } from "../version.js";
+import { originOf } from "./forge.js";
 import { packageRoot } from "./package-root.js";
 
-/** The only place that names concrete adapters, each loaded when it is used. */
-const notYet = (kind: string) => async (): Promise<never> => {
-  throw new UserError(`${kind} is not available yet`);
-};
+// The only place that names concrete adapters, each loaded when it is used.
 
 function programPath(name: string): string {
   return join(packageRoot(), "dist", name);
@@ -126,6 +125,7 @@ const reviewers: Record<
     (await import("../reviewers/command.js")).commandReviewer({ name, command }),
 };
 interface TrackerPlace {
+  readonly settings: Settings;
   readonly store: Store;
   readonly projectId: string;
   readonly repoPath: string;
@@ -144,7 +144,17 @@ export const trackers: Record<Settings["tracker"]["type"], (place: TrackerPlace)
       { lockFolder: join(home.root, "locks", "beads"), isOver: isOverIn(store) },
     );
   },
-  github: notYet("tracker.type github"),
+  github: async ({ store, settings, projectId, repoPath, env, home }) => {
+    const { githubTracker } = await import("../trackers/github.js");
+    const { openEtags } = await import("../lib/github-client/etags.js");
+    const { hostOf, placeOf } = await import("../lib/github-client/remote.js");
+    const { needToken } = await import("../lib/github-client/token.js");
+    const place = placeOf(settings.forge, await originOf(repoPath));
+    const { value: token } = await needToken(env, hostOf(place));
+    const etags = openEtags(join(home.root, "forge", safeName(projectId)));
+    const { trusted } = settings.pull_requests;
+    return githubTracker({ place, token, userAgent: `ratchet/${version}`, trusted, isOver: isOverIn(store) }, etags);
+  },
 };
 
 /** A run that this home does not know may be another machine's, and alive. */

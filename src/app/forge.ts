@@ -1,8 +1,10 @@
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import type { Forge } from "../core/ports/forge.js";
 import type { Settings } from "../core/settings.js";
-import type { Home } from "../lib/home.js";
-import { safeName } from "../lib/home.js";
+import { UserError } from "../lib/errors.js";
+import type { Wait } from "../lib/github-client/sender.js";
+import { type Home, safeName } from "../lib/home.js";
 import { version } from "../version.js";
 
 interface Place {
@@ -18,15 +20,50 @@ export function needsForge({ finalize }: Settings): boolean {
   return finalize.mode === "pr";
 }
 
-export async function loadForge({ settings, repoPath, projectId, home, env }: Place): Promise<Forge> {
+/** Waiting for a rate limit is told, once per wait. */
+export type Told = (text: string) => void;
+
+const forges: Record<Settings["forge"]["type"], (place: Place, told: Told) => Promise<Forge>> = {
+  github: loadGithub,
+  memory: loadMemory,
+};
+
+export async function loadForge(place: Place, told: Told): Promise<Forge> {
+  return await forges[place.settings.forge.type](place, told);
+}
+
+async function loadMemory({ settings, repoPath, projectId, home }: Place): Promise<Forge> {
+  const origin = await originOf(repoPath);
+  const path = origin === null ? null : resolve(repoPath, origin);
+  if (path === null || !existsSync(path)) {
+    throw new UserError("forge.type memory needs an origin on this machine", {
+      hint: "git clone --bare . ../origin.git && git remote add origin ../origin.git",
+      code: "forge-unknown",
+    });
+  }
+  const { memoryForge } = await import("../forge/memory/adapter.js");
+  const { openLocalRemote } = await import("../git/local-remote.js");
+  const file = join(home.root, "forge", `${safeName(projectId)}.json`);
+  const repo = settings.forge.repo ?? `local/${projectId}`;
+  return memoryForge({ file, repo, login: "ratchet", repository: openLocalRemote(path) });
+}
+
+async function loadGithub({ settings, repoPath, projectId, home, env }: Place, told: Told): Promise<Forge> {
   const { githubForge } = await import("../forge/github/adapter.js");
   const { openEtags } = await import("../lib/github-client/etags.js");
   const { hostOf, placeOf } = await import("../lib/github-client/remote.js");
   const { needToken } = await import("../lib/github-client/token.js");
-  const place = placeOf(settings.forge, await originOf(repoPath));
+  const origin = await originOf(repoPath);
+  if (origin === null) {
+    const hint = "git remote add origin <url>, or set finalize.mode to merge or branch";
+    throw new UserError("pull requests need a remote named origin to push to", { code: "no-remote", hint });
+  }
+  const place = placeOf(settings.forge, origin);
   const { value: token } = await needToken(env, hostOf(place));
   const etags = openEtags(join(home.root, "forge", safeName(projectId)));
-  return githubForge({ place, token, userAgent: `ratchet/${version}` }, etags);
+  const onWait = ({ reason, until, call }: Wait) =>
+    told(`the forge makes us wait until ${new Date(until).toISOString()} (${reason}, ${call})`);
+  return githubForge({ place, token, userAgent: `ratchet/${version}`, onWait }, etags);
 }
 
 /** What `doctor` tells of it. */

@@ -1,3 +1,4 @@
+import { reworkItemId } from "../core/board/item-ids.js";
 import { project } from "../core/project.js";
 import type { PrEffect } from "../core/pull-request/effects.js";
 import type { PrEvent } from "../core/pull-request/events.js";
@@ -10,10 +11,18 @@ import type { Home } from "../lib/home.js";
 import { redactor } from "../lib/redact.js";
 import { pullRequestMachineId } from "../run/context.js";
 import type { FollowContext } from "../run/pull-requests/context.js";
-import { followedPullRequests, type Synced, syncPullRequest, syncPullRequests } from "../run/pull-requests/follow.js";
+import {
+  type Follower,
+  followedPullRequests,
+  followPullRequests,
+  type Synced,
+  syncPullRequest,
+  syncPullRequests,
+} from "../run/pull-requests/follow.js";
 import type { Store } from "../store/store.js";
 import { trackers } from "./adapters.js";
 import { loadForge } from "./forge.js";
+import { type Heard, openEars, type SignedWebhook } from "./webhooks.js";
 
 export interface PullRequestPlace {
   readonly store: Store;
@@ -35,6 +44,10 @@ export interface PullRequests {
   ): Promise<string | null>;
   /** Lets an untrusted remark through. */
   admit(id: string): Promise<number>;
+  /** Follows all of them, and those that come, until it is stopped. Throws UserError where the forge is not set up. */
+  follow(stop: AbortSignal, told: (text: string) => void): Promise<Follower>;
+  /** Takes webhooks that are signed with the secret. */
+  ears(secret: string): (webhook: SignedWebhook) => Promise<Heard>;
 }
 export interface PullRequestView {
   readonly pr: PrIdentity;
@@ -71,9 +84,9 @@ export function openPullRequests(place: PullRequestPlace): PullRequests {
       if (result === "failed") throw new Refusal(reason ?? "the forge could not be asked", { code: "forge" });
       const state = await context.state(machine);
       const cycle = how.cycle ?? state?.cycle ?? 0;
-      const item =
-        cycle > 0 && cycle <= (state?.cycle ?? 0) ? await context.board.rework(pr.projectId, number, cycle) : null;
-      return item?.id ?? null;
+      const isMade = cycle > 0 && cycle <= (state?.cycle ?? 0);
+      const id = reworkItemId({ projectId: pr.projectId, prNumber: number }, cycle);
+      return isMade ? ((await context.board.get(pr.projectId, id))?.id ?? null) : null;
     },
     admit: async (id) => {
       const found = (await views()).find(({ state }) => isUntrusted(state, id));
@@ -86,6 +99,16 @@ export function openPullRequests(place: PullRequestPlace): PullRequests {
       await place.store.signal(pullRequestMachineId(projectId, number), { name: "admit", id });
       return number;
     },
+    follow: async (stop, told) => followPullRequests(await follow(), stop, told),
+    ears: (secret) =>
+      openEars(
+        {
+          followed: views,
+          isTold: (machine) => place.store.hasSignals(machine),
+          tell: async (machine) => void (await place.store.signal(machine, { name: "look" })),
+        },
+        secret,
+      ),
   };
 }
 
@@ -121,7 +144,7 @@ export async function followContext(place: PullRequestPlace): Promise<FollowCont
   return {
     ...(await looking(place)),
     ...{ settings, home, clock: systemClock, redact: redactor(env) },
-    forge: await loadForge(place),
+    forge: await loadForge(place, (text) => process.stderr.write(`ratchet: ${text}\n`)),
     tracker: await trackers[settings.tracker.type](place),
     inbox: {
       send: async (machine, body) => void (await store.signal(machine, body)),

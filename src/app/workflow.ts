@@ -6,21 +6,22 @@ import { systemClock } from "../lib/clock.js";
 import { Refusal, UserError } from "../lib/errors.js";
 import { readOptional } from "../lib/files.js";
 import type { Home } from "../lib/home.js";
+import type { IssueWorkflow } from "../run/context.js";
 import type { Answer, Checkout, Question, WorkflowRun } from "../run/workflow/context.js";
 import type { NamedWorkflow, WorkflowPlace } from "../run/workflow/find.js";
-import type { IssueWorkflow } from "../run/workflow/issue-turn.js";
 import type { LoadedWorkflow, WorkflowSource } from "../run/workflow/load.js";
 import type { StartedWorkflow, WorkflowParts } from "../run/workflow/start.js";
 import type { Store, StoredRun } from "../store/store.js";
 import { version } from "../version.js";
-import type { ModelChoice } from "../workflow/graph.js";
+import type { Graph, ModelChoice } from "../workflow/graph.js";
 import type { WorkflowState } from "../workflow/machine/state.js";
 import { packageRoot } from "./package-root.js";
 
 /** What to run: a workflow anew, or a run of one that goes on, with the file as it is now. */
 export interface WorkflowRequest {
   readonly source: WorkflowSource;
-  readonly name: string;
+  /** Of the source, without errors. */
+  readonly graph: Graph;
   /** null: the file's own. */
   readonly goal: string | null;
   /** Goes on with this run. */
@@ -111,7 +112,8 @@ export async function openIssueWorkflow(
   const agent = stageAgents({ settings, configured: true }, env);
   if (!frame.idle) await checkStages({ agent, repoPath }, source, await graphOf(source, null));
   const log = workflowLogOf(await store(), { runId, projectId });
-  return { source, agent, log, keep: () => writeSource(home, runId, source) };
+  const { implementBy } = await import("../run/workflow/issue-turn.js");
+  return { ...implementBy({ source, agent, log }), keep: () => writeSource(home, runId, source) };
 }
 
 async function sourceNamed(place: Pick<Around, "cwd" | "home">, name: string): Promise<WorkflowSource> {
@@ -146,15 +148,16 @@ async function workflowParts(app: Around, request: WorkflowRequest): Promise<Wor
     settings,
     target: stored?.record.target_branch ?? where.branch ?? "",
   };
-  const { name, source } = request;
+  const { source } = request;
   const goal = request.goal ?? stored?.options.workflow?.goal ?? null;
   return {
     ...(await sharedParts(app, store, { ...frame, configured })),
     ask: request.ask,
     source,
-    goal,
+    graph: goal === null ? request.graph : { ...request.graph, goal },
     checkout: { path: where.root, gitDirs: where.gitDirs },
     start: { target: frame.target, commit: stored?.record.run_start_commit ?? where.head ?? "" },
+    startedAt: stored === null ? now : Date.parse(stored.record.started_at),
     resume: stored !== null,
     stored: async (machine) => {
       const view = await store.machineState(machine);
@@ -164,7 +167,7 @@ async function workflowParts(app: Around, request: WorkflowRequest): Promise<Wor
       if (stored) return;
       const record = newRunRecord(frame, { now, head: where.head ?? "", version });
       const options = { scope: { type: "all" }, resume: false, strict: false, fresh: false, maxIssues: null } as const;
-      const workflow = { name, file: source.file, goal };
+      const workflow = { name: request.graph.name, file: source.file, goal };
       await store.createRun({ record, settings, options: { ...options, workflow } });
     },
     env,

@@ -9,6 +9,7 @@ import { declareLook } from "./declare/look.js";
 import { declareProject } from "./declare/project.js";
 import { declarePullRequests } from "./declare/pull-request.js";
 import { declareRun } from "./declare/run.js";
+import { declareServe } from "./declare/serve.js";
 import { declareWorkflow } from "./declare/workflow.js";
 import type { Output } from "./output.js";
 
@@ -44,12 +45,13 @@ function declare(choose: Choose, out: Output): Command {
   declareProject(program, choose);
   declareWorkflow(program, choose);
   declarePullRequests(program, choose);
+  declareServe(program, choose);
   for (const command of program.commands) command.helpCommand(false);
   return program;
 }
 
 /** Described, but not in this version: saying so is better than "unknown command". */
-const notYet = new Set("serve worker store mcp completion".split(" "));
+const notYet = new Set("worker store mcp completion".split(" "));
 
 function toUsageError(error: CommanderError, args: readonly string[]): UserError {
   const [first = ""] = args;

@@ -114,7 +114,7 @@ test("all errors come at once, in the order of the file", () => {
     "commands: {a: 5}",
     "evidence_check: {required: [b]}",
     "agent: {type: command}",
-    "tracker: {type: github}",
+    'store: {url: "postgres://h/d"}',
   ].join("\n");
   const lines = errors(text).map((line) => line.split(": ").slice(0, 2).join(" "));
   expect(lines).toEqual([
@@ -123,7 +123,7 @@ test("all errors come at once, in the order of the file", () => {
     "ratchet.yaml:3:15 commands.a",
     "ratchet.yaml:4:29 evidence_check.required[0]",
     "ratchet.yaml:5:1 agent.command",
-    "ratchet.yaml:6:17 tracker.type",
+    "ratchet.yaml:6:14 store.url",
   ]);
 });
 

@@ -71,7 +71,10 @@ describe("the environment", () => {
       "environment: warning: RATCHET_AGENT__TYP: not a setting, ignored; did you mean RATCHET_AGENT__TYPE?",
     ],
     [{ RATCHET_ZZZZZZ: "1" }, "environment: warning: RATCHET_ZZZZZZ: not a setting, ignored"],
-    [{ RATCHET_TRACKER__TYPE: "github" }, "environment: RATCHET_TRACKER__TYPE: github is not available yet"],
+    [
+      { RATCHET_STORE__URL: "postgres://h/d" },
+      "environment: RATCHET_STORE__URL: another database is not available yet",
+    ],
   ])("%j is named by its variable", (env, message) => {
     expect(said("", { env })).toEqual([message]);
   });

@@ -15,11 +15,11 @@ export interface ConfigFlags {
 }
 
 const prefix = "RATCHET_";
-/** What Ratchet tells the programs it starts, and where its state is: never settings. */
+/** What Ratchet tells the programs it starts, where its state is, and what `serve` believes: never settings. */
 const protocol = new Set(
   (
     "HOME TURN SLOT ROLE RUN_ID ISSUE_ID PROMPT_KIND ATTEMPT STAGE_ID SESSION_ID RESULT_FILE REVIEWER " +
-    "BASE_SHA HEAD_SHA MODEL EFFORT"
+    "BASE_SHA HEAD_SHA MODEL EFFORT WEBHOOK_SECRET"
   )
     .split(" ")
     .map((name) => prefix + name),

@@ -19,7 +19,7 @@ export interface Settings {
   readonly validation_triggers: TriggerSettings;
   readonly finalize: { readonly mode: "merge" | "pr" | "branch"; readonly into: string | null };
   readonly pull_requests: PullRequestSettings;
-  readonly forge: { readonly type: "github"; readonly repo: string | null; readonly api_url: string | null };
+  readonly forge: { readonly type: "github" | "memory"; readonly repo: string | null; readonly api_url: string | null };
   readonly budgets: { readonly issue: Budget; readonly run: Budget };
   readonly convergence: { readonly same_failure: number; readonly rounds_without_fewer_findings: number };
   readonly store: { readonly url: string | null };

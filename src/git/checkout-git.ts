@@ -1,6 +1,7 @@
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { copyFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
+import { pathHash } from "../lib/path-hash.js";
 import { type GitOptions, type GitOutput, git } from "./git.js";
 import type { Mirror } from "./mirror-refs.js";
 
@@ -35,7 +36,7 @@ export async function adoptIndex(checkout: Checkout): Promise<void> {
  * killed; whoever takes the place over ends it first (reapLeftovers), so that two never write there at once.
  */
 export function cookieOf(gitDir: string): string {
-  return createHash("sha256").update(gitDir).digest("hex").slice(0, 32);
+  return pathHash(gitDir).slice(0, 32);
 }
 
 /** A git command in the checkout, whatever its `.git`, config or environment say. `own`: on Ratchet's index. */

@@ -1,10 +1,10 @@
-import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { ExternalError } from "../lib/errors.js";
 import { exists, readJson } from "../lib/files.js";
 import { safeName } from "../lib/home.js";
+import { pathHash } from "../lib/path-hash.js";
 import { reapLeftovers } from "../lib/process/stop.js";
 import { makeGitDir, repairFiles, setMark } from "./checkout-files.js";
 import { adoptIndex, type Checkout, cookieOf, gitIn, ownIndex } from "./checkout-git.js";
@@ -63,7 +63,7 @@ export async function openCheckout(mirror: Mirror, options: CheckoutOptions): Pr
 
 /** The git folder of the worktree at this path. */
 export function gitDirFor(mirror: Mirror, path: string): string {
-  const mark = createHash("sha256").update(path).digest("hex").slice(0, 8);
+  const mark = pathHash(path).slice(0, 8);
   return join(mirror.path, "checkouts", `${safeName(basename(path))}-${mark}`);
 }
 

@@ -3,23 +3,26 @@ import { codeOf } from "../lib/errors.js";
 
 /**
  * Proof that nothing in a small worktree has changed since git found it clean, without asking git again: every file and
- * folder still has the inode, mode, size and times that it had before git looked. The change time cannot be set by any
- * program. It has a coarse clock, so whatever changed within the moment before a look proves nothing. Whoever asks in vain
- * asks git.
+ * folder still has the inode, mode, size and times that it had before and after git looked. The change time cannot be set
+ * by any program; its clock may be a coarse one, so files that changed just before git looked prove nothing. Whoever asks
+ * in vain asks git.
  */
 const entriesAtMost = 300;
-const coarseMs = 50;
+/** Longer than the coarsest clock of a file system's times stands still. */
+const coarseMs = 20;
 
-interface CleanProof {
-  readonly head: string;
+/** What a folder looks like. */
+interface Look {
   readonly state: string;
+  /** When anything in it changed last. */
+  readonly newestMs: number;
 }
 
-const proofs = new Map<string, CleanProof>();
+const proofs = new Map<string, { readonly head: string; readonly state: string }>();
 const proofsKept = 100;
 
-/** What the folder looks like now; null: it is too large, cannot be read, or something in it changed just now. */
-export function lookAtFiles(folder: string): string | null {
+/** null: it is too large or cannot be read. */
+export function lookAtFiles(folder: string): Look | null {
   try {
     return walk(Buffer.from(folder).toString("latin1"));
   } catch (error) {
@@ -29,26 +32,29 @@ export function lookAtFiles(folder: string): string | null {
 }
 
 /** Paths are bytes, one a character. */
-function walk(root: string): string | null {
-  const youngest = BigInt(Date.now() - coarseMs) * 1_000_000n;
+function walk(root: string): Look | null {
   const seen: string[] = [];
   const paths = [root];
+  let newestMs = 0;
   for (let path = paths.pop(); path !== undefined; path = paths.pop()) {
+    if (seen.length >= entriesAtMost) return null;
     const found = lstatSync(Buffer.from(path, "latin1"), { bigint: true });
-    if (found.ctimeNs > youngest || seen.length >= entriesAtMost) return null;
     const { ino, mode, size, mtimeNs, ctimeNs } = found;
     seen.push(`${path} ${ino} ${mode} ${size} ${mtimeNs} ${ctimeNs}`);
+    newestMs = Math.max(newestMs, Number(found.ctimeMs));
     if (!found.isDirectory()) continue;
     for (const name of readdirSync(Buffer.from(path, "latin1"), "latin1")) paths.push(`${path}/${name}`);
   }
-  return seen.join("\n");
+  return { state: seen.join("\n"), newestMs };
 }
 
-/** Git found the files at `head` and nothing else, and `state` is what they looked like before. */
-export function rememberClean(folder: string, head: string, state: string | null): void {
+/** Git has just found the files at `head` and nothing else; `before` is from before it looked. */
+export function rememberClean(folder: string, head: string, before: Look | null): void {
   proofs.delete(folder);
-  if (state === null) return;
-  proofs.set(folder, { head, state });
+  const now = Date.now();
+  const after = before === null ? null : lookAtFiles(folder);
+  if (after === null || after.state !== before?.state || after.newestMs > now - coarseMs) return;
+  proofs.set(folder, { head, state: after.state });
   for (const oldest of proofs.keys()) {
     if (proofs.size <= proofsKept) return;
     proofs.delete(oldest);
@@ -58,5 +64,5 @@ export function rememberClean(folder: string, head: string, state: string | null
 /** False: git has to be asked. */
 export function isProvenClean(folder: string, head: string): boolean {
   const proof = proofs.get(folder);
-  return proof?.head === head && lookAtFiles(folder) === proof.state;
+  return proof?.head === head && lookAtFiles(folder)?.state === proof.state;
 }

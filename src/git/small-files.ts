@@ -38,7 +38,17 @@ export async function writeIfChanged(path: string, text: string): Promise<void> 
   putText(path, text);
 }
 
-/** Whatever is there, a link that leads nowhere too. */
+/** Whatever is there, a link that leads nowhere too. Asked for first: it hardly ever is. */
 export function removeIfThere(path: string): void {
-  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) rmSync(path, { recursive: true, force: true });
+  if (isThere(path)) rmSync(path, { recursive: true, force: true });
+}
+
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    // Below something that is no folder.
+    if (codeOf(error) === "ENOTDIR") return false;
+    throw error;
+  }
 }

@@ -24,7 +24,13 @@ export async function exists(path: string): Promise<boolean> {
 
 /** For a file that is often not there: an exception costs many times the question. */
 export function isMissing(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false }) === undefined;
+  try {
+    return statSync(path, { throwIfNoEntry: false }) === undefined;
+  } catch (error) {
+    // Below something that is no folder.
+    if (codeOf(error) === "ENOTDIR") return true;
+    throw error;
+  }
 }
 
 /** The parsed file, or null when it is not there or not JSON. */

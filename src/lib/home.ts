@@ -9,6 +9,8 @@ export interface Home {
   /** Touched after each commit; watched by whoever waits for one. */
   readonly wake: string;
   readonly log: string;
+  /** What whoever asks `ratchet serve` must show. */
+  readonly serveToken: string;
   mirror(projectId: string): string;
   worktree(projectId: string, name: string): string;
   run(runId: string): string;
@@ -25,6 +27,7 @@ export function ratchetHome(env: NodeJS.ProcessEnv): Home {
     database: join(root, "ratchet.db"),
     wake: join(root, "wake"),
     log: join(root, "ratchet.log"),
+    serveToken: join(root, "serve-token"),
     mirror: (projectId) => join(root, "repos", `${safeName(projectId)}.git`),
     worktree: (projectId, name) => join(root, "worktrees", safeName(projectId), name),
     run: (runId) => join(root, "runs", runId),

@@ -14,8 +14,8 @@ export interface ReworkData {
   readonly summary: string;
   readonly comments: readonly PayloadComment[];
   readonly maxComments: number;
-  /** The branch conflicts with this one; null: it does not. */
-  readonly conflictsWith: string | null;
+  /** What the branch conflicts with, and its newest commit where that is known; null: it does not. */
+  readonly conflictsWith: { readonly branch: string; readonly commit: string | null } | null;
   readonly commands: readonly NamedCommand[];
   readonly guides: readonly string[];
 }
@@ -50,8 +50,9 @@ function commentsSection(text: string): string {
   return `## File-Level Comments\n\n${note}\n\n${text}`;
 }
 
-function conflictSection(base: string): string {
-  return `## Conflict\n\nThe branch conflicts with ${base}. Merge origin's ${base} into it (git merge), resolve the conflicts so that both sides keep their meaning, and commit.`;
+function conflictSection({ branch, commit }: { readonly branch: string; readonly commit: string | null }): string {
+  const what = commit === null ? `origin's ${branch}` : `${commit}, the newest commit of ${branch},`;
+  return `## Conflict\n\nThe branch conflicts with ${branch}. Merge ${what} into it (git merge), resolve the conflicts so that both sides keep their meaning, and commit.`;
 }
 
 /** Place by place, in the order of the files; threads whole, replies under what they answer. */

@@ -4,10 +4,6 @@ import { renderTemplate } from "./template.js";
 import type { Templates } from "./templates.js";
 
 export interface StageData {
-  readonly stageId: string;
-  readonly workflow: string;
-  readonly attempt: number;
-  readonly maxAttempts: number;
   /** The stage's own prompt, expanded. */
   readonly prompt: string;
   /** See stageContext; empty: none. */
@@ -23,10 +19,6 @@ export interface StageData {
 
 export function stagePrompt(data: StageData, templates: Pick<Templates, "stage">): string {
   return renderTemplate(templates.stage, {
-    stage_id: data.stageId,
-    workflow: data.workflow,
-    attempt: String(data.attempt),
-    max_attempts: String(data.maxAttempts),
     prompt: data.prompt,
     context: data.context,
     findings: data.findings,

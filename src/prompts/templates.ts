@@ -47,7 +47,7 @@ export const templateNames = {
     "project_text",
   ],
   continue: ["issue_id", "reason"],
-  stage: ["stage_id", "workflow", "attempt", "max_attempts", "prompt", "context", "findings", "answer", "project_text"],
+  stage: ["prompt", "context", "findings", "answer", "project_text"],
 } as const satisfies Record<PromptKind, readonly string[]>;
 
 export type Templates = Readonly<Record<PromptKind, string>>;

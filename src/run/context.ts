@@ -1,7 +1,7 @@
 import type { Spent } from "../core/budget.js";
 import type { Ledger } from "../core/finding.js";
-import type { IssueEffect, PromptKind } from "../core/issue/effects.js";
-import type { IssueEvent, Snapshot, Usage } from "../core/issue/events.js";
+import type { IssueEffect, PromptKind, TurnEffect } from "../core/issue/effects.js";
+import type { IssueEvent, Snapshot, TurnEnded, Usage } from "../core/issue/events.js";
 import type { PullRequestItem } from "../core/issue/policy.js";
 import type { IssueLife, IssueState } from "../core/issue/state.js";
 import type { Agent, Reviewer } from "../core/ports/agent.js";
@@ -22,7 +22,6 @@ import { type Home, safeName } from "../lib/home.js";
 import type { LandingLease } from "./landing-lease.js";
 import type { Meter } from "./meter.js";
 import type { Slots } from "./slots.js";
-import type { IssueWorkflow } from "./workflow/issue-turn.js";
 
 /** What the performers of one run share. Made once when the run starts (or is taken up again), never changed. */
 export interface RunContext {
@@ -61,6 +60,11 @@ export interface RunContext {
   readonly slots: Slots;
   readonly landing: LandingLease;
   readonly meter: Meter;
+}
+
+/** Does an implementer's turn by a workflow. */
+export interface IssueWorkflow {
+  implement(life: LifeContext, effect: TurnEffect, signal: AbortSignal): Promise<TurnEnded>;
 }
 
 /** The durable logs of a run and of its lives. */

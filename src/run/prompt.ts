@@ -6,6 +6,7 @@ import { openFindings, settledFindings } from "../core/ledger/ledger.js";
 import { renderFindings } from "../core/ledger/render.js";
 import type { Agent } from "../core/ports/agent.js";
 import type { SessionEndResult } from "../core/report.js";
+import { compareWithOrigin } from "../git/base-conflict.js";
 import { diff } from "../git/diff.js";
 import { ExternalError } from "../lib/errors.js";
 import { exists, writeDurably } from "../lib/files.js";
@@ -90,10 +91,20 @@ async function reworkData(life: LifeContext) {
     summary: run.redact(isRework ? payload.review_feedback : ""),
     comments: isRework ? payload.inline_comments.map((one) => ({ ...one, body: run.redact(one.body) })) : [],
     maxComments: run.settings.pull_requests.max_inline_comments,
-    conflictsWith: isRework ? null : payload.base_branch,
+    conflictsWith: await conflictOf(life, payload),
     commands: commandsOf(life),
     guides: await guidesIn(life),
   };
+}
+
+/** Looked at now: the base may have moved since the item was made. One that is about nothing else says so in any case. */
+async function conflictOf(
+  { run, state }: LifeContext,
+  { source, base_branch: branch }: { readonly source: "rework" | "merge_fix"; readonly base_branch: string },
+) {
+  const { work, baseSha } = state();
+  const seen = await compareWithOrigin(run.mirror, { base: branch, head: work?.head ?? baseSha });
+  return source === "merge_fix" || seen?.conflicts ? { branch, commit: seen?.tip ?? null } : null;
 }
 
 async function reviewData(life: LifeContext, effect: TurnEffect, folder: string) {

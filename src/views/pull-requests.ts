@@ -1,4 +1,4 @@
-import type { PrState } from "../core/pull-request/state.js";
+import type { PrIdentity, PrState } from "../core/pull-request/state.js";
 
 /** Where a pull request stands, in one word. null: it has not been looked at yet. */
 export function phaseOf(state: PrState | null): string {
@@ -20,4 +20,21 @@ export function untrustedOf(state: PrState | null): { readonly id: string; reado
   return Object.entries(state?.deliveries ?? {}).flatMap(([id, { status, login }]) =>
     status === "untrusted" ? [{ id, login: login ?? "unknown" }] : [],
   );
+}
+
+/** As `pr list --json` prints it and the server answers. */
+export function toPullRequestJson({ pr, state }: { readonly pr: PrIdentity; readonly state: PrState | null }) {
+  return {
+    number: pr.number,
+    url: pr.url,
+    repo: pr.repo,
+    branch: pr.branch,
+    base_branch: pr.baseBranch,
+    issue_id: pr.issueId,
+    phase: phaseOf(state),
+    cycle: state?.cycle ?? 0,
+    head: state?.head ?? null,
+    open: openPartsOf(state),
+    escalated: state?.escalated ?? false,
+  };
 }

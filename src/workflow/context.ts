@@ -35,7 +35,7 @@ export interface ReviewFinding {
   readonly machinery: boolean;
 }
 
-export const findingsKey = "review.findings";
+const findingsKey = "review.findings";
 const full = "._full_response";
 
 export function contextOf(life: WorkflowLife, graph: Graph, tokenId = "main"): ContextView {
@@ -77,7 +77,7 @@ export function reviewFindings({ state, ledger }: WorkflowLife): ReviewFinding[]
   }));
 }
 
-export function stageFindings({ ledger }: WorkflowLife): Finding[] {
+function stageFindings({ ledger }: WorkflowLife): Finding[] {
   const open = ledger.findings.filter(({ status, order }) => status === "open" && order !== undefined);
   return open.sort((a, b) => compareOrder(a.order ?? [], b.order ?? []));
 }

@@ -93,7 +93,7 @@ describe("bin/conformance", () => {
     expect(bad).toMatchObject({
       code: 1,
       json: {
-        diagnostics: [{ severity: "error", message: expect.stringContaining("unreachable"), line: 1, column: 46 }],
+        diagnostics: [{ severity: "error", message: expect.stringContaining("unreachable"), line: 1, column: 42 }],
       },
     });
     expect(missing).toMatchObject({ code: 1, json: { diagnostics: [{ severity: "error" }] } });

@@ -21,6 +21,24 @@ const odd = `a 'quote' "two" $HOME \`x\` \\ ! * ünïcödé 🦀\nnext line`;
 const run = (program: string, args: readonly string[], more: object = {}) =>
   shells.start({ program, args, cwd: folder, env: {}, ...more }).done;
 
+describe("a bounded number of small shells", () => {
+  test("runs no more programs at once, the others in their order, and one that is stopped while it waits never", async () => {
+    const two = new SmallShells({ PATH: process.env.PATH }, 2);
+    const begin = (name: string, script: string) =>
+      two.start({ program: "sh", args: ["-c", `${script}; echo ${name} >>order`], cwd: folder, env: {} });
+    const gate = (name: string) => `until [ -e ${name} ]; do sleep 0.01; done`;
+    const running = [begin("one", gate("go-one")), begin("two", gate("go-two"))];
+    const [third, stopped, fourth] = [begin("three", ":"), begin("stopped", ":"), begin("four", ":")];
+    stopped.stop();
+    expect(await stopped.done).toMatchObject({ code: 255 });
+    sh(folder, "test ! -e order && touch go-one");
+    await Promise.all([third.done, fourth.done]);
+    sh(folder, "touch go-two");
+    await Promise.all(running.map(({ done }) => done));
+    expect(readFileSync(join(folder, "order"), "utf8")).toBe("one\nthree\nfour\ntwo\n");
+  });
+});
+
 describe("a program that a small shell starts", () => {
   test("gets arguments, variables and its folder byte for byte, and nothing else", async () => {
     const env = { GIVEN: odd, OTHER: "" };

@@ -8,19 +8,24 @@ interface Given {
   readonly gate: string;
   readonly option: string;
   readonly feedback?: string;
-  readonly json?: boolean;
 }
 type Asked = Awaited<ReturnType<Context["app"]["questions"]>>[number];
 
 /** The answer is recorded, whoever drives the workflow; nobody does: it is there when somebody goes on with it. */
-export async function answerGate({ app, out }: Context, given: Given): Promise<number> {
+export async function answerGate({ app, out }: Context, given: Given & { readonly json?: boolean }): Promise<number> {
+  const recorded = await recordAnswer({ app }, given);
+  if (given.json) out.json(recorded);
+  else out.line(`${recorded.stage} of run ${recorded.run_id}: ${recorded.option}`);
+  return 0;
+}
+
+/** Refused where nobody asks, or not for that. */
+export async function recordAnswer({ app }: Pick<Context, "app">, given: Given) {
   const { runId, question } = await findGate({ app }, given.gate);
   checkAnswer(question, given);
   const { option, feedback = null } = given;
   await app.answer(question, { option, feedback, by: userInfo().username });
-  if (given.json) out.json({ run_id: runId, stage: question.stage, option, feedback });
-  else out.line(`${question.stage} of run ${runId}: ${option}`);
-  return 0;
+  return { run_id: runId, stage: question.stage, option, feedback };
 }
 
 /** A gate that has only just been reached is told a moment later: a short while is waited for it. */

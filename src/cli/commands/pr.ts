@@ -1,7 +1,7 @@
 import type { PullRequests, PullRequestView } from "../../app.js";
 import { UserError } from "../../lib/errors.js";
 import { renderColumns } from "../../views/columns.js";
-import { openPartsOf, phaseOf, untrustedOf } from "../../views/pull-requests.js";
+import { openPartsOf, phaseOf, toPullRequestJson, untrustedOf } from "../../views/pull-requests.js";
 import type { Context } from "../context.js";
 import { roomOf } from "../room.js";
 
@@ -31,7 +31,7 @@ export async function listPullRequests(
   if (untrusted) return listUntrusted(context, views, json ?? false);
   const { out } = context;
   if (json) {
-    out.json(views.map(toJson));
+    out.json(views.map(toPullRequestJson));
     return 0;
   }
   if (views.length === 0) out.line("No pull requests are followed.");
@@ -47,22 +47,6 @@ export async function listPullRequests(
     for (const line of renderColumns(columns, rows, await roomOf(out))) out.line(line);
   }
   return 0;
-}
-
-function toJson({ pr, state }: PullRequestView) {
-  return {
-    number: pr.number,
-    url: pr.url,
-    repo: pr.repo,
-    branch: pr.branch,
-    base_branch: pr.baseBranch,
-    issue_id: pr.issueId,
-    phase: phaseOf(state),
-    cycle: state?.cycle ?? 0,
-    head: state?.head ?? null,
-    open: openPartsOf(state),
-    escalated: state?.escalated ?? false,
-  };
 }
 
 function listUntrusted({ out }: Context, views: readonly PullRequestView[], json: boolean): number {

@@ -25,7 +25,7 @@ export async function showStatus(context: Context, options: StatusOptions): Prom
 }
 
 /** Reads what is unfinished and nothing else: its cost does not grow with history. */
-async function readStatus(context: Context, { all }: StatusOptions): Promise<Told> {
+export async function readStatus(context: Context, { all = false }: StatusOptions): Promise<Told> {
   const { app } = context;
   const store = await app.store("reader");
   const project = all ? null : await knownProject(context, store);

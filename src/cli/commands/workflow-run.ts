@@ -1,7 +1,6 @@
 import type { Answer, App, LoadedWorkflow, Question } from "../../app.js";
 import { UserError } from "../../lib/errors.js";
 import type { Context } from "../context.js";
-import type { WorkflowRunFlags } from "../declare/workflow.js";
 import { followToEnd, readEvents } from "../run/drive.js";
 import { openRunLog } from "../run/run-log.js";
 import { diagnosticLine, findWorkflow, hasErrors } from "./workflow-load.js";
@@ -9,12 +8,22 @@ import { stagePresenter } from "./workflow-presenter.js";
 
 type Started = Awaited<ReturnType<App["openWorkflow"]>>;
 
+/** As commander hands them over. */
+export interface WorkflowRunFlags {
+  readonly json?: boolean;
+  readonly goal?: string;
+  /** true: the last run of that file. */
+  readonly resume?: string | true;
+  readonly approveAll?: boolean;
+  readonly dryRun?: boolean;
+}
+
 /** `ratchet workflow run`: 0 success, 1 fail, 2 invalid, 130 cancelled. */
 export async function runWorkflow(context: Context, what: string, flags: WorkflowRunFlags): Promise<number> {
   const file = await findWorkflow(context, what, "usage");
   const loaded = await (await context.app.workflows()).load(file);
-  checkWorkflow(context, loaded);
-  if (flags.dryRun) return await printPlan(context, loaded);
+  const graph = checkedGraph(context, loaded);
+  if (flags.dryRun) return await printPlan(context, loaded, graph);
   const runId = await runToResume(context, loaded, flags);
   const store = await context.app.store();
   if (runId !== null && (await store.run(runId)).status === "succeeded") {
@@ -25,7 +34,7 @@ export async function runWorkflow(context: Context, what: string, flags: Workflo
   const presenter = stagePresenter(context.out, flags.json === true);
   const started = await context.app.openWorkflow({
     source: loaded.source,
-    name: loaded.graph?.name ?? what,
+    graph,
     goal: flags.goal ?? null,
     runId,
     ask: askerFor(context, flags),
@@ -42,14 +51,16 @@ export async function runWorkflow(context: Context, what: string, flags: Workflo
   }
 }
 
+type Graph = NonNullable<LoadedWorkflow["graph"]>;
+
 /** Everything that is wrong, before anything starts. */
-function checkWorkflow(context: Context, loaded: LoadedWorkflow): void {
+function checkedGraph(context: Context, loaded: LoadedWorkflow): Graph {
   const lines = loaded.diagnostics.map((one) => diagnosticLine(context, loaded.file, one));
-  if (!hasErrors(loaded)) {
-    for (const line of lines) context.out.note(line);
-    return;
+  if (loaded.graph === null || hasErrors(loaded)) {
+    throw new UserError(`${loaded.file} cannot be run\n${lines.join("\n")}`, { code: "workflow-invalid" });
   }
-  throw new UserError(`${loaded.file} cannot be run\n${lines.join("\n")}`, { code: "workflow-invalid" });
+  for (const line of lines) context.out.note(line);
+  return loaded.graph;
 }
 
 async function runToResume(
@@ -65,8 +76,7 @@ async function runToResume(
 }
 
 /** As far as there is only one way; the programs of its stages are looked for. */
-async function printPlan({ app, out }: Context, { graph, source }: LoadedWorkflow): Promise<number> {
-  if (graph === null) return 2;
+async function printPlan({ app, out }: Context, { source }: LoadedWorkflow, graph: Graph): Promise<number> {
   const stages = new Map(graph.stages.map((stage) => [stage.id, stage]));
   const seen = new Set<string>();
   for (let id: string | undefined = graph.start.name; id !== undefined && !seen.has(id); ) {

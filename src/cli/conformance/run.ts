@@ -43,10 +43,12 @@ function settings(agent: string) {
 
 async function runIn(app: App, file: string): Promise<Done> {
   const loaded = await (await app.workflows()).load(file);
-  if (hasErrors(loaded)) return { json: { status: "fail", ...diagnosticsJson(loaded.diagnostics) }, exitCode: 1 };
+  const { graph } = loaded;
+  if (graph === null || hasErrors(loaded))
+    return { json: { status: "fail", ...diagnosticsJson(loaded.diagnostics) }, exitCode: 1 };
   const started = await app.openWorkflow({
     source: loaded.source,
-    name: loaded.graph?.name ?? file,
+    graph,
     goal: null,
     runId: null,
     ask: async ({ options: [first] }) =>

@@ -1,18 +1,11 @@
 import type { Command } from "commander";
+import type { WorkflowRunFlags } from "../commands/workflow-run.js";
 import type { ShowFormat } from "../commands/workflow-show.js";
 import type { Choose } from "../context.js";
 import { withExample } from "./example.js";
 
 interface Json {
   readonly json?: boolean;
-}
-
-export interface WorkflowRunFlags extends Json {
-  readonly goal?: string;
-  /** true: the last run of that file. */
-  readonly resume?: string | true;
-  readonly approveAll?: boolean;
-  readonly dryRun?: boolean;
 }
 
 export function declareWorkflow(program: Command, choose: Choose): void {

@@ -41,7 +41,11 @@ export const deliveryKeys = {
     .describe("The pull-request loop of `finalize.mode: pr`."),
   forge: z
     .strictObject({
-      type: oneOf(["github"]).default("github").describe("The kind of forge."),
+      type: oneOf(["github", "memory"])
+        .default("github")
+        .describe(
+          "memory: pull requests in a file of the state home, for trying it out with an `origin` on this machine.",
+        ),
       repo: textLike(/^[\w.-]+\/[\w.-]+$/, "owner/name")
         .nullable()
         .default(null)

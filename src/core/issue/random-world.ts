@@ -18,6 +18,7 @@ export class RandomWorld extends World {
   private readonly choices: number[];
   private readonly trouble: number;
   private made = 10;
+  private readonly counts = new Map<number, number>();
   /** As it was before anything happened. */
   readonly first: string;
 
@@ -135,12 +136,19 @@ export class RandomWorld extends World {
     const dirtyCount = this.chance(10) ? 2 : 0;
     const dirty = dirtyCount > 0 ? { dirtyCount, dirty: ["x", "y"], filesTree: `f${n}-${this.choose() % 3}` } : {};
     return snapshot(n, {
-      commits: this.likely(6) ? 0 : 1 + (n % 5),
+      commits: this.commitsAt(n),
       docsOnly: this.likely(40),
       containsBase: !this.likely(8),
       namedCommitInTarget: this.likely(60),
       ...dirty,
     });
+  }
+
+  /** Whoever comes back to a commit finds as many behind it as before. */
+  private commitsAt(n: number): number {
+    const count = this.counts.get(n) ?? (this.likely(6) ? 0 : 1 + (n % 5));
+    this.counts.set(n, count);
+    return count;
   }
 
   private worked({ key, session }: TurnEffect): IssueEvent {

@@ -66,6 +66,17 @@ export function resolveFindings(
   return change(ledger, close, (finding) => (done.ids.includes(finding.id) ? closeFinding(finding, close) : finding));
 }
 
+/** These findings are about nothing any more: whoever raised them took them back, or they went by themselves. */
+export function supersedeFindings(
+  ledger: Ledger,
+  gone: { readonly ids: readonly string[]; readonly reason: string; readonly at: number },
+): LedgerChange {
+  const close: Close = { status: "superseded", reason: gone.reason, at: gone.at, commit: null };
+  return change(ledger, close, (finding) =>
+    finding.status === "open" && gone.ids.includes(finding.id) ? closeFinding(finding, close) : finding,
+  );
+}
+
 export function waive(
   ledger: Ledger,
   waiver: { readonly ids: readonly string[]; readonly reason: string; readonly at: number },

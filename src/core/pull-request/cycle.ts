@@ -1,6 +1,7 @@
 import { reworkItemId } from "../board/item-ids.js";
 import { resolveFindings } from "../ledger/ledger.js";
 import type { Looked, SeenItem } from "./events.js";
+import { checkId, conflictId, ownId } from "./intake.js";
 import type { Delivery } from "./state.js";
 import type { PrStep } from "./step.js";
 
@@ -13,7 +14,7 @@ export function startCycle(step: PrStep, looked: Looked) {
     return step.set({ wanted: null });
   }
   if (state.working !== null || state.escalated) return;
-  if (wanted === null && !waitingOf(step).some(([, one]) => one.cause)) return;
+  if (wanted === null && !readyParts(step, looked).some(([, one]) => one.cause)) return;
   const cycle = wanted?.cycle ?? state.cycle + 1;
   tellLimit(step, looked);
   if (cycle - state.forgiven > looked.limit.max) {
@@ -22,13 +23,20 @@ export function startCycle(step: PrStep, looked: Looked) {
   makeCycle(step, looked, cycle);
 }
 
-function waitingOf({ state }: PrStep): [string, Delivery][] {
-  return Object.entries(state.deliveries).filter(([, { status }]) => status === "waiting");
+/** What waits and whose words this look has: what could not be fetched stays for the next cycle. */
+function readyParts({ state }: PrStep, looked: Looked): [string, Delivery][] {
+  const there = new Set([
+    ...looked.remarks.map(({ id }) => id),
+    ...looked.checks.map(checkId),
+    ...looked.items.flatMap(({ id, verdict }) => verdict?.findings.map((_, index) => ownId(id, index)) ?? []),
+    conflictId(looked.pullRequest.head),
+  ]);
+  return Object.entries(state.deliveries).filter(([id, { status }]) => status === "waiting" && there.has(id));
 }
 
 function makeCycle(step: PrStep, looked: Looked, cycle: number): void {
   const { wanted } = step.state;
-  const parts = waitingOf(step);
+  const parts = readyParts(step, looked);
   for (const [id, one] of parts) step.deliver(id, { ...one, status: "delivered", cycle });
   const onlyConflict = parts.length > 0 && parts.every(([id]) => id.startsWith("conflict@"));
   const source = onlyConflict && !wanted?.feedback ? "merge_fix" : "rework";
@@ -42,12 +50,18 @@ function makeCycle(step: PrStep, looked: Looked, cycle: number): void {
     parts: parts.map(([id]) => id),
     look: looked.path,
     feedback: wanted?.feedback ?? null,
-    predecessor: openReview(looked.items)?.id ?? null,
+    predecessor: (openReview(looked.items) ?? looked.items.findLast(isStuck))?.id ?? null,
   });
 }
 
 function openReview(items: readonly SeenItem[]): SeenItem | undefined {
   return items.findLast(({ source, status }) => source === "code_review" && status !== "completed");
+}
+
+/** A rework that goes on only when a person says so. */
+function isStuck({ source, status }: SeenItem): boolean {
+  if (source !== "rework" && source !== "merge_fix") return false;
+  return status === "waiting_for_response" || status === "quarantined";
 }
 
 function tellLimit(step: PrStep, { limit }: Looked): void {
@@ -68,21 +82,37 @@ export function escalate(step: PrStep, reason: string, maxCycles: number): void 
 
 /** What became of the rework that is under way. */
 export function followRework(step: PrStep, looked: Looked): void {
-  const { working } = step.state;
+  const { working, escalated } = step.state;
   const item = looked.items.find(({ id }) => id === working?.item);
   if (!working || !item) return;
-  if (item.status === "waiting_for_response") {
-    step.set({ working: null });
-    if (!looked.escalated) {
-      const why = item.reason ?? "it ended without a result";
-      escalate(step, `Rework cycle ${working.cycle} needs a person: ${why}`, looked.limit.max);
-    }
-    return;
+  if (isStuck(item) && !escalated) {
+    const why = item.reason ?? "it ended without a result";
+    return looked.escalated
+      ? step.set({ escalated: true })
+      : escalate(step, `Rework cycle ${working.cycle} needs a person: ${why}`, looked.limit.max);
   }
   if (item.status !== "completed") return;
   step.set({ working: null });
   // Completed by hand: whoever did it has said that it is done, at the head that is there.
   answer(step, working.cycle, item.commit ?? looked.pullRequest.head);
+}
+
+/**
+ * A person has dealt with it (`retry`): the cycles so far count no more, and what a rework that came to nothing was to
+ * answer goes along with the next.
+ */
+export function noticeDecision(step: PrStep, { escalated, items }: Looked): void {
+  const { state } = step;
+  const told = !state.owed.some(({ kind }) => kind === "escalate");
+  if (!state.escalated || escalated || !told) return;
+  step.set({ escalated: false, forgiven: state.cycle });
+  const { working } = state;
+  const item = items.find(({ id }) => id === working?.item);
+  if (!working || !item || !isStuck(item)) return;
+  step.set({ working: null });
+  for (const [id, { cycle, ...one }] of Object.entries(state.deliveries)) {
+    if (cycle === working.cycle && one.status === "delivered") step.deliver(id, { ...one, status: "waiting" });
+  }
 }
 
 /** Our reviewer has given up on a review: a person is asked, once. */

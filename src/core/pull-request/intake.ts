@@ -1,5 +1,5 @@
 import type { FindingSource, Remark, Text } from "../finding.js";
-import { add } from "../ledger/ledger.js";
+import { add, supersedeFindings } from "../ledger/ledger.js";
 import type { Looked, SeenCheck, SeenItem, SeenRemark } from "./events.js";
 import type { Delivery } from "./state.js";
 import type { PrStep } from "./step.js";
@@ -11,23 +11,22 @@ import { isBot, isTrusted } from "./trust.js";
  */
 export function takeIn(step: PrStep, looked: Looked): void {
   for (const remark of looked.remarks) takeRemark(step, remark);
-  takeChecks(step, looked);
+  forgetGone(step, looked);
+  // What could not be asked says nothing, neither good nor bad.
+  if (!looked.failed.some(({ part }) => part === "checks")) takeChecks(step, looked);
   takeConflict(step, looked);
   for (const item of looked.items) takeVerdict(step, item);
 }
 
 function takeRemark(step: PrStep, remark: SeenRemark) {
   const known = step.state.deliveries[remark.id];
-  // A request for changes that its author took back before anybody acted on it.
-  if (known?.status === "waiting" && remark.verdict === "dismissed") {
-    return step.deliver(remark.id, { status: "void" });
-  }
-  if (known || remark.own) return;
+  if (known) return takeAgain(step, remark, known);
+  if (remark.own) return;
   const { login, digest } = remark;
   if (!isTrusted(step.policy.settings.trusted, remark)) {
     if (!hasWords(remark)) return step.deliver(remark.id, { status: "void" });
     step.log("info", `a remark of ${login ?? "unknown"}, who is not trusted, waits for a person (${remark.id})`);
-    return step.deliver(remark.id, { status: "untrusted", login: login ?? "unknown", ...threadOf(remark) });
+    return step.deliver(remark.id, { status: "untrusted", login: login ?? "unknown", digest, ...threadOf(remark) });
   }
   if (isRepeated(step, remark)) return step.deliver(remark.id, { status: "repeated" });
   if (!asksForSomething(remark)) return step.deliver(remark.id, { status: "void" });
@@ -38,6 +37,40 @@ function takeRemark(step: PrStep, remark: SeenRemark) {
     remark: toRemark(remark),
     delivery: { ...threadOf(remark), digest, ...(cause ? { cause } : {}) },
   });
+}
+
+/** What an agent has stays as it got it; until then the newest words count, and a request may be taken back. */
+function takeAgain(step: PrStep, { id, verdict, digest }: SeenRemark, known: Delivery) {
+  const isEdited = known.digest !== undefined && known.digest !== digest;
+  if (known.status === "untrusted" && isEdited) return step.deliver(id, { ...known, digest });
+  if (known.status !== "waiting") return;
+  if (verdict === "dismissed") return drop(step, id, "it was dismissed");
+  if (!isEdited) return;
+  if (!known.admitted) return step.deliver(id, { ...known, digest });
+  // Other words than those that a person let through.
+  const { login = "unknown", thread } = known;
+  drop(step, id, "it was changed after it was let through");
+  step.log("warn", `${id} was changed by ${login} after it was let through, and waits for a person again`);
+  step.deliver(id, { status: "untrusted", login, digest, ...(thread === undefined ? {} : { thread }) });
+}
+
+const partOf = { inline: "inline", review: "reviews", comment: "comments" } as const;
+
+/** Deleted before anybody acted on it. */
+function forgetGone(step: PrStep, { remarks, failed }: Looked): void {
+  const there = new Set(remarks.map(({ id }) => id));
+  const asked = Object.entries(partOf).filter(([, part]) => !failed.some((one) => one.part === part));
+  for (const [id, { status }] of Object.entries(step.state.deliveries)) {
+    if (there.has(id) || (status !== "waiting" && status !== "untrusted")) continue;
+    if (asked.some(([kind]) => id.startsWith(`${kind}:`))) drop(step, id, "it was deleted");
+  }
+}
+
+/** Nothing is to be done about it any more. */
+function drop(step: PrStep, id: string, reason: string): void {
+  const finding = step.state.deliveries[id]?.finding;
+  if (finding !== undefined) step.apply(supersedeFindings(step.life.ledger, { ids: [finding], reason, at: step.at }));
+  step.deliver(id, { status: "void" });
 }
 
 /** An approval and an empty review are no feedback; a request for changes is, even without a word. */
@@ -62,16 +95,22 @@ function threadOf({ thread }: SeenRemark): Pick<Delivery, "thread"> {
 
 /** A person lets a remark through that its author may not make. */
 export function admit(step: PrStep, id: string) {
-  const name = Object.keys(step.state.deliveries).find((one) => one === id || one.endsWith(`:${id}`));
-  const known = name === undefined ? undefined : step.state.deliveries[name];
-  if (name === undefined || known?.status !== "untrusted") {
-    return step.log("warn", `${id} is no remark that waits to be let through`);
-  }
+  const found = Object.entries(step.state.deliveries).find(
+    ([name, { status }]) => status === "untrusted" && (name === id || name.endsWith(`:${id}`)),
+  );
+  if (!found) return step.log("warn", `${id} is no remark that waits to be let through`);
+  const [name, { login = "unknown", thread, digest }] = found;
   open(step, name, {
     source: "pr-comment",
-    reviewer: known.login ?? "unknown",
-    remark: { ...nowhere, title: `Remark of ${known.login ?? "unknown"}, let through by a person`, body: { text: "" } },
-    delivery: { ...(known.thread === undefined ? {} : { thread: known.thread }), cause: true },
+    reviewer: login,
+    remark: { ...nowhere, title: `Remark of ${login}, let through by a person`, body: { text: "" } },
+    delivery: {
+      login,
+      admitted: true,
+      cause: true,
+      ...(thread === undefined ? {} : { thread }),
+      ...(digest === undefined ? {} : { digest }),
+    },
   });
 }
 
@@ -81,13 +120,14 @@ function takeChecks(step: PrStep, { checks, pullRequest }: Looked): void {
   const settled = !current.some(({ status, required }) => required && status === "pending");
   const failing = new Map(current.filter(({ status }) => status === "failure").map((one) => [checkId(one), one]));
   for (const [id, one] of Object.entries(step.state.deliveries)) {
-    if (id.startsWith("check:") && one.status === "waiting" && !failing.has(id)) step.deliver(id, { status: "void" });
+    if (id.startsWith("check:") && one.status === "waiting" && !failing.has(id)) drop(step, id, "it fails no longer");
   }
   for (const [id, check] of failing) {
     const known = step.state.deliveries[id];
     const cause = check.required && settled;
     if (known?.status === "waiting" && cause) step.deliver(id, { ...known, cause });
-    if (known) continue;
+    // One that was run again and fails after all is news.
+    if (known && known.status !== "void") continue;
     open(step, id, {
       source: "ci",
       reviewer: check.name,
@@ -97,17 +137,24 @@ function takeChecks(step: PrStep, { checks, pullRequest }: Looked): void {
   }
 }
 
-function checkId({ name, commit }: SeenCheck): string {
+export function checkId({ name, commit }: Pick<SeenCheck, "name" | "commit">): string {
   return `check:${name}@${commit}`;
+}
+export function conflictId(head: string): string {
+  return `conflict@${head}`;
+}
+export function ownId(item: string, index: number): string {
+  return `own:${item}:${index}`;
 }
 
 function takeConflict(step: PrStep, { pullRequest }: Looked): void {
-  const id = `conflict@${pullRequest.head}`;
+  const id = conflictId(pullRequest.head);
   for (const [other, one] of Object.entries(step.state.deliveries)) {
     const over = other !== id || pullRequest.mergeable === true;
-    if (other.startsWith("conflict@") && one.status === "waiting" && over) step.deliver(other, { status: "void" });
+    if (other.startsWith("conflict@") && one.status === "waiting" && over) drop(step, other, "it is there no longer");
   }
-  if (pullRequest.mergeable !== false || step.state.deliveries[id]) return;
+  const known = step.state.deliveries[id];
+  if (pullRequest.mergeable !== false || (known && known.status !== "void")) return;
   const base = step.policy.pr.baseBranch;
   open(step, id, {
     source: "merge",
@@ -126,12 +173,13 @@ function takeVerdict(step: PrStep, item: SeenItem) {
   if (verdict.verdict === "pass") return step.set({ passed: commit });
   // A verdict on an older state of the work says nothing about this one.
   if (item.cycle !== step.state.cycle) return;
+  const noneBlocks = !verdict.findings.some(({ blocks }) => blocks);
   verdict.findings.forEach((finding, index) => {
-    open(step, `own:${id}:${index}`, {
+    open(step, ownId(id, index), {
       source: "review",
       reviewer: finding.reviewer,
       remark: finding,
-      delivery: finding.blocks ? { cause: true } : {},
+      delivery: finding.blocks || noneBlocks ? { cause: true } : {},
     });
   });
 }

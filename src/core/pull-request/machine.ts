@@ -1,6 +1,6 @@
 import type { Stamped } from "../issue/events.js";
 import type { MergeOutcome } from "../ports/forge.js";
-import { followReviews, followRework, startCycle } from "./cycle.js";
+import { followReviews, followRework, noticeDecision, startCycle } from "./cycle.js";
 import type { PostEffect } from "./effects.js";
 import type { Looked, PrEvent, PrSignal } from "./events.js";
 import { admit, takeIn } from "./intake.js";
@@ -41,7 +41,8 @@ function on(step: PrStep, event: Stamped<PrEvent>) {
     case "crashed":
       return afterCrash(step, event);
     default:
-      return afterTask(step, event);
+      afterTask(step, event);
+      return endWhenDone(step);
   }
 }
 
@@ -63,7 +64,7 @@ function afterLook(step: PrStep, looked: Looked) {
   step.redo();
   if (pullRequest.state !== "open") return finish(step, pullRequest.state, pullRequest.mergeCommit);
   for (const { result, part } of failed) step.note({ type: "comments_fetch", result, part });
-  noticeDecision(step, looked.escalated);
+  noticeDecision(step, looked);
   followRework(step, looked);
   followReviews(step, looked);
   takeIn(step, looked);
@@ -71,12 +72,6 @@ function afterLook(step: PrStep, looked: Looked) {
   considerMerge(step, looked);
   step.lookLater(step.policy.settings.poll_seconds * 1000);
   if (step.state.lookAgain) step.look();
-}
-
-/** A person has dealt with it (`retry`): the cycles so far count no more. */
-function noticeDecision(step: PrStep, escalated: boolean): void {
-  const told = !step.state.owed.some(({ kind }) => kind === "escalate");
-  if (step.state.escalated && !escalated && told) step.set({ escalated: false, forgiven: step.state.cycle });
 }
 
 function finish(step: PrStep, how: "merged" | "closed", commit: string | null): void {
@@ -105,26 +100,34 @@ function afterTask(step: PrStep, event: TaskEvent) {
   if (!task) return;
   switch (event.type) {
     case "posted":
-      if (task.kind === "post") markAnswered(step, task);
+      if (task.kind === "post") markPosted(step, task, "answered");
       return;
     case "post-failed":
       if (event.retryable) return step.putOff(task);
+      // Its thread is gone, say: there is nowhere to answer any more.
+      if (task.kind === "post") markPosted(step, task, "void");
       return step.log("warn", `the forge refused a post: ${event.reason}`);
     case "merge-ended":
       return afterMerge(step, event.outcome);
-    case "finished":
-      return step.close();
     default:
       return;
   }
 }
 
-function markAnswered(step: PrStep, post: PostEffect): void {
+/** What has ended is over once all of it is told; what could not be told is tried again. */
+function endWhenDone(step: PrStep): void {
+  const { phase, owed, undone, timer } = step.state;
+  if (phase === "following" || owed.length > 0) return;
+  if (undone.length === 0) step.close();
+  else if (timer === null) step.lookLater(60_000);
+}
+
+function markPosted(step: PrStep, post: PostEffect, status: "answered" | "void"): void {
   if (post.op !== "reply" && post.op !== "summary") return;
   for (const [id, one] of Object.entries(step.state.deliveries)) {
     const meant = post.op === "reply" ? one.thread === post.thread : post.parts.includes(id);
     if (meant && one.cycle === post.cycle && one.status === "delivered") {
-      step.deliver(id, { ...one, status: "answered" });
+      step.deliver(id, { ...one, status });
     }
   }
 }
@@ -147,5 +150,5 @@ function afterCrash(step: PrStep, { key, message, effect }: Extract<PrEvent, { r
   if (!task) return;
   step.log("warn", `${task.kind} could not be done, and is tried again: ${message}`);
   step.putOff(task);
-  if (step.state.phase !== "following") step.lookLater(60_000);
+  endWhenDone(step);
 }

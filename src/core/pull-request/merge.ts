@@ -2,20 +2,29 @@ import type { Looked, SeenRemark } from "./events.js";
 import type { PrStep } from "./step.js";
 import { isTrusted } from "./trust.js";
 
-/** Merges when it may; each head is tried once. A pull request of somebody who is not trusted is left to a person. */
+/** Merges when it may; each head is tried once, and again when more speaks for it. A pull request of somebody who is not trusted is left to a person. */
 export function considerMerge(step: PrStep, looked: Looked): void {
   const { merge } = step.policy.settings;
   if (merge === "none" || !mayMerge(step, looked)) return;
   const { head } = looked.pullRequest;
-  step.set({ mergeTried: head });
+  const tried = forIt(looked);
+  if (step.state.mergeTried === tried) return;
+  step.set({ mergeTried: tried });
   step.task({ kind: "merge", method: merge, head });
+}
+
+/** The head, and how many have approved it or passed on it. */
+function forIt({ pullRequest: { head }, remarks, checks }: Looked): string {
+  const approvals = remarks.filter(({ verdict, commit }) => verdict === "approved" && commit === head).length;
+  const green = checks.filter(({ commit, status }) => commit === head && status === "success").length;
+  return `${head} ${approvals} ${green}`;
 }
 
 function mayMerge(step: PrStep, looked: Looked): boolean {
   const { state, policy } = step;
   const { pullRequest, checks } = looked;
   const { head } = pullRequest;
-  if (state.working !== null || state.escalated || state.mergeTried === head) return false;
+  if (state.working !== null || state.escalated) return false;
   if (Object.values(state.deliveries).some(({ status, cause }) => status === "waiting" && cause)) return false;
   if (looked.failed.length > 0 || pullRequest.draft || pullRequest.mergeable !== true) return false;
   if (!pullRequest.own && !isTrusted(policy.settings.trusted, { ...pullRequest, login: pullRequest.author }))

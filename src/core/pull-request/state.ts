@@ -35,7 +35,7 @@ export interface PrState {
   readonly cycle: number;
   /** Cycles before a person decided anew: they count no more. */
   readonly forgiven: number;
-  /** The rework that has not been pushed yet. */
+  /** The rework that has not been pushed yet, or that waits for a person. */
   readonly working: { readonly cycle: number; readonly item: string } | null;
   readonly escalated: boolean;
   readonly deliveries: Readonly<Record<string, Delivery>>;
@@ -45,6 +45,7 @@ export interface PrState {
   readonly judged: readonly string[];
   /** The head that our reviewer passed. */
   readonly passed: string | null;
+  /** The head that was tried, with what spoke for it. */
   readonly mergeTried: string | null;
   readonly toldDefault: boolean;
   /** What was begun and has not settled, looks and waits left out. */
@@ -64,6 +65,8 @@ export interface Delivery {
   readonly cycle?: number;
   readonly thread?: string;
   readonly digest?: string;
+  /** A person let it through, in these words. */
+  readonly admitted?: true;
   /** It is reason enough for a cycle of its own. */
   readonly cause?: true;
   /** Who, of untrusted ones. */

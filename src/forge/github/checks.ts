@@ -42,21 +42,23 @@ async function readRequired(
   signal: AbortSignal | undefined,
 ): Promise<(name: string) => boolean> {
   const named = { with: { branch }, signal };
-  const protection = ifThere(
-    github.get(
-      { route: "GET /repos/{owner}/{repo}/branches/{branch}", ...named },
-      wire.reader(wire.branch, "a branch"),
+  const [known, rules] = await Promise.all([
+    ifThere(
+      github.get(
+        { route: "GET /repos/{owner}/{repo}/branches/{branch}", ...named },
+        wire.reader(wire.branch, "a branch"),
+      ),
     ),
-  );
-  const rules = ifThere(
-    github.list(
-      { route: "GET /repos/{owner}/{repo}/rules/branches/{branch}", ...named },
-      wire.reader(wire.rule, "a rule"),
+    ifThere(
+      github.list(
+        { route: "GET /repos/{owner}/{repo}/rules/branches/{branch}", ...named },
+        wire.reader(wire.rule, "a rule"),
+      ),
     ),
-  );
+  ]);
   const names = new Set([
-    ...((await protection)?.protection?.required_status_checks?.contexts ?? []),
-    ...((await rules) ?? []).flatMap(({ type, parameters }) => {
+    ...(known?.protection?.required_status_checks?.contexts ?? []),
+    ...(rules ?? []).flatMap(({ type, parameters }) => {
       const checks = type === "required_status_checks" ? parameters?.required_status_checks : null;
       return (checks ?? []).map(({ context }) => context);
     }),

@@ -1,8 +1,9 @@
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { linkSync, readFileSync, realpathSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { codeOf } from "../errors.js";
 import { isMissing } from "../files.js";
+import { pathHash } from "../path-hash.js";
 
 /**
  * The files by which shim, orchestrator and their successors agree about one program: `pid` (who has the folder, made
@@ -16,7 +17,7 @@ export interface Attempt {
 
 export function attemptOf(folder: string): Attempt {
   const path = realPath(folder);
-  return { folder: path, cookie: createHash("sha256").update(path).digest("hex").slice(0, 32) };
+  return { folder: path, cookie: pathHash(path).slice(0, 32) };
 }
 
 function realPath(folder: string): string {

@@ -20,7 +20,7 @@ export async function performPick(
       place();
       return { event: { type: "none-left", key: effect.key, budget } };
     }
-    const cursor = await run.tracker.cursor?.();
+    const cursor = await (run.tracker.cursor?.() ?? (run.forge ? run.board.cursor() : undefined));
     await run.pullRequestsSeen;
     const item = await bestItem(run, effect.not);
     if (item) {
@@ -53,7 +53,7 @@ async function bestIssue(run: RunContext, not: readonly string[]): Promise<Issue
   const had = async (id: string) => not.includes(id) || (await run.history.hadLife(id));
   const over = async (issue: Issue) =>
     not.includes(issue.id) || !mayLiveAgain(issue, await run.history.record(issue.id));
-  for (let limit = 2; ; limit *= 4) {
+  for (let limit = 4; ; limit *= 4) {
     const ready = await run.tracker.ready({ scope, resume, limit });
     for (const issue of ready) {
       const madeHere = issue.followUpOf != null && (issue.followUpOf === ownItem || (await had(issue.followUpOf)));

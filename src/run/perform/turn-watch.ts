@@ -1,7 +1,7 @@
 import { linesFor, type StreamReader } from "../../core/ports/agent-event.js";
 import { followLines } from "../../lib/follow-file.js";
 import { stopProgram } from "../../lib/process/stop.js";
-import type { ProgramTurn, StopWord } from "./program.js";
+import type { ProgramTurn, StopWord } from "./program-turn.js";
 
 /**
  * What an agent streams is read while it works: its session is recorded the moment it is known, and a budget that runs

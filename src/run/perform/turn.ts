@@ -9,7 +9,8 @@ import { putAt } from "../../git/worktree.js";
 import { attemptFolder, type LifeContext, runMachineId, takeSnapshot, worktreePath } from "../context.js";
 import { renderPrompt } from "../prompt.js";
 import { temporaryFolder } from "../temporary.js";
-import { type ProgramEnded, type ProgramTurn, performProgram } from "./program.js";
+import { type ProgramEnded, performProgram } from "./program.js";
+import type { ProgramTurn } from "./program-turn.js";
 import { agentOf, programOf, turnOf } from "./turn-program.js";
 
 /** A turn of an issue's life, or of a trigger's. */
@@ -19,8 +20,7 @@ export async function performTurn(
   signal: AbortSignal,
 ): Promise<Settled<IssueEvent>> {
   if (life.run.workflow && effect.role === "implementer") {
-    const { performIssueWorkflow } = await import("../workflow/issue-turn.js");
-    return { event: await performIssueWorkflow(life, effect, signal) };
+    return { event: await life.run.workflow.implement(life, effect, signal) };
   }
   const program = programTurn(life, effect);
   try {

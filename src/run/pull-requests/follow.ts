@@ -55,7 +55,7 @@ export async function syncPullRequest(
   const machine = pullRequestMachineId(pr.projectId, pr.number);
   try {
     const before = await follow.state(machine);
-    if (before && isOver(before)) return { number: pr.number, result: "unchanged", reason: null };
+    if (before && isOver(before)) return await overAndDone(follow, pr, before);
     if (!force && before && !(await isWorthALook(follow, { machine, pr, state: before, signal }))) {
       return { number: pr.number, result: "unchanged", reason: null };
     }
@@ -63,7 +63,7 @@ export async function syncPullRequest(
     return await lookOnce(follow, pr, { signal, looks: before?.looks ?? 0 });
   } catch (error) {
     if (signal.aborted) throw error;
-    if (error instanceof Error && error.name === "Driven") return { number: pr.number, result: "driven", reason: null };
+    if (isElsewhere(error)) return { number: pr.number, result: "driven", reason: null };
     return { number: pr.number, result: "failed", reason: messageOf(error) };
   }
 }
@@ -90,6 +90,14 @@ async function isUnsettled(follow: FollowContext, { machine, pr, state }: Omit<A
 /** One whose end could not be told yet is not over. */
 function isOver({ phase, owed, undone }: PrState): boolean {
   return phase !== "following" && owed.length === 0 && undone.length === 0;
+}
+
+/** A pull request's life ends once. Work that went into it afterwards, because somebody opened it again, is not followed. */
+async function overAndDone({ board }: FollowContext, pr: PrIdentity, { phase }: PrState): Promise<Synced> {
+  const issue = await board.get(pr.projectId, pr.issueId);
+  if (issue?.status !== "waiting_for_response") return { number: pr.number, result: "unchanged", reason: null };
+  const reason = `it was ${phase} before and is not followed again: close it, then ratchet retry ${pr.issueId} opens another`;
+  return { number: pr.number, result: "failed", reason };
 }
 
 async function lookOnce(
@@ -133,19 +141,13 @@ export interface Follower {
 export function followPullRequests(follow: FollowContext, stop: AbortSignal, told: (text: string) => void): Follower {
   const driven = new Map<number, Promise<void>>();
   const take = (pr: PrIdentity): void => {
-    if (driven.has(pr.number)) return;
-    const life = drivePullRequest(follow, pr, { stop }).then(
-      () => undefined,
-      (error: unknown) => {
-        if (!stop.aborted && !(error instanceof Error && error.name === "Driven"))
-          told(`pull request #${pr.number} is not followed: ${messageOf(error)}`);
-      },
-    );
-    driven.set(pr.number, life);
+    if (!driven.has(pr.number)) driven.set(pr.number, followOne(follow, pr, { stop, told }));
   };
   const begin = async (): Promise<void> => {
     const prs = await followedPullRequests(follow);
-    await syncPullRequests(follow, prs, stop);
+    for (const { number, result, reason } of await syncPullRequests(follow, prs, stop)) {
+      if (result === "failed") told(`pull request #${number}: ${reason}`);
+    }
     for (const pr of prs) take(pr);
   };
   const quietly = (error: unknown): void => {
@@ -165,6 +167,40 @@ export function followPullRequests(follow: FollowContext, stop: AbortSignal, tol
     await Promise.all(driven.values());
   };
   return { synced, done: watch().catch(quietly) };
+}
+
+/** Another process may follow it now and end tomorrow: it is asked for again until it has ended. */
+async function followOne(
+  follow: FollowContext,
+  pr: PrIdentity,
+  { stop, told }: { readonly stop: AbortSignal; readonly told: (text: string) => void },
+): Promise<void> {
+  let said = "";
+  while (!stop.aborted) {
+    try {
+      await drivePullRequest(follow, pr, { stop });
+      return;
+    } catch (error) {
+      if (stop.aborted) return;
+      const text = `pull request #${pr.number} is not followed: ${messageOf(error)}`;
+      if (!isElsewhere(error) && text !== said) told(text);
+      if (!isElsewhere(error)) said = text;
+      await pause(follow, askAgainMs, stop);
+    }
+  }
+}
+const askAgainMs = 5000;
+
+function isElsewhere(error: unknown): boolean {
+  return error instanceof Error && (error.name === "Driven" || error.name === "Fenced");
+}
+
+async function pause({ clock }: FollowContext, ms: number, stop: AbortSignal): Promise<void> {
+  try {
+    await clock.sleep(clock.now() + ms, stop);
+  } catch (error) {
+    if (!stop.aborted) throw error;
+  }
 }
 
 /** A person who has decided says so on the board alone. */

@@ -5,6 +5,7 @@ import { isBlocking, openFindings } from "../../core/ledger/ledger.js";
 import type { Check, Feedback, PullRequest } from "../../core/ports/forge.js";
 import type { WorkItem } from "../../core/ports/work-items.js";
 import type { CycleLimit, Looked, OwnFinding, PrEvent, SeenCheck, SeenItem } from "../../core/pull-request/events.js";
+import { checkId } from "../../core/pull-request/intake.js";
 import type { Settled } from "../../durable/types.js";
 import { messageOf } from "../../lib/errors.js";
 import { makeFolder, readOptional, writeDurably } from "../../lib/files.js";
@@ -49,7 +50,7 @@ async function look(context: PrContext, key: string, signal: AbortSignal): Promi
     conflictPart(pullRequest.head.sha, pr.baseBranch),
   ];
   await writeDurably(path, JSON.stringify(parts));
-  forgetOld(folder);
+  forgetOld(folder, neededLooks(context));
   return {
     type: "looked",
     key,
@@ -105,9 +106,12 @@ async function seenChecks(context: PrContext, { checks }: Feedback, { folder, si
   const seen: SeenCheck[] = [];
   for (const check of checks) {
     const { id, name, commit, status, required } = check;
-    const isNew = status === "failure" && !deliveries[`check:${name}@${commit}`];
-    const words = status === "failure" ? await wordsOf(context, check, signal) : "";
-    if (status === "failure") parts.push(checkPart(check, context.redact(words)));
+    const known = deliveries[checkId(check)]?.status ?? "void";
+    const isNew = status === "failure" && known === "void";
+    // What an agent has been told of needs no second download of its log.
+    const isWanted = isNew || (status === "failure" && known === "waiting");
+    const words = isWanted ? await wordsOf(context, check, signal) : "";
+    if (isWanted) parts.push(checkPart(check, context.redact(words)));
     const body = isNew ? { body: await kept(context, words, join(folder, `check-${safeName(id)}.log`)) } : {};
     seen.push({ id, name, commit, status, required, ...body });
   }
@@ -188,11 +192,17 @@ async function verdictOf(
   return { verdict: note === "Approved" ? "pass" : "fail", findings };
 }
 
-/** A cycle that is owed needs the file of its look; older ones are of no use. */
-function forgetOld(folder: string): void {
+/** A cycle that could not be made yet needs the file of its look. */
+function neededLooks({ life }: PrContext): ReadonlySet<string> {
+  const { owed, undone } = life().state;
+  return new Set([...owed, ...undone].flatMap((task) => (task.kind === "cycle" ? [task.look] : [])));
+}
+
+function forgetOld(folder: string, needed: ReadonlySet<string>): void {
   const looks = readdirSync(folder)
     .flatMap((name) => /^look-(\d+)\.json$/.exec(name)?.[1] ?? [])
     .map(Number)
-    .sort((a, b) => b - a);
-  for (const old of looks.slice(keptLooks)) rmSync(lookPath(folder, `look:${old}`), { force: true });
+    .sort((a, b) => b - a)
+    .map((number) => lookPath(folder, `look:${number}`));
+  for (const old of looks.slice(keptLooks)) if (!needed.has(old)) rmSync(old, { force: true });
 }

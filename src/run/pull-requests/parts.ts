@@ -4,6 +4,7 @@ import type { PayloadComment } from "../../core/board/payload.js";
 import { markersIn } from "../../core/marker.js";
 import type { Author, Check, Comment, Feedback, InlineComment, Review } from "../../core/ports/forge.js";
 import type { OwnFinding, SeenRemark } from "../../core/pull-request/events.js";
+import { checkId, conflictId, ownId } from "../../core/pull-request/intake.js";
 import { readJson } from "../../lib/files.js";
 
 /**
@@ -59,7 +60,8 @@ function inlineRemark(one: InlineComment, own: boolean): Remark {
     commit,
     at,
     ...place,
-    ...said(author, body, place),
+    // Where it was made: the line now moves with every push.
+    ...said(author, body, { path, line: one.originalLine ?? one.line }),
   };
 }
 function commentRemark({ id, author, body, createdAt: at }: Comment, own: boolean): Remark {
@@ -119,19 +121,18 @@ function toPayload({
 
 export function checkPart({ name, commit }: Check, words: string): Part {
   return {
-    id: `check:${name}@${commit}`,
+    id: checkId({ name, commit }),
     text: `The check "${name}" failed on ${commit.slice(0, 12)}:\n${words}`.trim(),
   };
 }
 
 export function conflictPart(head: string, base: string): Part {
-  const how = `Merge origin's ${base} into the branch (git merge), resolve the conflicts and commit.`;
-  return { id: `conflict@${head}`, text: `The branch conflicts with ${base}. ${how}` };
+  return { id: conflictId(head), text: `The branch conflicts with ${base}.` };
 }
 
 export function ownPart(item: string, index: number, finding: OwnFinding & { readonly words: string }): Part {
   const { file, line_start, title, words, reviewer } = finding;
-  const id = `own:${item}:${index}`;
+  const id = ownId(item, index);
   if (file === "") return { id, text: `Ratchet's reviewer ${reviewer}: ${title}\n${words}` };
   const body = `${title}\n\n${words}`.trim();
   return { id, comment: { path: file, line: line_start, body, author: reviewer, created_at: "", id } };

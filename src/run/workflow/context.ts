@@ -8,7 +8,7 @@ import type { Log } from "../../durable/types.js";
 import type { Mirror } from "../../git/mirror.js";
 import { safeName } from "../../lib/home.js";
 import type { Graph, ModelChoice } from "../../workflow/graph.js";
-import type { WorkflowEffect } from "../../workflow/machine/effects.js";
+import type { StageChildEffect, WorkflowEffect } from "../../workflow/machine/effects.js";
 import type { WorkflowEvent } from "../../workflow/machine/events.js";
 import type { WorkflowLife } from "../../workflow/machine/state.js";
 import type { RunContext } from "../context.js";
@@ -86,6 +86,8 @@ export interface WorkflowContext {
   /** What the issue had used before; absent: it is no issue's. */
   readonly budget?: { readonly spent: Spent; readonly startedAt: number };
   readonly life: () => WorkflowLife;
+  /** Drives a workflow that a stage calls. */
+  readonly driveChild: (effect: StageChildEffect, stop: AbortSignal) => Promise<WorkflowLife>;
   /** Turns waiting for a place, by folder, so that a stop reaches them. */
   readonly pending: Map<string, AbortController>;
   /** What running turns have used so far, by key. */

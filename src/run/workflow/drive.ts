@@ -2,6 +2,7 @@ import type { RunReport } from "../../core/report.js";
 import { drive } from "../../durable/drive.js";
 import type { Drive, KernelEvent, Transition } from "../../durable/types.js";
 import { Bug, messageOf } from "../../lib/errors.js";
+import { safeName } from "../../lib/home.js";
 import type { Graph } from "../../workflow/graph.js";
 import type { StageChildEffect, WorkflowEffect } from "../../workflow/machine/effects.js";
 import type { WorkflowEvent } from "../../workflow/machine/events.js";
@@ -34,6 +35,7 @@ export async function driveWorkflow(run: WorkflowRun, start: WorkflowStart, stop
     run,
     machine,
     life: () => current,
+    driveChild: (effect, signal) => driveChild(context, effect, signal),
     pending: new Map(),
     live: new Map(),
   };
@@ -73,11 +75,7 @@ export async function driveWorkflow(run: WorkflowRun, start: WorkflowStart, stop
 }
 
 /** Drives the workflow that a stage calls. Its findings are its own: what it came to is the stage's outcome. */
-export async function driveChild(
-  parent: WorkflowContext,
-  effect: StageChildEffect & { readonly folder: string },
-  stop: AbortSignal,
-): Promise<WorkflowLife> {
+async function driveChild(parent: WorkflowContext, effect: StageChildEffect, stop: AbortSignal): Promise<WorkflowLife> {
   const source = parent.source.children[effect.ref];
   if (source === undefined) throw new Error(`the workflow ${effect.ref} of stage ${effect.stage} was not found`);
   const { goal = null, ...inputs } = await inputsOf(parent, effect);
@@ -93,7 +91,7 @@ export async function driveChild(
       graph: { ...graph, goal: graph.goal ?? parent.graph.goal },
       source,
       issueId: parent.issueId,
-      folder: effect.folder,
+      folder: stageFolder(parent, safeName(effect.child)),
       checkout: await placeOf(parent, effect.workspace),
       ...(parent.budget ? { budget: parent.budget } : {}),
       initial: newWorkflow(inputs),

@@ -5,18 +5,17 @@ import type { TurnEffect } from "../../core/issue/effects.js";
 import type { TurnEnded, TurnOutcome } from "../../core/issue/events.js";
 import type { Agent } from "../../core/ports/agent.js";
 import { gitDirFor } from "../../git/checkout.js";
-import { Bug } from "../../lib/errors.js";
 import { readOptional, writeDurably } from "../../lib/files.js";
 import type { ModelChoice } from "../../workflow/graph.js";
 import { newWorkflow, type WorkflowState } from "../../workflow/machine/state.js";
-import { attemptFolder, type LifeContext, takeSnapshot, worktreePath } from "../context.js";
+import { attemptFolder, type IssueWorkflow, type LifeContext, takeSnapshot, worktreePath } from "../context.js";
 import { renderPrompt } from "../prompt.js";
 import { partMachineId, type WorkflowRun } from "./context.js";
 import { driveWorkflow, graphOf, type WorkflowTransition } from "./drive.js";
 import type { WorkflowSource } from "./load.js";
 
 /** `agent.workflow`: what implements issues in place of one session. */
-export interface IssueWorkflow {
+export interface WorkflowOfIssues {
   readonly source: WorkflowSource;
   readonly agent: (choice: ModelChoice) => Promise<Agent>;
   readonly log: WorkflowRun["workflowLog"];
@@ -27,13 +26,20 @@ export interface IssueWorkflow {
  * like any other; the workflow's own journal says where it stands, so that a crash loses none of it. Its goal is the
  * prompt that a single session would get, so that findings of gate and review reach its stages.
  */
-export async function performIssueWorkflow(
-  life: LifeContext,
-  effect: TurnEffect,
-  signal: AbortSignal,
-): Promise<TurnEnded> {
+export function implementBy(workflow: WorkflowOfIssues): IssueWorkflow {
+  return {
+    implement: (life, effect, signal) => implement({ workflow, life, signal }, effect),
+  };
+}
+
+interface Implementing {
+  readonly workflow: WorkflowOfIssues;
+  readonly life: LifeContext;
+  readonly signal: AbortSignal;
+}
+
+async function implement({ workflow, life, signal }: Implementing, effect: TurnEffect): Promise<TurnEnded> {
   const { run, machine, issueId } = life;
-  const workflow = workflowOf(life);
   const folder = attemptFolder(life, effect.folder);
   const goal = await goalOf(life, effect, folder);
   const graph = await graphOf(workflow.source, goal);
@@ -69,12 +75,7 @@ export async function performIssueWorkflow(
   }
 }
 
-function workflowOf({ run }: LifeContext): IssueWorkflow {
-  if (!run.workflow) throw new Bug("a turn for agent.workflow, and there is none");
-  return run.workflow;
-}
-
-function workflowRun({ run }: LifeContext, { agent, log }: IssueWorkflow): WorkflowRun {
+function workflowRun({ run }: LifeContext, { agent, log }: WorkflowOfIssues): WorkflowRun {
   return {
     ...run,
     mirror: async () => run.mirror,

@@ -1,7 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Perform, Settled } from "../../durable/types.js";
-import { safeName } from "../../lib/home.js";
 import type { StageChildEffect, WorkflowEffect } from "../../workflow/machine/effects.js";
 import type { WorkflowEvent } from "../../workflow/machine/events.js";
 import { endLeftoverCommands } from "../leftovers.js";
@@ -10,7 +9,6 @@ import { performTimer } from "../perform/timer.js";
 import { performWait } from "../perform/wait.js";
 import { performStageCommand } from "./command.js";
 import { partMachineId, stageFolder, type WorkflowContext } from "./context.js";
-import { driveChild } from "./drive.js";
 import { parseWorkflowSignal } from "./signals.js";
 import { performStageTurn } from "./turn.js";
 import { performStageWorktree } from "./worktree.js";
@@ -62,8 +60,7 @@ async function performChild(
   effect: StageChildEffect,
   signal: AbortSignal,
 ): Promise<Settled<WorkflowEvent>> {
-  const folder = stageFolder(context, safeName(effect.child));
-  const { ending } = (await driveChild(context, { ...effect, folder }, signal)).state;
+  const { ending } = (await context.driveChild(effect, signal)).state;
   signal.throwIfAborted();
   const { status, reason } = ending ?? { status: "cancelled" as const, reason: null };
   return { event: { type: "child-ended", key: effect.key, outcome: status, reason } };

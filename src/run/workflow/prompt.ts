@@ -28,10 +28,6 @@ export async function renderStagePrompt(
   const findings = effect.findings ? await findingsText(context, folder) : "";
   const written = promptText(context, stage);
   const data = {
-    stageId: stage.id,
-    workflow: graph.name,
-    attempt: effect.attempt,
-    maxAttempts: effect.maxAttempts,
     prompt: await expandText(context, written, effect.token),
     context: contextText(context, effect, written),
     findings,

@@ -16,8 +16,10 @@ import type { WorkflowSource } from "./load.js";
 export interface WorkflowParts extends Omit<WorkflowRun, "runId"> {
   readonly runId: string;
   readonly source: WorkflowSource;
-  readonly goal: string | null;
+  /** Of the source, with the run's goal. */
+  readonly graph: Graph;
   readonly checkout: Checkout;
+  readonly startedAt: number;
   readonly start: { readonly target: string; readonly commit: string };
   /** Writes the run's record down before its machine starts; nothing for one that is taken up again. */
   readonly register: () => Promise<void>;
@@ -60,8 +62,7 @@ export async function readSource(home: Home, runId: string): Promise<WorkflowSou
 
 /** Finds what is missing before any stage starts, then drives. */
 export async function startWorkflow(parts: WorkflowParts): Promise<StartedWorkflow> {
-  const { home, runId, source, goal, inbox } = parts;
-  const graph = await graphOf(source, goal);
+  const { home, runId, source, graph, inbox } = parts;
   const begun = parts.resume ? await lastLife(parts, graph) : { life: 1, initial: newWorkflow() };
   await checkStages(parts, source, graph);
   startProgramsBySmallShells();
@@ -84,12 +85,27 @@ export async function startWorkflow(parts: WorkflowParts): Promise<StartedWorkfl
     },
     killed.signal,
   );
+  const timed = new AbortController();
+  void tellTime(parts, machine.id, timed.signal);
   return {
     runId,
-    done: driven.then(endOf),
+    done: driven.finally(() => timed.abort()).then(endOf),
     cancel: () => inbox.send(machine.id, { name: "cancel" }),
     kill: () => killed.abort(new Error("killed")),
   };
+}
+
+/** `budgets.run.minutes`, counted from the run's start, resumes included. */
+async function tellTime({ clock, settings, startedAt, inbox }: WorkflowParts, machine: string, signal: AbortSignal) {
+  const { minutes } = settings.budgets.run;
+  if (minutes === null) return;
+  try {
+    await clock.sleep(startedAt + minutes * 60_000, signal);
+  } catch (error) {
+    if (signal.aborted) return;
+    throw error;
+  }
+  if (!signal.aborted) await inbox.send(machine, { name: "budget", reason: `${minutes} of ${minutes} minutes` });
 }
 
 const exits = { success: 0, fail: 1, cancelled: 130 } as const;
@@ -166,6 +182,14 @@ export async function checkStages(
   source: WorkflowSource,
   graph: Graph,
 ): Promise<void> {
+  const foreign = graph.stages.find((stage) => stage.kind === "unknown");
+  if (foreign?.kind === "unknown") {
+    const hint = "other runners may know it; give it a type or shape of Ratchet's";
+    throw new UserError(`stage ${foreign.id} is of an unknown kind: ${foreign.type}`, {
+      hint,
+      code: "workflow-invalid",
+    });
+  }
   const seen = new Set<string>();
   for (const stage of await llmStages(source, graph)) {
     const { provider } = stage.model;

@@ -23,13 +23,19 @@ export interface Link {
   readonly ways: readonly Way[];
 }
 
-export function layOut(
-  stages: readonly string[],
-  { start, ways, isDirect }: { readonly start: string; readonly ways: readonly Way[]; readonly isDirect?: boolean },
-): Layers {
-  const { back, order } = walk(stages, start, ways);
+export interface LayOutOptions {
+  readonly start: string;
+  readonly ways: readonly Way[];
+  readonly isDirect?: boolean;
+  /** At most so many stages in a row; the others go further down. */
+  readonly mostInRow?: number;
+}
+
+export function layOut(stages: readonly string[], { start, ways, isDirect, mostInRow }: LayOutOptions): Layers {
+  const back = findBack(stages, start, ways);
   const forward = ways.filter((way) => !back.has(way));
-  const rowOf = assignRows(order, forward);
+  const order = sortDown(stages, forward);
+  const rowOf = assignRows(order, forward, mostInRow ?? Number.POSITIVE_INFINITY);
   const cells = new Map<string, Cell>();
   const rows = new Map<number, Cell[]>();
   const cellAt = (stage: string, row: number, target: string | null): Cell => {
@@ -59,13 +65,12 @@ export function layOut(
   return { rows: orderRows(inOrder(rows), all), links: all, back };
 }
 
-/** Depth first from the start, then from what it does not reach. `order`: every way that is not back goes forward in it. */
-function walk(stages: readonly string[], start: string, ways: readonly Way[]) {
+/** Ways that lead back to where one came from; depth first from the start, then from what it does not reach. */
+function findBack(stages: readonly string[], start: string, ways: readonly Way[]): Set<Way> {
   const outgoing = new Map<string, Way[]>(stages.map((id) => [id, []]));
   for (const way of ways) outgoing.get(way.from)?.push(way);
   const state = new Map<string, "open" | "done">();
   const back = new Set<Way>();
-  const finished: string[] = [];
   for (const root of outgoing.has(start) ? [start, ...stages] : stages) {
     if (state.has(root)) continue;
     const path: { id: string; next: number }[] = [{ id: root, next: 0 }];
@@ -74,7 +79,6 @@ function walk(stages: readonly string[], start: string, ways: readonly Way[]) {
       const way = outgoing.get(top.id)?.[top.next++];
       if (way === undefined) {
         state.set(top.id, "done");
-        finished.push(top.id);
         path.pop();
       } else if (state.get(way.to) === "open") back.add(way);
       else if (!state.has(way.to)) {
@@ -83,16 +87,41 @@ function walk(stages: readonly string[], start: string, ways: readonly Way[]) {
       }
     }
   }
-  return { back, order: finished.toReversed() };
+  return back;
 }
 
-/** As far down as the longest way to it. */
-function assignRows(order: readonly string[], forward: readonly Way[]): Map<string, number> {
+/** Every way forward leads on in this order; what comes at the same time keeps the order of the file. */
+function sortDown(stages: readonly string[], forward: readonly Way[]): string[] {
+  const missing = new Map<string, number>(stages.map((id) => [id, 0]));
+  const outgoing = new Map<string, Way[]>();
+  for (const way of forward) {
+    addTo(outgoing, way.from, way);
+    missing.set(way.to, (missing.get(way.to) ?? 0) + 1);
+  }
+  const order = stages.filter((id) => missing.get(id) === 0);
+  for (const id of order) {
+    for (const { to } of outgoing.get(id) ?? []) {
+      const left = (missing.get(to) ?? 0) - 1;
+      missing.set(to, left);
+      if (left === 0) order.push(to);
+    }
+  }
+  return order;
+}
+
+/** As far down as the longest way to it, or where there is room. */
+function assignRows(order: readonly string[], forward: readonly Way[], most: number): Map<string, number> {
   const rowOf = new Map<string, number>(order.map((id) => [id, 0]));
+  const taken = new Map<number, number>();
   const outgoing = new Map<string, Way[]>();
   for (const way of forward) addTo(outgoing, way.from, way);
-  for (const id of order)
-    for (const { to } of outgoing.get(id) ?? []) rowOf.set(to, Math.max(rowOf.get(to) ?? 0, (rowOf.get(id) ?? 0) + 1));
+  for (const id of order) {
+    let row = rowOf.get(id) ?? 0;
+    while ((taken.get(row) ?? 0) >= most) row++;
+    taken.set(row, (taken.get(row) ?? 0) + 1);
+    rowOf.set(id, row);
+    for (const { to } of outgoing.get(id) ?? []) rowOf.set(to, Math.max(rowOf.get(to) ?? 0, row + 1));
+  }
   return rowOf;
 }
 

@@ -1,9 +1,12 @@
+import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { check } from "../../workflow/check/check.js";
 import { parseDot } from "../../workflow/dot/parse-dot.js";
 import type { Expression } from "../../workflow/expression/expression.js";
 import { parseExpression } from "../../workflow/expression/parse.js";
 import type { Graph, Named, Stage } from "../../workflow/graph.js";
+import { parseKdl } from "../../workflow/kdl/parse-kdl.js";
 import { toDotCondition, toKdlCondition } from "./condition-text.js";
 import { toDot } from "./to-dot.js";
 
@@ -233,6 +236,15 @@ describe("a workflow as DOT", () => {
       }),
       { numRuns: 150 },
     );
+  });
+
+  it.each(readdirSync("workflows"))("E11: %s is the same workflow in DOT", (file) => {
+    const { graph: one } = parseKdl(readFileSync(`workflows/${file}`, "utf8"), { file });
+    if (one === null) throw new Error(`${file} cannot be read`);
+    const again = parseDot(toDot(one), { file });
+    expect(again.diagnostics).toEqual([]);
+    expect(essence(again.graph)).toEqual(essence(one));
+    expect(again.graph === null ? null : check(again.graph, { readable: () => "file" })).toEqual([]);
   });
 
   it("says conditions so that KDL reads them again", () => {

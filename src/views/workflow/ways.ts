@@ -22,9 +22,35 @@ export function waysOf(graph: Graph): Way[] {
     list.push({ from: from.name, to: to.name, kind: "transition", text });
     transitions.set(from.name, list);
   }
+  const onward = new Map(
+    graph.stages.map((stage) => [stage.id, [...ownWays(stage), ...(transitions.get(stage.id) ?? [])]]),
+  );
+  for (const way of endsOfBranches(graph, onward)) onward.get(way.from)?.push(way);
   return graph.stages
-    .flatMap((stage) => [...ownWays(stage), ...(transitions.get(stage.id) ?? []), ...retryWays(stage)])
+    .flatMap((stage) => [...(onward.get(stage.id) ?? []), ...retryWays(stage)])
     .filter(({ to }) => ids.has(to));
+}
+
+const mostSearched = 1000;
+
+/** A branch that nothing leads out of ends at its join. */
+function endsOfBranches(graph: Graph, onward: ReadonlyMap<string, readonly Way[]>): Way[] {
+  if (graph.stages.length > mostSearched) return [];
+  const kinds = new Map(graph.stages.map((stage) => [stage.id, stage.kind]));
+  const ends = new Map<string, Way>();
+  for (const stage of graph.stages) {
+    if (stage.kind !== "parallel") continue;
+    const seen = new Set(stage.branches.map(({ name }) => name));
+    for (const id of seen) {
+      const kind = kinds.get(id);
+      const ways = onward.get(id) ?? [];
+      if (kind === "exit" || kind === "join") continue;
+      for (const { to } of ways) seen.add(to);
+      if (ways.length === 0 && !ends.has(id))
+        ends.set(id, { from: id, to: stage.join.name, kind: "transition", text: "" });
+    }
+  }
+  return [...ends.values()];
 }
 
 function ownWays(stage: Stage): Way[] {

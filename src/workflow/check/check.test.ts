@@ -32,6 +32,14 @@ describe("a workflow in KDL", () => {
       ['3:24 error unknown-stage: transition to "ee": there is no such stage'],
     ],
     [
+      "whose only way leads nowhere",
+      `${a}; ${e}\ntransition from="a" to="exit"`,
+      [
+        '2:34 error unreachable: stage "e" is unreachable',
+        '3:24 error unknown-stage: transition to "exit": there is no such stage',
+      ],
+    ],
+    [
       "with a way from nowhere",
       `${line}\ntransition from="b" to="e"`,
       ['3:17 error unknown-stage: transition from "b": there is no such stage'],
@@ -134,7 +142,7 @@ describe("a workflow in KDL", () => {
     [
       'option "y" to="e"; option "n" to="a"',
       'transition from="a" to="e"',
-      ['3:17 error human-transition: human stage "a" leads on by its options only'],
+      ['3:17 error own-ways: human stage "a" leads on by its options only'],
     ],
   ])("E7 a human stage with %s and %j", (children, more, expected) => {
     expect(kdl(`stage "a" kind="human" prompt="?" { ${children} }; ${e}\n${more}`)).toEqual(expected);
@@ -199,6 +207,11 @@ describe("E8 parallel stages in KDL", () => {
       ['4:52 error branch: "c" leads into branch "b" of "a" from outside'],
     ],
     [
+      "with a transition of its own",
+      `${parallel('"b"')}; ${join}; ${after}\n${tools("b")}\ntransition from="a" to="b"`,
+      ['4:17 error own-ways: parallel stage "a" leads to its branches, then to its join'],
+    ],
+    [
       "that its join does without",
       `${line}\n${join}; transition from="j" to="e"; transition from="a" to="j"`,
       ['3:1 error join: join "j" belongs to no parallel stage'],
@@ -249,7 +262,7 @@ test("ten times the stages take no more than their share", () => {
     for (let round = 0; round < 500 / stages; round++) expect(graph && check(graph, options)).toEqual([]);
     return performance.now() - from;
   };
-  seconds(100);
+  seconds(20);
   // Each does the same work; a rule that looked through all stages for each of them would take fifty times as long.
   expect(seconds(500)).toBeLessThan(15 * seconds(10));
 });

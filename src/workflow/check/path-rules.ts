@@ -40,7 +40,7 @@ export const checkReachable: Rule = ({ graph, stages, next }, problems) => {
 
 /** A stage that can only go round in circles, or nowhere, never ends well. */
 export const checkWaysOut: Rule = (index, problems) => {
-  const { graph, stages, next, onward } = index;
+  const { graph, stages, leaving, next, onward } = index;
   const exits = graph.stages.filter(({ kind }) => kind === "exit").map(({ id }) => id);
   if (exits.length === 0 || !stages.has(graph.start.name)) return;
   const reached = reach([graph.start.name], next);
@@ -49,6 +49,8 @@ export const checkWaysOut: Rule = (index, problems) => {
   const stuck = graph.stages.filter(({ id }) => reached.has(id) && !ending.has(id));
   const dead = stuck.filter(({ id }) => onward(id).length === 0);
   for (const { id, at } of dead) {
+    // Its ways lead to stages that do not exist, which is told.
+    if (leaving.has(id)) continue;
     const problem = {
       at,
       rule: "dead-end",

@@ -1,6 +1,6 @@
 import { nearest } from "../../core/suggest.js";
 import type { Expression } from "../expression/expression.js";
-import type { StageOutcome } from "../graph.js";
+import type { StageKind, StageOutcome } from "../graph.js";
 import type { Named } from "../position.js";
 import type { Problems } from "../problems.js";
 import type { GraphIndex } from "./graph-index.js";
@@ -15,20 +15,22 @@ export const checkDuplicates: Rule = ({ graph, stages }, problems) => {
   }
 };
 
-/** Both ends are stages. A stage that a person decides on goes where its options say. */
+/** What these lead to is written in the stage; in KDL a transition would never be looked at. */
+const ownWays: Partial<Record<StageKind, { readonly message: string; readonly hint: string }>> = {
+  human: { message: "leads on by its options only", hint: 'write option "key" to="…" in the stage' },
+  parallel: { message: "leads to its branches, then to its join", hint: "lead on from the join" },
+};
+
+/** Both ends are stages. */
 export const checkTransitions: Rule = (index, problems) => {
   for (const { from, to } of index.graph.transitions) {
     mustExist(from, { index, problems, role: "transition from" });
     mustExist(to, { index, problems, role: "transition to" });
-    if (index.graph.format === "kdl" && index.stages.get(from.name)?.kind === "human") {
-      const message = `human stage "${from.name}" leads on by its options only`;
-      problems.error({
-        at: from.at,
-        rule: "human-transition",
-        message,
-        hint: 'write option "key" to="…" in the stage',
-      });
-    }
+    const kind = index.graph.format === "kdl" ? index.stages.get(from.name)?.kind : undefined;
+    const own = kind === undefined ? undefined : ownWays[kind];
+    if (own === undefined) continue;
+    const message = `${kind} stage "${from.name}" ${own.message}`;
+    problems.error({ at: from.at, rule: "own-ways", message, hint: own.hint });
   }
 };
 

@@ -13,6 +13,7 @@ export type Rule = (index: GraphIndex, problems: Problems, options: CheckOptions
 
 /** The id that was most likely meant. */
 export function suggestStage(name: string, { stages }: GraphIndex): { hint?: string } {
-  const near = nearest(name, stages.keys());
+  // Of two letters, one is already half of the name.
+  const near = name.length < 3 ? null : nearest(name, stages.keys());
   return near === null ? {} : { hint: `did you mean "${near}"?` };
 }

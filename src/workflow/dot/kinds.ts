@@ -46,4 +46,3 @@ export function kindOfType(type: string): StageKind | null {
 
 /** Every type that a node may have. */
 export const handlerTypes: readonly string[] = Object.keys(ofType);
-export const shapes: readonly string[] = Object.keys(ofShape);

@@ -189,7 +189,7 @@ describe("E11: mistakes have a place", () => {
       [
         '3:4 warning unknown-attribute unknown node attribute "colour": it changes nothing',
         '3:25 warning unknown-attribute unknown node attribute "promt": it changes nothing (did you mean prompt?)',
-        "3:33 warning no-effect tool_command changes nothing for a llm stage",
+        "3:33 warning no-effect tool_command changes nothing for a stage of kind llm",
       ],
     ],
     [
@@ -209,6 +209,10 @@ describe("E11: mistakes have a place", () => {
         '3:1 error missing-command the tool stage t has no tool_command (add tool_command="…")',
         '3:25 error parallel-join no join for the parallel stage p: its branches must all lead to one node of shape tripleoctagon (draw the edges, or name it by join="…")',
       ],
+    ],
+    [
+      "p [shape=component] j [shape=tripleoctagon] a [label=l] s->p->{a j} a->j->e",
+      ["3:63 warning no-effect a branch from p straight to the join j has no stages: it changes nothing"],
     ],
     ["a [label=l]\n] x\ns->a->e", ["4:1 error syntax expected a node, an edge or an attribute, found ]"]],
     ["a [label=l\ns->a", ["4:1 error syntax the [ of line 3 is never closed (add a ])"]],

@@ -74,7 +74,11 @@ const makers: Readonly<Record<StageKind, (making: Making) => Stage>> = {
 function tellIdle({ node, kind }: Planned, problems: Problems): void {
   for (const [key, value] of node.own) {
     if (!hasEffect(kind, key))
-      problems.warning({ at: value.keyAt, rule: "no-effect", message: `${key} changes nothing for a ${kind} stage` });
+      problems.warning({
+        at: value.keyAt,
+        rule: "no-effect",
+        message: `${key} changes nothing for a stage of kind ${kind}`,
+      });
   }
 }
 

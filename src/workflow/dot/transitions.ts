@@ -33,10 +33,20 @@ export function readEdges(context: Context): EdgeReading {
     const kind = context.planned.get(edge.from.name)?.kind;
     const isPlain = edge.attributes.get("plain")?.text.trim() === "true";
     if (kind === "human" && isOption(edge, when)) keep(answers, edge, context);
+    else if (kind === "parallel" && !isPlain && context.planned.get(edge.to.name)?.kind === "join")
+      tellEmpty(edge, context);
     else if (kind === "parallel" && !isPlain) keep(branches, edge, context);
     else transitions.push(makeTransition(edge, when, context.problems));
   }
   return { transitions, answers, branches };
+}
+
+function tellEmpty({ from, to }: DotEdge, { problems }: Context): void {
+  problems.warning({
+    at: to.at,
+    rule: "no-effect",
+    message: `a branch from ${from.name} straight to the join ${to.name} has no stages: it changes nothing`,
+  });
 }
 
 /** An answer decides by being given, a branch always runs: what else the edge says has no say. */

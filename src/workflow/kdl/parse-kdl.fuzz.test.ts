@@ -29,11 +29,9 @@ function read(text: string): boolean {
   const found = graph === null ? [] : check(graph, { readable: () => "file", workflowExists: () => true });
   const all = [...diagnostics, ...found];
   const lines = text.split(/\r\n|\n|\r/);
-  for (const { line, column } of all) {
-    expect(line).toBeGreaterThan(0);
-    expect(column).toBeGreaterThan(0);
-    expect(column).toBeLessThanOrEqual((lines[line - 1]?.length ?? -1) + 1);
-  }
+  const isInside = (line: number, column: number) =>
+    line > 0 && column > 0 && column <= (lines[line - 1]?.length ?? -1) + 1;
+  expect(all.filter(({ line, column }) => !isInside(line, column))).toEqual([]);
   const isWrong = all.some(({ severity }) => severity === "error");
   if (graph === null) expect(isWrong).toBe(true);
   return !isWrong;
@@ -103,7 +101,7 @@ test("E11 a damaged file is read or refused, never an exception", () => {
       for (const { at, cut, junk: put } of damages) text = text.slice(0, at) + put + text.slice(at + cut);
       read(text);
     }),
-    { numRuns: 300 },
+    { numRuns: 200 },
   );
 });
 

@@ -68,7 +68,7 @@ function readWorkflow(root: KdlNode, file: string, problems: Problems): Graph | 
   const start = toNamed(need(get("start"), { node: root, key: "start", what }, problems));
   const first = stages[0];
   if (first === undefined) problems.error({ at: root.at, rule: "missing", message: "the workflow has no stages" });
-  if (first === undefined || id === null) return null;
+  if (first === undefined || id === null || problems.isFull()) return null;
   return {
     name: id.name,
     format: "kdl",

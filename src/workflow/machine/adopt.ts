@@ -1,5 +1,5 @@
 import type { Graph, StageKind } from "../graph.js";
-import { begunStages, type Token, type WorkflowState } from "./state.js";
+import { begunStages, noRounds, type Token, type WorkflowState } from "./state.js";
 
 /**
  * A workflow that ended without success goes on in a new machine: outcomes, findings, visits and context are kept, what was
@@ -12,7 +12,7 @@ export function continueFrom(state: WorkflowState): WorkflowState {
     phase: "new",
     tokens: state.tokens.map(readyAgain),
     stages: Object.fromEntries(stages),
-    rounds: { best: null, stale: 0 },
+    rounds: noRounds,
     owed: [],
     halt: null,
     ending: null,

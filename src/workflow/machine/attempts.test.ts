@@ -136,6 +136,11 @@ describe("attempts, goal gates and loops", () => {
     const world = new World(graph).play({ r: (n) => failed(`thing ${n}`) });
     expect(world.ending()?.reason).toBe("3 rounds without fewer findings; still open in: r");
     expect(world.turns("fix")).toHaveLength(3);
+    const two = graphOf(
+      [review("r"), decision("gate"), llm("fix"), llm("more"), exit()],
+      ["r -> gate", 'gate -> exit if outcome("r") == "success"', "gate -> fix if true", "fix -> more", "more -> r"],
+    );
+    expect(new World(two).play({ r: (n) => failed(`thing ${n}`) }).turns("fix")).toHaveLength(3);
   });
 
   it("E9 max_visits is honoured, and a stage without has the engine's own limit", () => {

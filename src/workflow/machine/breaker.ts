@@ -1,6 +1,6 @@
 import { hashText } from "../../core/ledger/hash.js";
 import { openFindings } from "../../core/ledger/ledger.js";
-import type { StageRecord } from "./state.js";
+import { noRounds, type StageRecord } from "./state.js";
 import type { Step } from "./step.js";
 
 /** Visits of a stage that sets no limit of its own. */
@@ -58,12 +58,14 @@ export function stopSameFailure(step: Step, stage: string): void {
  * older ones, which is no step back.
  */
 export function stopIdleRounds(step: Step, stage: string) {
-  const open = openFindings(step.ledger, { defects: true }).map((finding) => finding.stage);
-  const failing = new Set(open.filter((name) => step.index.stages.has(name)));
-  const { best, stale } = step.state.rounds;
-  if (failing.size === 0) return step.set({ rounds: { best: null, stale: 0 } });
+  const open = openFindings(step.ledger, { defects: true }).filter(({ order }) => order !== undefined);
+  const failing = new Set(open.map((finding) => finding.stage));
+  const { best, stale, judged } = step.state.rounds;
+  if (!judged) return;
+  if (failing.size === 0) return step.set({ rounds: noRounds });
   const isFewer = best === null || failing.size < best;
-  step.set({ rounds: isFewer ? { best: failing.size, stale: 0 } : { best, stale: stale + 1 } });
+  const rounds = isFewer ? { best: failing.size, stale: 0 } : { best, stale: stale + 1 };
+  step.set({ rounds: { ...rounds, judged: false } });
   const limit = step.policy.settings.convergence.rounds_without_fewer_findings;
   if (isFewer || limit < 1 || stale + 1 < limit) return;
   const names = [...failing].slice(0, 10).join(", ");

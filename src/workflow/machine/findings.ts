@@ -3,6 +3,7 @@ import { newFinding } from "../../core/ledger/entry.js";
 import { hashText } from "../../core/ledger/hash.js";
 import { resolveStage, supersedeStage } from "../../core/ledger/ledger.js";
 import type { StageCommandEnded } from "./events.js";
+import { raisesFindings } from "./graph-index.js";
 import { begunStages, type Token } from "./state.js";
 import { clip, type Step } from "./step.js";
 
@@ -43,7 +44,10 @@ export function resolveFindings(step: Step, stage: string, commit: string | null
 
 /** A new start: what the stages found before is of no concern any more. */
 export function dropFindings(step: Step): void {
-  const stages = begunStages(step.state);
+  const stages = begunStages(step.state).filter((id) => {
+    const stage = step.stage(id);
+    return stage !== null && raisesFindings(stage);
+  });
   step.apply(supersedeStage(step.ledger, { stages, reason: "the workflow started anew", at: step.at }));
 }
 

@@ -215,7 +215,7 @@ function commandOf(effect: StageCommandEffect, answer: Answer | undefined): Stag
   };
 }
 
-export function asJson<T>(value: T): T {
+function asJson<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
 }
 

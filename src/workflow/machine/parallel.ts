@@ -21,7 +21,7 @@ export function fork(step: Step, token: Token, stage: ParallelStage) {
   const branches = stage.branches.map(({ name }): Branch => ({ stage: name, status: "queued", outcome: null }));
   const { order, visit } = token;
   const block = { token: token.id, stage: stage.id, visit, join: stage.join.name, order, branches };
-  step.set({ blocks: [...step.state.blocks, block] });
+  step.set({ blocks: [...step.state.blocks.filter((one) => one.token !== token.id), block] });
   step.setToken({ ...token, phase: "forked" });
   startBranches(step, token.id);
 }
@@ -156,7 +156,7 @@ export function joinOf(step: Step, token: Token): string | null {
 }
 
 /** The block that a token has forked and not joined yet. */
-export function blockOf(step: Step, tokenId: string): ParallelBlock | null {
+function blockOf(step: Step, tokenId: string): ParallelBlock | null {
   return step.state.blocks.find((block) => block.token === tokenId && isOpen(step, block)) ?? null;
 }
 

@@ -10,7 +10,8 @@ const ownAttempts = 3;
  */
 export function attemptsFor(stage: Stage, why: "fail" | "retry" | "machinery"): number {
   if (stage.retriesFail) return Math.max(1, stage.maxAttempts);
-  return why === "fail" ? 1 : Math.max(ownAttempts, stage.maxAttempts);
+  if (why === "fail") return 1;
+  return stage.maxAttempts > 1 ? stage.maxAttempts : ownAttempts;
 }
 
 /**

@@ -6,7 +6,7 @@ import { dropFindings } from "./findings.js";
 import { isReview } from "./graph-index.js";
 import { endBranch, joinOf } from "./parallel.js";
 import { type Choice, normaliseLabel, selectAfterFailure, selectWay } from "./select.js";
-import { begunStages, type Token } from "./state.js";
+import { begunStages, noRounds, type Token } from "./state.js";
 import type { Step } from "./step.js";
 
 /** A visit has ended: where the token goes now. */
@@ -117,6 +117,6 @@ function startAnew(step: Step): void {
     passed: [],
     values: step.state.inputs,
     threads: {},
-    rounds: { best: null, stale: 0 },
+    rounds: noRounds,
   });
 }

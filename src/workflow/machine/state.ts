@@ -27,8 +27,7 @@ export interface WorkflowState {
   readonly workspaces: Readonly<Record<string, Workspace>>;
   /** How often a goal gate that was not met sent execution back. */
   readonly goalRetries: number;
-  /** Rounds of findings: the fewest stages that had any, and how many rounds in a row had no fewer. */
-  readonly rounds: { readonly best: number | null; readonly stale: number };
+  readonly rounds: Rounds;
   readonly owed: readonly Owed[];
   readonly folders: number;
   readonly timers: number;
@@ -46,6 +45,16 @@ export interface WorkflowLife {
   readonly state: WorkflowState;
   readonly ledger: Ledger;
 }
+
+/** Rounds of findings: from one stage that is given them to the next, if something was judged in between. */
+export interface Rounds {
+  /** The fewest stages that had any. */
+  readonly best: number | null;
+  /** Rounds in a row that had no fewer. */
+  readonly stale: number;
+  readonly judged: boolean;
+}
+export const noRounds: Rounds = { best: null, stale: 0, judged: false };
 
 export interface Ending {
   readonly status: "success" | "fail" | "cancelled";
@@ -194,7 +203,7 @@ export function newWorkflow(given: Readonly<Record<string, string>> = {}): Workf
     threads: {},
     workspaces: {},
     goalRetries: 0,
-    rounds: { best: null, stale: 0 },
+    rounds: noRounds,
     owed: [],
     folders: 0,
     timers: 0,

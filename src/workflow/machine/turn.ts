@@ -72,7 +72,7 @@ function judge(stage: LlmStage, event: StageTurnEnded): Verdict {
   const hints = { label: status?.preferredLabel ?? null, next: status?.nextIds ?? [], body: reply, commit };
   if (word !== null) {
     const reason = word === "success" ? null : (status?.failureReason ?? null);
-    return { ...verdict(word, reason), ...hints, digest: reason ?? reply.text };
+    return { ...verdict(word, reason), ...hints, digest: `${reason ?? ""}\n${reply.text}` };
   }
   if (stage.autoStatus) {
     if (isEmpty) return { ...machineryFailure("the review said nothing"), commit };

@@ -63,10 +63,11 @@ export function endVisit(step: Step, token: Token, stage: Stage, found: Verdict)
   const { label, next, commit } = found;
   const outcome = found.outcome === "retry" ? "fail" : found.outcome;
   const failed = outcome === "fail" || outcome === "partial_success";
-  const reason = failed ? (found.reason ?? `it ended with ${outcome}`) : null;
+  const reason = failed ? found.reason || "no reason was given" : null;
   record(step, token, { outcome, reason, digest: failed ? digestOf(found.digest ?? reason ?? "") : null });
   if (raisesFindings(stage)) {
     const source: FailedVisit["source"] = found.machinery ? "protocol" : stage.kind === "tool" ? "command" : "review";
+    if (!step.state.rounds.judged) step.set({ rounds: { ...step.state.rounds, judged: true } });
     if (outcome === "success") resolveFindings(step, stage.id, commit);
     else raiseFinding(step, token, { outcome, reason: reason ?? "", body: found.body, source, commit });
   }

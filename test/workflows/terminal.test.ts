@@ -1,0 +1,36 @@
+import { mkdirSync } from "node:fs";
+import { expect, test } from "vitest";
+import { hasPty, openTerminal } from "../scenarios/pty.js";
+import { emptySandbox } from "../scenarios/sandbox.js";
+
+const workflow = `
+workflow "plan" {
+  version 2
+  start "approve"
+  stage "approve" kind="human" prompt="Is it good?" re_review=true {
+    option "yes" label="Approve it" to="exit"
+    option "revise" label="Change it" to="revise"
+    require_feedback_on "revise"
+  }
+  stage "revise" kind="tool" command="echo $human.gate.feedback >> feedback"
+  stage "exit" kind="exit"
+  transition from="revise" to="approve"
+}`;
+
+test.skipIf(!hasPty)(
+  "E7 a person at the terminal is asked, gives feedback and is asked again; no repository is needed",
+  async () => {
+    const box = emptySandbox();
+    mkdirSync(box.dir);
+    box.write("plan.awf.kdl", workflow);
+    const terminal = openTerminal(box, ["workflow", "run", "plan.awf.kdl"]);
+    await terminal.answer("Change it", "\x1b[B\r");
+    await terminal.answer("What should be different?", "too long\r");
+    await terminal.see("stage revise: success");
+    await terminal.answer("Change it", "\r");
+    await terminal.answer("Anything to add?", "\r");
+    await terminal.see("workflow plan ended: success");
+    expect(await terminal.ended).toBe(0);
+    expect(box.read("feedback")).toBe("too long\n");
+  },
+);
