@@ -49,6 +49,7 @@ function triggerLine(event: PublicEvent): LogLine | null {
 function runLine(event: PublicEvent): LogLine | null {
   switch (event.type) {
     case "run-started":
+      if (event.run_start_commit === "") return info(`run ${event.run_id} started`);
       return info(`run ${event.run_id} started on ${event.target_branch} at ${shortSha(event.run_start_commit)}`);
     case "run-finished": {
       const level = event.exit_code === 0 ? "info" : "error";

@@ -15,20 +15,19 @@ export async function serve(context: Context, { port }: { readonly port: string 
   const wanted = portOf(port);
   const { settings } = await app.settings({});
   const pullRequests = await app.pullRequests(settings);
+  const token = await keepToken(app.home.serveToken);
   const stop = stopOnSignals(process);
-  const follower = await startFollowing(context, { settings, pullRequests, stop: stop.signal });
+  const server = await listen(roomsOf(context, pullRequests), { port: wanted, token });
   try {
-    const token = await keepToken(app.home.serveToken);
-    const server = await listen(roomsOf(context, pullRequests), { port: wanted, token });
+    const follower = await startFollowing(context, { settings, pullRequests, stop: stop.signal });
     out.line(`listening on ${server.url}, for this machine alone`);
     // Its owner is meant to see it here.
     out.piece(`token: ${token}\n`);
     out.line(`  the same at every start: ${app.home.serveToken}`);
     await stop.came;
-    await server.close();
-  } finally {
-    stop.now();
     await follower?.done;
+  } finally {
+    await server.close();
     stop.close();
   }
   return 0;
@@ -71,7 +70,6 @@ function portOf(typed: string): number {
 interface Stop {
   readonly signal: AbortSignal;
   readonly came: Promise<void>;
-  now(): void;
   close(): void;
 }
 
@@ -88,7 +86,6 @@ function stopOnSignals(host: NodeJS.Process): Stop {
   return {
     signal: stop.signal,
     came,
-    now: () => stop.abort(),
     close: () => {
       host.off("SIGINT", onSignal);
       host.off("SIGTERM", onSignal);

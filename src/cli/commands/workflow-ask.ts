@@ -19,6 +19,8 @@ export function questionLines({ stage, prompt, details, options, until, default:
 
 /** null: answered elsewhere meanwhile, or the person does not want to answer; then it is cancelled as by Ctrl-C. */
 export async function askInTerminal(question: Question, signal: AbortSignal): Promise<Answer | null> {
+  // A terminal that does not tell its size would have every character on a line of its own.
+  if (process.stdout.columns === 0) Object.assign(process.stdout, { columns: 80, rows: 24 });
   if (question.details !== null) note(plainText(question.details), question.stage);
   const options = question.options.map(({ key, label }) => ({ value: key, label }));
   const option = await select({ message: plainText(question.prompt), options, signal });

@@ -38,7 +38,12 @@ export function toSvg(graph: Graph, options: { readonly lit?: Lit } = {}): strin
   const all = [...boxes.values()];
   const right = Math.max(0, ...all.map(({ x, width }) => x + width));
   const back = ways.filter((way) => way.kind === "retry" || layers.back.has(way));
-  const width = right + margin + (back.length === 0 ? 0 : 40 + Math.min(back.length, 12) * 12 + 160);
+  const beside = back.length === 0 ? 0 : 40 + Math.min(back.length, 12) * 12 + 160;
+  const widestLabel = Math.max(
+    0,
+    ...layers.links.map(({ from, ways: some }) => widthOfLabel(from.stage === null ? "" : labelOf(some))),
+  );
+  const width = Math.max(right + margin + beside, widestLabel + 2 * margin);
   const height = Math.max(0, ...all.map(({ y }) => y + boxHeight)) + margin;
   const title = plainLine(graph.label ?? graph.name);
   return [
@@ -46,7 +51,8 @@ export function toSvg(graph: Graph, options: { readonly lit?: Lit } = {}): strin
     `<title>${escapeXml(title)}</title>`,
     style,
     '<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path class="head" d="M0 0 8 4 0 8z"/></marker></defs>',
-    ...drawForward(layers, boxes),
+    `<rect class="paper" width="${round(width)}" height="${round(height)}"/>`,
+    ...drawForward(layers, boxes, width),
     ...drawBack(back, { boxes, right }),
     ...graph.stages.map((stage) => drawStage(stage, boxes.get(stageKey(stage.id)), options.lit?.(stage.id) ?? null)),
     "</svg>",
@@ -54,14 +60,26 @@ export function toSvg(graph: Graph, options: { readonly lit?: Lit } = {}): strin
   ].join("\n");
 }
 
+interface Colours {
+  readonly ink: string;
+  readonly soft: string;
+  readonly paper: string;
+  readonly fill: string;
+  readonly line: string;
+}
+const light: Colours = { ink: "#1c2330", soft: "#5b6472", paper: "#ffffff", fill: "#f3f5f8", line: "#8a94a3" };
+const dark: Colours = { ink: "#e6eaf0", soft: "#9aa5b5", paper: "#14181f", fill: "#1f2630", line: "#66707f" };
+
+/** Colours are written out: viewers other than browsers know neither variables nor media, and show the light ones. */
+function rules({ ink, soft, paper, fill, line }: Colours): string {
+  return `.paper{fill:${paper}} text{fill:${ink}} .soft{fill:${soft}} .box{fill:${fill};stroke:${line}} .way{stroke:${line}} .head{fill:${line}} .halo{stroke:${paper}}`;
+}
 const style = `<style>
-:root { color-scheme: light dark; --ink: #1c2330; --soft: #5b6472; --paper: #ffffff; --fill: #f3f5f8; --line: #8a94a3; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6eaf0; --soft: #9aa5b5; --paper: #14181f; --fill: #1f2630; --line: #66707f; } }
-svg { background: var(--paper); } text { fill: var(--ink); } .soft { fill: var(--soft); font-size: 11px; }
-.box { fill: var(--fill); stroke: var(--line); stroke-width: 1.2; } .way { fill: none; stroke: var(--line); stroke-width: 1.2; }
-.back { stroke-dasharray: 5 4; } .head { fill: var(--line); } .halo { paint-order: stroke; stroke: var(--paper); stroke-width: 4px; }
-.running .box { stroke: #0a84ff; stroke-width: 3; } .waiting .box { stroke: #c98700; stroke-width: 3; }
-.success .box { stroke: #2e9e44; stroke-width: 2.4; } .fail .box { stroke: #d1352b; stroke-width: 2.4; }
+${rules(light)}
+.soft{font-size:11px} .box{stroke-width:1.2} .way{fill:none;stroke-width:1.2} .back{stroke-dasharray:5 4} .halo{paint-order:stroke;stroke-width:4px}
+@media (prefers-color-scheme: dark) { ${rules(dark)} }
+.running .box{stroke:#0a84ff;stroke-width:3} .waiting .box{stroke:#c98700;stroke-width:3}
+.success .box{stroke:#2e9e44;stroke-width:2.4} .fail .box{stroke:#d1352b;stroke-width:2.4}
 </style>`;
 
 function stageKey(id: string): string {
@@ -111,9 +129,9 @@ function drawStage(stage: Stage, box: Box | undefined, state: ReturnType<Lit>): 
   if (box === undefined) return "";
   const [title = "", second = ""] = linesOf(stage);
   const center = round(box.x + box.width / 2);
-  const light = state === null ? "" : ` class="${litWord(state)}"`;
+  const lit = state === null ? "" : ` class="${litWord(state)}"`;
   return [
-    `<g${light} data-stage="${escapeXml(stage.id)}"><title>${escapeXml(tipOf(stage))}</title>`,
+    `<g${lit} data-stage="${escapeXml(stage.id)}"><title>${escapeXml(tipOf(stage))}</title>`,
     outline(stage, box),
     `<text x="${center}" y="${round(box.y + 20)}" text-anchor="middle">${escapeXml(title)}</text>`,
     `<text x="${center}" y="${round(box.y + 36)}" text-anchor="middle" class="soft">${escapeXml(second)}</text></g>`,
@@ -144,7 +162,7 @@ function outline(stage: Stage, { x, y, width, height }: Box): string {
 }
 
 /** Label and arrow belong to the last piece of a way, the one that enters its stage. */
-function drawForward({ links }: Layers, boxes: ReadonlyMap<string, Box>): string[] {
+function drawForward({ links }: Layers, boxes: ReadonlyMap<string, Box>, room: number): string[] {
   const paths: string[] = [];
   const labels: string[] = [];
   for (const { from, to, ways } of links) {
@@ -157,9 +175,12 @@ function drawForward({ links }: Layers, boxes: ReadonlyMap<string, Box>): string
     const curve = `M${round(x1)} ${round(y1)}C${round(x1)} ${round(y1 + bend)} ${round(x2)} ${round(y2 - bend)} ${round(x2)} ${round(y2)}`;
     const through = to.stage === null ? `V${round(y2 + target.height)}` : "";
     paths.push(`<path class="way" d="${curve}${through}"${head}/>`);
-    const texts = from.stage === null ? [] : ways.map(({ text }) => plainLine(text)).filter((text) => text !== "");
-    if (texts.length > 0)
-      labels.push(labelAt(x1 + (x2 - x1) * 0.5, y1 + bend + 4, { text: texts.join(" | "), anchor: "middle" }));
+    const text = from.stage === null ? "" : labelOf(ways);
+    if (text === "") continue;
+    // Where the label is wider than its place it moves, so that all of it can be read.
+    const half = widthOfLabel(text) / 2 + 4;
+    const x = Math.min(Math.max(x1 + (x2 - x1) * 0.5, half), Math.max(half, room - half));
+    labels.push(labelAt(x, y1 + bend + 4, { text, anchor: "middle" }));
   }
   return [...paths, ...labels];
 }
@@ -182,7 +203,20 @@ function drawBack(
 }
 
 function labelAt(x: number, y: number, { text, anchor }: { readonly text: string; readonly anchor: string }): string {
-  return `<text class="soft halo" x="${round(x)}" y="${round(y)}" text-anchor="${anchor}">${escapeXml(shorten(text, 60))}</text>`;
+  return `<text class="soft halo" x="${round(x)}" y="${round(y)}" text-anchor="${anchor}">${escapeXml(shorten(text, longestLabel))}</text>`;
+}
+
+const longestLabel = 60;
+const smallLetter = 6.4;
+
+function labelOf(ways: readonly Way[]): string {
+  return ways
+    .map(({ text }) => plainLine(text))
+    .filter((text) => text !== "")
+    .join(" | ");
+}
+function widthOfLabel(text: string): number {
+  return Math.min([...text].length, longestLabel) * smallLetter;
 }
 
 function shorten(text: string, most: number): string {

@@ -1,0 +1,2 @@
+/** For benchmarks: the forge of the tests. */
+export { startForge } from "../forge-server/server.js";
