@@ -34,7 +34,7 @@ export async function run() {
       pull_requests: { max_rework_cycles: 100, poll_seconds: 3600 },
     });
     world.ratchet("work", "add", "one", "--id", "one");
-    world.ratchet("run");
+    await world.start(["run"]).ended();
     await signals.heard("asked implementer");
     const times = await measure({ world, forge, signals });
     return [{ name: "comment to the agent's start, by webhook", measured: median(times), limit: 2000, unit: "ms" }];

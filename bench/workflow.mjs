@@ -46,11 +46,19 @@ async function compareShape({ name, stages, visits = null, rounds, limit }, { fo
     costs.theirs.push(await timed(() => app.invoke({ reply: "" }, config)));
     saver.db.close();
     const runId = `${stages}-${steps}-${round}`;
-    costs.ours.push(await timed(() => (visits === null ? engine.drive({ graph, runId }) : turns(engine, { graph, runId, count: visits }))));
+    costs.ours.push(
+      await timed(() =>
+        visits === null ? engine.drive({ graph, runId }) : turns(engine, { graph, runId, count: visits }),
+      ),
+    );
   }
   const [ours, others] = [median(costs.ours), median(costs.theirs)];
-  console.log(`${name}: ${figure(ours / steps)} a step, LangGraph.js ${figure(others / steps)}, ${(others / ours).toFixed(1)} times as much`);
-  return limit === null ? [] : [{ name: `${name}: a step / a step of LangGraph.js`, measured: ours / others, limit, unit: "x" }];
+  console.log(
+    `${name}: ${figure(ours / steps)} a step, LangGraph.js ${figure(others / steps)}, ${(others / ours).toFixed(1)} times as much`,
+  );
+  return limit === null
+    ? []
+    : [{ name: `${name}: a step / a step of LangGraph.js`, measured: ours / others, limit, unit: "x" }];
 }
 
 function figure(ms) {

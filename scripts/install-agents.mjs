@@ -14,12 +14,16 @@ const programs = {
   pi: { package: "@earendil-works/pi-coding-agent", version: "0.74.2" },
   "claude-agent-acp": { package: "@agentclientprotocol/claude-agent-acp", version: "0.49.0" },
   "codex-acp": { package: "@agentclientprotocol/codex-acp", version: "2.6.0" },
+  // Large, so only by name: --only opencode,gemini.
+  opencode: { package: "opencode-ai", version: "1.18.33", afterwards: ["postinstall.mjs"], optional: true },
+  gemini: { package: "@google/gemini-cli", version: "0.61.0", optional: true },
 };
 const installTimeoutMs = 15 * 60_000;
 const staleMs = 60 * 60_000;
 const run = promisify(execFile);
 
 export const agentNames = Object.keys(programs);
+const usualNames = agentNames.filter((name) => !programs[name].optional);
 
 function cacheFolder() {
   return process.env.RATCHET_AGENTS_CACHE || join(homedir(), ".cache", "ratchet", "agents");
@@ -32,7 +36,7 @@ export function findAgent(name) {
 }
 
 /** Installs what is missing. One that fails is reported and left out: `{name, version, bin | null, error | null, isNew}`. */
-export async function installAgents(names = agentNames, tell = () => undefined) {
+export async function installAgents(names = usualNames, tell = () => undefined) {
   mkdirSync(cacheFolder(), { recursive: true });
   removeStale();
   const results = [];
@@ -123,7 +127,7 @@ async function main() {
   const [only, required] = [split(values.only), split(values["must-have"])];
   const unknown = [...only, ...required].filter((name) => !agentNames.includes(name));
   if (unknown.length > 0) throw new Error(`unknown: ${unknown.join(", ")}; known: ${agentNames.join(", ")}`);
-  const results = await installAgents(only.length > 0 ? only : agentNames, ({ name, version, bin, error, isNew }) => {
+  const results = await installAgents(only.length > 0 ? only : usualNames, ({ name, version, bin, error, isNew }) => {
     const outcome = error === null ? `${isNew ? "installed" : "there"}  ${bin}` : `left out: ${error}`;
     process.stdout.write(`${name} ${version}  ${outcome}\n`);
   });

@@ -27,7 +27,11 @@ export async function loadLangGraph() {
     const { SqliteSaver } = (await load("@langchain/langgraph-checkpoint-sqlite")).default;
     return { Annotation, END, START, StateGraph, SqliteSaver };
   } catch (error) {
-    console.log(`left out: LangGraph.js could not be installed (${String(error.stderr || error.message).trim().slice(-200)})`);
+    console.log(
+      `left out: LangGraph.js could not be installed (${String(error.stderr || error.message)
+        .trim()
+        .slice(-200)})`,
+    );
     return null;
   }
 }

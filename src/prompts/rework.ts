@@ -72,9 +72,10 @@ export function renderComments(comments: readonly PayloadComment[], max: number)
 /** What states a severity stays first, then the newest; shown in the order in which they were written. */
 function newest(comments: readonly PayloadComment[], max: number): readonly PayloadComment[] {
   if (comments.length <= max) return comments;
-  const ranked = [...comments].sort(
-    (a, b) => Number(statesSeverity(b)) - Number(statesSeverity(a)) || b.created_at.localeCompare(a.created_at),
-  );
+  // Times are told to the second; of those within one the later is further down.
+  const ranked = [...comments]
+    .reverse()
+    .sort((a, b) => Number(statesSeverity(b)) - Number(statesSeverity(a)) || b.created_at.localeCompare(a.created_at));
   const kept = new Set(ranked.slice(0, max));
   return comments.filter((comment) => kept.has(comment));
 }

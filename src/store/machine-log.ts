@@ -9,6 +9,7 @@ import { readFindings } from "./findings.js";
 import type { RecentStep, RecentSteps } from "./recent-steps.js";
 import { mergeChanges, rowStatements } from "./row-changes.js";
 import { number, Refused, type Row, type Sql, type Statement, text, textOrNull } from "./sql.js";
+import { baseOf, readState, type WholeState, writeState } from "./state-text.js";
 import { numberReports, readTail, stepId, type Tail } from "./steps.js";
 
 /** How a machine's state crosses the database. The ledger's findings are rows of their own, not part of the state's JSON. */
@@ -39,7 +40,7 @@ export interface LogShared {
 
 /** The machine's newest step. */
 interface Head {
-  readonly position: number;
+  readonly id: number;
   /** Its state weighs more than the rest of it: not worth keeping once it is out of date. */
   readonly heavy: boolean;
 }
@@ -48,7 +49,8 @@ interface Plan {
   readonly statements: readonly Statement[];
   readonly next: Tail;
   readonly told: RecentStep;
-  readonly heavy: boolean;
+  readonly head: Head;
+  readonly base: WholeState | null;
 }
 
 interface Opened {
@@ -66,6 +68,8 @@ export class MachineLog<S, E, F extends Keyed, R extends RunReport> implements L
   readonly #shared: LogShared;
   #opened: Opened | null = null;
   #head: Head | null = null;
+  /** The newest row whose state is whole. */
+  #base: WholeState | null = null;
 
   constructor(options: MachineLogOptions<S>, shared: LogShared) {
     this.#options = options;
@@ -80,8 +84,8 @@ export class MachineLog<S, E, F extends Keyed, R extends RunReport> implements L
     tails.set(this.#opened.stream, tail);
     const position = row.head === null ? tail.heads[this.#opened.no] : number(row, "head");
     if (position === undefined) return null;
-    this.#head = { position, heavy: true };
-    return this.#readState(stepId(this.#opened.stream, position));
+    this.#head = { id: stepId(this.#opened.stream, position), heavy: true };
+    return this.#readState(this.#head.id);
   }
 
   async commit(step: Step<S, E, F, R>): Promise<void> {
@@ -90,7 +94,7 @@ export class MachineLog<S, E, F extends Keyed, R extends RunReport> implements L
     const { sql, tails, recent, committed } = this.#shared;
     for (;;) {
       const tail = tails.get(opened.stream) ?? (await readTail(sql, opened.stream));
-      const { statements, next, told, heavy } = this.#plan(step, opened, tail);
+      const { statements, next, told, head, base } = this.#plan(step, opened, tail);
       try {
         await sql.batch(statements);
       } catch (error) {
@@ -100,7 +104,8 @@ export class MachineLog<S, E, F extends Keyed, R extends RunReport> implements L
       }
       tails.set(opened.stream, next);
       recent.add(opened.stream, told);
-      this.#head = { position: next.position, heavy };
+      this.#head = head;
+      this.#base = base;
       committed();
       return;
     }
@@ -110,20 +115,32 @@ export class MachineLog<S, E, F extends Keyed, R extends RunReport> implements L
     const { codec, machine, runId } = this.#options;
     const done = step.owed.length === 0;
     const next = nextTail(tail, opened.no, { reports: step.reports.length, done });
-    const row = toJson(step, codec);
+    const id = stepId(opened.stream, next.position);
+    const state = codec.encode(step.state);
+    const written = writeState(state, this.#base);
+    const row = { ...toJson(step), state: written.text };
     const events = numberReports(step.reports, { runId, seq: tail.seq, at: step.arrival.at });
     const changed = events.flatMap((event) => codec.rows(event, step.state).map((change) => ({ change, event })));
     const changes = mergeChanges(changed).flatMap(({ change, event }) =>
       rowStatements(change, event, codec.ledgerIssue),
     );
-    // The old state goes first: the room it leaves on the page is where the new row goes.
-    const statements = this.#head?.heavy ? [forgetState(stepId(opened.stream, this.#head.position))] : [];
-    statements.push(insertStatement(opened, next, { at: step.arrival.at, ...row }), ...changes);
+    const base = written.isPatch ? this.#base : { id, state, length: written.text.length };
+    // Old states go first: the room they leave on the page is where the new row goes.
+    const statements = this.#outdated(base).map(forgetState);
+    statements.push(insertStatement(opened, next, { id, at: step.arrival.at, ...row }), ...changes);
     if (step.signal !== null) statements.push(takeSignal(step.signal, machine));
     if (done) statements.push(endMachine(opened.no, next.position));
     const kept = row.arrival.length + (row.reports?.length ?? 0);
     const told = { position: next.position, seq: next.seq, at: step.arrival.at, reports: row.reports };
-    return { statements, next, told, heavy: row.state.length + row.owed.length > kept };
+    return { statements, next, told, base, head: { id, heavy: row.state.length + row.owed.length > kept } };
+  }
+
+  /** Rows whose states are of no use once there is a newer one, which may be a patch of one of them. */
+  #outdated(base: WholeState | null): number[] {
+    const [head, whole] = [this.#head, this.#base];
+    const heads = head?.heavy ? [head.id] : [];
+    const rows = whole === null || whole.id === head?.id ? heads : [...heads, whole.id];
+    return rows.filter((id) => id !== base?.id);
   }
 
   /** Fenced, or only beaten to the position: then the end of the journal is read anew. */
@@ -157,8 +174,10 @@ export class MachineLog<S, E, F extends Keyed, R extends RunReport> implements L
     if (row === undefined) throw new Bug(`the newest step of ${machine} is missing`);
     const issue = codec.ledgerIssue;
     const ledger = issue === undefined ? [] : await readFindings(sql, { ...issue, all: true });
+    const { state, base } = await readWhole(sql, { id, text: text(row, "state") });
+    this.#base = base;
     return {
-      state: codec.decode(JSON.parse(text(row, "state")), ledger),
+      state: codec.decode(state, ledger),
       owed: JSON.parse(text(row, "owed")) as F[],
     };
   }
@@ -168,27 +187,47 @@ const selectMachine = "SELECT no, stream, epoch, driver, done, head FROM machine
 const insertStep = `INSERT INTO steps (id, machine, at, seq, heads, reports, arrival, state, owed)
   SELECT ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE (SELECT epoch FROM machines WHERE no = ?) = ? ON CONFLICT (id) DO NOTHING`;
 
+/** No other driver can have gone on since: the rows are as they were left. */
+async function readWhole(
+  sql: Sql,
+  row: { readonly id: number; readonly text: string },
+): Promise<{ readonly state: unknown; readonly base: WholeState }> {
+  const earlier = baseOf(row.text);
+  if (earlier === null) {
+    const state = readState(row.text, undefined);
+    return { state, base: { id: row.id, state, length: row.text.length } };
+  }
+  const [found] = await sql.all("SELECT state FROM steps WHERE id = ?", [earlier]);
+  if (found === undefined) throw new Bug(`step ${earlier} is missing`);
+  const { base } = await readWhole(sql, { id: earlier, text: text(found, "state") });
+  return { state: readState(row.text, base.state), base };
+}
+
 interface StepJson {
   readonly arrival: string;
   readonly reports: string | null;
-  readonly state: string;
   readonly owed: string;
 }
 
-function toJson<S>(step: Step<S, unknown, unknown, RunReport>, codec: Codec<S>): StepJson {
+function toJson<S>(step: Step<S, unknown, unknown, RunReport>): StepJson {
   return {
     arrival: JSON.stringify(step.arrival),
     reports: step.reports.length === 0 ? null : JSON.stringify(step.reports),
-    state: JSON.stringify(codec.encode(step.state)),
     owed: JSON.stringify(step.owed),
   };
 }
 
-function insertStatement(opened: Opened, next: Tail, row: StepJson & { readonly at: number }): Statement {
+interface NewRow extends StepJson {
+  readonly id: number;
+  readonly at: number;
+  readonly state: string;
+}
+
+function insertStatement(opened: Opened, next: Tail, row: NewRow): Statement {
   return {
     sql: insertStep,
     params: [
-      stepId(opened.stream, next.position),
+      row.id,
       opened.no,
       row.at,
       next.seq,

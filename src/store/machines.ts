@@ -1,6 +1,7 @@
 import { isAlive, type ProcessIdentity, selfIdentity } from "../lib/process-identity.js";
 import { parseDriver } from "./machine-log.js";
 import { number, numberOrNull, type Row, type Sql, text, textOrNull } from "./sql.js";
+import { baseOf, readState } from "./state-text.js";
 import { readTail, stepId } from "./steps.js";
 
 /** A machine as a reader in any process sees it. */
@@ -56,6 +57,9 @@ async function readView(
   const id = stepId(number(row, "stream"), head);
   const [step] = await sql.all("SELECT at, state, owed FROM steps WHERE id = ?", [id]);
   if (step === undefined || step.state === null) return "moved";
+  const base = baseOf(text(step, "state"));
+  const [earlier] = base === null ? [] : await sql.all("SELECT state FROM steps WHERE id = ?", [base]);
+  if (base !== null && (earlier === undefined || earlier.state === null)) return "moved";
   const driver = parseDriver(textOrNull(row, "driver"));
   return {
     id: text(row, "id"),
@@ -65,7 +69,7 @@ async function readView(
     driver,
     driverAlive: driver !== null && isAlive(driver),
     at: number(step, "at"),
-    state: JSON.parse(text(step, "state")),
+    state: readState(text(step, "state"), earlier && JSON.parse(text(earlier, "state"))),
     owed: JSON.parse(text(step, "owed")) as unknown[],
   };
 }

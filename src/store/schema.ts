@@ -3,9 +3,10 @@
  *
  * `steps` is the journal: one row per commit, in the order of its run, key = run's number × 2^32 + position. A row holds
  * the arrival, the public events it made, the number of the run's last event so far, and the machine's state and what it
- * owes; in older rows of a machine these are taken out where they weigh more than the rest. `heads` says where the newest
- * row of each living machine of the run is. So a commit is one insert at the end of the run and at most one update of a
- * row close to it: one page, as a rule, whatever the history.
+ * owes; in older rows of a machine these are taken out where they weigh more than the rest. A large state may be what has
+ * changed since an older row, which keeps its own for as long (state-text.ts). `heads` says where the newest row of each
+ * living machine of the run is. So a commit is one insert at the end of the run and as a rule one update of a row close to
+ * it: one page, mostly, whatever the history.
  *
  * `work_text` and `event_text` are what `search` looks in. Triggers keep them up in the transaction that changes an item,
  * so they cannot differ from it; an item's claims and its status are not in them and cost them nothing. `pr_number`,

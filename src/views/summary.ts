@@ -16,6 +16,8 @@ export interface Summary {
   readonly behind: Readonly<Record<string, string>>;
   /** How run_end ended, and which other triggers of the run failed. */
   readonly triggers: readonly string[];
+  /** Of a run that is a workflow: how its stages came out, and itself. */
+  readonly workflow: readonly string[];
   readonly costUsd: number | null;
   readonly status: string;
 }
@@ -34,7 +36,7 @@ interface SummaryIssue {
 
 export const emptySummary: Summary = {
   ...{ runId: null, startedAt: null, finishedAt: null, costUsd: null, status: "running" },
-  ...{ issues: {}, raised: [], closed: {}, behind: {}, triggers: [] },
+  ...{ issues: {}, raised: [], closed: {}, behind: {}, triggers: [], workflow: [] },
 };
 
 export function foldSummary(summary: Summary, event: PublicEvent): Summary {
@@ -57,9 +59,23 @@ export function foldSummary(summary: Summary, event: PublicEvent): Summary {
       return { ...summary, closed: { ...summary.closed, [`${event.issue_id}/${event.finding}`]: event.status } };
     case "landed":
       return foldIssue({ ...summary, behind: behindAfter(summary, event) }, event);
+    case "stage-ended":
+    case "workflow-finished":
+      return event.issue_id === undefined ? foldWorkflow(summary, event) : summary;
     default:
       return foldIssue(foldTrigger(summary, event), event);
   }
+}
+
+type Told = Extract<PublicEvent, { type: "stage-ended" | "workflow-finished" }>;
+
+function foldWorkflow(summary: Summary, event: Told): Summary {
+  const why = event.reason === null ? "" : ` · ${event.reason}`;
+  const line =
+    event.type === "workflow-finished"
+      ? `workflow ${event.name} · ${event.status}${why}`
+      : `${event.stage} · ${event.outcome}${event.visit > 1 ? ` · visit ${event.visit}` : ""}${why}`;
+  return { ...summary, workflow: [...summary.workflow, line] };
 }
 
 function behindAfter({ behind }: Summary, event: Extract<PublicEvent, { type: "landed" }>): Summary["behind"] {
@@ -124,6 +140,7 @@ function patch(summary: Summary, id: string, part: Partial<SummaryIssue>): Summa
 
 export function renderSummary(summary: Summary): string[] {
   const issues = Object.entries(summary.issues);
+  if (issues.length === 0 && summary.workflow.length > 0) return summary.workflow.map(plainLine);
   if (issues.length === 0) return ["Nothing to do: no issue was ready."];
   return [
     headLine(summary),

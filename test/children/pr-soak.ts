@@ -146,12 +146,13 @@ class SoakWorld {
   }
 
   async speak(round: number): Promise<void> {
-    const { random, count } = this.#at;
-    for (let number = 1; number <= count; number++) {
+    const { random } = this.#at;
+    // Agents end in any order, so a pull request may have any issue's number.
+    for (const { number, issue_id } of await this.#states()) {
       const words = (what: string) => `${what}-${number}-${round}-end`;
       const inline = random() < 0.7;
       const comments = inline
-        ? [{ path: `i-${number}.txt`, line: 1 + (round % 20), side: "RIGHT", body: words("inline") }]
+        ? [{ path: `${issue_id}.txt`, line: 1 + (round % 20), side: "RIGHT", body: words("inline") }]
         : [];
       await this.#jo.send("POST", `/pulls/${number}/reviews`, {
         event: "REQUEST_CHANGES",
@@ -190,24 +191,28 @@ class SoakWorld {
     this.#faults += seen.slice(before).filter(({ status }) => status === 502 || status === 0).length;
   }
 
-  async #states(): Promise<{ number: number; phase: string; open: string[]; cycle: number; escalated: boolean }[]> {
+  async #states(): Promise<
+    { number: number; issue_id: string; phase: string; open: string[]; cycle: number; escalated: boolean }[]
+  > {
     return JSON.parse(await this.ratchet("pr", "list", "--json"));
   }
   async #isQuiet(): Promise<boolean> {
     const states = await this.#states();
     const posted = states.every(({ phase, open }) => phase === "in review" && open.length === 0);
-    return posted && states.length === this.#at.count && (await this.#answeredAll());
+    const cycles = new Map(states.map(({ number, cycle }) => [number, cycle]));
+    return posted && states.length === this.#at.count && (await this.#answeredAll(cycles));
   }
   /** As the forge has it: what was said last may not have been looked at yet. */
-  async #answeredAll(): Promise<boolean> {
+  async #answeredAll(cycles: ReadonlyMap<number, number>): Promise<boolean> {
+    const rounds = new Map<number, number>();
+    for (const { words, number } of this.#said) {
+      if (words.startsWith("review")) rounds.set(number, (rounds.get(number) ?? 0) + 1);
+    }
+    if ([...rounds].some(([number, count]) => (cycles.get(number) ?? 0) < count)) return false;
     for (const { number, thread } of this.#said) {
       if (thread !== null && (await this.#replies(number, thread)) === 0) return false;
     }
-    const cycles = new Map((await this.#states()).map(({ number, cycle }) => [number, cycle]));
-    const rounds = new Map<number, number>();
-    for (const { words, number } of this.#said)
-      if (words.startsWith("review")) rounds.set(number, (rounds.get(number) ?? 0) + 1);
-    return [...rounds].every(([number, count]) => (cycles.get(number) ?? 0) >= count);
+    return true;
   }
 
   async #list(path: string): Promise<readonly Record<string, unknown>[]> {

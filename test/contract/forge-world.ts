@@ -36,7 +36,7 @@ export async function githubWorld(options: { readonly timeoutMs?: number } = {})
     ...peopleOf(server),
     show: (branch, file) => git(repository.gitDir, "show", `${branch}:${file}`),
     protect: async (branch, rules) => void server.state.repo.protection.set(branch, rules),
-    passTime: () => server.state.passTime(5000),
+    passTime: () => server.state.passTime(20 * 60_000),
     done: async () => {
       await server.close();
       repository.done();

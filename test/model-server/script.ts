@@ -6,7 +6,7 @@
 
 /** A request, whatever API it came by. */
 export interface Asked {
-  readonly api: "messages" | "responses";
+  readonly api: "messages" | "responses" | "generate";
   readonly model: string;
   readonly system: string;
   /** The last thing the person said, without what the program puts around it. */

@@ -2,6 +2,7 @@ import { appendFileSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
+import { parseGenerateRequest, toGenerated, toGeneratedEvents, toGenerateFailure } from "./generate-api.js";
 import { type Fields, toFields } from "./json.js";
 import { countTokens, parseMessagesRequest, toMessage, toMessageEvents, toMessagesFailure } from "./messages-api.js";
 import {
@@ -14,7 +15,7 @@ import {
 import { type Answer, type Asked, type Fault, readScript, type Script } from "./script.js";
 import type { Failure, StreamEvent } from "./wire.js";
 
-/** A model that says what a script says, on loopback. Programs find Anthropic's API at `url` and OpenAI's at `url`/v1. */
+/** A model that says what a script says, on loopback. Programs find Anthropic's and Google's API at `url`, OpenAI's at `url`/v1. */
 export interface ModelServer {
   readonly url: string;
   /** Every request so far, in order. */
@@ -88,18 +89,24 @@ function portOf(address: AddressInfo | string | null): number {
 
 function parseAsked(path: string, body: Fields): Asked | null {
   if (path.endsWith("/messages")) return parseMessagesRequest(body);
-  return path.endsWith("/responses") ? parseResponsesRequest(body) : null;
+  return path.endsWith("/responses") ? parseResponsesRequest(body) : parseGenerateRequest(path, body);
 }
+
+const apis = {
+  messages: { toWhole: toMessage, toEvents: toMessageEvents, toFailure: toMessagesFailure },
+  responses: { toWhole: toResponse, toEvents: toResponseEvents, toFailure: toResponsesFailure },
+  generate: { toWhole: toGenerated, toEvents: toGeneratedEvents, toFailure: toGenerateFailure },
+} satisfies Record<Asked["api"], unknown>;
 
 async function reply(response: ServerResponse, asked: Asked, answer: Answer): Promise<void> {
   const { fault } = answer;
   if (fault?.kind === "hang") return;
-  const isMessages = asked.api === "messages";
-  const failure = fault ? (isMessages ? toMessagesFailure(fault) : toResponsesFailure(fault)) : null;
+  const api = apis[asked.api];
+  const failure = fault ? api.toFailure(fault) : null;
   if (failure) return fail(response, asked, failure);
-  const whole = isMessages ? toMessage(asked, answer) : toResponse(asked, answer);
+  const whole = api.toWhole(asked, answer);
   if (!asked.isStreaming) return sendJson(response, 200, whole);
-  await stream(response, isMessages ? toMessageEvents(whole) : toResponseEvents(whole), fault);
+  await stream(response, api.toEvents(whole), fault);
 }
 
 async function fail(response: ServerResponse, asked: Asked, failure: Failure): Promise<void> {
@@ -114,7 +121,7 @@ async function stream(response: ServerResponse, events: readonly StreamEvent[], 
     if (response.destroyed) return;
     if (fault?.kind === "cut" && index >= fault.afterEvents) return void response.destroy();
     if (fault?.kind === "slow" && index > 0) await delay(fault.betweenMs, undefined, { ref: false });
-    await write(response, `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+    await write(response, `${event === "" ? "" : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`);
   }
   response.end();
 }

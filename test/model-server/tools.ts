@@ -24,26 +24,33 @@ function unoffered(name: string): OfferedTool {
 }
 
 function shellCall(command: string, offered: Find): ToolCall | null {
-  const tool = offered("Bash", "bash", "exec_command", "shell_command", "shell", "local_shell");
+  const tool = offered("Bash", "bash", "exec_command", "shell_command", "shell", "local_shell", "run_shell_command");
   if (!tool) return null;
   if (tool.name === "exec_command") return { tool, input: { cmd: command } };
   if (tool.name === "shell" || tool.name === "local_shell")
     return { tool, input: { command: ["bash", "-c", command] } };
+  // OpenCode refuses a command without a word on what it is for.
+  if (tool.name === "bash" && tool.inputs.includes("description"))
+    return { tool, input: { command, description: "Work" } };
   return { tool, input: { command } };
 }
 
 function writeCall({ path, text }: { path: string; text: string }, offered: Find): ToolCall | null {
-  const tool = offered("Write", "write", "apply_patch");
+  const tool = offered("Write", "write", "write_file", "apply_patch");
   if (!tool)
     return shellCall(`mkdir -p "$(dirname ${quote(path)})" && printf %s ${quote(text)} > ${quote(path)}`, offered);
   if (tool.name === "apply_patch") return { tool, input: addFilePatch(path, text) };
-  return { tool, input: { [tool.inputs.includes("file_path") ? "file_path" : "path"]: path, content: text } };
+  return { tool, input: { [pathInput(tool)]: path, content: text } };
 }
 
 function readCall(path: string, offered: Find): ToolCall | null {
-  const tool = offered("Read", "read");
+  const tool = offered("Read", "read", "read_file");
   if (!tool) return shellCall(`cat ${quote(path)}`, offered);
-  return { tool, input: { [tool.inputs.includes("file_path") ? "file_path" : "path"]: path } };
+  return { tool, input: { [pathInput(tool)]: path } };
+}
+
+function pathInput({ inputs }: OfferedTool): string {
+  return ["file_path", "filePath"].find((name) => inputs.includes(name)) ?? "path";
 }
 
 function addFilePatch(path: string, text: string): string {

@@ -2,6 +2,7 @@ import type { Fields } from "./json.js";
 
 /** One event of a stream, `event: … data: …`. */
 export interface StreamEvent {
+  /** "": it has no name. */
   readonly event: string;
   readonly data: Fields;
 }

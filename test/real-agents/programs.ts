@@ -5,6 +5,7 @@ import { agentNames, findAgent } from "../../scripts/install-agents.mjs";
 /** The real programs, as they run against our model server: everything they read and write lies below `root`. */
 
 export type ProgramName = "claude" | "codex" | "pi";
+export type AcpProgramName = "claude-agent-acp" | "codex-acp" | "opencode" | "gemini";
 
 export interface Surroundings {
   readonly root: string;
@@ -21,6 +22,8 @@ export function prepareSurroundings({ root, url }: Surroundings): Record<string,
   const [claude, codex, pi] = [folder("claude"), folder("codex"), folder("pi")];
   writeFileSync(join(codex, "config.toml"), codexConfig(url));
   writeFileSync(join(pi, "models.json"), `${JSON.stringify(piModels(url), null, 2)}\n`);
+  const openCode = join(folder("opencode"), "opencode.json");
+  writeFileSync(openCode, `${JSON.stringify(openCodeConfig(url), null, 2)}\n`);
   return {
     PATH: [...binFolders(), process.env.PATH ?? ""].join(delimiter),
     TMPDIR: folder("tmp"),
@@ -35,6 +38,12 @@ export function prepareSurroundings({ root, url }: Surroundings): Record<string,
     OPENAI_API_KEY: "test-key",
     PI_CODING_AGENT_DIR: pi,
     PI_OFFLINE: "1",
+    OPENCODE_CONFIG: openCode,
+    OPENCODE_DISABLE_AUTOUPDATE: "1",
+    OPENCODE_DISABLE_MODELS_FETCH: "1",
+    GEMINI_API_KEY: "test-key",
+    GEMINI_CLI_HOME: folder("gemini"),
+    GOOGLE_GEMINI_BASE_URL: url,
   };
 }
 
@@ -64,6 +73,16 @@ function piModels(url: string): object {
   const model = { id: "test-model", name: "Test", reasoning: false, input: ["text"], contextWindow: 200_000, cost };
   const provider = { baseUrl: url, apiKey: "test-key", api: "anthropic-messages" };
   return { providers: { local: { ...provider, models: [{ ...model, maxTokens: 8000 }] } } };
+}
+
+/** Its permissions, unless it is told otherwise, are to do everything unasked. */
+function openCodeConfig(url: string): object {
+  const cost = { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75 };
+  const model = { name: "Test", tool_call: true, limit: { context: 200_000, output: 8000 }, cost };
+  const options = { baseURL: `${url}/v1`, apiKey: "test-key" };
+  const local = { npm: "@ai-sdk/anthropic", name: "Local", options, models: { "test-model": model } };
+  const permission = { edit: "ask", bash: "ask", webfetch: "ask" };
+  return { provider: { local }, model: "local/test-model", small_model: "local/test-model", permission };
 }
 
 /** The plain command line of a turn; the prompt comes on stdin. */

@@ -7,7 +7,7 @@ import { findAgent } from "../../scripts/install-agents.mjs";
 import type { Script } from "../model-server/script.js";
 import { type ModelServer, startModelServer } from "../model-server/server.js";
 import { type Sandbox, sandbox } from "../scenarios/sandbox.js";
-import { type ProgramName, prepareSurroundings } from "./programs.js";
+import { type AcpProgramName, type ProgramName, prepareSurroundings } from "./programs.js";
 
 /** A sandbox in which the real programs work, each with its own configuration in it, and a model server says what they do. */
 export interface AgentWorld extends Sandbox {
@@ -26,11 +26,11 @@ export async function agentWorld(script: Script): Promise<AgentWorld> {
 }
 
 /** Installed by scripts/install-agents.mjs, which says what it could not install. */
-export function isInstalled(program: ProgramName | "claude-agent-acp" | "codex-acp"): boolean {
+export function isInstalled(program: ProgramName | AcpProgramName): boolean {
   return findAgent(program) !== null;
 }
 
-const theirs = /^(\.?claude|\.?codex|\.pi$|pi-|jiti)/;
+const theirs = /^(\.?claude|\.?codex|\.pi$|pi-|jiti|\.?opencode|\.?gemini)/;
 
 /** By name: other programs write to these folders too. */
 function findStrays(since: number): string[] {

@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { WorkPayload } from "../../src/core/board/payload.js";
@@ -34,7 +35,13 @@ export interface PrWorld extends Sandbox {
     comments?: readonly { line: number; body: string }[],
   ) => Promise<void>;
   readonly comments: (number: number) => Promise<readonly { readonly body: string; readonly user: string }[]>;
-  readonly threads: (number: number) => Promise<readonly { readonly body: string; readonly in_reply_to_id?: number }[]>;
+  readonly threads: (
+    number: number,
+  ) => Promise<readonly { readonly body: string; readonly line: unknown; readonly in_reply_to_id?: number }[]>;
+  /** Somebody else commits to a branch at the forge. */
+  readonly push: (branch: string, files: Readonly<Record<string, string>>) => string;
+  /** CI tells how a check of the pull request's newest commit ended. */
+  readonly check: (number: number, name: string, conclusion: string, log?: string) => Promise<void>;
 }
 
 /** An agent that writes the issue's file, and for a rework appends what it was asked for. */
@@ -42,7 +49,7 @@ export const agentScript = `
 printf '%s %s %s\\n' "$RATCHET_ROLE" "$RATCHET_PROMPT_KIND" "$RATCHET_ISSUE_ID" >> "$HOME/turns"
 cat > "$HOME/prompt-$RATCHET_ISSUE_ID-$RATCHET_PROMPT_KIND"
 case "$RATCHET_PROMPT_KIND" in
-  implementer) printf 'one\\ntwo\\nthree\\n' > work.txt; git add -A; git commit -qm "Do $RATCHET_ISSUE_ID" ;;
+  implementer) printf 'one\\ntwo\\nthree\\n' > work.txt; git add -A; git commit -qm "Do $RATCHET_ISSUE_ID" || true ;;
   *) if [ -f "$HOME/idle" ]; then exit 0; fi
      if [ -f "$HOME/broken" ]; then exit 1; fi
      echo "again $RATCHET_ISSUE_ID" >> work.txt ;;
@@ -96,8 +103,26 @@ export async function prWorld(config: Readonly<Record<string, unknown>> = {}): P
     threads: async (number) =>
       asList(await jo.send("GET", `/pulls/${number}/comments?per_page=100`)).map((one) => ({
         body: String(one.body),
+        line: one.line,
         ...(typeof one.in_reply_to_id === "number" ? { in_reply_to_id: one.in_reply_to_id } : {}),
       })),
+    push: (branch, files) => {
+      const clone = join(box.root, "somebody");
+      rmSync(clone, { recursive: true, force: true });
+      run(box.root, "clone", "--quiet", "--branch", branch, gitDir, clone);
+      for (const [name, text] of Object.entries(files)) writeFileSync(join(clone, name), text);
+      run(clone, "add", "--all");
+      run(clone, "-c", "user.name=mo", "-c", "user.email=mo@localhost", "commit", "--quiet", "--message", "By hand");
+      run(clone, "push", "--quiet", "origin", branch);
+      return run(clone, "rev-parse", "HEAD");
+    },
+    check: async (number, name, conclusion, log) => {
+      const { head } = await jo.send("GET", `/pulls/${number}`);
+      const { sha } = head as { readonly sha: string };
+      const ci = server.person("github-actions[bot]");
+      const { id } = await ci.send("POST", "/check-runs", { name, head_sha: sha, conclusion, output: { summary: "" } });
+      if (log !== undefined) server.state.repo.logs.set(Number(id), log);
+    },
   };
 }
 

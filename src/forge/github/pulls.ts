@@ -38,13 +38,13 @@ export async function findPullRequest(
 /**
  * What was seen of a pull request: its tag, and the tags of the checks on its head. Its own tag changes with everything
  * that is said and pushed, and when its checks turn from good to bad; not reliably while they run. So the checks are
- * looked at too until all have ended, and for a while where there are none yet.
+ * looked at too until all have ended, and for a while after the last change: CI may have more to start.
  */
 const seenSchema = z.object({ pull: z.string(), sha: z.string(), updatedAt: z.string(), checks: seenChecks });
 type Seen = z.infer<typeof seenSchema>;
 
 /** How long CI may take to show up. */
-const noChecksMs = 15 * 60_000;
+const restlessMs = 15 * 60_000;
 
 export async function pollPullRequest(
   github: Github,
@@ -75,7 +75,7 @@ function isTooFresh(updatedAt: string, now: number): boolean {
 }
 
 function isQuiet({ checks, updatedAt }: Seen, now: number): boolean {
-  return checks.count === 0 ? now - Date.parse(updatedAt) > noChecksMs : !checks.pending;
+  return !checks.pending && now - Date.parse(updatedAt) > restlessMs;
 }
 
 /** null: nothing to compare with; then everything counts as changed. */

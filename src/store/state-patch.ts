@@ -1,0 +1,81 @@
+/**
+ * What makes one JSON value another. Values of machines are never changed in place, so what is the same object is the same
+ * value, and finding the few parts that differ takes no more than a look at the others. Keys keep their order: the patched
+ * value is written and read as the value itself would be.
+ */
+export type Patch =
+  | { readonly is: unknown }
+  /** A list: `drop` entries from `at` on give way to `put`. */
+  | { readonly at: number; readonly drop: number; readonly put: readonly unknown[] }
+  /** An object: what is not `gone` stays, in its place, changed as `in` says; then comes what is added. */
+  | {
+      readonly gone: readonly string[];
+      readonly in: Readonly<Record<string, Patch>>;
+      readonly add: Readonly<Record<string, unknown>>;
+    };
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** null: nothing differs. */
+export function patchBetween(before: unknown, after: unknown): Patch | null {
+  if (before === after) return null;
+  if (Array.isArray(before) && Array.isArray(after)) return patchLists(before, after);
+  return isFields(before) && isFields(after) ? patchFields(before, after) : { is: after };
+}
+
+export function applyPatch(before: unknown, patch: Patch): unknown {
+  if ("is" in patch) return patch.is;
+  if ("put" in patch) {
+    const list: readonly unknown[] = Array.isArray(before) ? before : [];
+    return [...list.slice(0, patch.at), ...patch.put, ...list.slice(patch.at + patch.drop)];
+  }
+  const gone = new Set(patch.gone);
+  const stay = Object.entries(isFields(before) ? before : {}).flatMap(([key, value]): [string, unknown][] => {
+    if (gone.has(key)) return [];
+    const change = Object.hasOwn(patch.in, key) ? patch.in[key] : undefined;
+    return [[key, change === undefined ? value : applyPatch(value, change)]];
+  });
+  // Made of entries, so that no name is a special one.
+  return Object.fromEntries([...stay, ...Object.entries(patch.add)]);
+}
+
+function patchLists(before: readonly unknown[], after: readonly unknown[]): Patch | null {
+  const most = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < most && before[start] === after[start]) start += 1;
+  let end = 0;
+  while (end < most - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+  const [drop, put] = [before.length - start - end, after.slice(start, after.length - end)];
+  return drop === 0 && put.length === 0 ? null : { at: start, drop, put };
+}
+
+/** As far as the keys are in the order they had, they stay; from the first that is new or has moved, all are added. */
+function patchFields(before: Fields, after: Fields): Patch | null {
+  const [old, now] = [keysOf(before), keysOf(after)];
+  const gone: string[] = [];
+  const changed: [string, Patch][] = [];
+  let place = 0;
+  let kept = 0;
+  for (const key of now) {
+    const found = Object.hasOwn(before, key) ? old.indexOf(key, place) : -1;
+    if (found < 0) break;
+    for (; place < found; place += 1) gone.push(old[place] ?? "");
+    place = found + 1;
+    kept += 1;
+    const patch = patchBetween(before[key], after[key]);
+    if (patch !== null) changed.push([key, patch]);
+  }
+  gone.push(...old.slice(place));
+  const added = now.slice(kept).map((key): [string, unknown] => [key, after[key]]);
+  if (gone.length + changed.length + added.length === 0) return null;
+  return { gone, in: Object.fromEntries(changed), add: Object.fromEntries(added) };
+}
+
+/** What is undefined is not there, in JSON. */
+function keysOf(fields: Fields): string[] {
+  return Object.keys(fields).filter((key) => fields[key] !== undefined);
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

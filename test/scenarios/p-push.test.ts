@@ -1,0 +1,73 @@
+import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { agentScript, type PrWorld, prWorld } from "./pr-world.js";
+
+const rework = (cycle: number) => `rework-shop-pr-1-cycle-${cycle}`;
+const turnsOf = (world: PrWorld) => readFileSync(join(world.root, "turns"), "utf8").trimEnd().split("\n");
+
+test("a push that cannot be delivered waits for a resume, one that is refused has failed; neither is told as done", async () => {
+  const world = await prWorld();
+  await world.add("shop-1", { title: "Write it" });
+  const origin = world.git("remote", "get-url", "origin");
+  world.git("remote", "set-url", "origin", "http://127.0.0.1:9/acme/shop.git");
+  expect(await world.ratchet("run")).toMatchObject({ code: 3 });
+  expect(await world.issue("shop-1")).toMatchObject({ status: "interrupted", error: "forge_unreachable" });
+  world.git("remote", "set-url", "origin", origin);
+
+  const hook = join(world.root, "forge.git/hooks/pre-receive");
+  writeFileSync(hook, "#!/bin/sh\necho protected branch hook declined >&2\nexit 1\n");
+  chmodSync(hook, 0o755);
+  expect(await world.ratchet("run", "--resume")).toMatchObject({ code: 1 });
+  expect(await world.issue("shop-1")).toMatchObject({ status: "failed", error: "landing_failed" });
+  expect(await world.status("shop-1")).toBe("failed");
+  rmSync(hook);
+
+  expect(await world.ratchet("run", "--resume")).toMatchObject({ code: 0 });
+  expect(await world.item("shop-1")).toMatchObject({ status: "waiting_for_response", payload: { pr_number: 1 } });
+});
+
+/** Somebody else is faster, once; asked to merge, it merges. */
+const slower = `${agentScript}
+if [ -x "$HOME/faster" ]; then mv "$HOME/faster" "$HOME/was-faster"; "$HOME/was-faster"; fi
+sha=$(sed -n 's/.*Merge \\([0-9a-f]\\{40\\}\\).*/\\1/p' "$HOME/prompt-$RATCHET_ISSUE_ID-$RATCHET_PROMPT_KIND" | head -n 1)
+if [ -n "$sha" ]; then git add -A; git commit -qm more; git merge -q -m "Take over" "$sha"; fi
+`;
+
+test("P6 what a person pushed meanwhile is merged by the agent, never overwritten; the worktree is switched back", async () => {
+  const world = await prWorld({ pull_requests: { max_rework_cycles: 9 } });
+  const settings = JSON.parse(world.read("ratchet.yaml"));
+  world.configure({ ...settings, agent: { type: "command", command: world.script("slower.sh", slower) } });
+  await world.add("shop-1", { title: "Write it" });
+  expect(await world.ratchet("run")).toMatchObject({ code: 0 });
+  await world.reject(1, "Change it.");
+  await world.sync();
+  const clone = join(world.root, "hands");
+  const faster = join(world.root, "faster");
+  writeFileSync(
+    faster,
+    `#!/bin/sh
+git clone -q --branch ratchet/shop-1 "$HOME/forge.git" "$HOME/hands" && cd "$HOME/hands" && echo mine > mine.txt &&
+git add -A && git -c user.name=mo -c user.email=mo@localhost commit -qm "By hand" && git push -q origin ratchet/shop-1
+`,
+  );
+  chmodSync(faster, 0o755);
+  expect(await world.ratchet("run")).toMatchObject({ code: 0 });
+  const theirs = readFileSync(join(clone, ".git/refs/heads/ratchet/shop-1"), "utf8").trim();
+  world.remoteGit("merge-base", "--is-ancestor", theirs, "ratchet/shop-1");
+  expect(world.remoteGit("show", "ratchet/shop-1:work.txt")).toContain(`again ${rework(1)}`);
+  expect(turnsOf(world).at(-1)).toBe(`rework gate_followup ${rework(1)}`);
+
+  // Left on another branch, and the branch is gone from the forge.
+  const path = String((await world.item("shop-1")).payload?.worktree_path);
+  const { execFileSync } = await import("node:child_process");
+  execFileSync("git", ["checkout", "--quiet", "-b", "elsewhere"], { cwd: path, env: world.env });
+  await world.reject(1, "Once more.");
+  await world.sync();
+  world.remoteGit("branch", "-D", "ratchet/shop-1");
+  expect(await world.ratchet("run")).toMatchObject({ code: 0 });
+  expect((await world.events()).map(({ text }) => text)).toContainEqual(
+    expect.stringMatching(/^Rework: switched the worktree at .* to ratchet\/shop-1$/),
+  );
+  expect(world.remoteGit("show", "ratchet/shop-1:work.txt")).toContain(`again ${rework(2)}`);
+});
