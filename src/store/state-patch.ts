@@ -51,29 +51,34 @@ function patchLists(before: readonly unknown[], after: readonly unknown[]): Patc
 
 /** As far as the keys are in the order they had, they stay; from the first that is new or has moved, all are added. */
 function patchFields(before: Fields, after: Fields): Patch | null {
-  const [old, now] = [keysOf(before), keysOf(after)];
+  const [old, now] = [listFields(before), listFields(after)];
   const gone: string[] = [];
   const changed: [string, Patch][] = [];
   let place = 0;
   let kept = 0;
-  for (const key of now) {
-    const found = Object.hasOwn(before, key) ? old.indexOf(key, place) : -1;
+  for (; kept < now.keys.length; kept += 1) {
+    const key = now.keys[kept] ?? "";
+    const found = old.keys[place] === key ? place : Object.hasOwn(before, key) ? old.keys.indexOf(key, place) : -1;
     if (found < 0) break;
-    for (; place < found; place += 1) gone.push(old[place] ?? "");
+    for (; place < found; place += 1) gone.push(old.keys[place] ?? "");
     place = found + 1;
-    kept += 1;
-    const patch = patchBetween(before[key], after[key]);
+    const patch = patchBetween(old.values[found], now.values[kept]);
     if (patch !== null) changed.push([key, patch]);
   }
-  gone.push(...old.slice(place));
-  const added = now.slice(kept).map((key): [string, unknown] => [key, after[key]]);
+  gone.push(...old.keys.slice(place));
+  const added = now.keys.slice(kept).map((key, at): [string, unknown] => [key, now.values[kept + at]]);
   if (gone.length + changed.length + added.length === 0) return null;
   return { gone, in: Object.fromEntries(changed), add: Object.fromEntries(added) };
 }
 
-/** What is undefined is not there, in JSON. */
-function keysOf(fields: Fields): string[] {
-  return Object.keys(fields).filter((key) => fields[key] !== undefined);
+/** Apart, because looking thousands of names up takes longer. What is undefined is not there, in JSON. */
+function listFields(fields: Fields): { readonly keys: string[]; readonly values: unknown[] } {
+  const [keys, values] = [Object.keys(fields), Object.values(fields)];
+  if (!values.includes(undefined)) return { keys, values };
+  return {
+    keys: keys.filter((_, at) => values[at] !== undefined),
+    values: values.filter((value) => value !== undefined),
+  };
 }
 
 function isFields(value: unknown): value is Fields {

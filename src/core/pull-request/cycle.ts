@@ -81,7 +81,7 @@ export function escalate(step: PrStep, reason: string, maxCycles: number): void 
 }
 
 /** What became of the rework that is under way. */
-export function followRework(step: PrStep, looked: Looked): void {
+export function followRework(step: PrStep, looked: Looked) {
   const { working, escalated } = step.state;
   const item = looked.items.find(({ id }) => id === working?.item);
   if (!working || !item) return;

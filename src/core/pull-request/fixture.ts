@@ -95,7 +95,7 @@ export class PrWorld {
     const path = `/looks/${key}`;
     return { type: "looked", key, pullRequest, remarks, checks, failed, cursor: "c", path, items, escalated, limit };
   }
-  private perform(effect: PrEffect): void {
+  protected perform(effect: PrEffect): void {
     const { key, kind } = effect;
     if (kind === "look" || kind === "wait" || kind === "timer") return;
     this.done.push(effect);
@@ -141,6 +141,10 @@ export class PrWorld {
   all<K extends PrEffect["kind"]>(kind: K): Extract<PrEffect, { readonly kind: K }>[] {
     return this.done.filter((one): one is Extract<PrEffect, { readonly kind: K }> => one.kind === kind);
   }
+}
+
+export function isWaitingForPerson({ source, status }: SeenItem): boolean {
+  return source === "rework" && status === "waiting_for_response";
 }
 
 export function rework(cycle: number): SeenItem {

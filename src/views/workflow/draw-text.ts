@@ -74,8 +74,8 @@ function drawBoxes(graph: Graph, { ways, layers, boxWidth, width }: BoxMaking): 
 }
 
 function titleOf(stage: Stage): string {
-  const word = kindWord(stage);
-  return stage.id === word ? stage.id : `${plainLine(stage.id)} · ${plainLine(word)}`;
+  const [id, word] = [plainLine(stage.id), plainLine(kindWord(stage))];
+  return id === word ? id : `${id} · ${word}`;
 }
 
 function labelOf({ id, label }: Stage): string[] {

@@ -1,5 +1,5 @@
+import { usualBackoff, usualParallel, usualToolMs } from "../../workflow/defaults.js";
 import { splitLabel } from "../../workflow/dot/accelerator.js";
-import { usualBackoff, usualParallel, usualToolMs } from "../../workflow/dot/stages.js";
 import type { Graph, HumanOption, ModelChoice, Stage, Transition } from "../../workflow/graph.js";
 import { toDotCondition } from "./condition-text.js";
 

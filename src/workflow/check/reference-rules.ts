@@ -1,6 +1,7 @@
 import { nearest } from "../../core/suggest.js";
+import { outcomes } from "../defaults.js";
 import type { Expression } from "../expression/expression.js";
-import type { StageKind, StageOutcome } from "../graph.js";
+import type { StageKind } from "../graph.js";
 import type { Named } from "../position.js";
 import type { Problems } from "../problems.js";
 import type { GraphIndex } from "./graph-index.js";
@@ -55,8 +56,6 @@ export const checkNames: Rule = (index, problems) => {
     for (const part of partsOf(when))
       if (part.type === "outcome" && part.stage !== null) check({ name: part.stage, at: part.at }, "condition on");
 };
-
-const outcomes: readonly StageOutcome[] = ["success", "partial_success", "fail", "retry", "skipped"];
 
 /** A word that no stage ever ends with is a condition that never holds, or always does. */
 export const checkOutcomes: Rule = ({ graph }, problems) => {

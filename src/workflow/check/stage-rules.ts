@@ -39,10 +39,17 @@ export const checkHumans: Rule = ({ graph }, problems) => {
         problems.error({ at: to.at, rule: "duplicate-option", message: `"${stage.id}" has two options "${key}"` });
       keys.add(key);
     }
-    if (stage.default !== null) mustBeOption(stage.default, { stage, role: "default", problems });
+    if (stage.default !== null) checkDefault(stage.default, stage, problems);
     for (const named of stage.requireFeedbackOn) mustBeOption(named, { stage, role: "require_feedback_on", problems });
   }
 };
+
+/** It is taken when time runs out, and at no other moment. */
+function checkDefault(named: Named, stage: HumanStage, problems: Problems): void {
+  if (!mustBeOption(named, { stage, role: "default", problems }) || stage.timeoutMs !== null) return;
+  const message = `default "${named.name}" of "${stage.id}" is never taken: there is no timeout`;
+  problems.warning({ at: named.at, rule: "no-effect", message, hint: 'add timeout="…"' });
+}
 
 interface OptionReference {
   readonly stage: HumanStage;
@@ -50,10 +57,11 @@ interface OptionReference {
   readonly problems: Problems;
 }
 
-function mustBeOption({ name, at }: Named, { stage, role, problems }: OptionReference): void {
-  if (stage.options.some(({ key }) => key === name)) return;
+function mustBeOption({ name, at }: Named, { stage, role, problems }: OptionReference): boolean {
+  if (stage.options.some(({ key }) => key === name)) return true;
   const hint = `options are ${stage.options.map(({ key }) => `"${key}"`).join(", ")}`;
   problems.error({ at, rule: "unknown-option", message: `${role} "${name}" is no option of "${stage.id}"`, hint });
+  return false;
 }
 
 /** A gate that fails with nowhere to go ends the run. */

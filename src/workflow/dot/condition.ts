@@ -1,5 +1,6 @@
+import { outcomes } from "../defaults.js";
 import type { Expression } from "../expression/expression.js";
-import type { Position, StageOutcome } from "../graph.js";
+import type { Position } from "../graph.js";
 
 export interface ConditionProblem {
   readonly severity: "error" | "warning";
@@ -22,7 +23,6 @@ interface Part {
 }
 
 const form = "write key=value or key!=value, joined by && or ||";
-const outcomes: readonly StageOutcome[] = ["success", "partial_success", "fail", "retry", "skipped"];
 const mostParts = 1000;
 
 /** A call such as `outcome("s")` makes it an expression as KDL has them. */

@@ -1,18 +1,10 @@
+import { fidelities } from "../defaults.js";
 import { durationHint, parseDuration } from "../duration.js";
 import type { Fidelity, Named } from "../graph.js";
 import type { Problem, Problems } from "../problems.js";
 import type { Value } from "./value.js";
 
 type Lookup = (key: string) => Value | undefined;
-
-const fidelities: readonly Fidelity[] = [
-  "full",
-  "truncate",
-  "compact",
-  "summary:low",
-  "summary:medium",
-  "summary:high",
-];
 
 /** The attributes of one node, edge or graph as what they stand for. A wrong one is told at its value and left out. */
 export class Fields {

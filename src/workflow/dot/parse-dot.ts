@@ -73,7 +73,7 @@ function surroundingsOf(made: Made): Surroundings {
     named: (id) => nameIn(planned.get(id), "join"),
     size: document.nodes.size + document.edges.length,
   });
-  const policies = policiesOf(made, joins);
+  const joined = joinedIn(made, joins);
   const options = new Map<string, readonly HumanOption[]>();
   for (const [id, answers] of edges.answers) options.set(id, optionsOf(answers));
   return {
@@ -85,7 +85,8 @@ function surroundingsOf(made: Made): Surroundings {
     optionsOf: (id) => options.get(id) ?? [],
     branchesOf: (id) => branchesOf(edges, id),
     joinOf: (id) => joins.joinOf(id),
-    policyFor: (join) => policies.get(join) ?? null,
+    policyFor: (join) => joined.get(join)?.policy ?? null,
+    branchesInto: (join) => joined.get(join)?.branches ?? 0,
   };
 }
 
@@ -97,17 +98,25 @@ function nameIn(plan: Planned | undefined, key: string): string | null {
   return (plan === undefined ? undefined : attributeOf(plan.node, key))?.text.trim() || null;
 }
 
-/** Attractor writes the policy of a join at the parallel stage. */
-function policiesOf({ planned, problems, edges }: Made, joins: JoinFinder): Map<string, JoinPolicy> {
-  const policies = new Map<string, JoinPolicy>();
+interface Joined {
+  readonly policy: JoinPolicy | null;
+  readonly branches: number;
+}
+
+/** What ends at each join. Attractor writes its policy at the parallel stage. */
+function joinedIn({ planned, problems, edges }: Made, joins: JoinFinder): Map<string, Joined> {
+  const joined = new Map<string, Joined>();
   for (const [id, plan] of planned) {
     if (plan.kind !== "parallel") continue;
     const join = joins.joinOf(id);
     const fields = new Fields((key) => attributeOf(plan.node, key), problems);
-    const policy = joinPolicy(fields, branchesOf(edges, id).length);
-    if (join !== null && policy !== null) policies.set(join, policy);
+    const count = branchesOf(edges, id).length;
+    const policy = joinPolicy(fields, count);
+    if (join === null) continue;
+    const known = joined.get(join);
+    joined.set(join, { policy: policy ?? known?.policy ?? null, branches: Math.max(count, known?.branches ?? 0) });
   }
-  return policies;
+  return joined;
 }
 
 function stylesheetOf({ source, graph, problems }: Made): Stylesheet {

@@ -1,4 +1,5 @@
-import type { Backoff, Fidelity, HumanOption, ModelChoice, Named, Prompt, Stage, StageKind } from "../graph.js";
+import { noBackoff, usualBackoff, usualParallel, usualToolMs } from "../defaults.js";
+import type { Fidelity, HumanOption, ModelChoice, Named, Prompt, Stage, StageKind } from "../graph.js";
 import type { Problems } from "../problems.js";
 import { hasEffect } from "./attributes.js";
 import { groupClasses } from "./document.js";
@@ -19,6 +20,8 @@ export interface Surroundings {
   readonly joinOf: (id: string) => string | null;
   /** The policy that parallel stages give to their join. */
   readonly policyFor: (join: string) => JoinPolicy | null;
+  /** How many branches end at a join. */
+  readonly branchesInto: (join: string) => number;
 }
 export interface JoinPolicy {
   readonly policy: "all" | "any" | "quorum";
@@ -33,10 +36,6 @@ interface Making {
   readonly around: Surroundings;
 }
 
-export const usualToolMs = 300_000;
-export const usualParallel = 4;
-export const usualBackoff: Backoff = { kind: "exponential", delayMs: 1000, maxDelayMs: 60_000 };
-const never: Backoff = { kind: "none", delayMs: 0, maxDelayMs: 0 };
 /** Kinds that do something which can fail by accident. */
 const retried: ReadonlySet<StageKind> = new Set([
   "llm",
@@ -89,7 +88,7 @@ function makeBase({ node, kind }: Planned, fields: Fields, { defaultMaxRetries }
     label: fields.text("label"),
     ...(retried.has(kind)
       ? readRetry(fields, defaultMaxRetries)
-      : { maxAttempts: 1, retriesFail: false, backoff: never }),
+      : { maxAttempts: 1, retriesFail: false, backoff: noBackoff }),
     maxVisits: fields.count("max_visits", 1),
     goalGate: fields.flag("goal_gate") ?? false,
     retryTarget: fields.named("retry_target"),
@@ -111,7 +110,7 @@ function readRetry(
   return {
     maxAttempts: maxAttempts ?? 1,
     retriesFail: fields.flag("retry.on_fail") ?? maxAttempts !== null,
-    backoff: kind === "none" ? never : { kind, delayMs, maxDelayMs },
+    backoff: kind === "none" ? noBackoff : { kind, delayMs, maxDelayMs },
   };
 }
 
@@ -232,7 +231,7 @@ function makeParallel({ base, fields, around }: Making): Stage {
 }
 
 function makeJoin({ base, fields, around }: Making): Stage {
-  const own = joinPolicy(fields, 0);
+  const own = joinPolicy(fields, around.branchesInto(base.id));
   const { policy, quorum } = own ?? around.policyFor(base.id) ?? { policy: "all", quorum: 1 };
   return { ...base, kind: "join", policy, quorum };
 }

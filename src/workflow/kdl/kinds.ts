@@ -1,4 +1,5 @@
 import { nearest } from "../../core/suggest.js";
+import { usualParallel, usualToolMs } from "../defaults.js";
 import type { Stage, UnknownStage } from "../graph.js";
 import type { Named } from "../position.js";
 import type { KdlNode } from "./document.js";
@@ -47,8 +48,6 @@ interface StageReader {
 
 const passing = ["goal_gate", "retry_target", "fallback_retry_target", "allow_partial"];
 const joinPolicy = oneOf("all", "any", "quorum");
-const usualToolMs = 300_000;
-const usualParallel = 4;
 
 /** Every kind of stage: its properties, its children, and what becomes of them. */
 const kinds = {

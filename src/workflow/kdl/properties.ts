@@ -1,4 +1,5 @@
 import { nearest } from "../../core/suggest.js";
+import { fidelities } from "../defaults.js";
 import { durationHint, parseDuration } from "../duration.js";
 import type { Fidelity } from "../graph.js";
 import type { Named, Position } from "../position.js";
@@ -66,14 +67,7 @@ export function oneOf<T extends string>(...allowed: readonly T[]): Reader<T> {
   };
 }
 
-export const fidelity: Reader<Fidelity> = oneOf(
-  "full",
-  "truncate",
-  "compact",
-  "summary:low",
-  "summary:medium",
-  "summary:high",
-);
+export const fidelity: Reader<Fidelity> = oneOf(...fidelities);
 
 function unquote(value: KdlValue["value"]): { hint?: string } {
   return typeof value === "string" && /^-?\d+$/.test(value) ? { hint: `write ${value} without quotes` } : {};

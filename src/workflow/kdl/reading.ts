@@ -1,5 +1,6 @@
+import { noBackoff, usualBackoff } from "../defaults.js";
 import { parseExpression } from "../expression/parse.js";
-import type { Backoff, ExitStage, Transition } from "../graph.js";
+import type { ExitStage, Transition } from "../graph.js";
 import type { Named } from "../position.js";
 import type { Problems } from "../problems.js";
 import type { KdlNode } from "./document.js";
@@ -48,8 +49,6 @@ export type StageValues = ValuesOf<typeof stageProperties>;
 
 /** Executions of a visit where the file says nothing: replies without a status and broken machinery get another try. */
 const usualAttempts = 3;
-const usualBackoff: Backoff = { kind: "exponential", delayMs: 1000, maxDelayMs: 60_000 };
-const never: Backoff = { kind: "none", delayMs: 0, maxDelayMs: 0 };
 
 export interface StageHead {
   readonly node: KdlNode;
@@ -90,7 +89,7 @@ function readRetry(node: KdlNode, { what, canRetry }: { what: string; canRetry: 
     problems.error({ at: second.at, rule: "duplicate-node", message: `"retry" of ${what} is given twice` });
   if (!canRetry && retry !== undefined)
     problems.warning({ at: retry.at, rule: "no-effect", message: `"retry" has no effect on ${what}` });
-  if (!canRetry) return { maxAttempts: 1, retriesFail: false, backoff: never };
+  if (!canRetry) return { maxAttempts: 1, retriesFail: false, backoff: noBackoff };
   if (retry === undefined) return { maxAttempts: usualAttempts, retriesFail: false, backoff: usualBackoff };
   const inner = `"retry" of ${what}`;
   const get = readProperties(retry, { what: inner, properties: retryProperties }, problems);
@@ -103,7 +102,7 @@ function readRetry(node: KdlNode, { what, canRetry }: { what: string; canRetry: 
   return {
     maxAttempts: attempts?.value ?? usualAttempts,
     retriesFail: true,
-    backoff: kind === "none" ? never : { kind, delayMs, maxDelayMs },
+    backoff: kind === "none" ? noBackoff : { kind, delayMs, maxDelayMs },
   };
 }
 

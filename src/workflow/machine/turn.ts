@@ -214,18 +214,27 @@ function keepReply(step: Step, token: Token, stage: LlmStage, event: StageTurnEn
     const known = Object.hasOwn(values, key) ? undefined : storedValue(step.state, token.id, key);
     values = appendToArray(known === undefined ? values : { ...values, [key]: known }, key, json);
   }
-  const fitting = Object.entries(values).filter(([key, value]) => fits(step, key, value));
+  const kept = new Set([...Object.keys(step.state.values), ...Object.keys(token.values)]);
+  const fitting = Object.entries(values).filter(([key, value]) => fits(step, kept, { key, value }));
   step.write(token.id, Object.fromEntries(fitting));
 }
 
-/** The state must stay small whatever an agent writes; what is left out is said. */
-function fits(step: Step, key: string, value: Values[string]): boolean {
+interface Given {
+  readonly key: string;
+  readonly value: Values[string];
+}
+
+/** The state must stay small whatever an agent writes; what is left out is said. `kept` grows with what fits. */
+function fits(step: Step, kept: Set<string>, { key, value }: Given): boolean {
   if (typeof value === "string" || "text" in value) return true;
   const bytes = sizeOf(value.json);
-  const isNew = !Object.hasOwn(step.state.values, key);
-  const room = !isNew || Object.keys(step.state.values).length < heldValues;
-  if (key.length <= 200 && bytes <= valueMax && room) return true;
-  step.log("warn", `The context value ${clip(key, 100)} was left out: ${room ? `${bytes} bytes` : "too many values"}`);
+  const hasRoom = kept.has(key) || kept.size < heldValues;
+  if (key.length <= 200 && bytes <= valueMax && hasRoom) {
+    kept.add(key);
+    return true;
+  }
+  const why = hasRoom ? `${bytes} bytes` : "too many values";
+  step.log("warn", `The context value ${clip(key, 100)} was left out: ${why}`);
   return false;
 }
 

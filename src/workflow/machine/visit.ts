@@ -48,7 +48,8 @@ function tryAgain(step: Step, token: Token, { stage, reason }: { stage: Stage; r
   const key = `stage:${stage.id}:v${token.visit}:a${token.attempt}`;
   const delay = backoffMs(stage.backoff, token.attempt, key);
   const next = { ...token, attempt: token.attempt + 1, run: usedOnly(token.run) };
-  if (delay === 0) {
+  // One whose time is up is not tried again: it ends when it is ready.
+  if (delay === 0 || token.expired) {
     step.setToken({ ...next, phase: "ready" });
     return;
   }
@@ -73,11 +74,12 @@ export function endVisit(step: Step, token: Token, stage: Stage, found: Verdict)
   }
   const last = { stage: stage.id, outcome, label, next };
   const now = step.token(token.id) ?? token;
-  step.setToken({ ...now, phase: "leaving", run: null, last: isTransparent(stage) ? now.last : last });
+  const isPassedBy = isTransparent(stage) && !failed;
+  step.setToken({ ...now, phase: "leaving", run: null, last: isPassedBy ? now.last : last });
   if (failed) stopSameFailure(step, stage.id);
 }
 
-/** Stages that only lead on: conditions behind them are about what was before. */
+/** Stages that only lead on: conditions behind them are about what was before. One that failed leads nowhere. */
 function isTransparent({ kind }: Stage): boolean {
   return kind === "decision" || kind === "parallel";
 }
