@@ -1,5 +1,6 @@
 import { cpus, freemem } from "node:os";
 import { join } from "node:path";
+import type { ForgeStatus } from "./app/forge.js";
 import type { PullRequests } from "./app/pull-requests.js";
 import type { AskedQuestion, Configured, WorkflowRequest, Workflows } from "./app/workflow.js";
 import type { Diagnostic } from "./config/diagnostic.js";
@@ -76,6 +77,8 @@ export interface App {
   answer(question: Question, answer: Answer): Promise<void>;
   /** The pull requests of the current directory's project. */
   pullRequests(settings: Settings): Promise<PullRequests>;
+  /** Who and where the forge is, and what is wrong with it. */
+  forgeStatus(settings: Settings): Promise<ForgeStatus>;
   /** What may be cleared away of the current directory's project, and how. */
   gc(settings: Settings): Promise<Gc>;
   close(): void;
@@ -156,6 +159,10 @@ export function createApp({ cwd, env }: { readonly cwd: string; readonly env: No
       const { openPullRequests } = await import("./app/pull-requests.js");
       const { id: projectId, repoPath } = await app.project();
       return openPullRequests({ store: await store(), settings, projectId, repoPath, home, env });
+    },
+    forgeStatus: async (settings) => {
+      const { forgeStatusOf } = await import("./app/forge.js");
+      return await forgeStatusOf({ settings, repoPath: (await repository()).root, env });
     },
     gc: async ({ retention_days: retentionDays }) => {
       const { openGc } = await import("./run/gc.js");

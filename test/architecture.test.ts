@@ -34,7 +34,12 @@ const mayImport: Record<string, readonly string[]> = {
 };
 /** Adapters never know each other: inside these folders one kind may not import another. */
 const adapterKinds = new Set(
-  ["acp", "claude", "codex", "command", "pi", "scripted", "agent-sdk", "cerberus"].concat(["beads", "github", "local", "memory"]),
+  ["acp", "claude", "codex", "command", "pi", "scripted", "agent-sdk", "cerberus"].concat([
+    "beads",
+    "github",
+    "local",
+    "memory",
+  ]),
 );
 const adapterFolders = ["agents", "reviewers", "trackers", "forge", "notify"];
 const maxFileLines = 400;

@@ -2,10 +2,13 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Forge } from "../core/ports/forge.js";
 import type { Settings } from "../core/settings.js";
+import type { ForgeStatus } from "../forge/github/status.js";
 import { UserError } from "../lib/errors.js";
 import type { Wait } from "../lib/github-client/sender.js";
 import { type Home, safeName } from "../lib/home.js";
 import { version } from "../version.js";
+
+export type { ForgeStatus } from "../forge/github/status.js";
 
 interface Place {
   readonly settings: Settings;
@@ -67,7 +70,11 @@ async function loadGithub({ settings, repoPath, projectId, home, env }: Place, t
 }
 
 /** What `doctor` tells of it. */
-export async function forgeStatusOf({ settings, repoPath, env }: Pick<Place, "settings" | "repoPath" | "env">) {
+export async function forgeStatusOf({
+  settings,
+  repoPath,
+  env,
+}: Pick<Place, "settings" | "repoPath" | "env">): Promise<ForgeStatus> {
   const { forgeStatus } = await import("../forge/github/status.js");
   const originUrl = await originOf(repoPath);
   return await forgeStatus({ forge: settings.forge, originUrl, env, userAgent: `ratchet/${version}` });

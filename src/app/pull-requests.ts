@@ -1,4 +1,3 @@
-import { reworkItemId } from "../core/board/item-ids.js";
 import { project } from "../core/project.js";
 import type { PrEffect } from "../core/pull-request/effects.js";
 import type { PrEvent } from "../core/pull-request/events.js";
@@ -19,8 +18,10 @@ import {
   syncPullRequest,
   syncPullRequests,
 } from "../run/pull-requests/follow.js";
+import { newestParts } from "../run/pull-requests/parts.js";
 import type { Store } from "../store/store.js";
 import { trackers } from "./adapters.js";
+import { askForRework, type WantedRework } from "./ask-for-rework.js";
 import { loadForge } from "./forge.js";
 import { type Heard, openEars, type SignedWebhook } from "./webhooks.js";
 
@@ -38,10 +39,9 @@ export interface PullRequests {
   list(): Promise<readonly PullRequestView[]>;
   sync(number: number | null, signal: AbortSignal): Promise<readonly Synced[]>;
   /** The cycle's item; null: it was escalated instead. */
-  rework(
-    number: number,
-    how: { readonly cycle: number | null; readonly feedback: string | null },
-  ): Promise<string | null>;
+  rework(number: number, how: WantedRework): Promise<string | null>;
+  /** What people who are not trusted have said, as it was last seen. */
+  untrusted(): Promise<readonly UntrustedRemark[]>;
   /** Lets an untrusted remark through. */
   admit(id: string): Promise<number>;
   /** Follows all of them, and those that come, until it is stopped. Throws UserError where the forge is not set up. */
@@ -53,6 +53,14 @@ export interface PullRequestView {
   readonly pr: PrIdentity;
   /** null: it has not been looked at yet. */
   readonly state: PrState | null;
+}
+
+export interface UntrustedRemark {
+  readonly number: number;
+  readonly url: string;
+  readonly id: string;
+  readonly author: string;
+  readonly text: string;
 }
 
 export function openPullRequests(place: PullRequestPlace): PullRequests {
@@ -74,20 +82,9 @@ export function openPullRequests(place: PullRequestPlace): PullRequests {
     },
     rework: async (number, how) => {
       const context = await follow();
-      const pr = named(await followedPullRequests(context), number);
-      const machine = pullRequestMachineId(pr.projectId, pr.number);
-      await context.inbox.send(machine, { name: "rework", ...how });
-      const { result, reason } = await syncPullRequest(context, pr, {
-        signal: new AbortController().signal,
-        force: true,
-      });
-      if (result === "failed") throw new Refusal(reason ?? "the forge could not be asked", { code: "forge" });
-      const state = await context.state(machine);
-      const cycle = how.cycle ?? state?.cycle ?? 0;
-      const isMade = cycle > 0 && cycle <= (state?.cycle ?? 0);
-      const id = reworkItemId({ projectId: pr.projectId, prNumber: number }, cycle);
-      return isMade ? ((await context.board.get(pr.projectId, id))?.id ?? null) : null;
+      return await askForRework(context, named(await followedPullRequests(context), number), how);
     },
+    untrusted: async () => (await Promise.all((await views()).map((view) => untrustedIn(place, view)))).flat(),
     admit: async (id) => {
       const found = (await views()).find(({ state }) => isUntrusted(state, id));
       if (!found)
@@ -110,6 +107,17 @@ export function openPullRequests(place: PullRequestPlace): PullRequests {
         secret,
       ),
   };
+}
+
+async function untrustedIn({ home }: PullRequestPlace, { pr, state }: PullRequestView): Promise<UntrustedRemark[]> {
+  const waiting = Object.entries(state?.deliveries ?? {}).filter(([, { status }]) => status === "untrusted");
+  if (waiting.length === 0) return [];
+  const parts = await newestParts(home.pullRequest(pr.projectId, pr.number));
+  return waiting.map(([id, { login }]) => {
+    const { text, comment } = parts.get(id) ?? {};
+    const said = comment ? `${comment.path}: ${comment.body}` : (text ?? "");
+    return { number: pr.number, url: pr.url, id, author: login ?? "unknown", text: said };
+  });
 }
 
 function isUntrusted(state: PrState | null, typed: string): boolean {
@@ -174,8 +182,14 @@ export async function followContext(place: PullRequestPlace): Promise<FollowCont
 
 function memoized<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | null = null;
-  return () => {
+  return async () => {
     made ??= make();
-    return made;
+    try {
+      return await made;
+    } catch (error) {
+      // A failure is not remembered: the next who asks may find a token, or the network.
+      made = null;
+      throw error;
+    }
   };
 }

@@ -1,5 +1,5 @@
 import type { Tracker } from "../core/ports/tracker.js";
-import { assigneeOf, openClaims, type TakeOver } from "./beads/claims.js";
+import { assigneeOf, isHeld, openClaims, type TakeOver } from "./beads/claims.js";
 import { openEpics } from "./beads/epics.js";
 import { writeFollowUp } from "./beads/follow-up.js";
 import { isClosed, labels, showBead, toIssue } from "./beads/issues.js";
@@ -36,6 +36,10 @@ export function beadsTracker(place: BeadsPlace, takeOver: TakeOver | null = null
       return bead === null ? null : toIssue(bead);
     },
     claim: claims.claim,
+    pass: async (id, { from, to }) => {
+      if ((await claims.held(id, from, (bead) => isHeld(bead, to))) === null) return;
+      await beads.call(["update", id, `--assignee=${assigneeOf(to)}`], { actor: assigneeOf(from) });
+    },
     complete: async (id, holder, { commit, note }) => {
       const bead = await claims.held(id, holder, ({ status }) => isClosed(status));
       if (bead === null) return;

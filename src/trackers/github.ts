@@ -1,4 +1,5 @@
 import type { Tracker } from "../core/ports/tracker.js";
+import { isTrusted } from "../core/pull-request/trust.js";
 import { type Github, openGithub } from "../lib/github-client/client.js";
 import type { Etags } from "../lib/github-client/etags.js";
 import type { GithubOptions } from "../lib/github-client/sender.js";
@@ -24,14 +25,12 @@ export function githubTracker(options: GithubTrackerOptions, etags: Etags | null
   const { trusted, isOver = null } = options;
   const github = openGithub({ ...options, what: "tracker" }, etags);
   const me = rememberMe(github);
-  const isTrusted = ({ login, association }: { login: string | null; association: string }): boolean =>
-    trusted.includes(association) || (login !== null && trusted.includes(login));
-  const notes = openNotes(github, { me, isTrusted });
+  const notes = openNotes(github, { me, isTrusted: (written) => isTrusted(trusted, written) });
   const claims = openClaims(github, { notes, me, isOver });
   const isWork = async ({ wire, labels: given }: Found): Promise<boolean> => {
     const login = wire.user?.login ?? null;
     if (given.includes(labels.admitted) || login === (await me())) return true;
-    return isTrusted({ login, association: wire.author_association ?? "NONE" });
+    return isTrusted(trusted, { login, association: wire.author_association ?? "NONE" });
   };
   const giveUp = giveUpIn(github, claims, notes);
   return {
@@ -42,6 +41,7 @@ export function githubTracker(options: GithubTrackerOptions, etags: Etags | null
       return found === null ? null : toIssue(found);
     },
     claim: (id, holder, how) => claims.claim(id, holder, { any: how?.any ?? false }),
+    pass: claims.pass,
     complete: async (id, holder, { commit, note }) => {
       const found = await claims.held(id, holder, ({ isOpen }) => !isOpen);
       if (found === null) return;

@@ -261,3 +261,11 @@ test("people get a sentence and what to run", () => {
   const working = explain({ ...plain, ...held, life });
   expect(renderExplanation(working)).toEqual(["x is running: run r1 is at work on it: implementing, attempt 1/3"]);
 });
+
+test.each([
+  [null, "waits for pull request #7 (u)", "ratchet pr sync 7"],
+  ["no cycles left", "needs a person: no cycles left (pull request #7, u)", "ratchet retry x"],
+])("in a pull request, with %j for a person, it says %j", (needsPerson, reason, next) => {
+  const pullRequest = { number: 7, url: "u", issueId: "x", needsPerson };
+  check({ status: "waiting_for_response", pullRequest }, { reason, next });
+});

@@ -24,6 +24,16 @@ export interface IssueFacts {
   readonly runs: readonly RunFacts[];
   /** How many ready issues come first. */
   readonly ahead: number;
+  /** The pull request that it is in, or an item of. */
+  readonly pullRequest?: PullRequestFacts | null;
+}
+export interface PullRequestFacts {
+  readonly number: number;
+  readonly url: string;
+  /** The issue whose work it is. */
+  readonly issueId: string;
+  /** Why a person has to decide; null: nobody has to. */
+  readonly needsPerson: string | null;
 }
 /** status null: it is not there. */
 export interface Neighbour {
@@ -109,6 +119,7 @@ function causeOf(facts: IssueFacts): Cause {
     case "quarantined":
       return { reason: `quarantined after ${facts.failureCount} failures${because(facts)}`, next: retry };
     case "waiting_for_response":
+      if (facts.pullRequest) return causeOfPullRequest(facts.pullRequest);
       return { reason: `escalated, a person has to decide${because(facts)}`, next: retry };
     case "failed":
     case "available":
@@ -118,6 +129,15 @@ function causeOf(facts: IssueFacts): Cause {
 
 function because({ failureReason }: IssueFacts): string {
   return failureReason === null || failureReason === "" ? "" : `: ${failureReason}`;
+}
+
+function causeOfPullRequest({ number, url, issueId, needsPerson }: PullRequestFacts): Cause {
+  if (needsPerson === null)
+    return { reason: `waits for pull request #${number} (${url})`, next: `ratchet pr sync ${number}` };
+  return {
+    reason: `needs a person: ${needsPerson} (pull request #${number}, ${url})`,
+    next: `ratchet retry ${issueId}`,
+  };
 }
 
 function causeOfEpic({ issueId, children }: IssueFacts): Cause {

@@ -15,13 +15,6 @@ export function openPartsOf(state: PrState | null): string[] {
   );
 }
 
-/** What waits for a person to let it through. */
-export function untrustedOf(state: PrState | null): { readonly id: string; readonly login: string }[] {
-  return Object.entries(state?.deliveries ?? {}).flatMap(([id, { status, login }]) =>
-    status === "untrusted" ? [{ id, login: login ?? "unknown" }] : [],
-  );
-}
-
 /** As `pr list --json` prints it and the server answers. */
 export function toPullRequestJson({ pr, state }: { readonly pr: PrIdentity; readonly state: PrState | null }) {
   return {

@@ -34,6 +34,10 @@ describe("the context", () => {
     const world = new World(chain).play({ a: [{ reply: { text: "x" }, contextUpdates: { big: "x".repeat(20_000) } }] });
     expect(contextOf(world.life, chain).has("big")).toBe(false);
     expect(world.reported("log").some(({ text }) => text.includes("big"))).toBe(true);
+    const many = Object.fromEntries(Array.from({ length: 700 }, (_, n) => [`k${n}`, n]));
+    const crowded = new World(chain).play({ a: [{ reply: { text: "x" }, contextUpdates: many }] });
+    expect(contextOf(crowded.life, chain).keys().length).toBeLessThan(520);
+    expect(crowded.reported("log").some(({ text }) => text.includes("too many values"))).toBe(true);
   });
 
   it("F10 appending creates the list, adds to it, replaces what is none, and changes no earlier snapshot", () => {

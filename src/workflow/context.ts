@@ -10,6 +10,7 @@ import {
   type WorkflowLife,
   type WorkflowState,
 } from "./machine/state.js";
+import { valueLayers, valueNames } from "./machine/values.js";
 
 /**
  * The context as stages, conditions and prompts see it: a pure view of the life. What the engine knows (outcomes, the goal,
@@ -52,14 +53,15 @@ export function contextOf(life: WorkflowLife, graph: Graph, tokenId = "main"): C
       const names = ["outcome", "preferred_label", "last_stage", "graph.goal"].filter((key) => get(key) !== undefined);
       const statuses = begunStages(state).map((id) => `${id}.status`);
       const known = statuses.filter((key) => get(key) !== undefined);
-      return [...new Set([...names, ...known, ...scopesOf(state, tokenId).flatMap((values) => Object.keys(values))])];
+      const own = tokenScopes(state, tokenId).flatMap((values) => Object.keys(values));
+      return [...new Set([...names, ...known, ...own, ...valueNames(state)])];
     },
   };
 }
 
 /** What stages have put there under this name, as the token sees it. */
 export function storedValue(state: WorkflowState, tokenId: string, key: string): ContextValue | undefined {
-  return scopesOf(state, tokenId)
+  return [...tokenScopes(state, tokenId), ...valueLayers(state)]
     .map((values) => own(values, key))
     .find((value) => value !== undefined);
 }
@@ -145,15 +147,15 @@ function lastOf(state: WorkflowState, tokenId: string): Token["last"] {
   return state.tokens.find(({ id }) => id === tokenId)?.last ?? null;
 }
 
-/** The token's own values, then those of the tokens it was forked from, then everybody's. */
-function scopesOf(state: WorkflowState, tokenId: string): Values[] {
+/** The token's own values, then those of the tokens it was forked from. Everybody's come after them. */
+function tokenScopes(state: WorkflowState, tokenId: string): Values[] {
   const scopes: Values[] = [];
   for (let id: string | null = tokenId; id !== null; ) {
     const token: Token | undefined = state.tokens.find((one) => one.id === id);
     if (token) scopes.push(token.values);
     id = token?.parent ?? null;
   }
-  return [...scopes, state.values];
+  return scopes;
 }
 
 function own(values: Values, key: string): ContextValue | undefined {

@@ -48,6 +48,15 @@ test("P3 two reviews and 130 inline comments over two pages are all fetched; ask
   expect(world.forge.budget?.()?.left).toBe(left);
 });
 
+test("P3 a comment behind a page that was full is seen, though that page has not changed", async () => {
+  const world = await open();
+  const count = async () => (await world.again().feedback(world.number, { timeoutMs: 20_000 })).inline.length;
+  await say(world, 100);
+  expect(await count()).toBe(100);
+  await world.inline(world.number, { by: "jo", body: "one more", line: 4 });
+  expect(await count()).toBe(101);
+});
+
 test("P4 a forge that does not answer in time costs that part and no more; what else was said is kept", async () => {
   const world = await open();
   await world.review(world.number, { by: "jo", body: "Not yet.", state: "changes_requested" });

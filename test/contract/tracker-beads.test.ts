@@ -34,6 +34,19 @@ describe.each([{ program: "bd" as const }, { program: "br" as const }])("with $p
     expect(await idsOf(world)).toEqual(["one"]);
   });
 
+  test("a claim is passed on, and whoever has it tells the end", async () => {
+    const world = open(options);
+    await world.add({ id: "one" });
+    const claim = { from: "run-1", to: "pull-request:shop:7" };
+    await world.tracker.claim("one", "run-1");
+    await world.tracker.pass?.("one", claim);
+    await world.tracker.pass?.("one", claim);
+    expect(world.issue("one")).toMatchObject({ status: "in_progress", assignee: `ratchet/${claim.to}` });
+    await expect(world.tracker.complete("one", "run-1", { commit: null, note: "" })).rejects.toThrow("no longer held");
+    await world.tracker.complete("one", claim.to, { commit: "c0ffee", note: "merged" });
+    expect(world.issue("one")).toMatchObject({ status: "closed" });
+  });
+
   test("what became of an issue is told in the tracker's own words", async () => {
     const world = open(options);
     for (const id of ["done", "broken", "stuck", "stopped"]) {

@@ -96,6 +96,7 @@ function named(tracker: Tracker, names: Names): Tracker {
       return issue === null ? null : issueOf(issue);
     },
     claim: (id, holder, how) => tracker.claim(number(id), holder, how),
+    pass: async (id, claim) => tracker.pass?.(number(id), claim),
     complete: (id, holder, done) => tracker.complete(number(id), holder, done),
     fail: (id, holder, reason) => tracker.fail(number(id), holder, reason),
     release: (id, holder) => tracker.release(number(id), holder),

@@ -41,6 +41,21 @@ test("what became of an issue is told in labels, the assignee and comments", asy
   expect(world.issue("broken")).toMatchObject({ labels: ["in-progress"], assignees: ["ratchet-bot"] });
 });
 
+test("an issue in a pull request stays claimed when its run is over, and whoever has the claim tells its end", async () => {
+  const world = await open({ over: ["run-1"] });
+  await world.add({ id: "one" });
+  const claim = { from: "run-1", to: "pull-request:shop:7" };
+  await world.tracker.claim("one", "run-1");
+  await world.tracker.pass?.("one", claim);
+  await world.tracker.pass?.("one", claim);
+  expect(await idsOf(world, resume)).toEqual([]);
+  expect(await world.tracker.claim("one", "run-2")).toBe(false);
+  await expect(world.tracker.pass?.("one", { from: "run-2", to: "run-3" })).rejects.toThrow("no longer held by run-2");
+  await world.tracker.fail("one", claim.to, "closed");
+  expect(world.issue("one")).toMatchObject({ labels: ["needs-followup"], assignees: [] });
+  expect(await idsOf(world, resume)).toEqual(["one"]);
+});
+
 test("D3 a forge that is down is an error after three tries, never no work", async () => {
   const world = await open();
   await world.add({ id: "one" });

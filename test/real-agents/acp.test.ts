@@ -6,18 +6,34 @@ import { acpAgent } from "../../src/agents/acp/adapter.js";
 import { acpStatus } from "../../src/agents/acp/status.js";
 import { stopProgram } from "../../src/lib/process/stop.js";
 import { follow, type OneWaySubject, setStage, until } from "./one-way-suite.js";
-import { agentWorld, expectNothingRuns, isInstalled } from "./world.js";
+import type { AcpProgramName } from "./programs.js";
+import { type AgentWorld, agentWorld, expectNothingRuns, isInstalled } from "./world.js";
 
-const env = ["PATH", "HOME", "LANG", "TMPDIR", "ANTHROPIC_*", "CLAUDE_*", "OPENAI_*", "CODEX_*", "IS_SANDBOX"];
-const subjects = {
-  "claude-agent-acp": { model: "sonnet", cost: 0.0009375 },
+const basic = ["PATH", "HOME", "LANG", "TMPDIR", "IS_SANDBOX"];
+const env = [...basic, "ANTHROPIC_*", "CLAUDE_*", "OPENAI_*", "CODEX_*", "OPENCODE_*", "GEMINI_*", "GOOGLE_*"];
+
+interface Subject {
+  readonly program: AcpProgramName;
+  readonly command: readonly string[];
+  readonly model: string | null;
+  /** Of an answer of the model server. */
+  readonly cost: number | null;
+  /** Of the answer in the middle of which a turn is stopped; absent: whole. */
+  readonly cutOff?: object | null;
+}
+
+const subjects: readonly Subject[] = [
+  { program: "claude-agent-acp", command: ["claude-agent-acp"], model: "sonnet", cost: 0.0009375 },
   // Its configuration names the model of the server, which is in no list of its own.
-  "codex-acp": { model: null, cost: null },
-} as const;
+  { program: "codex-acp", command: ["codex-acp"], model: null, cost: null },
+  { program: "opencode", command: ["opencode", "acp"], model: "local/test-model", cost: 0.0009375 },
+  // It has no word for what a turn has used that is stopped.
+  { program: "gemini", command: ["gemini", "--acp"], model: "gemini-2.5-pro", cost: null, cutOff: null },
+];
 
-describe.each(Object.entries(subjects))("%s as an agent", (program, { model, cost }) => {
-  const isThere = program in subjects && isInstalled(program as keyof typeof subjects);
-  const subject: OneWaySubject = { create: acpAgent, env, command: [program], model: "", cost: 0 };
+describe.each(subjects)("$program as an agent", ({ program, command, model, cost, cutOff }) => {
+  const isThere = isInstalled(program);
+  const subject: OneWaySubject = { create: acpAgent, env, command, model: "", cost: 0 };
   const stageOf = async () => {
     const stage = await setStage(subject);
     const play = (prompt: string, more: Parameters<typeof stage.play>[1] = {}) =>
@@ -66,10 +82,7 @@ describe.each(Object.entries(subjects))("%s as an agent", (program, { model, cos
   it.skipIf(!isThere)("what leaves the worktree is refused and told, whatever its settings allow", async () => {
     const stage = await stageOf();
     const target = join(stage.world.root, "outside.txt");
-    stage.world.write(
-      ".claude/settings.json",
-      JSON.stringify({ disableAllHooks: true, permissions: { allow: ["Bash(*)"], defaultMode: "bypassPermissions" } }),
-    );
+    allowEverything(stage.world);
     stage.world.server.follow([
       { when: { toolResults: 0 }, say: [{ shell: `echo out > ${target}` }] },
       { when: {}, say: [{ text: "I may not." }] },
@@ -103,6 +116,7 @@ describe.each(Object.entries(subjects))("%s as an agent", (program, { model, cos
     await expectNothingRuns(stage.world);
     const stopped = await stage.agent.read(turn.files, null);
     expect(stopped.sessionId).toMatch(/./);
+    expect(stopped.usage).toEqual(cutOff === undefined ? answers(1) : cutOff);
     const next = await stage.play("MORE please", { sessionId: stopped.sessionId });
     expect(next.reading, next.stderr()).toMatchObject({ outcome: { type: "ended" }, sessionId: stopped.sessionId });
   });
@@ -126,8 +140,16 @@ describe.each(Object.entries(subjects))("%s as an agent", (program, { model, cos
 
   it.skipIf(!isThere)("says who it is", async () => {
     const world = await agentWorld([]);
-    const status = await acpStatus({ command: [program] }, world.env);
-    expect(status).toMatchObject({ version: expect.stringContaining(program), known: true });
+    const status = await acpStatus({ command }, world.env);
+    expect(status).toMatchObject({ version: expect.stringMatching(new RegExp(program, "i")), known: true });
     await expectNothingRuns(world);
   });
 });
+
+/** Settings that an agent could have written for its next turn. */
+function allowEverything({ write }: Pick<AgentWorld, "write">): void {
+  const permissions = { allow: ["Bash(*)"], defaultMode: "bypassPermissions" };
+  write(".claude/settings.json", JSON.stringify({ disableAllHooks: true, permissions }));
+  write("opencode.json", JSON.stringify({ permission: "allow", agent: { build: { permission: { bash: "allow" } } } }));
+  write(".gemini/settings.json", JSON.stringify({ tools: { allowed: ["run_shell_command"] } }));
+}

@@ -75,13 +75,13 @@ function piModels(url: string): object {
   return { providers: { local: { ...provider, models: [{ ...model, maxTokens: 8000 }] } } };
 }
 
-/** Its permissions, unless it is told otherwise, are to do everything unasked. */
+/** As people have it who want no questions: nothing is asked. */
 function openCodeConfig(url: string): object {
   const cost = { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75 };
   const model = { name: "Test", tool_call: true, limit: { context: 200_000, output: 8000 }, cost };
   const options = { baseURL: `${url}/v1`, apiKey: "test-key" };
   const local = { npm: "@ai-sdk/anthropic", name: "Local", options, models: { "test-model": model } };
-  const permission = { edit: "ask", bash: "ask", webfetch: "ask" };
+  const permission = { "*": "allow", edit: "allow", bash: { "*": "allow" } };
   return { provider: { local }, model: "local/test-model", small_model: "local/test-model", permission };
 }
 

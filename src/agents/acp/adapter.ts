@@ -56,6 +56,7 @@ function optionsOf(settings: AgentSettings, place: AgentPlace, turn: Turn): Brid
     effort: turn.effort,
     guard: guardEnvironment(turn).RATCHET_GUARD,
     hook: hookCommand(place),
+    prices: settings.prices,
   };
 }
 

@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute } from "node:path";
 import type { Decision, ToolCall } from "../../hook/types.js";
-import { messageOf } from "../../lib/errors.js";
+import { codeOf, messageOf } from "../../lib/errors.js";
 import { type Fields, toText } from "../json.js";
 import { RpcError } from "./connection.js";
 
@@ -10,9 +10,16 @@ const refused = -32003;
 const unreadable = -32002;
 
 /** Files that the program reads and writes through us, so that the guard sees each. */
-export async function readForProgram(params: Fields, ask: (call: ToolCall) => Decision): Promise<Fields> {
+export async function readForProgram(
+  params: Fields,
+  { ask, isMissingEmpty }: { readonly ask: (call: ToolCall) => Decision; readonly isMissingEmpty: boolean },
+): Promise<Fields> {
   const path = allowedPath(params, "read", ask);
-  const lines = (await orRpcError(readFile(path, "utf8"))).split("\n");
+  const missing = (error: unknown) => {
+    if (isMissingEmpty && codeOf(error) === "ENOENT") return "";
+    throw error;
+  };
+  const lines = (await orRpcError(readFile(path, "utf8").catch(missing))).split("\n");
   const from = typeof params.line === "number" && params.line > 1 ? params.line - 1 : 0;
   const until = typeof params.limit === "number" ? from + params.limit : lines.length;
   return { content: lines.slice(from, until).join("\n") };

@@ -1,4 +1,5 @@
-import { toFields, toList, toText } from "../json.js";
+import type { TokenPrice } from "../../core/settings.js";
+import { type Fields, toFields, toList, toText } from "../json.js";
 
 /** What the bridge is told of its turn, in a file of the attempt's folder. */
 export interface BridgeOptions {
@@ -12,6 +13,8 @@ export interface BridgeOptions {
   readonly guard: string;
   /** What a program with hooks shall ask before each tool, for a shell. */
   readonly hook: string;
+  /** agent.prices. */
+  readonly prices: Readonly<Record<string, TokenPrice>>;
 }
 
 export function parseOptions(value: unknown): BridgeOptions | null {
@@ -27,5 +30,15 @@ export function parseOptions(value: unknown): BridgeOptions | null {
     effort: optional("effort"),
     guard: toText(fields.guard),
     hook: toText(fields.hook),
+    prices: toPrices(toFields(fields.prices)),
   };
+}
+
+function toPrices(fields: Fields): BridgeOptions["prices"] {
+  const priced = Object.entries(fields).flatMap(([model, value]) => {
+    const { input, output, cached } = toFields(value);
+    if (typeof input !== "number" || typeof output !== "number") return [];
+    return [[model, { input, output, ...(typeof cached === "number" ? { cached } : {}) }]] as const;
+  });
+  return Object.fromEntries(priced);
 }

@@ -4,6 +4,7 @@ import { messageOf, UserError } from "../../lib/errors.js";
 import { findExecutable } from "../../lib/executable.js";
 import { readJson } from "../../lib/files.js";
 import { openGuard } from "./guard.js";
+import { countOpenCode } from "./opencode.js";
 import { type BridgeOptions, parseOptions } from "./options.js";
 import { Session } from "./session.js";
 import { startAcpProgram } from "./start.js";
@@ -20,6 +21,7 @@ const exitCodes: Readonly<Partial<Record<TurnOutcome["type"], number>>> = {
   "no-session": 66,
 };
 const cancelMs = 3000;
+const countMs = 30_000;
 const aliveMs = 10_000;
 
 async function main(): Promise<number> {
@@ -35,13 +37,16 @@ async function takeTurn(options: BridgeOptions, prompt: string): Promise<TurnOut
   const { env } = process;
   const guard = openGuard(options.guard);
   const isProgram = (name: string) => findExecutable(name, env.PATH ?? "", options.cwd).state === "found";
-  const surroundings = { options, env, tell, heard, isProgram, ...guard };
-  const session = new Session(surroundings);
+  let isStopping = false;
+  const count = (session: string, since: number) =>
+    countOpenCode(session, since, { options, env, timeoutMs: isStopping ? cancelMs : countMs });
+  const session = new Session({ options, env, tell, heard, isProgram, count, ...guard });
   const running = startAcpProgram(options.command, {
     ...{ cwd: options.cwd, env, peer: session },
     complain: (chunk) => void process.stderr.write(chunk),
   });
   const stop = () => {
+    isStopping = true;
     session.cancel(running.connection);
     setTimeout(() => running.connection.fail(new Error("stopped")), cancelMs).unref();
   };

@@ -12,6 +12,8 @@ const timeoutMs = 30_000;
 const known: readonly (readonly [program: RegExp, version: RegExp])[] = [
   [/claude-agent-acp/, /^0\.49\./],
   [/codex-acp/, /^2\.6\./],
+  [/^OpenCode$/, /^1\.18\./],
+  [/^gemini-cli$/, /^0\.61\./],
 ];
 
 /** Asks the program who it is; whether it is logged in shows only when it is to work. */

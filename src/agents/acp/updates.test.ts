@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { AgentEvent } from "../../core/ports/agent-event.js";
 import { type Fields, parseFields, toFields } from "../json.js";
-import { Updates, usageOf } from "./updates.js";
+import { Spending } from "./spending.js";
+import { Updates } from "./updates.js";
 
 const at = Date.parse("2026-11-16T01:00:00Z");
 
@@ -19,7 +20,7 @@ function recorded(program: string, name: string) {
   const updates = new Updates(program);
   const said = lines.slice(answers.at(-2)).filter(({ method }) => method === "session/update");
   const events = said.flatMap(({ params }) => updates.add(toFields(toFields(params).update)));
-  const { usage } = toFields(lines[answers.at(-1) ?? 0]?.result);
+  const usage = new Spending().total(toFields(lines[answers.at(-1) ?? 0]?.result));
   return { updates, events: [...events, ...updates.flush()], usage };
 }
 
@@ -43,13 +44,13 @@ describe("what a program's updates tell", () => {
     const results = events.flatMap((event) => (event.type === "tool-result" ? [event.id] : []));
     expect(results).toEqual(calls.map(({ id }) => id));
     expect(texts(events).at(-1)).toBe("Done: hello.txt is committed.");
-    expect(usageOf(usage, null)).toEqual({ input_tokens: 3450, output_tokens: 30, cost_usd: null });
+    expect(usage).toEqual({ input_tokens: 3450, output_tokens: 30, cost_usd: null });
   });
 
   it.each(["claude-agent-acp", "codex-acp"])("%s: what is told again of a session is not this turn's", (program) => {
     const { events, usage } = recorded(program, "resume");
     expect(texts(events)).not.toContain("Done: hello.txt is committed.");
-    expect(usageOf(usage, null)).toEqual({ input_tokens: 2300, output_tokens: 20, cost_usd: null });
+    expect(usage).toEqual({ input_tokens: 2300, output_tokens: 20, cost_usd: null });
   });
 
   it.each([
@@ -90,16 +91,21 @@ describe("what a program's updates tell", () => {
     ]);
   });
 
-  it.each([
-    [{ inputTokens: 100, outputTokens: 5, cachedReadTokens: 50, totalTokens: 155 }, 150, 5],
-    [{ inputTokens: 150, outputTokens: 5, cachedReadTokens: 50, totalTokens: 155 }, 150, 5],
-    [{ inputTokens: 150, outputTokens: 5, thoughtTokens: 7, totalTokens: 162 }, 150, 12],
-    [{ inputTokens: 100, outputTokens: 5, cachedReadTokens: 50 }, 150, 5],
-  ])("%j: cached tokens are counted once", (told, input, output) => {
-    expect(usageOf(told, 0.5)).toEqual({ input_tokens: input, output_tokens: output, cost_usd: 0.5 });
+  it("a command is told once it is known, not with its folder alone", () => {
+    const call = { toolCallId: "t", kind: "execute", title: "bash", status: "pending" };
+    const events = play(
+      { sessionUpdate: "tool_call", ...call, rawInput: { cwd: "/w" } },
+      { sessionUpdate: "tool_call_update", ...call, status: "in_progress", rawInput: { cwd: "/w", command: "ls" } },
+    );
+    expect(events).toEqual([{ type: "tool-call", id: "t", name: "execute", input: { cwd: "/w", command: "ls" } }]);
   });
 
-  it("a program that tells nothing has used nobody knows what", () => {
-    expect(usageOf(null, null)).toBe(null);
+  it("what a request for permission shows is for the guard, and no result", () => {
+    const updates = new Updates();
+    const content = [{ type: "content", content: { type: "text", text: "[in the worktree]" } }];
+    const asked = updates.describe({ toolCallId: "t", kind: "execute", title: "ls", content });
+    expect(asked.fields).toMatchObject({ title: "ls", content });
+    const ended = { sessionUpdate: "tool_call_update", toolCallId: "t", status: "completed", content: [] };
+    expect(updates.add(ended)).toEqual([{ type: "tool-result", id: "t", text: "", failed: false }]);
   });
 });

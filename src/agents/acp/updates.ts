@@ -1,6 +1,6 @@
-import type { TurnOutcome, Usage } from "../../core/issue/events.js";
+import type { TurnOutcome } from "../../core/issue/events.js";
 import type { AgentEvent } from "../../core/ports/agent-event.js";
-import { type Fields, toAmount, toFields, toList, toText } from "../json.js";
+import { type Fields, toFields, toList, toText } from "../json.js";
 import { Voice } from "./voice.js";
 
 const longestResult = 100_000;
@@ -23,7 +23,6 @@ export class Updates {
   readonly #voice: Voice;
   #text = "";
   #message: unknown;
-  #cost: number | null = null;
 
   constructor(program = "") {
     this.#voice = new Voice(program);
@@ -34,11 +33,6 @@ export class Updates {
     return this.#voice.failure(at);
   }
 
-  /** What the program has said it cost since the session began. */
-  get cost(): number | null {
-    return this.#cost;
-  }
-
   add(update: Fields): AgentEvent[] {
     switch (update.sessionUpdate) {
       case "agent_message_chunk":
@@ -46,9 +40,6 @@ export class Updates {
       case "tool_call":
       case "tool_call_update":
         return [...this.flush(), ...this.#addCall(update)];
-      case "usage_update":
-        this.#addCost(toFields(update.cost));
-        return [];
       default:
         return [];
     }
@@ -63,10 +54,12 @@ export class Updates {
     return [{ type: "text", text }];
   }
 
-  /** What is known of a call, with what a permission request says of it. */
+  /** What is known of a call, with what a permission request says of it. What that shows is no result of the call. */
   describe(update: Fields): { readonly fields: Fields; readonly events: AgentEvent[] } {
-    const call = this.#merge(update);
-    return { fields: call.fields, events: [...this.flush(), ...this.#tellCall(call)] };
+    const { content, ...rest } = update;
+    const call = this.#merge(rest);
+    const fields = content === undefined || isEmpty(content) ? call.fields : { ...call.fields, content };
+    return { fields, events: [...this.flush(), ...this.#tellCall(call)] };
   }
 
   #addText(update: Fields): AgentEvent[] {
@@ -75,10 +68,6 @@ export class Updates {
     this.#message = update.messageId;
     this.#text += piece;
     return before;
-  }
-
-  #addCost(cost: Fields): void {
-    if (cost.currency === "USD" && typeof cost.amount === "number") this.#cost = toAmount(cost.amount);
   }
 
   #addCall(update: Fields): AgentEvent[] {
@@ -118,8 +107,11 @@ export function toolName(fields: Fields): string {
   return own || toText(fields.name) || toText(fields.kind) || toText(fields.title) || "tool";
 }
 
+/** Some tell the folder of a command first, and the command later. */
 function hasInput({ fields }: Call): boolean {
-  return !isEmpty(fields.rawInput ?? {}) || fields.status === "in_progress";
+  if (fields.status === "in_progress") return true;
+  const { cwd: _, ...input } = toFields(fields.rawInput);
+  return !isEmpty(input);
 }
 
 function inputOf(fields: Fields): unknown {
@@ -140,25 +132,4 @@ function resultOf({ fields, output }: Call): string {
   });
   if (texts.length > 0) return texts.join("\n");
   return output || (fields.rawOutput === undefined ? "" : JSON.stringify(fields.rawOutput));
-}
-
-/**
- * Of one prompt. Whether the input counts cached tokens differs between programs; their own total shows it. null: the
- * program told nothing.
- */
-export function usageOf(told: unknown, costUsd: number | null): Usage | null {
-  const usage = toFields(told);
-  if (usage.inputTokens === undefined && usage.outputTokens === undefined) {
-    return costUsd === null ? null : { input_tokens: 0, output_tokens: 0, cost_usd: costUsd };
-  }
-  const [input, output, thought] = [usage.inputTokens, usage.outputTokens, usage.thoughtTokens].map(toAmount) as [
-    number,
-    number,
-    number,
-  ];
-  const total = toAmount(usage.totalTokens);
-  const apart = toAmount(usage.cachedReadTokens) + toAmount(usage.cachedWriteTokens);
-  const all = total === input + output || total === input + output + thought ? input : input + apart;
-  const spoken = thought > 0 && total === all + output + thought ? output + thought : output;
-  return { input_tokens: all, output_tokens: spoken, cost_usd: costUsd };
 }

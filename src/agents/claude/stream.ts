@@ -2,6 +2,7 @@ import type { TurnOutcome, Usage } from "../../core/issue/events.js";
 import type { AgentEvent, StreamReader } from "../../core/ports/agent-event.js";
 import { outcomeOfError, resetTime } from "../error-words.js";
 import { type Fields, parseFields, toAmount, toFields, toList, toText } from "../json.js";
+import { tokensByModel, tokensOfMessage } from "../message-tokens.js";
 import type { PricedTokens } from "../prices.js";
 
 export const loginAdvice = "run claude and use /login, or set ANTHROPIC_API_KEY";
@@ -118,22 +119,18 @@ function toDenial(denial: Fields, failures: ReadonlyMap<string, string>): AgentE
 }
 
 function messageUsage(message: Fields, priceOf: ClaudeReading["priceOf"]): Usage {
-  const told = toFields(message.usage);
-  const [cached, cacheWrite] = [toAmount(told.cache_read_input_tokens), toAmount(told.cache_creation_input_tokens)];
-  const tokens = { input: toAmount(told.input_tokens) + cached + cacheWrite, output: toAmount(told.output_tokens) };
-  const cost = priceOf(toText(message.model), { ...tokens, cached, cacheWrite });
+  const tokens = tokensOfMessage(toFields(message.usage));
+  const cost = priceOf(toText(message.model), tokens);
   return { input_tokens: tokens.input, output_tokens: tokens.output, cost_usd: cost };
 }
 
 /** By model, of this start alone and with its helpers' tokens; `usage` beside it has been seen empty. */
 function resultUsage(event: Fields): Usage | null {
-  const models = Object.values(toFields(event.modelUsage)).map(toFields);
-  if (models.length === 0) return null;
-  const total = (...names: string[]) =>
-    models.reduce((sum, model) => sum + names.reduce((part, name) => part + toAmount(model[name]), 0), 0);
+  const tokens = tokensByModel(toFields(event.modelUsage));
+  if (tokens === null) return null;
   return {
-    input_tokens: total("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"),
-    output_tokens: total("outputTokens"),
+    input_tokens: tokens.input,
+    output_tokens: tokens.output,
     cost_usd: typeof event.total_cost_usd === "number" ? toAmount(event.total_cost_usd) : null,
   };
 }

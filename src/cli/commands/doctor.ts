@@ -24,6 +24,7 @@ export async function examine(
     ...(settings === null ? [] : await checkPrograms(context, settings, call)),
     ...otherAgents(context, settings),
     ...(settings === null ? [] : [await checkTracker(context, settings)]),
+    ...(settings === null ? [] : await checkForge(context, settings)),
     await checkHome(context),
     await checkDatabase(context),
     await checkDisk(context),
@@ -134,6 +135,22 @@ function checkTracker({ app }: Context, settings: Settings): Promise<Check> {
     const ready = await tracker.ready({ scope: { type: "all" }, resume: false, limit: 1 });
     return there("tracker", `${tracker.kind}, ${ready.length === 0 ? "nothing is ready" : "issues are ready"}`);
   });
+}
+
+/** Only where work goes into pull requests, or issues come from there. */
+async function checkForge({ app }: Context, settings: Settings): Promise<Check[]> {
+  const name = "forge";
+  const isUsed = settings.finalize.mode === "pr";
+  if (!isUsed && settings.tracker.type !== "github") return [];
+  if (isUsed && settings.forge.type === "memory") return [there(name, "pull requests in a file of the state home")];
+  const check = await attempt(name, "see forge in ratchet.yaml", async () => {
+    const { repo, apiUrl, token, login, mayPush, problems } = await app.forgeStatus(settings);
+    const [first] = problems;
+    if (first) return { name, ok: false, detail: first.message, advice: first.hint ?? "see docs/pull-requests.md" };
+    const push = mayPush === null ? "" : ", may push";
+    return there(name, `${repo} at ${apiUrl}, as ${login} (token from ${token})${push}`);
+  });
+  return [check];
 }
 
 function checkHome({ app }: Context): Promise<Check> {

@@ -2,7 +2,14 @@ import type { Project, Store } from "../../app.js";
 import type { Issue, Tracker } from "../../core/ports/tracker.js";
 import type { WorkItem } from "../../core/ports/work-items.js";
 import { Refusal, UserError } from "../../lib/errors.js";
-import { explain, type IssueFacts, type Neighbour, type RunFacts, renderExplanation } from "../../views/explain.js";
+import {
+  explain,
+  type IssueFacts,
+  type Neighbour,
+  type PullRequestFacts,
+  type RunFacts,
+  renderExplanation,
+} from "../../views/explain.js";
 import type { Context } from "../context.js";
 import { findLife } from "../life.js";
 
@@ -70,7 +77,22 @@ async function gather(context: Context, board: Board, issue: Known): Promise<Iss
     life: await findLife(context.app, project.id, id),
     runs: await runsFor(context, board, issue),
     ahead: await countAhead(board, id),
+    pullRequest: await pullRequestOf(board, id),
   };
+}
+
+/** On our own board, whatever the tracker. */
+async function pullRequestOf({ store, project }: Board, id: string): Promise<PullRequestFacts | null> {
+  const item = await store.workItems.get(project.id, id);
+  const { pr_number: number, pr_url: url = "", implementation_work_item_id: issueId = id } = item?.payload ?? {};
+  if (item === null || number === undefined) return null;
+  const isIssue = item.payload?.source === "implement";
+  const needsPerson = isIssue
+    ? item.payload?.human_review_required
+      ? (item.payload.escalation_reason ?? "it was escalated")
+      : null
+    : item.failureReason;
+  return { number, url, issueId, needsPerson };
 }
 
 function toNeighbour(id: string, issue: Issue | null): Neighbour {

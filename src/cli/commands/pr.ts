@@ -1,7 +1,8 @@
-import type { PullRequests, PullRequestView } from "../../app.js";
+import type { PullRequests } from "../../app.js";
 import { UserError } from "../../lib/errors.js";
 import { renderColumns } from "../../views/columns.js";
-import { openPartsOf, phaseOf, toPullRequestJson, untrustedOf } from "../../views/pull-requests.js";
+import { plainLine } from "../../views/plain-text.js";
+import { openPartsOf, phaseOf, toPullRequestJson } from "../../views/pull-requests.js";
 import type { Context } from "../context.js";
 import { roomOf } from "../room.js";
 
@@ -27,8 +28,9 @@ export async function listPullRequests(
   context: Context,
   { json, untrusted }: Json & { readonly untrusted?: boolean },
 ): Promise<number> {
-  const views = await (await rooms(context)).list();
-  if (untrusted) return listUntrusted(context, views, json ?? false);
+  const room = await rooms(context);
+  if (untrusted) return listUntrusted(context, await room.untrusted(), json ?? false);
+  const views = await room.list();
   const { out } = context;
   if (json) {
     out.json(views.map(toPullRequestJson));
@@ -49,13 +51,16 @@ export async function listPullRequests(
   return 0;
 }
 
-function listUntrusted({ out }: Context, views: readonly PullRequestView[], json: boolean): number {
-  const found = views.flatMap(({ pr, state }) =>
-    untrustedOf(state).map(({ id, login }) => ({ number: pr.number, id, author: login, url: pr.url })),
-  );
+type Untrusted = Awaited<ReturnType<PullRequests["untrusted"]>>;
+
+/** With its words: whoever lets something through has to know what. */
+function listUntrusted({ out }: Context, found: Untrusted, json: boolean): number {
   if (json) out.json(found);
   else if (found.length === 0) out.line("Nothing of people who are not trusted waits.");
-  else for (const { number, id, author } of found) out.line(`#${number}  ${id}  @${author}  (ratchet pr admit ${id})`);
+  for (const { number, id, author, text } of json ? [] : found) {
+    out.line(plainLine(`#${number}  ${id}  @${author}  (ratchet pr admit ${id})`));
+    for (const line of text.split("\n")) out.line(`  > ${plainLine(line)}`);
+  }
   return 0;
 }
 

@@ -15,6 +15,7 @@ import type {
   TurnEnded,
 } from "./events.js";
 import { type IssueLife, type IssuePolicy, issueMachine, newIssue } from "./machine.js";
+import type { PullRequestItem } from "./policy.js";
 
 /** A world for one life: it keeps what is owed as the kernel would, and answers it by rules that a test overrides. */
 export const review: ReviewSettings = {
@@ -51,6 +52,8 @@ export interface Setup {
   readonly runEnd?: Partial<Trigger>;
   /** The life is the verification of an epic. */
   readonly verifies?: boolean;
+  /** The life is of a pull request's item. */
+  readonly item?: PullRequestItem;
   readonly settings?: Partial<Settings>;
   readonly options?: Partial<IssuePolicy["options"]>;
 }
@@ -58,7 +61,8 @@ export interface Setup {
 const command = { timeout: 120, allow_fail: false, exclusive: false };
 const noBudget = { usd: null, tokens: null, minutes: null };
 
-export function policyOf({ review: patch, sessionEnd, runEnd, verifies, settings, options }: Setup = {}): IssuePolicy {
+export function policyOf(setup: Setup = {}): IssuePolicy {
+  const { review: patch, sessionEnd, runEnd, verifies, item, settings, options } = setup;
   const base: Settings = {
     preset: null,
     commands: { test: { ...command, command: "npm test" }, lint: { ...command, command: "npm run lint" } },
@@ -118,6 +122,7 @@ export function policyOf({ review: patch, sessionEnd, runEnd, verifies, settings
     options: { strict: false, fresh: false, ...options },
     ...(runEnd ? { trigger: "run_end" } : {}),
     ...(verifies ? { trigger: "epic_verification" } : {}),
+    ...(item ? { item } : {}),
   };
 }
 

@@ -6,7 +6,7 @@ import { project } from "../project.js";
 import type { IssueEvent, Stamped } from "./events.js";
 import { panelOf, policyOf, remark, type Setup, start } from "./fixture.js";
 import { type IssueLife, issueMachine, newIssue } from "./machine.js";
-import { numbersOf, RandomWorld } from "./random-world.js";
+import { gatedTrees, numbersOf, RandomWorld } from "./random-world.js";
 
 const failureMode = fc.constantFrom("continue", "abort", "remediate");
 const reviewSetup = fc.record({
@@ -210,20 +210,6 @@ describe("whatever happens to an issue", () => {
     expect(JSON.stringify(state).length).toBeLessThanOrEqual(8192);
   });
 });
-
-/** Trees on which every required command has passed, as the world itself saw it. */
-function gatedTrees(world: RandomWorld): string[] {
-  const passed = new Map<string, Set<string>>();
-  for (const event of world.events) {
-    if (event.type !== "command-ended" || event.exitCode !== 0 || event.stopped || event.timedOut) continue;
-    const effect = world.history.find((one) => one.key === event.key);
-    if (effect?.kind !== "command" || (effect.stage !== "gate" && effect.stage !== "landing")) continue;
-    const tree = RandomWorld.treeOf(effect.commit ?? "");
-    passed.set(tree, (passed.get(tree) ?? new Set()).add(effect.name));
-  }
-  const required = world.policy.settings.evidence_check.required;
-  return [...passed].filter(([, names]) => required.every((name) => names.has(name))).map(([tree]) => tree);
-}
 
 function expectReviewed(world: RandomWorld, head: string): void {
   const { per_issue_review } = world.policy.settings;

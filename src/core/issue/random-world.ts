@@ -222,3 +222,17 @@ export class RandomWorld extends World {
     return { type: "proposed", tip, commit, tree: RandomWorld.treeOf(commit), merged };
   }
 }
+
+/** Trees on which every required command has passed, as the world itself saw it. */
+export function gatedTrees(world: RandomWorld): string[] {
+  const passed = new Map<string, Set<string>>();
+  for (const event of world.events) {
+    if (event.type !== "command-ended" || event.exitCode !== 0 || event.stopped || event.timedOut) continue;
+    const effect = world.history.find((one) => one.key === event.key);
+    if (effect?.kind !== "command" || (effect.stage !== "gate" && effect.stage !== "landing")) continue;
+    const tree = RandomWorld.treeOf(effect.commit ?? "");
+    passed.set(tree, (passed.get(tree) ?? new Set()).add(effect.name));
+  }
+  const required = world.policy.settings.evidence_check.required;
+  return [...passed].filter(([, names]) => required.every((name) => names.has(name))).map(([tree]) => tree);
+}

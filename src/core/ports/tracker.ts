@@ -75,6 +75,11 @@ export interface Tracker {
   changed?(cursor: number, signal: AbortSignal): Promise<void>;
   /** Compare-and-set: false when someone else holds it or it is no longer open. The same holder asking again gets true. */
   claim(id: string, holder: string, how?: ClaimHow): Promise<boolean>;
+  /**
+   * The claim goes on to another holder, without a moment in which the issue is free; asking again changes nothing. Throws
+   * where neither holds it. Absent: the board is the tracker, and says itself what waits in a pull request.
+   */
+  pass?(id: string, claim: { readonly from: string; readonly to: string }): Promise<void>;
   complete(id: string, holder: string, done: { readonly commit: string | null; readonly note: string }): Promise<void>;
   fail(id: string, holder: string, reason: string): Promise<void>;
   release(id: string, holder: string): Promise<void>;

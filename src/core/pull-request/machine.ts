@@ -70,8 +70,14 @@ function afterLook(step: PrStep, looked: Looked) {
   takeIn(step, looked);
   startCycle(step, looked);
   considerMerge(step, looked);
-  step.lookLater(step.policy.settings.poll_seconds * 1000);
+  step.lookLater(nextLookMs(step, looked));
   if (step.state.lookAgain) step.look();
+}
+
+/** Whether it can be merged is worked out by the forge after it was asked. */
+function nextLookMs({ policy }: PrStep, { pullRequest }: Looked): number {
+  const { poll_seconds } = policy.settings;
+  return (pullRequest.mergeable === null ? Math.min(5, poll_seconds) : poll_seconds) * 1000;
 }
 
 function finish(step: PrStep, how: "merged" | "closed", commit: string | null): void {

@@ -1,5 +1,5 @@
 import { ExternalError } from "../errors.js";
-import type { Etags } from "./etags.js";
+import type { Etags, Remembered } from "./etags.js";
 import type { Place } from "./remote.js";
 import { type Budget, type Call, type GithubOptions, Sender } from "./sender.js";
 
@@ -41,7 +41,8 @@ export function openGithub(options: GithubOptions, etags: Etags | null = null): 
   const { place, what } = options;
   const read = async <T>(call: Call, parse: Parse<T>): Promise<{ value: T; next: string | null }> => {
     const url = await sender.urlOf(call);
-    const known = etags?.get(url) ?? null;
+    const found = etags?.get(url) ?? null;
+    const known = found !== null && isFullToTheEnd(found) ? null : found;
     const { status, data, headers } = await sender.send({ call, etag: known?.etag ?? null });
     if (status === 304 && known) return { value: parse(known.body), next: known.next };
     const value = parse(data);
@@ -81,6 +82,11 @@ export function openGithub(options: GithubOptions, etags: Etags | null = null): 
     tail: async (call, tailBytes) => String((await sender.send({ call, tailBytes })).data),
     budget: () => sender.budget,
   };
+}
+
+/** Whether another page has come behind it the page itself does not tell: its tag is that of its own items. */
+function isFullToTheEnd({ body, next }: Remembered): boolean {
+  return next === null && Array.isArray(body) && body.length >= pageSize;
 }
 
 function fieldOf(data: unknown, key: string): unknown {

@@ -2,7 +2,7 @@ import { reviewItemId } from "../../core/board/item-ids.js";
 import type { PullRequestFields } from "../../core/board/payload.js";
 import type { TrackerEffect } from "../../core/issue/effects.js";
 import type { PullRequestItem } from "../../core/issue/policy.js";
-import type { NamedWorkItem } from "../../core/ports/work-items.js";
+import type { NamedWorkItem, WorkItems } from "../../core/ports/work-items.js";
 import { Bug, ExternalError } from "../../lib/errors.js";
 import { forgeOf, type LifeContext, pullRequestMachineId, worktreePath } from "../context.js";
 
@@ -13,9 +13,8 @@ export type Told =
 
 export async function tellOfItem(life: LifeContext, effect: TrackerEffect, item: PullRequestItem): Promise<Told> {
   const { board, projectId, runId } = life.run;
-  const id = life.issueId;
   const settle = async (status: "failed" | "waiting_for_response", reason: string): Promise<Told> => {
-    await board.settle(projectId, id, runId, { status, reason, commit: null });
+    await settleItem(life, { status, reason, commit: null });
     return { ok: true };
   };
   switch (effect.op) {
@@ -30,7 +29,7 @@ export async function tellOfItem(life: LifeContext, effect: TrackerEffect, item:
       await settle("waiting_for_response", effect.reason);
       break;
     case "release":
-      await board.release(projectId, id, runId);
+      await board.release(projectId, life.issueId, runId);
       return { ok: true };
     case "follow-up":
     case "hand-over":
@@ -38,6 +37,15 @@ export async function tellOfItem(life: LifeContext, effect: TrackerEffect, item:
   }
   await life.run.inbox.send(pullRequestMachineId(projectId, item.prNumber), { name: "look" });
   return { ok: true };
+}
+
+/** One that has ended already has ended: by an earlier try of ours, by a person, or with its pull request. */
+async function settleItem({ run, issueId }: LifeContext, to: Parameters<WorkItems["settle"]>[3]): Promise<void> {
+  const { board, projectId, runId } = run;
+  if (await board.settle(projectId, issueId, runId, to)) return;
+  const status = (await board.get(projectId, issueId))?.status ?? "gone";
+  if (status !== to.status && status !== "completed")
+    throw new ExternalError("board", `${issueId} is no longer held by ${runId}: it is ${status}`);
 }
 
 /** Nobody works on a pull request that is merged or closed. */
@@ -62,14 +70,17 @@ async function complete(
   const { board, projectId, runId } = life.run;
   const { commit, note } = effect;
   if (source === "code_review") {
-    await board.settle(projectId, life.issueId, runId, { status: "completed", reason: note, commit });
-    return;
+    return await settleItem(life, { status: "completed", reason: note, commit });
   }
   const done = await board.get(projectId, life.issueId);
   const payload = done?.payload;
   if (!done || !payload || (payload.source !== "rework" && payload.source !== "merge_fix"))
     throw new ExternalError("board", `${life.issueId} is no longer a rework on the board`);
-  const successor = reviewItem(life, { ...fieldsOf(payload), worktree_path: worktreePath(life) }, cycle);
+  // Its review came with that, or nobody wants one: the pull request has ended, or a person has said that it is done.
+  if (done.status === "completed") return;
+  const issue = await board.get(projectId, payload.implementation_work_item_id);
+  const titled = { run: life.run, title: issue?.title ?? life.title };
+  const successor = reviewItem(titled, { ...fieldsOf(payload), worktree_path: worktreePath(life) }, cycle);
   const made = await board.succeed(projectId, life.issueId, { holder: runId, note, commit, successor });
   if (!made.ok) throw new ExternalError("board", made.reason);
 }
@@ -93,12 +104,17 @@ export async function handOver(
     human_review_required: false,
   };
   await ensureItem(life);
-  await board.setPayload(projectId, issueId, fields);
+  if (!(await board.setPayload(projectId, issueId, fields)))
+    throw new ExternalError("board", `${issueId} cannot be told of its pull request`);
   const made = await board.addOnce(reviewItem(life, fields, 0));
   if (!made.ok) throw new ExternalError("board", made.reason);
-  const reason = `waits for pull request #${number}`;
-  await board.settle(projectId, issueId, run.runId, { status: "waiting_for_response", reason, commit: null });
-  await run.inbox.send(pullRequestMachineId(projectId, number), { name: "look" });
+  const machine = pullRequestMachineId(projectId, number);
+  await run.tracker.pass?.(issueId, { from: run.runId, to: machine });
+  const to = { status: "waiting_for_response", reason: `waits for pull request #${number}`, commit: null } as const;
+  // Elsewhere the claim is the tracker's, and the row only tells of the pull request.
+  if (run.tracker.kind === "local") await settleItem(life, to);
+  else await board.settle(projectId, issueId, null, to);
+  await run.inbox.send(machine, { name: "look" });
   return { ok: true };
 }
 
@@ -112,7 +128,11 @@ async function ensureItem({ run, issueId, title }: LifeContext): Promise<void> {
 }
 
 /** Where our reviewer reviews, a run takes it; else it waits for people. */
-function reviewItem({ run, title }: LifeContext, fields: PullRequestFields, cycle: number): NamedWorkItem {
+function reviewItem(
+  { run, title }: Pick<LifeContext, "run" | "title">,
+  fields: PullRequestFields,
+  cycle: number,
+): NamedWorkItem {
   const { projectId, settings } = run;
   return {
     projectId,

@@ -2,6 +2,7 @@ import type { WaitEffect } from "../../core/issue/effects.js";
 import type { IssueSignal } from "../../core/issue/events.js";
 import type { RunSignal } from "../../core/run/effects.js";
 import type { Settled } from "../../durable/types.js";
+import { messageOf } from "../../lib/errors.js";
 import type { Inbox } from "../context.js";
 
 interface SignalArrived<S> {
@@ -10,14 +11,29 @@ interface SignalArrived<S> {
   readonly signal: S;
 }
 
+interface NotUnderstood {
+  readonly type: "crashed";
+  readonly key: string;
+  readonly effect: string;
+  readonly message: string;
+  readonly external: false;
+}
+
 /** The next signal of the machine; its inbox row is taken by the commit that records the event. */
 export async function performWait<S>(
   { inbox, machine, parse }: { readonly inbox: Inbox; readonly machine: string; readonly parse: (body: unknown) => S },
   effect: WaitEffect,
   signal: AbortSignal,
-): Promise<Settled<SignalArrived<S>>> {
+): Promise<Settled<SignalArrived<S> | NotUnderstood>> {
   const { id, body } = await inbox.next(machine, signal);
-  return { event: { type: "signal", key: effect.key, signal: parse(body) }, signal: id };
+  const { key } = effect;
+  try {
+    return { event: { type: "signal", key, signal: parse(body) }, signal: id };
+  } catch (error) {
+    // Taken out all the same: left there, it would be the next one again, for ever.
+    const event = { type: "crashed", key, effect: "wait", message: messageOf(error), external: false } as const;
+    return { event, signal: id };
+  }
 }
 
 /** Inbox rows are written by us, but perhaps by another version: what is not understood is told, never guessed. */

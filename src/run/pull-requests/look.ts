@@ -1,4 +1,4 @@
-import { readdirSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { inlineTextBytes, type Text } from "../../core/finding.js";
 import { isBlocking, openFindings } from "../../core/ledger/ledger.js";
@@ -12,7 +12,7 @@ import { makeFolder, readOptional, writeDurably } from "../../lib/files.js";
 import { safeName } from "../../lib/home.js";
 import { keepText } from "../../lib/long-text.js";
 import type { PrContext } from "./context.js";
-import { checkPart, conflictPart, lookPath, ownPart, type Part, partsOf, remarksOf } from "./parts.js";
+import { checkPart, conflictPart, lookPath, looksIn, ownPart, type Part, partsOf, remarksOf } from "./parts.js";
 
 const logBytes = 16_000;
 const keptLooks = 5;
@@ -199,10 +199,5 @@ function neededLooks({ life }: PrContext): ReadonlySet<string> {
 }
 
 function forgetOld(folder: string, needed: ReadonlySet<string>): void {
-  const looks = readdirSync(folder)
-    .flatMap((name) => /^look-(\d+)\.json$/.exec(name)?.[1] ?? [])
-    .map(Number)
-    .sort((a, b) => b - a)
-    .map((number) => lookPath(folder, `look:${number}`));
-  for (const old of looks.slice(keptLooks)) if (!needed.has(old)) rmSync(old, { force: true });
+  for (const old of looksIn(folder).slice(keptLooks)) if (!needed.has(old)) rmSync(old, { force: true });
 }

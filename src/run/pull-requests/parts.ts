@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { PayloadComment } from "../../core/board/payload.js";
 import { markersIn } from "../../core/marker.js";
 import type { Author, Check, Comment, Feedback, InlineComment, Review } from "../../core/ports/forge.js";
 import type { OwnFinding, SeenRemark } from "../../core/pull-request/events.js";
 import { checkId, conflictId, ownId } from "../../core/pull-request/intake.js";
-import { readJson } from "../../lib/files.js";
+import { isMissing, readJson } from "../../lib/files.js";
 
 /**
  * What a rework is told, part by part, under the ids that the pull request's machine knows. The texts are kept in one
@@ -148,6 +149,22 @@ export async function readParts(path: string): Promise<ReadonlyMap<string, Part>
   if (!Array.isArray(value)) throw new Error(`${path} is gone or broken`);
   return new Map(value.filter(isPart).map((part) => [part.id, part]));
 }
+/** What the newest look has seen; nothing where there was none yet. */
+export async function newestParts(folder: string): Promise<ReadonlyMap<string, Part>> {
+  const [newest] = looksIn(folder);
+  return newest === undefined ? new Map() : await readParts(newest);
+}
+
+/** The newest first. */
+export function looksIn(folder: string): string[] {
+  if (isMissing(folder)) return [];
+  return readdirSync(folder)
+    .flatMap((name) => /^look-(\d+)\.json$/.exec(name)?.[1] ?? [])
+    .map(Number)
+    .sort((a, b) => b - a)
+    .map((number) => lookPath(folder, `look:${number}`));
+}
+
 function isPart(value: unknown): value is Part {
   return typeof value === "object" && value !== null && "id" in value && typeof value.id === "string";
 }

@@ -33,7 +33,7 @@ export function assigneeOf(holder: string): string {
   return `${prefix}${holder}`;
 }
 
-function isHeld({ status, assignee }: Bead, holder: string): boolean {
+export function isHeld({ status, assignee }: Bead, holder: string): boolean {
   return status === "in_progress" && assignee === assigneeOf(holder);
 }
 

@@ -19,6 +19,7 @@ export interface Claims {
   /** The issue as it is, if `holder` holds it; throws otherwise, unless `isTold` says that its end is known already. */
   held(id: string, holder: string, isTold: (found: Found) => boolean): Promise<Found | null>;
   letGo(found: Found, holder: string): Promise<void>;
+  pass(id: string, claim: { readonly from: string; readonly to: string }): Promise<void>;
 }
 
 export interface ClaimOptions {
@@ -67,6 +68,14 @@ export function openClaims(github: Github, options: ClaimOptions): Claims {
       await removeLabels(github, found, [labels.claimed]);
       await setAssignee(github, found.id, await me(), false);
       await withdraw(notes, found.id, holder);
+    },
+    // The new claim stands behind the old one until that is taken away: whoever looks sees one of them first.
+    pass: async (id, { from, to }) => {
+      const found = await findIssue(github, id);
+      const current = found === null ? null : await holderOf(id);
+      if (current !== from && current !== to) throw lostClaim(id, from, { found, current });
+      await notes.addClaim(id, to);
+      await withdraw(notes, id, from);
     },
   };
 }

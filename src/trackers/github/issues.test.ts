@@ -21,6 +21,7 @@ test.each([
   [{ labels: [{ name: "human-review" }, { name: "needs-followup" }] }, { status: "waiting_for_response" }],
   [{ state: "closed", labels: [{ name: "in-progress" }] }, { status: "completed" }],
   [{ body: `${followUpMark("run 1")}\n\nx` }, { followUpOf: "run 1" }],
+  [{ body: "<!-- ratchet:follow-up-of:%E0%A4%A -->" }, { followUpOf: null }],
 ])("an issue with %j is read as %j", (fields, expected) => {
   expect(issue(fields)).toMatchObject(expected);
 });

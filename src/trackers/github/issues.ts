@@ -1,3 +1,4 @@
+import { markersIn } from "../../core/marker.js";
 import type { Issue, ItemStatus } from "../../core/ports/tracker.js";
 import type { Github } from "../../lib/github-client/client.js";
 import { GithubError } from "../../lib/github-client/failure.js";
@@ -93,9 +94,11 @@ export function followUpMark(source: string): string {
   return `<!-- ratchet:follow-up-of:${encodeURIComponent(source)} -->`;
 }
 
+/** Anybody may write such a mark: one that is none of ours says nothing. */
 function followedBy(body: string): string | null {
-  const source = /<!-- ratchet:follow-up-of:(\S+) -->/.exec(body)?.[1];
-  return source === undefined ? null : decodeURIComponent(source);
+  const prefix = "follow-up-of:";
+  const mark = markersIn(body).find((key) => key.startsWith(prefix));
+  return mark === undefined ? null : mark.slice(prefix.length);
 }
 
 /** null: there is none, or it is a pull request. */

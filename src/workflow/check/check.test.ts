@@ -140,6 +140,12 @@ describe("a workflow in KDL", () => {
       ['2:45 error unknown-option: default "m" is no option of "a"'],
     ],
     [
+      'default "n"; option "y" to="e"; option "n" to="a"',
+      "",
+      ['2:45 warning no-effect: default "n" of "a" is never taken: there is no timeout'],
+    ],
+    ['default "n"; timeout "1h"; option "y" to="e"; option "n" to="a"', "", []],
+    [
       'option "y" to="e"; option "n" to="a"',
       'transition from="a" to="e"',
       ['3:17 error own-ways: human stage "a" leads on by its options only'],

@@ -162,6 +162,12 @@ describe("E10: every attribute takes effect", () => {
     expect(stage(graph, "j", "join")).toMatchObject({ policy: "quorum", quorum: 2 });
     expect(stage(graph, "k", "join")).toMatchObject({ policy: "any" });
   });
+
+  it("a join's own quorum is a part of the branches that end there", () => {
+    const graph = body(`p [shape=component] j [shape=tripleoctagon join_policy=quorum quorum=0.75]
+      s->p->{a b c d}->j->e`);
+    expect(stage(graph, "j", "join")).toMatchObject({ policy: "quorum", quorum: 3 });
+  });
 });
 
 describe("E11: mistakes have a place", () => {

@@ -25,15 +25,15 @@ export function evaluate(expression: Expression, view: ExpressionView): boolean 
     case "exists":
       return view.has(expression.key);
     case "equal":
-      return areEqual(valueOf(expression.left, view), valueOf(expression.right, view));
+      return areEqual(scalarOf(expression.left, view), scalarOf(expression.right, view));
     case "not-equal":
-      return !areEqual(valueOf(expression.left, view), valueOf(expression.right, view));
+      return !areEqual(scalarOf(expression.left, view), scalarOf(expression.right, view));
     default:
-      return valueOf(expression, view) === true;
+      return scalarOf(expression, view) === true;
   }
 }
 
-function valueOf(expression: Expression, view: ExpressionView): Scalar {
+function scalarOf(expression: Expression, view: ExpressionView): Scalar {
   switch (expression.type) {
     case "literal":
       return expression.value;

@@ -75,10 +75,10 @@ function readString(text: string, index: number): Read {
     if (sign === quote) return { token: { type: "string", text: parts.join(""), index }, next: at };
     if (sign !== "\\") parts.push(sign);
     else {
-      const escape = escapes[text[at] ?? ""];
-      if (escape === undefined)
+      const escaped = escapes[text[at] ?? ""];
+      if (escaped === undefined)
         return { problem: { index: at - 1, message: "unknown escape", hint: 'write \\" or \\\\' } };
-      parts.push(escape);
+      parts.push(escaped);
       at++;
     }
   }

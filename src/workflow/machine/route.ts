@@ -116,6 +116,7 @@ function startAnew(step: Step): void {
     stages: Object.fromEntries(stages),
     passed: [],
     values: step.state.inputs,
+    older: [],
     threads: {},
     rounds: noRounds,
   });

@@ -20,6 +20,8 @@ export interface WorkflowState {
   /** Stages that were visited once and succeeded: the name is all there is to know, and there may be thousands. */
   readonly passed: readonly string[];
   readonly values: Values;
+  /** Values that are not among the newest, oldest first; none of them is twice in here (values.ts). */
+  readonly older?: readonly Values[];
   /** What it was started with; a new start within the graph comes back to it. */
   readonly inputs: Values;
   /** Sessions that stages of full fidelity go on in, by thread. */

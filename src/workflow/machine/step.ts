@@ -18,6 +18,7 @@ import {
   type WorkflowLife,
   type WorkflowState,
 } from "./state.js";
+import { writeValues } from "./values.js";
 
 export type WorkflowNext = Next<WorkflowLife, WorkflowEffect, RunReport>;
 
@@ -87,7 +88,7 @@ export class Step {
   /** What a stage leaves in the context; a branch keeps its own until the join. */
   write(tokenId: string, values: Values): void {
     const token = this.token(tokenId);
-    if (!token || token.parent === null) this.set({ values: { ...this.state.values, ...values } });
+    if (!token || token.parent === null) this.set(writeValues(this.state, values));
     else this.setToken({ ...token, values: { ...token.values, ...values } });
   }
 

@@ -7,6 +7,7 @@ import { getsFindings } from "./graph-index.js";
 import { attemptsFor } from "./retry.js";
 import type { Execution, Token, Values } from "./state.js";
 import { clip, newExecution, type Step } from "./step.js";
+import { valueNames } from "./values.js";
 import { addUsage, endExecution, machineryFailure, type Verdict, verdict } from "./visit.js";
 
 /**
@@ -214,7 +215,7 @@ function keepReply(step: Step, token: Token, stage: LlmStage, event: StageTurnEn
     const known = Object.hasOwn(values, key) ? undefined : storedValue(step.state, token.id, key);
     values = appendToArray(known === undefined ? values : { ...values, [key]: known }, key, json);
   }
-  const kept = new Set([...Object.keys(step.state.values), ...Object.keys(token.values)]);
+  const kept = new Set(values === said ? [] : [...valueNames(step.state), ...Object.keys(token.values)]);
   const fitting = Object.entries(values).filter(([key, value]) => fits(step, kept, { key, value }));
   step.write(token.id, Object.fromEntries(fitting));
 }

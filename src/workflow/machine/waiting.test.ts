@@ -165,6 +165,34 @@ describe("parallel stages", () => {
     }
   });
 
+  it("E8 a branch whose time is up is not tried again, whatever its back-off is", () => {
+    const backoff = { kind: "fixed", delayMs: 3_600_000, maxDelayMs: 3_600_000 } as const;
+    const a = tool("a", { maxAttempts: 3, retriesFail: true, backoff });
+    const graph = graphOf(
+      [parallel("p", ["a", "b"], { branchTimeoutMs: 1000 }), a, tool("b"), join("p-join"), exit()],
+      ["p-join -> exit"],
+    );
+    const world = new World(graph);
+    const isExpired = () => world.life.state.tokens.some(({ expired }) => expired);
+    world.play({ a: () => (isExpired() ? 1 : null) });
+    expect(world.executions("a")).toBe(1);
+    expect(world.at).toBeLessThan(1_000_000 + 60_000);
+    expect(world.ending()?.status).toBe("fail");
+  });
+
+  it("a parallel stage that cannot be begun has failed, within a branch too", () => {
+    const depth = 9;
+    const stages = Array.from({ length: depth }, (_, n) => [
+      parallel(`p${n}`, [n + 1 === depth ? "work" : `p${n + 1}`]),
+      join(`p${n}-join`),
+    ]);
+    const graph = graphOf([...stages.flat(), tool("work"), exit()], ["p0-join -> exit"]);
+    const world = new World(graph).play();
+    expect(world.path()).not.toContain("work");
+    expect(world.record("p8")).toMatchObject({ outcome: "fail", reason: "parallel stages are nested too deeply" });
+    expect(world.ending()?.status).toBe("fail");
+  });
+
   it("E8 a branch whose time is up is ended and fails, the others go on", () => {
     const world = new World(forked({ branchTimeoutMs: 60_000 }));
     world.play({ a: [null], b: [0], c: ["[STATUS: success]"] });
