@@ -17,6 +17,7 @@ export default defineConfig({
   platform: "node",
   // The binding finds its prebuilt file relative to its own package.
   external: ["@photostructure/sqlite"],
+  optimization: { inlineConst: true },
   transform: { define: { __RATCHET_VERSION__: JSON.stringify(version) } },
   output: {
     dir: "dist",
@@ -25,6 +26,18 @@ export default defineConfig({
     minify: { compress: true, mangle: false, codegen: false },
     entryFileNames: "[name].js",
     chunkFileNames: "chunks/[name]-[hash].js",
+    // Every file takes its time to load: what people wait for again and again is in few of them. A group takes what its
+    // files import along.
+    codeSplitting: {
+      groups: [
+        { name: "start", test: /\/src\/cli\/program\.ts$/, priority: 2 },
+        {
+          name: "workflow-check",
+          test: /\/src\/(cli\/commands\/workflow-validate|app\/workflow|workflow\/(expression|duration|problems|dot\/(accelerator|kinds))[\w/-]*)\.ts$/,
+          priority: 1,
+        },
+      ],
+    },
     banner: (chunk) => (chunk.name === "ratchet" && chunk.isEntry ? "#!/usr/bin/env node" : ""),
   },
 });

@@ -142,24 +142,9 @@ export function createApp({ cwd, env }: { readonly cwd: string; readonly env: No
       const { id, repoPath } = await app.project();
       return openWorktrees({ home, projectId: id, repoPath });
     },
-    programs: async (settings) => {
-      const { loadPrograms } = await import("./app/adapters.js");
-      return await loadPrograms(settings, env);
-    },
-    tryProgram: async (program, settings) => {
-      const { tryProgram } = await import("./run/try-program.js");
-      return await tryProgram(program, { settings, env });
-    },
-    transcript: async (settings, folder) => {
-      const { readTranscript } = await import("./app/transcript.js");
-      return await readTranscript({ settings, env, folder });
-    },
+    ...programRooms(env),
     checkJournal: async (run) => await checkRun(await store(), run),
-    pullRequests: async (settings) => {
-      const { openPullRequests } = await import("./app/pull-requests.js");
-      const { id: projectId, repoPath } = await app.project();
-      return openPullRequests({ store: await store(), settings, projectId, repoPath, home, env });
-    },
+    pullRequests: (settings) => pullRequestsOf(app, settings),
     forgeStatus: async (settings) => {
       const { forgeStatusOf } = await import("./app/forge.js");
       return await forgeStatusOf({ settings, repoPath: (await repository()).root, env });
@@ -180,6 +165,30 @@ export function createApp({ cwd, env }: { readonly cwd: string; readonly env: No
     },
   };
   return app;
+}
+
+/** Agents and reviewers, from outside of a run. */
+function programRooms(env: NodeJS.ProcessEnv) {
+  return {
+    programs: async (settings) => {
+      const { loadPrograms } = await import("./app/adapters.js");
+      return await loadPrograms(settings, env);
+    },
+    tryProgram: async (program, settings) => {
+      const { tryProgram } = await import("./run/try-program.js");
+      return await tryProgram(program, { settings, env });
+    },
+    transcript: async (settings, folder) => {
+      const { readTranscript } = await import("./app/transcript.js");
+      return await readTranscript({ settings, env, folder });
+    },
+  } satisfies Partial<App>;
+}
+
+async function pullRequestsOf({ project, store, home, env }: App, settings: Settings): Promise<PullRequests> {
+  const { openPullRequests } = await import("./app/pull-requests.js");
+  const { id: projectId, repoPath } = await project();
+  return openPullRequests({ store: await store(), settings, projectId, repoPath, home, env });
 }
 
 function workflowRooms(around: Parameters<typeof import("./app/workflow.js").openWorkflow>[0]) {

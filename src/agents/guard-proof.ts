@@ -13,8 +13,8 @@ export function hookProof(
   const [program = name, ...given] = settings.command;
   const found = findExecutable(program, place.env.PATH ?? "", dir);
   if (found.state !== "found") return null;
-  const { node, hook, piGuard } = place.programs;
-  const files = name === "pi" ? [piGuard] : [hook];
+  const { node, hook, piGuard, acp } = place.programs;
+  const files = name === "pi" ? [piGuard] : name === "acp" ? [hook, acp] : [hook];
   const key = proofKey({ programs: [found.path, node], files, settings: [name, given] });
   const cacheFolder = join(ratchetHome(place.env).root, "proven");
   // From the proof's own folder a relative path would lead nowhere.

@@ -4,18 +4,18 @@ import { parseFields, toList } from "./json.js";
 
 /**
  * The model of a proof, for programs that speak Anthropic's Messages: it wants one command by the program's own tool,
- * then ends. `tool`: what the program calls its shell.
+ * then ends. `tool`: what the program calls its shell; the rest is what it is called with.
  */
 export function messagesReply(
   { method, path, body }: ModelRequest,
-  { command, tool }: { readonly command: string; readonly tool: string },
+  { tool, ...input }: { readonly tool: string; readonly command: string; readonly description?: string },
 ): ModelReply | null {
   const isQuestion = method === "POST" && /^\/v1\/messages(\?|$)/.test(path);
   const asked = isQuestion ? parseFields(body) : null;
   if (asked === null) return null;
   // What has no tools is an errand of the program's own; what has a tool's result is the second question.
   const isFirst = toList(asked.tools).length > 0 && !body.includes('"tool_result"');
-  return toEventStream(isFirst ? message(callOf(tool, command)) : message(ending));
+  return toEventStream(isFirst ? message(callOf(tool, input)) : message(ending));
 }
 
 interface Said {
@@ -30,8 +30,8 @@ const ending: Said = {
   reason: "end_turn",
 };
 
-function callOf(tool: string, command: string): Said {
-  const delta = { type: "input_json_delta", partial_json: JSON.stringify({ command }) };
+function callOf(tool: string, input: object): Said {
+  const delta = { type: "input_json_delta", partial_json: JSON.stringify(input) };
   return { block: { type: "tool_use", id: "toolu_proof", name: tool, input: {} }, delta, reason: "tool_use" };
 }
 

@@ -8,8 +8,8 @@ import { readOptional } from "../lib/files.js";
 import type { Home } from "../lib/home.js";
 import type { IssueWorkflow } from "../run/context.js";
 import type { Answer, Checkout, Question, WorkflowRun } from "../run/workflow/context.js";
-import type { NamedWorkflow, WorkflowPlace } from "../run/workflow/find.js";
-import type { LoadedWorkflow, WorkflowSource } from "../run/workflow/load.js";
+import { findWorkflow, listWorkflows, type NamedWorkflow, type WorkflowPlace } from "../run/workflow/find.js";
+import { type LoadedWorkflow, loadWorkflow, type WorkflowSource } from "../run/workflow/load.js";
 import type { StartedWorkflow, WorkflowParts } from "../run/workflow/start.js";
 import type { Store, StoredRun } from "../store/store.js";
 import { version } from "../version.js";
@@ -53,12 +53,11 @@ export interface Workflows {
 }
 
 export async function openWorkflows(app: Pick<Around, "cwd" | "home">): Promise<Workflows> {
-  const { findWorkflow, listWorkflows } = await import("../run/workflow/find.js");
   const place = placeOf(app);
   return {
     find: (what) => findWorkflow(place, what),
     list: () => listWorkflows(place),
-    load: async (file) => (await import("../run/workflow/load.js")).loadWorkflow(file, place),
+    load: (file) => loadWorkflow(file, place),
   };
 }
 

@@ -31,14 +31,19 @@ export interface Output {
 
 type Streams = Pick<NodeJS.Process, "stdout" | "stderr">;
 
-export function openOutput({ stdout, stderr }: Streams, env: NodeJS.ProcessEnv): Output {
+export function openOutput(streams: Streams, env: NodeJS.ProcessEnv): Output {
+  const { stdout } = streams;
   const gone = new AbortController();
   const write = writer(stdout, () => gone.abort());
-  const writeError = writer(stderr, () => undefined);
+  // Opening a stream takes its time, and most commands have no remark to make.
+  let writeError: ((text: string) => void) | null = null;
   const redact = redactor(env);
   return {
     line: (text) => write(`${redact(text)}\n`),
-    note: (text) => writeError(`${redact(text)}\n`),
+    note: (text) => {
+      writeError ??= writer(streams.stderr, () => undefined);
+      writeError(`${redact(text)}\n`);
+    },
     text: (text) => write(redact(text)),
     json: (value) => write(`${JSON.stringify(value, null, 2)}\n`),
     jsonLine: (value) => write(`${JSON.stringify(value)}\n`),

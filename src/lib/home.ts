@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 
@@ -46,5 +45,7 @@ export function safeName(id: string): string {
     .replace(/\.lock$/, "-lock")
     .replace(/\.$/, "-");
   if (safe === id && id !== "") return id;
+  // Loading it takes longer than most commands, and most names need none of it.
+  const { createHash } = process.getBuiltinModule("node:crypto");
   return `${safe}-${createHash("sha256").update(id).digest("hex").slice(0, 6)}`;
 }

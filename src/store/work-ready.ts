@@ -20,7 +20,7 @@ export interface ReadyQuery {
   readonly resume: boolean;
   readonly limit: number;
   readonly now: number;
-  readonly sources?: readonly string[];
+  readonly sources?: readonly string[] | "issues";
 }
 
 /**
@@ -43,7 +43,7 @@ const wasBegun = "begun = 1 AND status IN ('available', 'failed') AND waits_for 
 
 async function readFresh(sql: Sql, query: ReadyQuery): Promise<WorkItem[]> {
   const { sources } = query;
-  if (sources === undefined) return await readHeads(sql, query, waiting);
+  if (sources === undefined || sources === "issues") return await readHeads(sql, query, waiting);
   const made = pullRequestSources.filter((source) => sources.includes(source));
   const heads = made.map((source) => readHeads(sql, { ...query, sources: [source] }, `${waiting} AND ${isMade}`));
   const others = sources.filter((source) => !pullRequestSources.includes(source));
@@ -81,6 +81,7 @@ function restriction(query: ReadyQuery): { sql: string; params: Value[] } {
   const scope = scopeCondition(query);
   const { sources } = query;
   if (sources === undefined) return scope;
+  if (sources === "issues") return { ...scope, sql: `${scope.sql} AND NOT (${isMade})` };
   // One alone is compared by =, so that its own index range is used.
   const among = sources.length === 1 ? "= ?" : `IN (${sources.map(() => "?").join(", ")})`;
   return { sql: `${scope.sql} AND source ${among}`, params: [...scope.params, ...sources] };

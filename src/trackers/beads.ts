@@ -35,7 +35,7 @@ export function beadsTracker(place: BeadsPlace, takeOver: TakeOver | null = null
       const bead = await showBead(beads, id);
       return bead === null ? null : toIssue(bead);
     },
-    claim: claims.claim,
+    claim: (id, holder, how) => claims.claim(id, holder, { any: how?.any ?? false }),
     pass: async (id, { from, to }) => {
       if ((await claims.held(id, from, (bead) => isHeld(bead, to))) === null) return;
       await beads.call(["update", id, `--assignee=${assigneeOf(to)}`], { actor: assigneeOf(from) });

@@ -58,7 +58,7 @@ export function githubTracker(options: GithubTrackerOptions, etags: Etags | null
       await addLabels(github, id, [labels.stopped]);
       await claims.letGo(found, holder);
     },
-    epics: openEpics(github, claims, notes),
+    epics: openEpics(github, { claims, notes, isWork }),
     followUp: async (source, text) => writeFollowUp(github, source, { text, me: await me() }),
   };
 }

@@ -5,9 +5,6 @@ import { ExternalError } from "../lib/errors.js";
 /** How an issue's end is told: asking again after a crash finds it told already. */
 type Ending = Parameters<WorkItems["settle"]>[3];
 
-/** Items of pull requests are no issues. */
-const issueSources = ["implement", "review-followup"];
-
 /** The board as a tracker: claims are held by runs, without a lease, as long as the run lives. */
 export function localTracker(workItems: WorkItems, projectId: string, clock: { now(): number } = Date): Tracker {
   const settle = async (id: string, holder: string, to: Ending): Promise<void> => {
@@ -23,7 +20,7 @@ export function localTracker(workItems: WorkItems, projectId: string, clock: { n
   return {
     kind: "local",
     ready: async (query) =>
-      (await workItems.ready({ ...query, projectId, now: clock.now(), sources: issueSources })).map(toIssue),
+      (await workItems.ready({ ...query, projectId, now: clock.now(), sources: "issues" })).map(toIssue),
     get: async (id) => {
       const item = await workItems.get(projectId, id);
       return item === null ? null : toIssue(item);

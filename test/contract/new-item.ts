@@ -10,7 +10,7 @@ export function newItem(projectId: string, parts: Partial<NewWorkItem> = {}): Ne
     parent: null,
     deps: [],
     priority: 2,
-    source: "test",
+    source: "implement",
     createdAt: null,
     ...parts,
   };

@@ -84,6 +84,17 @@ test("an answer that got lost makes no second follow-up and no second claim", as
   expect(world.comments("one")).toHaveLength(1);
 });
 
+test("a stranger's issue neither completes an epic nor keeps one open", async () => {
+  const world = await open();
+  for (const id of ["bare", "epic"]) await world.add({ id, type: "epic" });
+  await world.add({ id: "child", parent: "epic" });
+  const stranger = world.server.person("eve", "NONE");
+  for (const number of [1, 2]) await stranger.send("POST", "/issues", { title: "x", body: `Parent: #${number}` });
+  for (const number of [3, 4]) await world.server.person("jo").send("PATCH", `/issues/${number}`, { state: "closed" });
+  const due = await world.tracker.epics?.due({ scope: { type: "all" }, holder: "run-1" });
+  expect(due?.map(({ id }) => id)).toEqual(["epic"]);
+});
+
 test("a stranger's issue is work once somebody labels it, and a stranger's claim is none", async () => {
   const world = await open();
   const stranger = world.server.person("eve", "NONE");

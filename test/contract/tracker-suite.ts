@@ -111,13 +111,17 @@ export function testTracker(name: string, make: () => Promise<TrackerWorld>): vo
       expect(won.filter(Boolean)).toHaveLength(1);
     });
 
-    it("gives an escalated issue to nobody", async () => {
+    it("gives an escalated issue to nobody, until a person asks for it", async () => {
       await world.add({ id: "one" });
       await tracker.claim("one", "run-1");
       await tracker.escalate("one", "run-1", "merge rounds used up");
       expect((await tracker.get("one"))?.status).toBe("waiting_for_response");
       expect(await ready({ ...all, resume: true })).toEqual([]);
       expect(await tracker.claim("one", "run-2")).toBe(false);
+      expect(await tracker.claim("one", "run-3", { any: true })).toBe(true);
+      expect((await tracker.get("one"))?.status).toBe("claimed");
+      await tracker.fail("one", "run-3", "gate_failed");
+      expect((await tracker.get("one"))?.status).toBe("failed");
     });
 
     it("lets nobody end what another holds", async () => {

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { acpAgent } from "../../src/agents/acp/adapter.js";
@@ -92,6 +92,14 @@ describe.each(subjects)("$program as an agent", ({ program, command, model, cost
     expect(existsSync(target)).toBe(false);
     expect(played.events.filter(({ type }) => type === "permission-denied")).toHaveLength(1);
     expect(readFileSync(join(played.turn.files.folder, "denied.jsonl"), "utf8")).toContain("outside.txt");
+  });
+
+  it.skipIf(!isThere)("is proven to ask before it writes", async () => {
+    const stage = await stageOf();
+    expect(await stage.agent.proveGuard?.(stage.world.dir)).toBeNull();
+    expect(readdirSync(join(stage.world.env.RATCHET_HOME ?? "", "proven"))).toHaveLength(1);
+    expect(stage.world.server.requests()).toEqual([]);
+    await expectNothingRuns(stage.world);
   });
 
   it.skipIf(!isThere)("a reviewer can read and cannot write", async () => {

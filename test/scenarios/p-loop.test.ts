@@ -16,6 +16,8 @@ test("P1 P2 P7 P9 P12 from the issue to the pull request, through a rework, to t
   expect(pull).toMatchObject({ title: "Write it", base: { ref: "main" }, head: { ref: "ratchet/shop-1" } });
   expect(pull.body).toContain("> A file with three lines.");
 
+  await expect(world.quick("retry", "shop-1")).rejects.toThrow("shop-1 waits for pull request #1");
+
   await world.reject(1, "Not yet.", [{ line: 2, body: "Say two twice.\nPlease." }]);
   await world.sync();
   await world.sync();

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -60,7 +61,6 @@ git add -A && git -c user.name=mo -c user.email=mo@localhost commit -qm "By hand
 
   // Left on another branch, and the branch is gone from the forge.
   const path = String((await world.item("shop-1")).payload?.worktree_path);
-  const { execFileSync } = await import("node:child_process");
   execFileSync("git", ["checkout", "--quiet", "-b", "elsewhere"], { cwd: path, env: world.env });
   await world.reject(1, "Once more.");
   await world.sync();
@@ -70,4 +70,18 @@ git add -A && git -c user.name=mo -c user.email=mo@localhost commit -qm "By hand
     expect.stringMatching(/^Rework: switched the worktree at .* to ratchet\/shop-1$/),
   );
   expect(world.remoteGit("show", "ratchet/shop-1:work.txt")).toContain(`again ${rework(2)}`);
+
+  // Merged while the agent was at work: nothing is pushed any more, and nothing is left open.
+  await world.reject(1, "And again.");
+  await world.sync();
+  const merged = world.remoteGit("rev-parse", "ratchet/shop-1");
+  const { token } = world.jo;
+  const asked = JSON.stringify({ method: "PUT", headers: { authorization: `Bearer ${token}` }, body: "{}" });
+  const merging = `fetch("${world.server.url}/repos/acme/shop/pulls/1/merge", ${asked}).then((r) => process.exit(r.ok ? 0 : 1))`;
+  writeFileSync(faster, `#!/bin/sh\nexec "${process.execPath}" -e '${merging}'\n`);
+  chmodSync(faster, 0o755);
+  await world.ratchet("run");
+  expect(world.remoteGit("rev-parse", "ratchet/shop-1")).toBe(merged);
+  expect(await world.issue(rework(3))).toMatchObject({ status: "interrupted", error: "closed" });
+  expect((await world.items()).filter(({ status }) => status !== "completed")).toEqual([]);
 });

@@ -26,14 +26,20 @@ export async function acpStatus(
   if (typeof answer === "string") return { version: null, known: false, loggedIn: null, advice: answer };
   const info = toFields(answer.agentInfo);
   const [name, version] = [toText(info.name), toText(info.version)];
-  const isKnown = known.some(([program, versions]) => program.test(name) && versions.test(version));
-  const advice = isKnown ? null : "not tried with Ratchet yet: look at what it does in a small issue first";
+  const isTried = isKnown(info);
+  const advice = isTried ? null : "not tried with Ratchet yet: look at what it does in a small issue first";
   return {
     version: [name, version].filter((one) => one !== "").join(" ") || "unknown",
-    known: isKnown,
+    known: isTried,
     loggedIn: null,
     advice,
   };
+}
+
+/** `info`: the program's word on itself. */
+export function isKnown(info: Fields): boolean {
+  const [name, version] = [toText(info.name), toText(info.version)];
+  return known.some(([program, versions]) => program.test(name) && versions.test(version));
 }
 
 /** What the program says of itself, or why it does not. */

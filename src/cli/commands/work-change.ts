@@ -122,10 +122,25 @@ export async function failItem(context: Context, id: string, options: ItemOption
 
 export async function retryItem(context: Context, id: string, options: ItemOptions): Promise<number> {
   const { board, projectId } = await openBoard(context, options);
+  await refuseInPullRequest(context, await board.get(projectId, id));
   await board.retry(projectId, id);
   // One that waited for a person's word may be claimed or completed, and stays so.
   const status = (await board.get(projectId, id))?.status ?? "available";
   return told(context, options, { value: { id, status }, line: `${id} is ${status}` });
+}
+
+/** Begun anew, it would be in the way of its own pull request. */
+async function refuseInPullRequest({ app }: Context, item: WorkItem | null): Promise<void> {
+  const { pr_number: number, human_review_required: needsPerson } = item?.payload ?? {};
+  if (item?.payload?.source !== "implement" || number === undefined || needsPerson) return;
+  if (item.status !== "waiting_for_response" || item.projectId !== (await app.project()).id) return;
+  const followed = await (await app.pullRequests((await app.settings({})).settings)).list();
+  const found = followed.find(({ pr }) => pr.number === number);
+  if (found?.state && found.state.phase !== "following") return;
+  throw new Refusal(`${item.id} waits for pull request #${number}`, {
+    code: "wrong-status",
+    hint: `ratchet pr rework ${number} asks for changes; closing the pull request gives the work up`,
+  });
 }
 
 export async function changeDeps(

@@ -122,6 +122,8 @@ export type PushOutcome =
   | { readonly type: "moved"; readonly tip: string }
   /** By protection or a hook. */
   | { readonly type: "refused"; readonly reason: string }
+  /** The pull request was merged or closed meanwhile; nothing was pushed. */
+  | { readonly type: "closed"; readonly reason: string }
   | { readonly type: "unreachable"; readonly reason: string };
 export type OpenOutcome =
   | { readonly type: "opened"; readonly number: number; readonly url: string }

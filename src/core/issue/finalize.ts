@@ -75,6 +75,10 @@ export function afterPush(step: Step, outcome: PushOutcome) {
       raiseMerge(step, [plainRemark(title, body, "merge")], "merge");
       return sendBack(step, outcome.tip, title);
     }
+    case "closed": {
+      const message = `${outcome.reason} meanwhile: not pushed, the work is kept`;
+      return step.end({ status: "interrupted", message, error: "closed", commit: null });
+    }
     default:
       return notDelivered(step, "Pushing", outcome);
   }

@@ -126,6 +126,7 @@ export class RandomWorld extends World {
   private pushed(): PushOutcome {
     if (this.chance(5)) return { type: "refused", reason: "protected" };
     if (this.chance(5)) return { type: "unreachable", reason: "down" };
+    if (this.policy.item && this.chance(5)) return { type: "closed", reason: "pull request #7 was merged" };
     return this.chance(10) ? { type: "moved", tip: "theirs" } : { type: "pushed" };
   }
 

@@ -115,8 +115,8 @@ export interface WorkItems {
     readonly resume: boolean;
     readonly limit: number;
     readonly now: number;
-    /** Only items of these sources. */
-    readonly sources?: readonly string[];
+    /** Only items of these sources; `issues`: all but those that pull requests make. */
+    readonly sources?: readonly string[] | "issues";
   }): Promise<WorkItem[]>;
   /** The newest event of the board. */
   cursor(): Promise<number>;

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { Poll, PullRequest } from "../../core/ports/forge.js";
 import type { Github } from "../../lib/github-client/client.js";
+import { parseJson } from "../../lib/parse-json.js";
 import { haveChecksChanged, lookAtChecks, seenChecks } from "./checks.js";
 import { toPullRequest } from "./to-port.js";
 import * as wire from "./wire.js";
@@ -82,13 +83,4 @@ function isQuiet({ checks, updatedAt }: Seen, now: number): boolean {
 function parseSeen(cursor: string): Seen | null {
   const result = seenSchema.safeParse(parseJson(cursor));
   return result.success && result.data.pull !== "" ? result.data : null;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
 }

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { parseJson } from "../../lib/parse-json.js";
 
 /**
  * What a webhook tells: where to look, and nothing else. What happened is then asked of the forge, so a webhook that is
@@ -60,13 +61,4 @@ function placesIn(data: z.infer<typeof payload>): Pick<Notice, "repo" | "pullReq
     pullRequests: [...new Set(pulls.flat())],
     commits: [...checks.map((each) => each.head_sha), ...(data.sha ? [data.sha] : [])],
   };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
 }

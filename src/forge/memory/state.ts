@@ -3,6 +3,7 @@ import * as z from "zod";
 import { ExternalError } from "../../lib/errors.js";
 import { makeFolder, readOptional, writeDurably } from "../../lib/files.js";
 import { withLock } from "../../lib/lock.js";
+import { parseJson } from "../../lib/parse-json.js";
 
 const author = z.object({ login: z.string().nullable(), association: z.string(), bot: z.boolean() });
 const pull = z.object({
@@ -101,15 +102,6 @@ export function openMemoryFile(file: string): MemoryFile {
         return result;
       }),
   };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
 }
 
 export function nextId(now: MemoryState): string {

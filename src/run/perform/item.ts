@@ -30,7 +30,7 @@ export async function tellOfItem(life: LifeContext, effect: TrackerEffect, item:
       break;
     case "release":
       await board.release(projectId, life.issueId, runId);
-      return { ok: true };
+      break;
     case "follow-up":
     case "hand-over":
       throw new Bug(`${effect.op} of an item of a pull request`);

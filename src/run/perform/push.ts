@@ -1,8 +1,9 @@
 import type { PushEffect } from "../../core/issue/effects.js";
-import type { IssueEvent } from "../../core/issue/events.js";
+import type { IssueEvent, PushOutcome } from "../../core/issue/events.js";
 import type { Settled } from "../../durable/types.js";
 import { pushBranch } from "../../git/push.js";
-import type { LifeContext } from "../context.js";
+import { messageOf } from "../../lib/errors.js";
+import { forgeOf, type LifeContext } from "../context.js";
 
 /** Pushing what is there already changes nothing, so it is simply done again. */
 export async function performPush(
@@ -11,6 +12,19 @@ export async function performPush(
   signal: AbortSignal,
 ): Promise<Settled<IssueEvent>> {
   const { branch } = life.names;
-  const outcome = await pushBranch(life.run.mirror, { branch, head: effect.head, signal });
+  const over = await whyOver(life, signal);
+  const outcome = over ?? (await pushBranch(life.run.mirror, { branch, head: effect.head, signal }));
   return { event: { type: "push-ended", key: effect.key, outcome } };
+}
+
+/** A rework takes its time: a branch whose pull request has ended meanwhile is not brought back. */
+async function whyOver({ run, item }: LifeContext, signal: AbortSignal): Promise<PushOutcome | null> {
+  if (!item) return null;
+  try {
+    const { state } = await forgeOf(run).pullRequest(item.prNumber, signal);
+    return state === "open" ? null : { type: "closed", reason: `Pull request #${item.prNumber} was ${state}` };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return { type: "unreachable", reason: messageOf(error) };
+  }
 }

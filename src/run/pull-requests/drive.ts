@@ -20,6 +20,8 @@ export async function drivePullRequest(
   const context: PrContext = { ...follow, pr, machine, life: () => life };
   const log = follow.journal(machine, pr.issueId);
   let opened = false;
+  const running = new Set<Promise<unknown>>();
+  const begin = pullRequestPerformer(context);
   const driving = drive<PrLife, PrEvent, PrEffect, RunReport>({
     log: {
       open: async () => {
@@ -31,7 +33,13 @@ export async function drivePullRequest(
     },
     initial: life,
     transition: pullRequestMachine({ pr, settings: follow.settings.pull_requests }),
-    perform: pullRequestPerformer(context),
+    perform: (effect, how) => {
+      const task = begin(effect, how);
+      const forget = () => running.delete(task);
+      running.add(task);
+      task.then(forget, forget);
+      return task;
+    },
     crashed: (effect, error) => ({ type: "crashed", key: effect.key, effect: effect.kind, message: messageOf(error) }),
     now: () => follow.clock.now(),
     stop,
@@ -40,8 +48,12 @@ export async function drivePullRequest(
       if (isIdle(next.state)) onIdle?.(next.state);
     },
   });
-  // Between two looks nobody has to be there: a process that lives on does not keep it.
-  return await driving.finally(() => (opened ? follow.letGo(machine) : undefined));
+  return await driving.finally(async () => {
+    // What is being posted is still owed: whoever took it up meanwhile would not find it yet, and post it again.
+    await Promise.allSettled(running);
+    // Between two looks nobody has to be there: a process that lives on does not keep it.
+    if (opened) await follow.letGo(machine);
+  });
 }
 
 function isIdle(state: PrState): boolean {

@@ -1,6 +1,7 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 import { codeOf, messageOf } from "../../lib/errors.js";
+import { check } from "../../workflow/check/check.js";
 import type { Diagnostic, Parsed } from "../../workflow/diagnostic.js";
 import type { Graph, Position } from "../../workflow/graph.js";
 import { findWorkflow, type WorkflowPlace } from "./find.js";
@@ -37,7 +38,6 @@ async function load(file: string, place: WorkflowPlace, callers: readonly string
   const { text } = read;
   const { graph, diagnostics } = await parseWorkflow(text, file);
   if (graph === null) return { file, graph, diagnostics, source: { file, text, prompts: {}, children: {} } };
-  const { check } = await import("../../workflow/check/check.js");
   const found = check(graph, {
     readable: (path) => lookAt(path, file, place).state,
     workflowExists: (ref) => findChild(ref, file, place) !== null,

@@ -11,7 +11,8 @@ import type { Bead } from "./read.js";
  * that ask at once; what the tracker then shows is believed, not the exit code, because versions differ in both.
  */
 export interface Claims {
-  claim(id: string, holder: string): Promise<boolean>;
+  /** `any`: also one that waits for a person. */
+  claim(id: string, holder: string, how: { readonly any: boolean }): Promise<boolean>;
   /** The same for one that is completed, not worked on: only whoever asks knows that it may be. */
   claimEpic(id: string, holder: string): Promise<boolean>;
   /** In progress, but bound to nobody: without an assignee, or held by a run that is over. */
@@ -48,21 +49,21 @@ export function openClaims(beads: Beads, takeOver: TakeOver | null): Claims {
       const bead = await showBead(beads, id);
       if (bead === null || !(await isIdle(bead))) return bead !== null && isHeld(bead, holder);
       await beads.call(["update", id, "--status=open", "--assignee="], { actor: assigneeOf(holder) });
-      return take(beads, bead, holder);
+      return take(beads, bead, { holder, any: false });
     });
-  const claim = async (bead: Bead | null, holder: string): Promise<boolean> => {
+  const claim = async (bead: Bead | null, by: Claimant): Promise<boolean> => {
     if (bead === null) return false;
-    if (isHeld(bead, holder)) return true;
-    if (takeOver !== null && (await isIdle(bead))) return claimIdle(bead.id, holder, takeOver);
-    return isClaimable(bead, holder) && take(beads, bead, holder);
+    if (isHeld(bead, by.holder)) return true;
+    if (takeOver !== null && (await isIdle(bead))) return claimIdle(bead.id, by.holder, takeOver);
+    return isClaimable(bead, by) && take(beads, bead, by);
   };
   return {
     isIdle,
-    claim: async (id, holder) => {
+    claim: async (id, holder, { any }) => {
       const bead = await showBead(beads, id);
-      return bead?.type !== "epic" && (await claim(bead, holder));
+      return bead?.type !== "epic" && (await claim(bead, { holder, any }));
     },
-    claimEpic: async (id, holder) => await claim(await showBead(beads, id), holder),
+    claimEpic: async (id, holder) => await claim(await showBead(beads, id), { holder, any: false }),
     held: async (id, holder, isTold) => {
       const bead = await showBead(beads, id);
       if (bead !== null && isHeld(bead, holder)) return bead;
@@ -72,12 +73,18 @@ export function openClaims(beads: Beads, takeOver: TakeOver | null): Claims {
   };
 }
 
-function isClaimable({ status, assignee, labels: given }: Bead, holder: string): boolean {
-  const isFree = assignee === null || assignee === assigneeOf(holder);
-  return status === "open" && isFree && !given.includes(labels.escalated);
+interface Claimant {
+  readonly holder: string;
+  readonly any: boolean;
 }
 
-async function take(beads: Beads, bead: Bead, holder: string): Promise<boolean> {
+function isClaimable({ status, assignee, labels: given }: Bead, { holder, any }: Claimant): boolean {
+  const isFree = assignee === null || assignee === assigneeOf(holder);
+  return status === "open" && isFree && (any || !given.includes(labels.escalated));
+}
+
+async function take(beads: Beads, bead: Bead, by: Claimant): Promise<boolean> {
+  const { holder } = by;
   const args = ["update", bead.id, "--claim"];
   const actor = assigneeOf(holder);
   for (let failures = 1; ; failures++) {
@@ -85,7 +92,7 @@ async function take(beads: Beads, bead: Bead, holder: string): Promise<boolean> 
     if (answer.code !== 0 && /already (claimed|assigned)|not claimable|claimed by/i.test(answer.words)) return false;
     const now = await showBead(beads, bead.id);
     if (now !== null && isHeld(now, holder)) break;
-    if (now === null || !isClaimable(now, holder)) return false;
+    if (now === null || !isClaimable(now, by)) return false;
     if (failures >= 3 && answer.code !== 0) throw callFailed(beads.nameOf(args), answer);
     if (failures >= 3) throw new ExternalError("tracker", `${beads.nameOf(args)} --claim succeeds and claims nothing`);
     await pauseAfter(failures);
@@ -95,7 +102,7 @@ async function take(beads: Beads, bead: Bead, holder: string): Promise<boolean> 
 }
 
 async function forgetEarlierEnd(beads: Beads, bead: Bead, actor: string): Promise<void> {
-  const old = [labels.failed, labels.stopped].filter((label) => bead.labels.includes(label));
+  const old = [labels.failed, labels.stopped, labels.escalated].filter((label) => bead.labels.includes(label));
   if (old.length === 0) return;
   await beads.call(["update", bead.id, ...old.map((label) => `--remove-label=${label}`)], { actor });
 }
