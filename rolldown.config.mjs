@@ -26,6 +26,7 @@ export default defineConfig({
     minify: { compress: true, mangle: false, codegen: false },
     entryFileNames: "[name].js",
     chunkFileNames: "chunks/[name]-[hash].js",
+    comments: { jsdoc: false },
     // Every file takes its time to load: what people wait for again and again is in few of them. A group takes what its
     // files import along.
     codeSplitting: {
@@ -33,7 +34,7 @@ export default defineConfig({
         { name: "start", test: /\/src\/cli\/program\.ts$/, priority: 2 },
         {
           name: "workflow-check",
-          test: /\/src\/(cli\/commands\/workflow-validate|app\/workflow|workflow\/(expression|duration|problems|dot\/(accelerator|kinds))[\w/-]*)\.ts$/,
+          test: /\/src\/(app\/workflow|workflow\/(expression|duration|problems|dot\/(accelerator|kinds))[\w/-]*)\.ts$/,
           priority: 1,
         },
       ],

@@ -127,7 +127,8 @@ async function main() {
   const [only, required] = [split(values.only), split(values["must-have"])];
   const unknown = [...only, ...required].filter((name) => !agentNames.includes(name));
   if (unknown.length > 0) throw new Error(`unknown: ${unknown.join(", ")}; known: ${agentNames.join(", ")}`);
-  const results = await installAgents(only.length > 0 ? only : usualNames, ({ name, version, bin, error, isNew }) => {
+  const wanted = only.length > 0 ? only : [...new Set([...usualNames, ...required])];
+  const results = await installAgents(wanted, ({ name, version, bin, error, isNew }) => {
     const outcome = error === null ? `${isNew ? "installed" : "there"}  ${bin}` : `left out: ${error}`;
     process.stdout.write(`${name} ${version}  ${outcome}\n`);
   });

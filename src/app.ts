@@ -25,7 +25,7 @@ import type { Worktrees } from "./run/worktrees.js";
 import type { Project, Store, StoredRun } from "./store/store.js";
 import { version } from "./version.js";
 
-export type { PullRequests, PullRequestView } from "./app/pull-requests.js";
+export type { PullRequests } from "./app/pull-requests.js";
 export type { WorkflowRequest } from "./app/workflow.js";
 export type { RunRequest, StartedRun } from "./run/start.js";
 export type { Answer, Question } from "./run/workflow/context.js";

@@ -1,5 +1,6 @@
 import { UserError } from "../lib/errors.js";
 import { ratchetHome } from "../lib/home.js";
+import { validateWorkflow } from "./commands/workflow-validate.js";
 import { type Chosen, createContext } from "./context.js";
 import { keepInLog, printError, tellError } from "./errors.js";
 import { type Output, openOutput } from "./output.js";
@@ -62,8 +63,7 @@ function quickWorkflow([verb, what, ...flags]: readonly string[]): Chosen | null
   if (flags.some((flag) => flag !== "--json")) return null;
   const json = flags.length > 0;
   return {
-    action: async (context) =>
-      (await import("./commands/workflow-validate.js")).validateWorkflow(context, what, { json }),
+    action: (context) => validateWorkflow(context, what, { json }),
     external: 1,
   };
 }

@@ -36,7 +36,7 @@ export interface ReviewFinding {
   readonly machinery: boolean;
 }
 
-const findingsKey = "review.findings";
+export const findingsKey = "review.findings";
 const full = "._full_response";
 
 export function contextOf(life: WorkflowLife, graph: Graph, tokenId = "main"): ContextView {

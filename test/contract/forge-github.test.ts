@@ -1,5 +1,7 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import type { NewReview } from "../../src/core/ports/forge.js";
 import { forgeStatus } from "../../src/forge/github/status.js";
@@ -55,6 +57,18 @@ test("P3 a comment behind a page that was full is seen, though that page has not
   expect(await count()).toBe(100);
   await world.inline(world.number, { by: "jo", body: "one more", line: 4 });
   expect(await count()).toBe(101);
+});
+
+test("what an older version has remembered of the forge is asked for anew, not an error", async () => {
+  const world = await open();
+  await world.review(world.number, { by: "jo", body: "Not yet.", state: "changes_requested" });
+  const told = await world.forge.feedback(world.number, { timeoutMs: 20_000 });
+  const folder = join(world.repository.root, "etags");
+  for (const name of readdirSync(folder)) {
+    const text = readFileSync(join(folder, name), "utf8");
+    writeFileSync(join(folder, name), text.replaceAll('"state"', '"old_name"'));
+  }
+  expect(await world.again().feedback(world.number, { timeoutMs: 20_000 })).toEqual(told);
 });
 
 test("P4 a forge that does not answer in time costs that part and no more; what else was said is kept", async () => {

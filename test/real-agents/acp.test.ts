@@ -18,20 +18,20 @@ interface Subject {
   readonly model: string | null;
   /** Of an answer of the model server. */
   readonly cost: number | null;
-  /** Of the answer in the middle of which a turn is stopped; absent: whole. */
+  /** What a turn that is stopped has used; absent: its one answer. null: the program tells it at the end alone. */
   readonly cutOff?: object | null;
 }
 
 const subjects: readonly Subject[] = [
   { program: "claude-agent-acp", command: ["claude-agent-acp"], model: "sonnet", cost: 0.0009375 },
   // Its configuration names the model of the server, which is in no list of its own.
-  { program: "codex-acp", command: ["codex-acp"], model: null, cost: null },
+  { program: "codex-acp", command: ["codex-acp"], model: null, cost: null, cutOff: null },
   { program: "opencode", command: ["opencode", "acp"], model: "local/test-model", cost: 0.0009375 },
-  // It has no word for what a turn has used that is stopped.
   { program: "gemini", command: ["gemini", "--acp"], model: "gemini-2.5-pro", cost: null, cutOff: null },
 ];
 
-describe.each(subjects)("$program as an agent", ({ program, command, model, cost, cutOff }) => {
+describe.each(subjects.map((one) => [one.program, one] as const))("%s as an agent", (program, given) => {
+  const { command, model, cost, cutOff } = given;
   const isThere = isInstalled(program);
   const subject: OneWaySubject = { create: acpAgent, env, command, model: "", cost: 0 };
   const stageOf = async () => {

@@ -24,6 +24,12 @@ export function prepareSurroundings({ root, url }: Surroundings): Record<string,
   writeFileSync(join(pi, "models.json"), `${JSON.stringify(piModels(url), null, 2)}\n`);
   const openCode = join(folder("opencode"), "opencode.json");
   writeFileSync(openCode, `${JSON.stringify(openCodeConfig(url), null, 2)}\n`);
+  mkdirSync(join(folder("gemini"), ".gemini"), { recursive: true });
+  // Ten attempts of its own are no part of any case.
+  writeFileSync(
+    join(root, "gemini", ".gemini", "settings.json"),
+    `${JSON.stringify({ general: { maxAttempts: 1 } })}\n`,
+  );
   return {
     PATH: [...binFolders(), process.env.PATH ?? ""].join(delimiter),
     TMPDIR: folder("tmp"),
@@ -42,7 +48,7 @@ export function prepareSurroundings({ root, url }: Surroundings): Record<string,
     OPENCODE_DISABLE_AUTOUPDATE: "1",
     OPENCODE_DISABLE_MODELS_FETCH: "1",
     GEMINI_API_KEY: "test-key",
-    GEMINI_CLI_HOME: folder("gemini"),
+    GEMINI_CLI_HOME: join(root, "gemini"),
     GOOGLE_GEMINI_BASE_URL: url,
   };
 }

@@ -48,7 +48,7 @@ test.each([
   [["work", "ad"], "unknown command 'ad'", "Did you mean add?"],
   [["findings", "waive", "x"], "required option '--reason <text>' not specified", "ratchet --help"],
   [["work"], "ratchet work needs a command", "ratchet work --help"],
-  [["serve"], "ratchet serve is not available yet", "ratchet --help"],
+  [["mcp"], "ratchet mcp is not available yet", "ratchet --help"],
   [["status", "too", "many"], "too many arguments", "ratchet --help"],
 ])("%j is a mistake that is explained", async (args, message, hint) => {
   const { ratchet } = sandbox();

@@ -38,6 +38,9 @@ test("P4 P5 comments that do not come in time are left for the next cycle; beyon
   ]);
   expect((await world.items()).map(({ id }) => id)).not.toContain(rework(2));
   expect(JSON.parse(await world.quick("pr", "escalations", "--json"))).toMatchObject([{ issue_id: "shop-1" }]);
+  expect(await world.quick("explain", "shop-1")).toMatch(
+    /needs a person: Max rework cycles \(1\) exceeded[\s\S]*ratchet retry shop-1/,
+  );
   expect(await world.ratchet("pr", "rework", "1", "--cycle", "2")).toMatchObject({ code: 1, stdout: "escalated\n" });
   expect(await world.ratchet("pr", "rework", "1")).toMatchObject({ code: 1, stdout: "escalated\n" });
   expect((await world.comments(1)).filter(({ body }) => body.includes("Max rework cycles"))).toHaveLength(1);

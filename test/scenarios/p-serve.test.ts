@@ -56,6 +56,9 @@ test("P9 a webhook that comes twice starts one rework; watching, it is answered 
 
 test("what is served needs the token, webhooks the signature, and a port that is taken is said", async () => {
   const world = await opened({});
+  expect(await world.quick("doctor")).toMatch(
+    /ok +forge +acme\/shop at \S+, as ratchet-bot \(token from GITHUB_TOKEN\), may push/,
+  );
   const { url, token, process } = await serve(world);
   const kept = join(world.home, "serve-token");
   expect([readFileSync(kept, "utf8").trim(), statSync(kept).mode & 0o777]).toEqual([token, 0o600]);

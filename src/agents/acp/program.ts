@@ -22,6 +22,8 @@ const exitCodes: Readonly<Partial<Record<TurnOutcome["type"], number>>> = {
 };
 const cancelMs = 3000;
 const countMs = 30_000;
+/** Whoever stops us has little patience. */
+const countStoppingMs = 7000;
 const aliveMs = 10_000;
 
 async function main(): Promise<number> {
@@ -39,7 +41,7 @@ async function takeTurn(options: BridgeOptions, prompt: string): Promise<TurnOut
   const isProgram = (name: string) => findExecutable(name, env.PATH ?? "", options.cwd).state === "found";
   let isStopping = false;
   const count = (session: string, since: number) =>
-    countOpenCode(session, since, { options, env, timeoutMs: isStopping ? cancelMs : countMs });
+    countOpenCode(session, since, { options, env, timeoutMs: isStopping ? countStoppingMs : countMs });
   const session = new Session({ options, env, tell, heard, isProgram, count, ...guard });
   const running = startAcpProgram(options.command, {
     ...{ cwd: options.cwd, env, peer: session },

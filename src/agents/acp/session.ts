@@ -114,7 +114,7 @@ export class Session implements Peer {
     }
     if (method !== "session/update") return;
     const update = toFields(params.update);
-    this.#spending.update(update, this.#updates === null);
+    this.#tellUsage(this.#spending.update(update, this.#updates === null));
     if (this.#updates) this.#tellAll(this.#updates.add(update));
   }
 

@@ -35,6 +35,18 @@ describe("what a turn has used", () => {
     expect(spending.message(assistant("3", "<synthetic>"))).toBe(null);
   });
 
+  it("the output of a message is known once the context's new size is, and of no other", () => {
+    const spending = new Spending(prices);
+    expect(spending.update({ used: 1151 }, false)).toBe(null);
+    spending.message(assistant("1"));
+    expect(spending.update({ used: 1160 }, false)).toEqual(usage(1150, 10, 0.0009375));
+    expect(spending.update({ used: 5000 }, false)).toBe(null);
+    spending.message(assistant("2"));
+    spending.update({ status: "completed" }, false);
+    expect(spending.update({ used: 5000 }, false)).toBe(null);
+    expect(spending.total({})).toEqual(usage(2300, 11, 0.00174));
+  });
+
   it("a turn that was stopped has used what its messages say, whole once the program has counted them", () => {
     const spending = new Spending(prices);
     spending.message(assistant("1"));

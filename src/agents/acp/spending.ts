@@ -9,6 +9,12 @@ interface Tokens {
   readonly output: number;
 }
 
+interface Said {
+  readonly id: string;
+  readonly model: string;
+  readonly tokens: PricedTokens;
+}
+
 /**
  * What a turn has used, from wherever a program tells it: its answer to the prompt, its updates, and for those that say
  * nothing before they have ended the messages of the model itself. What a program says it cost goes before our prices.
@@ -16,6 +22,8 @@ interface Tokens {
 export class Spending {
   readonly #prices: Readonly<Record<string, TokenPrice>>;
   readonly #messages = new Map<string, Usage>();
+  /** A message whose end has not been told yet. */
+  #last: Said | null = null;
   #whole: Tokens | null = null;
   #costBefore = 0;
   #cost: number | null = null;
@@ -24,21 +32,42 @@ export class Spending {
     this.#prices = prices;
   }
 
-  /** An update of the session: the cost since it began. */
-  update({ cost }: Fields, isHistory: boolean): void {
-    const { amount, currency } = toFields(cost);
-    if (typeof amount !== "number" || (currency !== undefined && currency !== "USD")) return;
-    if (isHistory) this.#costBefore = amount;
-    else this.#cost = toAmount(amount);
+  /** An update of the session: the cost since it began. The usage so far, where it changes that. */
+  update(update: Fields, isHistory: boolean): Usage | null {
+    const { amount, currency } = toFields(update.cost);
+    if (typeof amount === "number" && (currency === undefined || currency === "USD")) {
+      if (isHistory) this.#costBefore = amount;
+      else this.#cost = toAmount(amount);
+    }
+    if (update.status === "completed" || update.status === "failed") this.#last = null;
+    return typeof update.used === "number" ? this.#complete(update.used) : null;
   }
 
-  /** A message of claude's as it is: the usage so far, where it changes that. Output is counted too low until the last one. */
+  /** A message of claude's as it is. It comes before its end is known, so its output is counted too low at first. */
   message(raw: Fields): Usage | null {
     if (raw.type === "result") this.#whole = tokensByModel(toFields(raw.modelUsage)) ?? this.#whole;
     const message = toFields(raw.message);
     if (raw.type !== "assistant" || message.model === "<synthetic>") return null;
-    const tokens = tokensOfMessage(toFields(message.usage));
-    this.#messages.set(toText(message.id), this.#price([{ model: toText(message.model), tokens }]));
+    const said = {
+      id: toText(message.id),
+      model: toText(message.model),
+      tokens: tokensOfMessage(toFields(message.usage)),
+    };
+    // Not of an agent that it has sent out itself: what is told next is not of that one.
+    if (toText(raw.parent_tool_use_id) === "") this.#last = said;
+    return this.#add(said);
+  }
+
+  /** The context's size, told when a message has ended, is its input and its output. */
+  #complete(used: number): Usage | null {
+    const last = this.#last;
+    this.#last = null;
+    if (last === null || used - last.tokens.input <= last.tokens.output) return null;
+    return this.#add({ ...last, tokens: { ...last.tokens, output: used - last.tokens.input } });
+  }
+
+  #add(said: Said): Usage {
+    this.#messages.set(said.id, this.#price([said]));
     return sumOf([...this.#messages.values()]);
   }
 

@@ -7,7 +7,7 @@ export function declareServe(program: Command, choose: Choose): void {
     .command("serve")
     .description("take webhooks and answer over HTTP on this machine, and follow the pull requests meanwhile")
     .option("--port <n>", "where to listen, on 127.0.0.1; 0: any free one", "7311");
-  withExample(serve, "RATCHET_WEBHOOK_SECRET=… ratchet serve").action((options: { readonly port: string }) =>
+  withExample(serve, "ratchet serve --port 8080").action((options: { readonly port: string }) =>
     choose(async (context) => (await import("../commands/serve.js")).serve(context, options)),
   );
 }

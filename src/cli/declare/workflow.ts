@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { WorkflowRunFlags } from "../commands/workflow-run.js";
 import type { ShowFormat } from "../commands/workflow-show.js";
+import { validateWorkflow } from "../commands/workflow-validate.js";
 import type { Choose } from "../context.js";
 import { withExample } from "./example.js";
 
@@ -31,10 +32,7 @@ export function declareWorkflow(program: Command, choose: Choose): void {
     .description("check a workflow; every problem with line and column")
     .option("--json", "print JSON");
   withExample(validate, "ratchet workflow validate .ratchet/workflows/dev.awf.kdl").action(
-    (what: string, flags: Json) =>
-      choose(async (context) =>
-        (await import("../commands/workflow-validate.js")).validateWorkflow(context, what, flags),
-      ),
+    (what: string, flags: Json) => choose((context) => validateWorkflow(context, what, flags)),
   );
   const show = workflow
     .command("show <workflow>")

@@ -73,7 +73,7 @@ function tellLimit(step: PrStep, { limit }: Looked): void {
   step.note({ type: "log", level: "info", text });
 }
 
-export function escalate(step: PrStep, reason: string, maxCycles: number): void {
+function escalate(step: PrStep, reason: string, maxCycles: number): void {
   step.set({ escalated: true, wanted: null });
   step.task({ kind: "escalate", reason, maxCycles });
   step.task({ kind: "post", op: "escalation", reason });

@@ -6,7 +6,7 @@ import { pullRequestMachine } from "./machine.js";
 import { newPullRequest, type PrLife } from "./state.js";
 import type { PrNext } from "./step.js";
 
-export const prSettings: PullRequestSettings = {
+const prSettings: PullRequestSettings = {
   max_rework_cycles: null,
   comment_timeout_seconds: 30,
   max_inline_comments: 50,

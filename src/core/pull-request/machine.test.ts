@@ -261,3 +261,81 @@ test("a task that breaks is tried again with the next look, and looks that fail 
   });
   expect(delays).toEqual([5, 30, 120, 600, 600]);
 });
+
+describe("what changes before anybody acted on it", () => {
+  test("P11 words that are changed after a person let them through wait for a person again", () => {
+    const world = new PrWorld();
+    const stranger = remark("comment:1", { association: "NONE", login: "eve", digest: "kind" });
+    world.remarks = [stranger];
+    world.look();
+    world.remarks = [{ ...stranger, digest: "unkind" }];
+    world.signal({ name: "admit", id: "1" }).look();
+    expect([statusOf(world, "comment:1"), world.all("cycle")]).toEqual(["untrusted", []]);
+    expect(openFindings(world.life.ledger)).toEqual([]);
+    world.signal({ name: "admit", id: "1" }).look();
+    expect(world.all("cycle")).toMatchObject([{ parts: ["comment:1"] }]);
+  });
+
+  test("what is deleted or dismissed while it waits is gone from the ledger too", () => {
+    const world = new PrWorld({ rework_on_comment: false });
+    world.remarks = [remark("comment:1"), remark("inline:2")];
+    world.look();
+    world.failed = [{ part: "inline", result: "error", reason: "502" }];
+    world.remarks = [];
+    world.look();
+    expect([statusOf(world, "comment:1"), statusOf(world, "inline:2")]).toEqual(["void", "waiting"]);
+    expect(openFindings(world.life.ledger)).toHaveLength(1);
+  });
+
+  test("P4 what waits and could not be fetched this time does not go along without its words", () => {
+    const world = new PrWorld({ rework_on_comment: false });
+    world.remarks = [remark("inline:1")];
+    world.look();
+    world.remarks = [remark("review:2")];
+    world.failed = [{ part: "inline", result: "timeout", reason: "30 s" }];
+    expect(world.look().all("cycle")).toMatchObject([{ parts: ["review:2"] }]);
+    expect(statusOf(world, "inline:1")).toBe("waiting");
+  });
+
+  test("a check that is run again and fails again is told, and one that could not be asked for is not forgotten", () => {
+    const world = new PrWorld({ max_rework_cycles: 5 });
+    world.checks = [check("lint", "failure"), check("test", "pending")];
+    world.look();
+    world.checks = [];
+    world.failed = [{ part: "checks", result: "error", reason: "502" }];
+    world.look();
+    expect(statusOf(world, "check:lint@aaa")).toBe("waiting");
+    world.failed = [];
+    world.checks = [check("lint", "pending"), check("test", "success")];
+    world.look();
+    expect(statusOf(world, "check:lint@aaa")).toBe("void");
+    world.checks = [check("lint", "failure"), check("test", "success")];
+    expect(world.look().all("cycle")).toMatchObject([{ parts: ["check:lint@aaa"] }]);
+  });
+});
+
+test("P8 what a rework that came to nothing was to answer goes along with the next, once a person has decided", () => {
+  const world = new PrWorld();
+  world.remarks = [remark("inline:1")];
+  world.look().set(rework(1).id, { status: "waiting_for_response", reason: "nothing changed" }).look();
+  world.remarks.push(remark("review:2"));
+  expect(world.look().all("cycle")).toHaveLength(1);
+  world.escalated = false;
+  world.look();
+  expect(world.all("cycle")[1]).toMatchObject({ cycle: 2, predecessor: rework(1).id, parts: ["inline:1", "review:2"] });
+  world.push(2, "ccc").look();
+  expect([statusOf(world, "inline:1"), statusOf(world, "review:2")]).toEqual(["answered", "answered"]);
+});
+
+test("a merge that was refused is tried again when more speaks for it", () => {
+  const world = new PrWorld({ merge: "squash" });
+  world.remarks = [remark("review:1", { verdict: "approved" })];
+  const look = world.find("look");
+  if (look) world.send(world.looked(look.key));
+  const merge = world.find("merge");
+  if (merge) world.send({ type: "merge-ended", key: merge.key, outcome: { type: "refused", reason: "two approvals" } });
+  expect(world.look().find("merge")).toBeUndefined();
+  world.remarks.push(remark("review:2", { verdict: "approved", login: "bob" }));
+  world.look();
+  expect(world.all("merge")).toHaveLength(1);
+});

@@ -42,9 +42,9 @@ export function openGithub(options: GithubOptions, etags: Etags | null = null): 
   const read = async <T>(call: Call, parse: Parse<T>): Promise<{ value: T; next: string | null }> => {
     const url = await sender.urlOf(call);
     const found = etags?.get(url) ?? null;
-    const known = found !== null && isFullToTheEnd(found) ? null : found;
+    const known = found === null || isFullToTheEnd(found) ? null : recall(found, parse);
     const { status, data, headers } = await sender.send({ call, etag: known?.etag ?? null });
-    if (status === 304 && known) return { value: parse(known.body), next: known.next };
+    if (status === 304 && known) return known;
     const value = parse(data);
     const next = nextLink(headers.link);
     if (headers.etag !== undefined) etags?.set(url, { etag: headers.etag, next, body: value });
@@ -82,6 +82,19 @@ export function openGithub(options: GithubOptions, etags: Etags | null = null): 
     tail: async (call, tailBytes) => String((await sender.send({ call, tailBytes })).data),
     budget: () => sender.budget,
   };
+}
+
+/** null: it lacks what is read now, being an older version's. Its tag would bring the same again. */
+function recall<T>(
+  { etag, next, body }: Remembered,
+  parse: Parse<T>,
+): { value: T; next: string | null; etag: string } | null {
+  try {
+    return { value: parse(body), next, etag };
+  } catch (error) {
+    if (error instanceof ExternalError) return null;
+    throw error;
+  }
 }
 
 /** Whether another page has come behind it the page itself does not tell: its tag is that of its own items. */

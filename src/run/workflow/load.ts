@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 import { codeOf, messageOf } from "../../lib/errors.js";
@@ -70,9 +71,10 @@ function readText(file: string): { readonly text: string } | { readonly problem:
     const found = statSync(file);
     if (!found.isFile()) return { problem: `${file} is not a file` };
     if (found.size > maxBytes) return { problem: `${file} is larger than ${maxBytes} bytes` };
-    return { text: new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file)) };
+    const bytes = readFileSync(file);
+    if (!isUtf8(bytes)) return { problem: `${file} is not text in UTF-8` };
+    return { text: bytes.toString("utf8").replace(/^\ufeff/, "") };
   } catch (error) {
-    if (error instanceof TypeError) return { problem: `${file} is not text in UTF-8` };
     return { problem: codeOf(error) === "ENOENT" ? `there is no ${file}` : messageOf(error) };
   }
 }
