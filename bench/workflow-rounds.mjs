@@ -13,7 +13,7 @@ import { median } from "./measure.mjs";
 const reviews = ["code", "security", "performance", "tests"];
 const rounds = 20;
 const replyBytes = 20_000;
-const inlineBytes = 4096;
+const inlineBytes = 512;
 
 export async function run() {
   return [await compareRounds(), ...(await compareTexts())];

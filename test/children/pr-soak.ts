@@ -175,7 +175,8 @@ class SoakWorld {
     const { random } = this.#at;
     for (let attempt = 0; attempt < triesPerRound && !(await this.#isQuiet()); attempt++) {
       const isCalm = attempt > triesPerRound / 2;
-      await this.#disturbed(!isCalm, () => this.run([], isCalm || random() < 0.5 ? null : 300 + random() * 3000));
+      const isKilled = attempt < 2 || (!isCalm && random() < 0.5);
+      await this.#disturbed(!isCalm, () => this.run([], isKilled ? 300 + random() * 3000 : null));
     }
   }
   async #disturbed(really: boolean, task: () => Promise<void>): Promise<void> {

@@ -31,9 +31,7 @@ function closeVerification(step: Step) {
   const found = now.filter(({ source }) => source === "review").map(({ id }) => id);
   if (passed && found.length > 0)
     step.apply(waive(step.ledger, { ids: found, reason: "below threshold", at: step.at }));
-  // A reviewer that gave no verdict has not judged what it reported before.
-  const judged = now.every(({ source }) => source === "review");
-  if (passed || (judged && found.length > 0)) closeOthers(step, stage, { keep: found, passed, visit });
+  if (passed) closeOthers(step, stage, { keep: found, passed, visit });
   if (passed) step.owe({ kind: "tracker", key: "tracker:complete", op: "complete", commit: null, note: "verified" });
   else if (found.length === 0) releaseEpic(step);
   else step.owe({ kind: "tracker", key: "tracker:follow-up", op: "follow-up", findings: found });

@@ -13,16 +13,27 @@ export function visitOf(
   return { ...visit, outcome: "fail", at, commit: state.work?.head ?? null, runId: policy.runId };
 }
 
-/** Closes what the stage reported before, all but `keep`: resolved when the stage passed, superseded when it failed again. */
+/**
+ * Closes what the stage reported before, all but `keep`: resolved when the stage passed, superseded when it failed again.
+ * With `sources` only what that part of the stage reported: the others have not judged theirs.
+ */
 export function closeOthers(
   step: Step,
   stage: string,
-  how: { readonly keep: readonly string[]; readonly passed: boolean; readonly visit: number },
+  how: {
+    readonly keep: readonly string[];
+    readonly passed: boolean;
+    readonly visit: number;
+    readonly sources?: readonly FindingSource[];
+    readonly reason?: string;
+  },
 ): void {
-  const rest = step.ledger.findings.filter((finding) => !how.keep.includes(finding.id));
+  const rest = step.ledger.findings.filter(
+    ({ id, source }) => !how.keep.includes(id) && (how.sources?.includes(source) ?? true),
+  );
   const part: Ledger = { ...step.ledger, findings: rest };
   const commit = step.state.work?.head ?? null;
-  const reason = `not reported again by ${stage}, visit ${how.visit}`;
+  const reason = how.reason ?? `not reported again by ${stage}, visit ${how.visit}`;
   const closed: LedgerChange = how.passed
     ? resolveStage(part, { stage, at: step.at, commit })
     : supersedeStage(part, { stages: [stage], reason, at: step.at });

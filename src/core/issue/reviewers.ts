@@ -95,7 +95,7 @@ function judge(step: Step, slot: Slot, review: ReviewOutcome | null) {
   // An epic's criteria are met or not: there the reviewer's own word counts besides.
   const passed = blocking.length === 0 && (panel.prompt === "review" || review.verdict === "pass");
   if (panel.closes) closeOthers(step, stage, { keep: raised, passed, visit: panel.round });
-  setSlot(step, { ...slot, status: passed ? "pass" : "fail" });
+  setSlot(step, { ...slot, status: passed ? "pass" : "fail", ...(panel.closes ? {} : { found: raised }) });
   if (panel.closes) step.set({ review: { ...step.state.review, judged: true } });
   reportEnd(step, slot, { verdict: passed ? "pass" : "fail", findings: raised.length });
 }

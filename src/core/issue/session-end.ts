@@ -1,5 +1,5 @@
 import { folderName } from "../folder-name.js";
-import { openFindings, raise } from "../ledger/ledger.js";
+import { add } from "../ledger/ledger.js";
 import type { FailureMode, Trigger } from "../settings.js";
 import { isOverBudget, isSpent } from "./budget.js";
 import type { CommandEnded, Snapshot, TurnEnded } from "./events.js";
@@ -89,11 +89,11 @@ export function afterSessionEndReviewer(step: Step) {
   if (sessionEnd.timedOut) return concludeTimeout(step);
   if (isReviewerRunning(step)) return;
   const { outcome, slots } = sessionEnd;
+  settleReview(step, sessionEnd);
   if (isSpent(step)) {
     const passed = outcome?.passed === true && slots.every((slot) => slot.status === "pass");
     return reportConclusion(step, { result: passed ? "pass" : "fail", reason: passed ? null : "code_review" });
   }
-  dropStaleReview(step);
   const blocked = slots.some((slot) => slot.status === "fail");
   if (blocked && fixReview(step)) return;
   if (outcome?.passed && blocked && reviewMode(step) === "abort") return abort(step);
@@ -120,16 +120,17 @@ function fixReview(step: Step): boolean {
   return true;
 }
 
-/** What an earlier round of its review said and this one does not is settled. */
-function dropStaleReview(step: Step): void {
-  const { sessionEnd } = step.state;
-  if (!sessionEnd?.reviewFixers) return;
-  const stage = triggerName(step.policy);
-  const visit = step.state.sessionEndRuns + sessionEnd.reviewFixers;
-  const reviewed = openFindings(step.ledger, { stages: [stage], sources: ["review"] });
-  const stale = reviewed.filter((finding) => finding.visit < visit).map(({ id }) => id);
-  const keep = step.ledger.findings.map(({ id }) => id).filter((id) => !stale.includes(id));
-  closeOthers(step, stage, { keep, passed: stale.length === reviewed.length, visit });
+const byReview = ["review", "protocol"] as const;
+
+/** What its review said before and does not say now is settled, once every reviewer has given a verdict. */
+function settleReview(step: Step, { slots, reviewFixers = 0 }: SessionEndState): void {
+  if (!slots.every(({ status }) => status === "pass" || status === "fail")) return;
+  closeOthers(step, triggerName(step.policy), {
+    keep: slots.flatMap(({ found = [] }) => found),
+    passed: slots.every(({ status }) => status === "pass"),
+    visit: step.state.sessionEndRuns + reviewFixers,
+    sources: byReview,
+  });
 }
 
 /** The overall timeout: whatever runs is ended, and what it had come to is dropped. */
@@ -268,8 +269,11 @@ function sendFixer(step: Step, attempt: number, max: number) {
 
 function commandsDone(step: Step, trigger: Trigger, outcome: NonNullable<SessionEndState["outcome"]>) {
   setSessionEnd(step, { outcome });
-  if (outcome.passed)
-    closeOthers(step, triggerName(step.policy), { keep: [], passed: true, visit: step.state.sessionEndRuns });
+  const before = { keep: [], visit: step.state.sessionEndRuns };
+  const stage = triggerName(step.policy);
+  if (outcome.passed) closeOthers(step, stage, { ...before, passed: true, sources: ["command"] });
+  if (!trigger.code_review?.enabled)
+    closeOthers(step, stage, { ...before, passed: false, sources: byReview, reason: "no longer checked" });
   if (!trigger.code_review?.enabled || !isReviewable(step))
     return conclude(step, { result: outcome.passed ? "pass" : "fail", reason: outcome.reason });
   if (isOverBudget(step))
@@ -325,7 +329,8 @@ function raiseFailure(step: Step, event: CommandEnded, command: { name: string; 
   const visit = step.state.sessionEndRuns;
   const reviewer = command.name;
   const stage = triggerName(step.policy);
-  step.apply(raise(step.ledger, visitOf(step, { stage, source: "command", reviewer, visit, remarks })));
+  const keep = step.apply(add(step.ledger, visitOf(step, { stage, source: "command", reviewer, visit, remarks })));
+  closeOthers(step, stage, { keep, passed: false, visit, sources: ["command"] });
 }
 
 function setSessionEnd(step: Step, patch: Partial<SessionEndState>): void {

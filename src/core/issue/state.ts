@@ -220,6 +220,8 @@ export interface Slot {
   readonly bad: number;
   readonly transient: number;
   readonly lost: number;
+  /** What its verdict named. */
+  readonly found?: readonly string[];
 }
 
 export interface LandingState {

@@ -10,7 +10,11 @@ import { writeDurably } from "../../lib/files.js";
 export interface StoredText {
   readonly text: Text;
   readonly file: TextRef | null;
+  /** More of it than `text` has where there is a file: to compare by, not to be kept. */
+  readonly beginning: string;
 }
+
+export const nothing: StoredText = { text: { text: "" }, file: null, beginning: "" };
 
 /** Shorter ones are kept in the journal alone. */
 const filedBytes = 512;
@@ -18,7 +22,7 @@ const filedBytes = 512;
 /** What a program has printed is on the disk already: it is referred to, never written again. */
 export async function textOfFile(path: string): Promise<StoredText> {
   const bytes = await sizeOf(path);
-  if (bytes === 0) return { text: { text: "" }, file: null };
+  if (bytes === 0) return nothing;
   const hash = createHash("sha256");
   let head = Buffer.alloc(0);
   for await (const chunk of createReadStream(path)) {
@@ -39,7 +43,7 @@ export async function textOfLines(
     kept.push(line);
   }
   const bytes = Buffer.from(kept.join("\n"), "utf8");
-  if (bytes.length <= filedBytes) return { text: { text: bytes.toString("utf8") }, file: null };
+  if (bytes.length <= filedBytes) return { text: { text: kept.join("\n") }, file: null, beginning: kept.join("\n") };
   const printed = await textOfFile(at.printed);
   const own = [bytes, Buffer.concat([bytes, Buffer.from("\n")])].map(sha256);
   if (printed.file !== null && own.includes(printed.file.sha256)) return printed;
@@ -52,11 +56,17 @@ function sha256(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
+/** Of what is in a file the journal has the beginning: it is written with the step, and once more with a finding. */
 function stored(head: Buffer, file: TextRef): StoredText {
+  const beginning = head.toString("utf8");
+  if (file.bytes <= filedBytes) return { text: { text: beginning }, file: null, beginning };
+  if (file.bytes <= inlineTextBytes) return { text: { text: beginning }, file, beginning };
   // A character that was cut at the end decodes to a replacement, which is taken off.
-  const text = head.toString("utf8");
-  if (file.bytes <= inlineTextBytes) return { text: { text }, file: file.bytes <= filedBytes ? null : file };
-  return { text: { text: text.replace(/\ufffd+$/, ""), ref: file }, file };
+  const text = head
+    .subarray(0, filedBytes)
+    .toString("utf8")
+    .replace(/\ufffd+$/, "");
+  return { text: { text, ref: file }, file, beginning };
 }
 
 async function sizeOf(path: string): Promise<number> {

@@ -5,6 +5,7 @@ import type { Agent, Reviewer, Turn } from "../../core/ports/agent.js";
 import type { Settled } from "../../durable/types.js";
 import { markOf } from "../../git/workspace.js";
 import { readJson, readOptional, writeDurably } from "../../lib/files.js";
+import { digestOf } from "../../workflow/machine/breaker.js";
 import type { StageTurnEffect } from "../../workflow/machine/effects.js";
 import type { StageTurnEnded, WorkflowEvent } from "../../workflow/machine/events.js";
 import { type StatusRead, StatusReader } from "../../workflow/status.js";
@@ -17,7 +18,7 @@ import { type Checkout, stageFolder, type WorkflowContext } from "./context.js";
 import { headOf, placeOf } from "./place.js";
 import { renderStagePrompt } from "./prompt.js";
 import { readResult } from "./result.js";
-import { textOfLines } from "./texts.js";
+import { nothing, textOfLines } from "./texts.js";
 
 /** How the place stood before the turn: a turn that says nothing is judged by what it did. */
 const markFile = "before";
@@ -127,7 +128,7 @@ async function settle(effect: StageTurnEffect, { end, agent, place, turn }: Ende
   const said =
     outcome.type === "ended"
       ? await textOfLines(agent.message(files), { printed: files.stdout, folder: files.folder, hear })
-      : { text: { text: "" }, file: null };
+      : nothing;
   const marked: StatusRead | null = reader.end();
   const result = readResult(await readJson(files.result));
   return {
@@ -140,6 +141,7 @@ async function settle(effect: StageTurnEffect, { end, agent, place, turn }: Ende
     until,
     reply: said.text,
     ...(said.file === null ? {} : { replyFile: said.file }),
+    ...(said.text.ref === undefined ? {} : { replyDigest: digestOf(said.beginning) }),
     status: result.status ?? marked,
     ...(said.text.text.trim() === "" ? { changed: await hasChanged(files.folder, place.path) } : {}),
     commit: await headOf(place),

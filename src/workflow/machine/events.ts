@@ -19,6 +19,8 @@ export interface StageTurnEnded {
   readonly reply: Text;
   /** Where the whole reply is, however short. With it the state holds only the beginning of longer replies. */
   readonly replyFile?: TextRef;
+  /** What a longer reply is compared by with an earlier one, of which `reply` has the beginning only. */
+  readonly replyDigest?: string;
   /** What the reply or the result file says of the outcome; null: nothing. */
   readonly status: StatusRead | null;
   /** The turn left something in the tree: then a silent agent has done its work all the same. */

@@ -67,13 +67,13 @@ export function overBudget(step: Step, reason: string): void {
 
 /** What the reply means. Only a review's markers set its status; a program's result file does for every stage. */
 function judge(stage: LlmStage, event: StageTurnEnded): Verdict {
-  const { status, reply, commit = null } = event;
+  const { status, reply, replyDigest, commit = null } = event;
   const isEmpty = reply.text.trim() === "";
   const word = status && (stage.autoStatus || status.from === "file") ? status.status : null;
   const hints = { label: status?.preferredLabel ?? null, next: status?.nextIds ?? [], body: reply, commit };
   if (word !== null) {
     const reason = word === "success" ? null : (status?.failureReason ?? null);
-    return { ...verdict(word, reason), ...hints, digest: `${reason ?? ""}\n${reply.text}` };
+    return { ...verdict(word, reason), ...hints, digest: `${reason ?? ""}\n${replyDigest ?? reply.text}` };
   }
   if (stage.autoStatus) {
     if (isEmpty) return { ...machineryFailure("the review said nothing"), commit };
