@@ -10,10 +10,13 @@ export function startCycle(step: PrStep, looked: Looked) {
   const { state } = step;
   const { wanted } = state;
   // Asked for the cycle that is under way, or for one before it: that one is the answer.
-  if (wanted !== null && (state.working !== null || (wanted.cycle !== null && wanted.cycle <= state.cycle))) {
-    return step.set({ wanted: null });
+  const isAnswered = wanted !== null && wanted.cycle !== null && wanted.cycle <= state.cycle;
+  if (state.working !== null) {
+    // A person's further words go along with the next cycle; the same ones again are this one's.
+    const isNew = wanted?.feedback && wanted.feedback !== state.working.feedback;
+    return isAnswered || !isNew ? step.set({ wanted: null }) : undefined;
   }
-  if (state.working !== null || state.escalated) return;
+  if (isAnswered || state.escalated) return step.set({ wanted: null });
   if (wanted === null && !readyParts(step, looked).some(([, one]) => one.cause)) return;
   const cycle = wanted?.cycle ?? state.cycle + 1;
   tellLimit(step, looked);
@@ -41,7 +44,11 @@ function makeCycle(step: PrStep, looked: Looked, cycle: number): void {
   const onlyConflict = parts.length > 0 && parts.every(([id]) => id.startsWith("conflict@"));
   const source = onlyConflict && !wanted?.feedback ? "merge_fix" : "rework";
   const { projectId, number } = step.policy.pr;
-  step.set({ cycle, working: { cycle, item: reworkItemId({ projectId, prNumber: number }, cycle) }, wanted: null });
+  step.set({
+    cycle,
+    working: { cycle, item: reworkItemId({ projectId, prNumber: number }, cycle), feedback: wanted?.feedback ?? null },
+    wanted: null,
+  });
   step.task({
     kind: "cycle",
     cycle,

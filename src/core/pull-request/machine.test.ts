@@ -115,6 +115,19 @@ describe("a cycle", () => {
   });
 });
 
+test("a person's words are this cycle's when they are said again, and the next one's when they are others", () => {
+  const world = new PrWorld();
+  world.signal({ name: "rework", cycle: null, feedback: "Be kind." }).look();
+  world.signal({ name: "rework", cycle: null, feedback: "Be kind." }).look().push(1, "ccc").look();
+  expect(world.all("cycle")).toMatchObject([{ cycle: 1, feedback: "Be kind." }]);
+  world.signal({ name: "rework", cycle: null, feedback: "Kinder." }).look();
+  world.signal({ name: "rework", cycle: null, feedback: "Briefer." }).look();
+  expect(world.all("cycle")).toHaveLength(2);
+  world.limit = { max: 9, from: "project", ignored: null };
+  world.push(2, "ddd").look();
+  expect(world.all("cycle")[2]).toMatchObject({ cycle: 3, feedback: "Briefer." });
+});
+
 describe("escalation", () => {
   test.each([
     [0, []],
@@ -228,6 +241,9 @@ describe("our reviewer", () => {
     expect(world.all("cycle")).toMatchObject([{ cycle: 1, parts: [`own:${review(0).id}:0`] }]);
     world.push(1, "ccc");
     world.set(review(1).id, { status: "completed", commit: "ccc", verdict: { verdict: "pass", findings: [] } });
+    world.look();
+    expect(world.all("merge")).toEqual([]);
+    world.now += 60_000;
     world.look();
     expect(world.all("merge")).toMatchObject([{ head: "ccc" }]);
   });

@@ -60,7 +60,13 @@ function onSignal(step: PrStep, signal: PrSignal): void {
 
 function afterLook(step: PrStep, looked: Looked) {
   const { pullRequest, failed } = looked;
-  step.set({ looking: false, failures: 0, head: pullRequest.head, cursor: looked.cursor });
+  step.set({
+    looking: false,
+    failures: 0,
+    head: pullRequest.head,
+    headAt: step.state.head === pullRequest.head ? step.state.headAt : step.at,
+    cursor: looked.cursor,
+  });
   step.redo();
   if (pullRequest.state !== "open") return finish(step, pullRequest.state, pullRequest.mergeCommit);
   for (const { result, part } of failed) step.note({ type: "comments_fetch", result, part });

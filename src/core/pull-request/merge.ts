@@ -32,7 +32,14 @@ function mayMerge(step: PrStep, looked: Looked): boolean {
   const green = checks.every(
     ({ commit, status, required }) => commit !== head || !required || status === "success" || status === "neutral",
   );
-  return green && isApproved(step, looked);
+  return green && isApproved(step, looked) && !mayStillBeChecked(step, looked);
+}
+
+/** CI takes its time to show up. A person who approves has seen what there is; our reviewer waits a little. */
+const checksMayComeMs = 60_000;
+function mayStillBeChecked({ state, policy, at }: PrStep, { checks, pullRequest }: Looked): boolean {
+  if (!policy.settings.review.enabled || checks.some(({ commit }) => commit === pullRequest.head)) return false;
+  return at - state.headAt < checksMayComeMs;
 }
 
 /** On this very head: by our reviewer where it reviews, else by somebody who is trusted; and nobody trusted objects. */

@@ -21,6 +21,8 @@ export interface PrState {
   readonly version: 1;
   readonly phase: "following" | "merged" | "closed";
   readonly head: string;
+  /** When it was first seen there. */
+  readonly headAt: number;
   /** Where the last look was, for polls. */
   readonly cursor: string | null;
   /** Number keys that are owed again and again. */
@@ -36,7 +38,7 @@ export interface PrState {
   /** Cycles before a person decided anew: they count no more. */
   readonly forgiven: number;
   /** The rework that has not been pushed yet, or that waits for a person. */
-  readonly working: { readonly cycle: number; readonly item: string } | null;
+  readonly working: { readonly cycle: number; readonly item: string; readonly feedback?: string | null } | null;
   readonly escalated: boolean;
   readonly deliveries: Readonly<Record<string, Delivery>>;
   /** What a person asked for, until a look has been taken. */
@@ -87,6 +89,7 @@ export function newPullRequest(head: string): PrState {
     version: 1,
     phase: "following",
     head,
+    headAt: 0,
     cursor: null,
     looks: 0,
     waits: 0,

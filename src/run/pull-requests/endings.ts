@@ -12,7 +12,10 @@ export async function performEscalate(context: PrContext, effect: Of<"escalate">
   const { reason, maxCycles, key } = effect;
   const event = { type: "human_escalation", prNumber: pr.number, maxCycles, reason } as const;
   await board.escalate(projectId, pr.issueId, { reason, event });
-  if (tracker.kind !== "local") await tracker.escalate(pr.issueId, holderOf(context), reason);
+  if (tracker.kind !== "local") {
+    await hold(context);
+    await tracker.escalate(pr.issueId, holderOf(context), reason);
+  }
   return { event: { type: "escalation-told", key } };
 }
 
@@ -58,6 +61,7 @@ export async function performFinish(context: PrContext, effect: Of<"finish">): P
     await board.settle(projectId, item.id, null, { status: "completed", reason: note, commit: null });
   }
   if (tracker.kind !== "local") {
+    await hold(context);
     if (how === "merged") await tracker.complete(pr.issueId, holderOf(context), { commit, note });
     else await tracker.fail(pr.issueId, holderOf(context), note);
   }
@@ -68,6 +72,11 @@ export async function performFinish(context: PrContext, effect: Of<"finish">): P
   }
   await context.dropWorktree(pr.issueId, how === "merged" ? head : null);
   return { event: { type: "finished", key } };
+}
+
+/** An escalation lets the issue go; whoever tells of it next takes it again. Asking twice is fine. */
+async function hold(context: PrContext): Promise<void> {
+  await context.tracker.claim(context.pr.issueId, holderOf(context), { any: true });
 }
 
 function holderOf({ machine }: PrContext): string {

@@ -15,6 +15,8 @@ import type { PrContext } from "./context.js";
 import { checkPart, conflictPart, lookPath, looksIn, ownPart, type Part, partsOf, remarksOf } from "./parts.js";
 
 const logBytes = 16_000;
+/** Of one log: what takes longer is left out, and said to be. */
+const logTimeoutMs = 10_000;
 const keptLooks = 5;
 const defaultCycles = 2;
 
@@ -121,7 +123,7 @@ async function seenChecks(context: PrContext, { checks }: Feedback, { folder, si
 /** The end of the job's log; a log that cannot be had does not keep the failure from being told. */
 async function wordsOf({ forge }: PrContext, check: Check, signal: AbortSignal): Promise<string> {
   try {
-    const log = await forge.checkLog(check, logBytes, signal);
+    const log = await forge.checkLog(check, logBytes, AbortSignal.any([signal, AbortSignal.timeout(logTimeoutMs)]));
     return [check.summary, log].filter((text) => text.trim() !== "").join("\n\n");
   } catch (error) {
     if (signal.aborted) throw error;
