@@ -7,9 +7,10 @@ import { median, timed } from "./measure.mjs";
 
 /**
  * What a stage costs besides its work: chains and loops of stages that are done at once, on the real machine, kernel and
- * store, against LangGraph.js with its SQLite saver, each with a file of its own on the same disk. Both record every step
- * before the next begins, and both wait for the disk; what theirs takes when it does not is told beside it. Measured in
- * turns, the least disturbed of each, parsing and compiling not counted. And whether the 10,000th visit of a loop costs more than the 100th.
+ * store, against LangGraph.js with its SQLite saver, each with a file of its own on the same disk. Both keep what
+ * every stage said, record a step before the next begins and wait for the disk; what theirs takes when it does not wait is
+ * told beside it. Measured in turns, the least disturbed of each, parsing and compiling not counted. And whether the
+ * 10,000th visit of a loop costs more than the 100th.
  */
 const shapes = [
   { name: "a chain of 10 stages", stages: 10, rounds: 11, limit: null },
@@ -61,7 +62,7 @@ async function timeTheirs({ SqliteSaver }, graph, { path, synchronous, steps }) 
   const app = graph.compile({ checkpointer: saver });
   const config = { configurable: { thread_id: "bench" }, recursionLimit: steps + 10, durability: "sync" };
   try {
-    return await timed(() => app.invoke({ reply: "" }, config));
+    return await timed(() => app.invoke({ replies: {} }, config));
   } finally {
     saver.db.close();
   }

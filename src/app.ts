@@ -72,8 +72,8 @@ export interface App {
   checkWorkflow(source: LoadedWorkflow["source"]): Promise<void>;
   /** The newest run of a workflow's file. Throws Refusal where there is none. */
   lastWorkflowRun(file: string): Promise<string>;
-  /** What the unfinished runs of the current directory's project ask. */
-  questions(): Promise<readonly AskedQuestion[]>;
+  /** What a run asks, or the unfinished runs of the current directory's project. */
+  questions(runId?: string): Promise<readonly AskedQuestion[]>;
   answer(question: Question, answer: Answer): Promise<void>;
   /** The pull requests of the current directory's project. */
   pullRequests(settings: Settings): Promise<PullRequests>;
@@ -198,7 +198,7 @@ function workflowRooms(around: Parameters<typeof import("./app/workflow.js").ope
     openWorkflow: async (request) => (await rooms()).openWorkflow(around, request),
     checkWorkflow: async (source) => (await rooms()).checkWorkflow(around, source),
     lastWorkflowRun: async (file) => (await rooms()).lastRunOf(around, file),
-    questions: async () => (await rooms()).askedQuestions(around),
+    questions: async (runId) => (await rooms()).askedQuestions(around, runId),
     answer: async ({ machine, stage }, answer) =>
       void (await (await around.store()).signal(machine, { name: "answer", stage, ...answer })),
   } satisfies Partial<App>;
@@ -252,7 +252,8 @@ async function runParts(app: App, request: RunRequest): Promise<RunParts> {
   const [store, repository] = [await app.store(), await app.repository()];
   const { newRunId, newRunRecord } = await import("./run/start.js");
   const { loadAgent, loadFallback, loadReviewers, trackers } = await import("./app/adapters.js");
-  const { historyOf, journalOf } = await import("./app/journal.js");
+  const { historyOf, journalOf, outboxRows } = await import("./app/journal.js");
+  const { openOutbox } = await import("./run/tracker-outbox.js");
   const { loadTemplates } = await import("./app/templates.js");
   const stored = request.type === "unfinished" ? await store.run(request.runId) : null;
   const { settings, options } = request.type === "new" ? request : await store.run(request.runId);
@@ -274,6 +275,7 @@ async function runParts(app: App, request: RunRequest): Promise<RunParts> {
     env: app.env,
     clock: systemClock,
     tracker: await trackers[settings.tracker.type]({ store, ...frame, env: app.env, home: app.home }),
+    outbox: openOutbox(outboxRows(store, `outbox:${settings.tracker.type}:${projectId}`)),
     board: store.workItems,
     follow: await followFor(app, store, frame),
     warn: (text) => process.stderr.write(`ratchet: ${text}\n`),

@@ -58,18 +58,27 @@ function install() {
   }
 }
 
+/** What each node said is kept for those behind it, as Ratchet keeps it. */
+function stateOf({ Annotation }) {
+  const replies = Annotation({ reducer: (known, more) => ({ ...known, ...more }), default: () => ({}) });
+  return Annotation.Root({ replies, visits: Annotation() });
+}
+
 /** A chain of so many nodes that do nothing. */
-export function chainOf({ Annotation, END, START, StateGraph }, nodes) {
-  let graph = new StateGraph(Annotation.Root({ reply: Annotation() }));
-  for (let at = 0; at < nodes; at++) graph = graph.addNode(`s${at}`, async () => ({ reply: "done" }));
-  for (let at = 1; at < nodes; at++) graph = graph.addEdge(`s${at - 1}`, `s${at}`);
-  return graph.addEdge(START, "s0").addEdge(`s${nodes - 1}`, END);
+export function chainOf(langgraph, nodes) {
+  const { END, START, StateGraph } = langgraph;
+  const names = Array.from({ length: nodes }, (_, at) => `s${at}`);
+  let graph = new StateGraph(stateOf(langgraph));
+  for (const name of names) graph = graph.addNode(name, async () => ({ replies: { [name]: "done" } }));
+  for (const [at, name] of names.entries()) graph = graph.addEdge(at === 0 ? START : names[at - 1], name);
+  return graph.addEdge(names.at(-1), END);
 }
 
 /** A node that leads back to itself so many times. */
-export function loopOf({ Annotation, END, START, StateGraph }, visits) {
-  return new StateGraph(Annotation.Root({ visits: Annotation(), reply: Annotation() }))
-    .addNode("work", async ({ visits: before = 0 }) => ({ visits: before + 1, reply: "done" }))
+export function loopOf(langgraph, visits) {
+  const { END, START, StateGraph } = langgraph;
+  return new StateGraph(stateOf(langgraph))
+    .addNode("work", async ({ visits: before = 0 }) => ({ visits: before + 1, replies: { work: "done" } }))
     .addEdge(START, "work")
     .addConditionalEdges("work", ({ visits: made }) => (made < visits ? "work" : END), ["work", END]);
 }

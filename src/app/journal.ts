@@ -9,6 +9,7 @@ import type { RunState } from "../core/run/state.js";
 import type { Settings } from "../core/settings.js";
 import type { History, Journal } from "../run/context.js";
 import { resumeFrom } from "../run/resume.js";
+import type { OutboxRows } from "../run/tracker-outbox.js";
 import type { WorkflowMachine } from "../run/workflow/context.js";
 import type { Store } from "../store/store.js";
 import type { WorkflowEffect } from "../workflow/machine/effects.js";
@@ -64,6 +65,15 @@ export function workflowLogOf(store: Store, { runId, projectId }: Pick<Frame, "r
         rows: (event, life) => project(event, life.ledger),
       },
     });
+}
+
+/** In an inbox that no machine reads: one for each project and kind of tracker. */
+export function outboxRows(store: Store, name: string): OutboxRows {
+  return {
+    add: async (telling) => void (await store.signal(name, telling)),
+    all: async () => (await store.signals(name)).map(({ id, body }) => ({ id, telling: body })),
+    drop: (id) => store.dropSignal(name, id),
+  };
 }
 
 export function historyOf(store: Store, { runId, projectId, settings }: Frame): History {

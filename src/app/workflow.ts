@@ -8,7 +8,13 @@ import { readOptional } from "../lib/files.js";
 import type { Home } from "../lib/home.js";
 import type { IssueWorkflow } from "../run/context.js";
 import type { Answer, Checkout, Question, WorkflowRun } from "../run/workflow/context.js";
-import { findWorkflow, listWorkflows, type NamedWorkflow, type WorkflowPlace } from "../run/workflow/find.js";
+import {
+  findWorkflow,
+  listWorkflows,
+  type NamedWorkflow,
+  type WorkflowPlace,
+  workflowFolders,
+} from "../run/workflow/find.js";
 import { type LoadedWorkflow, loadWorkflow, type WorkflowSource } from "../run/workflow/load.js";
 import type { StartedWorkflow, WorkflowParts } from "../run/workflow/start.js";
 import type { Store, StoredRun } from "../store/store.js";
@@ -49,6 +55,8 @@ export interface Workflows {
   /** null: there is none of that name. */
   find(what: string): string | null;
   list(): NamedWorkflow[];
+  /** Where names are looked up, nearest first. */
+  folders(): string[];
   load(file: string): Promise<LoadedWorkflow>;
 }
 
@@ -57,6 +65,7 @@ export async function openWorkflows(app: Pick<Around, "cwd" | "home">): Promise<
   return {
     find: (what) => findWorkflow(place, what),
     list: () => listWorkflows(place),
+    folders: () => workflowFolders(place),
     load: (file) => loadWorkflow(file, place),
   };
 }
@@ -120,7 +129,7 @@ async function sourceNamed(place: Pick<Around, "cwd" | "home">, name: string): P
   const file = workflows.find(name);
   if (file === null) {
     throw new UserError(`agent.workflow: there is no workflow ${name}`, {
-      hint: "ratchet workflow list",
+      hint: `looked in ${workflows.folders().join(", ")}; ratchet workflow list shows what there is`,
       code: "config",
     });
   }
@@ -160,7 +169,9 @@ async function workflowParts(app: Around, request: WorkflowRequest): Promise<Wor
     resume: stored !== null,
     stored: async (machine) => {
       const view = await store.machineState(machine);
-      return view === null ? null : { state: view.state as WorkflowState, done: view.done };
+      if (view === null) return null;
+      const pid = view.driverAlive ? (view.driver?.pid ?? null) : null;
+      return { state: view.state as WorkflowState, done: view.done, driver: pid === process.pid ? null : pid };
     },
     register: async () => {
       if (stored) return;
@@ -278,18 +289,24 @@ export interface AskedQuestion {
 }
 
 /** A file may outlive its question by a moment: the machine has the last word. */
-export async function askedQuestions(app: Pick<Around, "cwd" | "home" | "store">): Promise<AskedQuestion[]> {
+export async function askedQuestions(
+  app: Pick<Around, "cwd" | "home" | "store">,
+  runId?: string,
+): Promise<AskedQuestion[]> {
   const store = await app.store();
-  const project = await store.projectAt(rootOf(app.cwd) ?? app.cwd);
-  if (project === null) return [];
   const { readQuestions } = await import("../run/workflow/questions.js");
   const found: AskedQuestion[] = [];
-  for (const { run } of await store.unfinishedRuns(project.id)) {
-    for (const question of await readQuestions(app.home, run.runId)) {
-      if (await isAsked(store, question)) found.push({ runId: run.runId, question });
+  for (const id of runId === undefined ? await unfinishedHere(app, store) : [runId]) {
+    for (const question of await readQuestions(app.home, id)) {
+      if (await isAsked(store, question)) found.push({ runId: id, question });
     }
   }
   return found;
+}
+
+async function unfinishedHere({ cwd }: Pick<Around, "cwd">, store: Store): Promise<string[]> {
+  const project = await store.projectAt(rootOf(cwd) ?? cwd);
+  return project === null ? [] : (await store.unfinishedRuns(project.id)).map(({ run }) => run.runId);
 }
 
 async function isAsked(store: Store, { machine, stage, visit }: Question): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { appendFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { ConfigInvalid } from "../app.js";
-import { formatDiagnostic } from "../config/diagnostic.js";
+import { type Diagnostic, formatDiagnostic } from "../config/diagnostic.js";
 import { ExternalError, messageOf, Refusal, UserError } from "../lib/errors.js";
 import { makeFolder } from "../lib/files.js";
 import type { Output } from "./output.js";
@@ -20,7 +20,7 @@ export interface Told {
 export function tellError(error: unknown, external: 1 | 3): Told {
   if (error instanceof ConfigInvalid) {
     const text = error.diagnostics.map(formatDiagnostic).join("\n");
-    return { exit: 2, code: error.code, message: text, hint: error.hint, text };
+    return { exit: 2, code: error.code, ...messageAndHint(error.diagnostics, text), text };
   }
   if (error instanceof UserError) return sentence(error, { exit: 2, code: error.code });
   if (error instanceof Refusal) return sentence(error, { exit: 1, code: error.code });
@@ -29,6 +29,13 @@ export function tellError(error: unknown, external: 1 | 3): Told {
   const stack = error instanceof Error ? (error.stack ?? message) : message;
   const hint = "this is a mistake in Ratchet: please report it with the lines above";
   return { exit: external, code: "bug", message, hint, text: `${stack}\n  ${hint}` };
+}
+
+/** A single mistake is told like any other error; of several each has its own hint beside it. */
+function messageAndHint([first, ...others]: readonly Diagnostic[], text: string): Pick<Told, "message" | "hint"> {
+  if (!first?.hint || others.length > 0) return { message: text, hint: null };
+  const { hint, ...rest } = first;
+  return { message: formatDiagnostic(rest), hint };
 }
 
 function sentence(

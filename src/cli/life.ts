@@ -1,8 +1,9 @@
 import type { App, Store } from "../app.js";
 import { findProgram } from "../lib/process/find.js";
 import type { LifeFacts } from "../views/explain.js";
+import { answerCommand } from "../views/question-lines.js";
 import { toStatus } from "../views/status.js";
-import { landingWait, situationOf } from "./situation.js";
+import { landingWait, questionsOf, situationOf } from "./situation.js";
 
 type Machine = Awaited<ReturnType<Store["issueStates"]>>[number];
 type StoredRun = Awaited<ReturnType<Store["run"]>>;
@@ -18,10 +19,18 @@ export async function findLife(app: App, projectId: string, issueId: string): Pr
     const issue = seen?.issues.find((one) => one.issue_id === issueId);
     if (issue === undefined) continue;
     const { phase, attempt, max_attempts: maxAttempts } = issue;
-    const waiting = waitOf(app, { run, machine, machines });
+    const waiting = (await gateWait(app, run, issueId)) ?? waitOf(app, { run, machine, machines });
     return { runId: run.runId, driverAlive: machine.driverAlive, phase, attempt, maxAttempts, waiting };
   }
   return null;
+}
+
+/** Its workflow has asked a person. */
+async function gateWait(app: App, run: StoredRun, issueId: string): Promise<LifeFacts["waiting"]> {
+  const asked = (await questionsOf(app, run)).find((one) => one.issueId === issueId);
+  if (asked === undefined) return null;
+  const prompt = asked.prompt.length > 200 ? `${asked.prompt.slice(0, 200)}…` : asked.prompt;
+  return { for: `${asked.stage} asks: ${prompt}`, next: answerCommand(asked) };
 }
 
 interface Effect {

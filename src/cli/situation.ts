@@ -3,6 +3,7 @@ import type { IssueState } from "../core/issue/state.js";
 import type { IssueRecord } from "../core/record.js";
 import type { RunState } from "../core/run/state.js";
 import type { Settings } from "../core/settings.js";
+import { answerCommand } from "../views/question-lines.js";
 import type { IssueSituation, RunSituation } from "../views/status.js";
 
 type StoredRun = Awaited<ReturnType<Store["run"]>>;
@@ -16,13 +17,16 @@ export async function situationOf(app: App, run: StoredRun, driven = true): Prom
     store.issueStates(run.runId),
     store.issueRecords(run.runId),
   ]);
+  const asked = await questionsOf(app, run);
   // A later life of an issue takes its place.
   const byIssue = new Map(machines.map((machine) => [stateOf(machine).issueId, machine]));
   const issues = records.map(async ({ issueId, record }) => {
     const open = await store.findings({ projectId: run.projectId, issueId, all: false });
     const priorities = open.map(({ priority }) => priority);
     const machine = byIssue.get(issueId);
-    return { ...factsOf(record, machine, run.settings), issueId, openFindings: priorities };
+    const facts = factsOf(record, machine, run.settings);
+    const waitingFor = facts.waitingFor ?? answerWait(asked.filter((one) => one.issueId === issueId));
+    return { ...facts, waitingFor, issueId, openFindings: priorities };
   });
   return {
     runId: run.runId,
@@ -30,12 +34,25 @@ export async function situationOf(app: App, run: StoredRun, driven = true): Prom
     draining: state !== null && (state.draining || state.stopping),
     stopping: state?.stopping ?? false,
     driven,
+    ...(run.options.workflow === undefined ? {} : { workflowFile: run.options.workflow.file }),
     issues: [
       ...(await Promise.all(issues)),
       ...(await triggerRow(store, run, { state, machines })),
-      ...(await workflowRow(store, run)),
+      ...(await workflowRow(store, run, asked)),
     ],
   };
+}
+
+type Asked = Awaited<ReturnType<App["questions"]>>[number]["question"];
+
+/** Only where a workflow can ask: nobody else's files are looked for. */
+export async function questionsOf(app: App, { runId, settings, options }: StoredRun): Promise<Asked[]> {
+  if (settings.agent.workflow === null && options.workflow === undefined) return [];
+  return (await app.questions(runId)).map(({ question }) => question);
+}
+
+function answerWait(asked: readonly Asked[]): string | null {
+  return asked.map((one) => `an answer to ${one.stage}: ${answerCommand(one)}`).join(", ") || null;
 }
 
 /** The trigger of the run that goes on now; its findings are the run's, or its epic's. */
@@ -75,13 +92,17 @@ interface Stages {
 }
 
 /** A run that is a workflow has one row: the stages it is at. */
-async function workflowRow(store: Store, { runId, projectId, options }: StoredRun): Promise<IssueSituation[]> {
+async function workflowRow(
+  store: Store,
+  { runId, projectId, options }: StoredRun,
+  asked: readonly Asked[],
+): Promise<IssueSituation[]> {
   if (options.workflow === undefined) return [];
   const machine = (await store.machines(runId)).findLast(({ kind }) => kind === "run");
   if (machine === undefined) return [];
   const { tokens, startedAt, usage } = machine.state as Stages;
   const open = await store.findings({ projectId, issueId: runId, all: false });
-  const asked = tokens.filter(({ phase }) => phase === "asking").map(({ stage }) => `an answer to ${stage}`);
+  const waits = tokens.filter(({ phase }) => phase === "asking").map(({ stage }) => `an answer to ${stage}`);
   return [
     {
       issueId: "_run",
@@ -95,7 +116,7 @@ async function workflowRow(store: Store, { runId, projectId, options }: StoredRu
       startedAt,
       finishedAt: null,
       costUsd: usage.usd === 0 ? null : usage.usd,
-      waitingFor: asked.join(", ") || null,
+      waitingFor: answerWait(asked) ?? (waits.join(", ") || null),
     },
   ];
 }

@@ -30,7 +30,7 @@ it("a dossier says why, what was tried, what is open, where everything is, what 
   for (const part of [
     "# p-1: Fix it",
     "Escalated in run r: budget: 5 of 5 USD",
-    "- 2 gates, 1 review rounds, 0 session_end executions",
+    "- 2 gates, 1 review round, 0 session_end executions",
     "- 01-implementer: implementer, 1 of 3, exit 0",
     "- P1 test failed (a.ts:3-4), by test",
     "- Diff: /h/dossier.diff",

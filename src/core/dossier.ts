@@ -29,6 +29,10 @@ export interface DossierAttempt {
   readonly exit_code: number | null;
 }
 
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
 /** The same for reading. */
 export function renderDossier(dossier: Dossier): string {
   const { issue_id: id, open_findings: open, cost } = dossier;
@@ -39,7 +43,7 @@ export function renderDossier(dossier: Dossier): string {
     `Escalated in run ${dossier.run_id}: ${dossier.reason}`,
     "## What was tried",
     [
-      `- ${gate} gates, ${review} review rounds, ${session_end} session_end executions`,
+      `- ${count(gate, "gate")}, ${count(review, "review round")}, ${count(session_end, "session_end execution")}`,
       ...dossier.attempts.map(attemptLine),
     ].join("\n"),
     `## Open findings (${open.length})`,

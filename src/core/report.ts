@@ -30,6 +30,8 @@ export type ReportBody =
       readonly path: string;
       readonly role: string;
       readonly reviewer?: string;
+      /** It goes to no agent: it is the goal of this workflow, whose stages get prompts of their own. */
+      readonly workflow?: string;
     }
   | {
       readonly type: "turn-ended";
@@ -193,6 +195,23 @@ export type ReportBody =
       readonly seconds: number;
       readonly usage: Usage | null;
       readonly reason: string | null;
+    }
+  /** What a human gate of an issue's workflow asks. */
+  | {
+      readonly type: "question";
+      readonly stage: string;
+      readonly visit: number;
+      readonly prompt: string;
+      /** The beginning of what the answer is about; null: nothing. */
+      readonly details: string | null;
+      /** How many characters of it are left out. */
+      readonly more: number;
+      readonly options: readonly { readonly key: string; readonly label: string; readonly feedback: boolean }[];
+      /** The option that is taken when time runs out, and when. */
+      readonly default: string | null;
+      readonly until: number | null;
+      /** Its name for `ratchet answer`. */
+      readonly gate: string;
     }
   | { readonly type: "edge-taken"; readonly from: string; readonly to: string }
   | { readonly type: "escalated"; readonly reason: string; readonly dossier: string | null }

@@ -54,7 +54,7 @@ export async function mergeWorkspace(
   } catch (error) {
     if (!(error instanceof GitError) || error.retryable) throw error;
     const files = (await gitText(into, ["diff", "--name-only", "--diff-filter=U"])).split("\n").filter(Boolean);
-    if (files.length === 0) return { type: "failed", reason: error.message };
+    if (files.length === 0) return { type: "failed", reason: refusal(error) };
     await git(into, ["merge", "--abort"]);
     return { type: "failed", reason: `it conflicts in ${listed(files)}` };
   }
@@ -62,6 +62,12 @@ export async function mergeWorkspace(
 
 async function merged(into: string): Promise<WorkspaceMerge> {
   return { type: "merged", commit: await gitText(into, ["rev-parse", "HEAD"]) };
+}
+
+/** Git names the files that stand in the way on lines of their own. */
+function refusal({ message, stderr }: GitError): string {
+  const files = stderr.split("\n").flatMap((line) => (line.startsWith("\t") ? [line.trim()] : []));
+  return files.length === 0 ? message : `in the checkout, changed and not committed: ${listed(files)}`;
 }
 
 function listed(files: readonly string[]): string {

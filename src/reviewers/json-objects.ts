@@ -8,19 +8,25 @@ export interface FoundObject {
   readonly start: number;
   /** Behind the closing brace. */
   readonly end: number;
+  /** It has the key as a key of its own. */
+  readonly hasKey: boolean;
 }
 
-/** Every object of the text that has `key` as a key of its own and is not part of another object; the first to the last. */
+/**
+ * Every object of the text that is not part of another one, whole or broken, and not empty; the first to the last. So the
+ * inside of an answer that was cut off is never taken for an answer.
+ */
 export function findObjects(text: string, key: string): FoundObject[] {
   const ends = new Map<number, number>();
   const found: FoundObject[] = [];
   for (let start = text.lastIndexOf("{"); start !== -1; start = start === 0 ? -1 : text.lastIndexOf("{", start - 1)) {
     const parser = new ObjectParser(text, ends, key);
     const end = parser.objectAt(start);
+    const inside = end === -1 ? parser.reached : end;
+    while ((found.at(-1)?.start ?? Number.POSITIVE_INFINITY) < inside) found.pop();
     if (end === -1) continue;
     ends.set(start, end);
-    while ((found.at(-1)?.start ?? Number.POSITIVE_INFINITY) < end) found.pop();
-    if (parser.hasKey) found.push({ start, end });
+    if (!parser.isEmpty) found.push({ start, end, hasKey: parser.hasKey });
   }
   return found.reverse();
 }
@@ -31,6 +37,9 @@ const numberOrWord = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|nul
 
 class ObjectParser {
   hasKey = false;
+  isEmpty = false;
+  /** Where the last object ends that this one has in it. */
+  reached = -1;
   readonly #text: string;
   readonly #ends: ReadonlyMap<number, number>;
   readonly #key: string;
@@ -44,7 +53,8 @@ class ObjectParser {
   /** Where the object that starts here ends; -1: it is none. */
   objectAt(start: number): number {
     let at = this.#skipSpace(start + 1);
-    if (this.#text[at] === "}") return at + 1;
+    this.isEmpty = this.#text[at] === "}";
+    if (this.isEmpty) return at + 1;
     while (at !== -1) {
       const keyEnd = this.#stringAt(at);
       if (keyEnd === -1) return -1;
@@ -90,7 +100,11 @@ class ObjectParser {
   #plainAt(at: number): number {
     const first = this.#text[at];
     if (first === '"') return this.#stringAt(at);
-    if (first === "{") return this.#ends.get(at) ?? -1;
+    if (first === "{") {
+      const end = this.#ends.get(at) ?? -1;
+      this.reached = Math.max(this.reached, end);
+      return end;
+    }
     numberOrWord.lastIndex = at;
     return numberOrWord.test(this.#text) ? numberOrWord.lastIndex : -1;
   }

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { findObjects } from "./json-objects.js";
@@ -5,6 +6,7 @@ import { readVerdict, toVerdict } from "./verdict.js";
 
 const finding = { file: "a.ts", line_start: 1, line_end: 2, priority: 1, title: "T", body: "B" };
 const fail = JSON.stringify({ verdict: "fail", findings: [finding] });
+const cutOff = "protocol: the last JSON object of the output is broken or cut off";
 const pass = '{"verdict": "pass", "findings": []}';
 
 function read(text: string): string {
@@ -19,19 +21,28 @@ describe("the verdict of an output", () => {
     ["in a code fence", `Here:\n\`\`\`json\n${fail}\n\`\`\`\nThat is all.`, "fail 1"],
     ["in nested code fences", `\`\`\`\`md\n\`\`\`json\n${fail}\n\`\`\`\n\`\`\`\``, "fail 1"],
     ["after its own example", `I answer like ${pass}.\n\n${fail}`, "fail 1"],
-    ["before another object", `${fail}\n{"tokens": 5}`, "fail 1"],
-    ["before a stray brace", `${fail} } } {`, "fail 1"],
+    ["before braces in prose", `${fail} } } { like {} or {this}`, "fail 1"],
+    ["before another object", `${pass}\n{"tokens": 5}`, "protocol: the last JSON object of the output has no verdict"],
+    ["before a cut-off one", `${pass} no wait: ${fail.slice(0, -1)}`, cutOff],
+    ["before one cut off in a finding", `${pass} no wait: ${fail.slice(0, -9)}`, cutOff],
+    ["before a broken one", `${pass} no wait: {verdict: "fail"}`, cutOff],
+    ["before an open brace", `${pass} {`, cutOff],
+    ["inside a broken one", `{"verdict":"fail","findings":[${pass}, that is`, "protocol: no verdict in the output"],
     ["after an open quote and brace", `he said "{ and left\n{"x": "unfinished\n${fail}`, "fail 1"],
-    ["with brackets in strings", JSON.stringify({ verdict: "fail", findings: [{ body: '}]}" {"a" ```' }] }), "fail 1"],
+    [
+      "with brackets in strings",
+      JSON.stringify({ verdict: "fail", findings: [{ ...finding, body: '}]}" {"a" ```' }] }),
+      "fail 1",
+    ],
     ["with escapes", '{"verdict":"pass","note":"\\"\\\\\\u007b"}', "pass 0"],
     ["without findings", '{"verdict":"pass"}', "pass 0"],
     ["in capitals", '{"verdict":" PASS "}', "pass 0"],
     [
       "that quotes another verdict in a string",
-      JSON.stringify({ verdict: "fail", findings: [{ body: pass }] }),
+      JSON.stringify({ verdict: "fail", findings: [{ ...finding, body: pass }] }),
       "fail 1",
     ],
-    ["that has another inside", '{"verdict":"fail","findings":[{"verdict":"pass"}]}', "fail 1"],
+    ["that has another inside", '{"verdict":"fail","findings":[{"verdict":"pass","priority":1}]}', "fail 1"],
     ["with null findings", '{"verdict":"pass","findings":null}', "pass 0"],
     ["missing", "all good, verdict: pass", "protocol: no verdict in the output"],
     ["only inside another object", `{"history": [${pass}]}`, "protocol: no verdict in the output"],
@@ -78,17 +89,32 @@ test.each([
   [{ priority: "P2" }, { priority: 2 }],
   [{ priority: "0" }, { priority: 0 }],
   [{ priority: 3 }, { priority: 3 }],
-  [{ priority: 4 }, { priority: null }],
-  [{ priority: "high" }, { priority: null }],
-  [{ priority: true }, { priority: null }],
+  [{ priority: null }, { priority: null }],
   [
     { file: 5, title: "", body: 7 },
     { file: "unknown", title: "Unknown issue", body: "" },
   ],
   [{ reviewer: "jo" }, { reviewer: "jo" }],
 ])("A4 the finding %j is completed to %j", (given, expected) => {
-  const reading = toVerdict({ verdict: "fail", findings: [given] });
+  const reading = toVerdict({ verdict: "pass", findings: [given] });
   expect(reading.type === "verdict" ? reading.findings[0] : null).toMatchObject(expected);
+});
+
+test.each([
+  [{ priority: 4 }, "fail"],
+  [{ priority: -1 }, "fail"],
+  [{ priority: "critical" }, "fail"],
+  [{ priority: "critical" }, "pass"],
+  [{ priority: true }, "fail"],
+  [{ title: "no priority at all" }, "fail"],
+])("the finding %j of a %s is a protocol failure: what it blocks is not known", (given, verdict) => {
+  expect(toVerdict({ verdict, findings: [finding, given] })).toMatchObject({ type: "protocol" });
+});
+
+test.each(["review.md", "epic_verification.md"])("a reviewer that only repeats %s has said nothing", (name) => {
+  const template = readFileSync(new URL(`../../prompts/${name}`, import.meta.url), "utf8");
+  expect(template).toContain("one line that names");
+  expect(readVerdict(template).type).toBe("protocol");
 });
 
 describe("whatever a reviewer prints", () => {
@@ -111,7 +137,7 @@ describe("whatever a reviewer prints", () => {
       fc.property(noise, (text) => {
         // A brace or bracket left open may take the verdict for its own part: then there is no pass, but never another one.
         const said = read(`${text}\n${fail}`);
-        expect(["fail 1", "protocol: no verdict in the output"]).toContain(said);
+        expect(["fail 1", cutOff, "protocol: no verdict in the output"]).toContain(said);
         if (!/[{[]/.test(text)) expect(said).toBe("fail 1");
       }),
       { numRuns: 2000 },
@@ -122,7 +148,7 @@ describe("whatever a reviewer prints", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.nat(3), (value, indent) => {
         const text = JSON.stringify({ ...value, verdict: 1 }, null, indent);
-        expect(findObjects(text, "verdict")).toEqual([{ start: 0, end: text.length }]);
+        expect(findObjects(text, "verdict")).toEqual([{ start: 0, end: text.length, hasKey: true }]);
       }),
       { numRuns: 1000 },
     );

@@ -2,8 +2,8 @@ import { findObjects } from "./json-objects.js";
 
 /**
  * A verdict is positive evidence: a word, and for `fail` at least one finding. Whatever is missing or unreadable is a
- * protocol failure with its reason, never a pass. Findings themselves are read tolerantly: a reviewer that forgets a
- * line number has still found something.
+ * protocol failure with its reason, never a pass. Findings themselves are read tolerantly, all but the priority, which
+ * decides what blocks: a reviewer that forgets a line number has still found something.
  */
 export type VerdictReading =
   | { readonly type: "verdict"; readonly verdict: "pass" | "fail"; readonly findings: readonly RawFinding[] }
@@ -24,11 +24,20 @@ export interface RawFinding {
 /** As much of the end of an output is looked at. */
 export const verdictBytes = 1024 * 1024;
 
-/** The last JSON object of a text that has a `verdict`, whatever stands around it. */
+/** What looks like the beginning of an answer, or would have become one. */
+const beginning = /\{\s*(?:["']|verdict\b|$)/;
+
+/** The last JSON object of a text, whatever prose stands around it. */
 export function readVerdict(text: string): VerdictReading {
-  const last = findObjects(text.slice(-verdictBytes), "verdict").at(-1);
-  if (last === undefined) return { type: "protocol", reason: "no verdict in the output" };
-  return toVerdict(parse(text.slice(-verdictBytes).slice(last.start, last.end)));
+  const end = text.slice(-verdictBytes);
+  const objects = findObjects(end, "verdict");
+  const last = objects.at(-1);
+  if (last === undefined || !objects.some(({ hasKey }) => hasKey))
+    return { type: "protocol", reason: "no verdict in the output" };
+  if (beginning.test(end.slice(last.end)))
+    return { type: "protocol", reason: "the last JSON object of the output is broken or cut off" };
+  if (!last.hasKey) return { type: "protocol", reason: "the last JSON object of the output has no verdict" };
+  return toVerdict(parse(end.slice(last.start, last.end)));
 }
 
 function parse(text: string): Readonly<Record<string, unknown>> {
@@ -46,7 +55,10 @@ export function toVerdict(fields: Readonly<Record<string, unknown>>): VerdictRea
   if (word !== "pass" && word !== "fail") return { type: "protocol", reason: `${show(fields.verdict)} is no verdict` };
   const given = fields.findings ?? [];
   if (!Array.isArray(given)) return { type: "protocol", reason: "findings is not a list" };
-  const findings = given.flatMap((each: unknown) => (isRecord(each) ? [toFinding(each)] : []));
+  const records = given.filter(isRecord);
+  const unclear = records.find((each) => !isPriorityClear(each, word));
+  if (unclear) return { type: "protocol", reason: `${show(unclear.priority)} is no priority: 0 to 3, or null` };
+  const findings = records.map(toFinding);
   if (word === "fail" && findings.length === 0) return { type: "protocol", reason: "fail without any finding" };
   return { type: "verdict", verdict: word, findings };
 }
@@ -76,6 +88,12 @@ function toText(value: unknown): string | null {
 function toLine(value: unknown): number | null {
   const line = typeof value === "string" && /^\s*\d{1,9}\s*$/.test(value) ? Number(value) : value;
   return typeof line === "number" && Number.isSafeInteger(line) && line >= 0 ? line : null;
+}
+
+/** An explicit null says that it does not block; a reviewer that fails the change must say what does. */
+function isPriorityClear({ priority }: Readonly<Record<string, unknown>>, word: "pass" | "fail"): boolean {
+  if (priority === null || (priority === undefined && word === "pass")) return true;
+  return toPriority(priority) !== null;
 }
 
 function toPriority(value: unknown): number | null {

@@ -22,6 +22,7 @@ import { type Home, safeName } from "../lib/home.js";
 import type { LandingLease } from "./landing-lease.js";
 import type { Meter } from "./meter.js";
 import type { Slots } from "./slots.js";
+import type { Outbox } from "./tracker-outbox.js";
 
 /** What the performers of one run share. Made once when the run starts (or is taken up again), never changed. */
 export interface RunContext {
@@ -37,6 +38,7 @@ export interface RunContext {
   readonly mirror: Mirror;
   readonly identity: { readonly name: string; readonly email: string };
   readonly tracker: Tracker;
+  readonly outbox: Outbox;
   /** Where the items of pull requests are, whatever the tracker. */
   readonly board: WorkItems;
   /** null: nothing that is configured needs one. */

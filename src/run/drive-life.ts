@@ -8,6 +8,7 @@ import { drive } from "../durable/drive.js";
 import { messageOf } from "../lib/errors.js";
 import { attemptFolder, type LifeContext, type LifeNames, type RunContext } from "./context.js";
 import { lifePerformer } from "./perform/index.js";
+import { isTrackerAway } from "./tracker-outbox.js";
 
 /** Whose life it is: an issue's, or a trigger's of the run. */
 export interface Life {
@@ -51,6 +52,7 @@ export async function driveLife(run: RunContext, whose: Life, stop: AbortSignal)
         key: effect.key,
         effect: effect.kind,
         message: messageOf(error),
+        ...(isTrackerAway(error) ? { trackerAway: true } : {}),
       }),
       now: () => run.clock.now(),
       stop,

@@ -21,6 +21,17 @@ export async function sendSignal(
   return rows?.[0] === undefined ? 0 : number(rows[0], "id");
 }
 
+/** All that waits in an inbox, oldest first. */
+export async function readSignals(sql: Sql, machine: string): Promise<Signal[]> {
+  const rows = await sql.all("SELECT id, body FROM inbox WHERE machine = ? ORDER BY id", [machine]);
+  return rows.map((row) => ({ id: number(row, "id"), body: JSON.parse(text(row, "body")) }));
+}
+
+/** Takes a signal out of an inbox that no machine reads. */
+export async function dropSignal(sql: Sql, machine: string, id: number): Promise<void> {
+  await sql.batch([{ sql: "DELETE FROM inbox WHERE id = ? AND machine = ?", params: [id, machine] }]);
+}
+
 /** The first signal after `afterId`; waits for it. It stays in the inbox until the commit that records it takes it out. */
 export async function nextSignal(
   { sql, wake }: { readonly sql: Sql; readonly wake: Wake },

@@ -79,6 +79,14 @@ const lives: readonly Case[] = [
     },
   ],
   [
+    "its workflow has asked a person",
+    { ...held, life: { ...life, waiting: { for: "ok asks: Good?", next: "ratchet answer x/ok <yes|no>" } } },
+    {
+      reason: "claimed by run r1 (implementing, attempt 1/3), waiting: ok asks: Good?",
+      next: "ratchet answer x/ok <yes|no>",
+    },
+  ],
+  [
     "it waits for a time",
     { ...held, life: { ...life, waiting: { until: noon } } },
     {
@@ -268,4 +276,12 @@ test.each([
 ])("in a pull request, with %j for a person, it says %j", (needsPerson, reason, next) => {
   const pullRequest = { number: 7, url: "u", issueId: "x", needsPerson };
   check({ status: "waiting_for_response", pullRequest }, { reason, next });
+});
+
+test("what an issue of another tracker needs is done there", () => {
+  const next = (facts: Partial<IssueFacts>) => explain({ ...plain, ...facts }).next;
+  const retry = "bd update x --remove-label=needs-followup --remove-label=human-review";
+  expect(next({ tracker: "beads", status: "waiting_for_response" })).toBe(retry);
+  expect(next({ tracker: "beads", status: "blocked" })).toBe("bd update x --status=open");
+  expect(next({ tracker: "beads", status: "claimed", stoppedIn: "r0" })).toBe("ratchet run --resume x");
 });

@@ -1,4 +1,5 @@
 import type { ItemStatus, Scope } from "../core/ports/tracker.js";
+import { type ForeignTracker, foreignHint } from "./foreign-tracker.js";
 import { formatAttempt } from "./format.js";
 import { plainLine } from "./plain-text.js";
 
@@ -24,6 +25,8 @@ export interface IssueFacts {
   readonly runs: readonly RunFacts[];
   /** How many ready issues come first. */
   readonly ahead: number;
+  /** Where it is, when not on our own board. */
+  readonly tracker?: ForeignTracker | null;
   /** The pull request that it is in, or an item of. */
   readonly pullRequest?: PullRequestFacts | null;
 }
@@ -46,8 +49,8 @@ export interface LifeFacts {
   readonly phase: string;
   readonly attempt: number;
   readonly maxAttempts: number;
-  /** `for`: what a person has to see to. */
-  readonly waiting: null | "slot" | { readonly until: number } | { readonly for: string };
+  /** `for`: what a person has to see to, and `next` by which command. */
+  readonly waiting: null | "slot" | { readonly until: number } | { readonly for: string; readonly next?: string };
 }
 export interface RunFacts {
   readonly runId: string;
@@ -102,7 +105,10 @@ function causeOfLife({ runId, driverAlive, phase, waiting, ...tries }: LifeFacts
   }
   const next = "ratchet status";
   if (waiting === "slot") return { reason: `claimed by run ${runId} (${where}), waiting for a slot`, next };
-  if ("for" in waiting) return { reason: `claimed by run ${runId} (${where}), waiting: ${waiting.for}`, next };
+  if ("for" in waiting) {
+    const reason = `claimed by run ${runId} (${where}), waiting: ${waiting.for}`;
+    return { reason, next: waiting.next ?? next };
+  }
   return { reason: `claimed by run ${runId} (${where}), waiting until ${timeOf(waiting.until)}`, next };
 }
 
@@ -110,12 +116,14 @@ function causeOf(facts: IssueFacts): Cause {
   const { issueId, status } = facts;
   if (status === "completed") return { reason: "completed", next: null };
   if (facts.type === "epic") return causeOfEpic(facts);
-  const retry = `ratchet retry ${issueId}`;
+  const { tracker = null } = facts;
+  const retry = tracker === null ? `ratchet retry ${issueId}` : foreignHint(tracker, "retry", issueId);
+  const unblock = tracker === null ? `ratchet work unblock ${issueId}` : foreignHint(tracker, "unblock", issueId);
   switch (status) {
     case "claimed":
       return causeOfClaim(facts);
     case "blocked":
-      return { reason: `blocked by an operator${because(facts)}`, next: `ratchet work unblock ${issueId}` };
+      return { reason: `blocked by an operator${because(facts)}`, next: unblock };
     case "quarantined":
       return { reason: `quarantined after ${facts.failureCount} failures${because(facts)}`, next: retry };
     case "waiting_for_response":
@@ -150,7 +158,7 @@ function causeOfEpic({ issueId, children }: IssueFacts): Cause {
   return { reason, blockers: open.map(({ id }) => id), next };
 }
 
-function causeOfClaim({ issueId, claimedBy, leaseUntil, runs }: IssueFacts): Cause {
+function causeOfClaim({ issueId, claimedBy, leaseUntil, runs, stoppedIn }: IssueFacts): Cause {
   if (leaseUntil !== null) {
     const reason = `claimed by hand, by ${claimedBy ?? "somebody"}, until ${timeOf(leaseUntil)}`;
     return { reason, next: `ratchet work release ${issueId}` };
@@ -158,6 +166,10 @@ function causeOfClaim({ issueId, claimedBy, leaseUntil, runs }: IssueFacts): Cau
   const run = runs.find(({ runId }) => runId === claimedBy);
   if (run?.driverAlive) return { running: true, reason: `run ${run.runId} has just claimed it`, next: null };
   if (run) return { reason: `the process of run ${run.runId}, which has claimed it, is gone`, next: "ratchet run" };
+  if (claimedBy === null && stoppedIn !== null) {
+    const reason = `claimed in the tracker, and run ${stoppedIn} ended in the middle of it`;
+    return { reason, next: `ratchet run --resume ${issueId}` };
+  }
   if (claimedBy === null) return { reason: "claimed by somebody in the tracker", next: null };
   return { reason: `claimed by ${claimedBy}, which is not at work any more`, next: `ratchet run ${issueId}` };
 }

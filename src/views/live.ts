@@ -88,7 +88,10 @@ function withIssue(model: Live, issue: LiveIssue): Live {
 }
 
 function foldIssue(issue: LiveIssue, event: PublicEvent, at: number): LiveIssue {
-  const next = foldPhase(event.type === "waiting" ? issue : { ...issue, waitingFor: null }, event);
+  const next = foldPhase(
+    event.type === "waiting" || event.type === "question" ? issue : { ...issue, waitingFor: null },
+    event,
+  );
   switch (event.type) {
     case "waiting":
       return { ...next, waitingFor: event.for };

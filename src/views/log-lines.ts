@@ -1,6 +1,7 @@
 import type { PublicEvent } from "../core/report.js";
 import { formatPlace, formatPriority, plural, shortSha } from "./format.js";
 import { plainLine } from "./plain-text.js";
+import { questionLines } from "./question-lines.js";
 
 /** An event as one line of run.log and of a pipe. Null: nothing to say (an event of a newer version). */
 export interface LogLine {
@@ -14,6 +15,16 @@ const fixedLogLine = /^(\[trigger\] |Using review_followup for resume: )/;
 export function logLine(event: PublicEvent): LogLine | null {
   const line = triggerLine(event) ?? runLine(event) ?? stageLine(event) ?? issueLine(event);
   return line === null ? null : { level: line.level, text: plainLine(line.text) };
+}
+
+/** The same where one line is not enough: what a person has to read before they answer. */
+export function logLines(event: PublicEvent): LogLine[] {
+  if (event.type === "question") {
+    const lines = questionLines(event);
+    return lines.map((text) => info(event.issue_id === undefined ? text : `${event.issue_id}: ${text}`));
+  }
+  const line = logLine(event);
+  return line === null ? [] : [line];
 }
 
 function info(text: string): LogLine {
@@ -137,8 +148,10 @@ function lifeText(event: PublicEvent): string | null {
     case "worktree-ready":
       return `worktree ready: ${event.path}, branch ${event.branch}, base ${shortSha(event.base_sha)}`;
     case "prompt-sent": {
+      const tries = `attempt ${event.attempt} of ${event.max_attempts}`;
+      if (event.workflow !== undefined) return `${event.kind} by workflow ${event.workflow}, ${tries}`;
       const to = event.reviewer === undefined ? event.role : `${event.role} ${event.reviewer}`;
-      return `prompt ${event.kind} sent to ${to}, attempt ${event.attempt} of ${event.max_attempts}`;
+      return `prompt ${event.kind} sent to ${to}, ${tries}`;
     }
     case "turn-ended":
       return `${event.reviewer ?? event.role}'s turn: ${event.outcome}${because(event.reason)}`;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { PublicEvent, ReportBody } from "../core/report.js";
-import { logLine } from "./log-lines.js";
+import { logLine, logLines } from "./log-lines.js";
 import { emptySummary, foldSummary, renderSummary } from "./summary.js";
 
 const stamp = { seq: 1, time: "2026-01-01T00:00:00.000Z", run_id: "r1" };
@@ -29,4 +29,45 @@ test("the summary of a run that is a workflow is how its stages came out; those 
     "workflow dev · success",
   ]);
   expect(foldSummary(emptySummary, told(failed, "i1")).workflow).toEqual([]);
+});
+
+test("E7 what a gate asks is told with what it is about, how much of that is missing, and the command that answers", () => {
+  const question: ReportBody = {
+    type: "question",
+    stage: "approval",
+    visit: 1,
+    prompt: "Is this the plan?",
+    details: "# Plan\n\u001b[31mDo it",
+    more: 12,
+    options: [
+      { key: "approve", label: "Approve", feedback: false },
+      { key: "revise", label: "Revise", feedback: true },
+    ],
+    default: null,
+    until: 0,
+    gate: "g-1/approval",
+  };
+  expect(logLines(told(question, "g-1")).map(({ text }) => text)).toEqual([
+    "g-1: approval asks: Is this the plan?",
+    "g-1: # Plan",
+    "g-1: Do it",
+    "g-1: … 12 more characters, shown by: ratchet answer g-1/approval",
+    "g-1:   approve: Approve",
+    "g-1:   revise: Revise (with --feedback)",
+    "g-1: answer with: ratchet answer g-1/approval <approve|revise> [--feedback TEXT]",
+    "g-1: until 1970-01-01T00:00:00.000Z, then it fails",
+  ]);
+});
+
+test("a prompt that is a workflow's goal is not called sent", () => {
+  const sent = {
+    type: "prompt-sent",
+    kind: "implementer",
+    attempt: 1,
+    max_attempts: 3,
+    path: "p",
+    role: "implementer",
+  };
+  const event = { ...sent, workflow: "dev" } as const;
+  expect(logLine(told(event as ReportBody, "i1"))?.text).toBe("i1: implementer by workflow dev, attempt 1 of 3");
 });

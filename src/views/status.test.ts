@@ -91,6 +91,10 @@ describe("renderStatus", () => {
     expect(lines[0]).toBe("run r1: draining, press again to stop");
     const left = renderStatus(toStatus([run({ draining: true, driven: false })], 0), room);
     expect(left[0]).toBe("run r1: nobody drives it; `ratchet run` goes on with it");
+    const workflow = run({ driven: false, workflowFile: "/a b/plan.kdl" });
+    expect(renderStatus(toStatus([workflow], 0), room)[0]).toBe(
+      "run r1: nobody drives it; `ratchet workflow run '/a b/plan.kdl' --resume r1` goes on with it",
+    );
     expect(lines[2]).toMatch(/a slot$/);
     const stopping = renderStatus(toStatus([run({ draining: true, stopping: true })], 0), room);
     expect(stopping[0]).toBe("run r1: stopping at the next safe point");

@@ -4,6 +4,7 @@ import type { RunStatus } from "../core/report.js";
 import { type Column, type Room, renderColumns } from "./columns.js";
 import { countFindings, type FindingCounts, formatAttempt, formatCost, formatCounts, formatSeconds } from "./format.js";
 import { plainLine } from "./plain-text.js";
+import { shellWord } from "./shell-word.js";
 
 /** A run and its issues as the store knows them. Times in ms since the epoch. */
 export interface RunSituation {
@@ -13,6 +14,8 @@ export interface RunSituation {
   readonly stopping?: boolean;
   /** A living process works on it. */
   readonly driven: boolean;
+  /** The run is this workflow's: its file. */
+  readonly workflowFile?: string;
   readonly issues: readonly IssueSituation[];
 }
 export interface IssueSituation {
@@ -43,6 +46,8 @@ interface StatusRun {
   readonly draining: boolean;
   readonly stopping: boolean;
   readonly driven: boolean;
+  /** Of a run that is a workflow: its file. */
+  readonly workflow_file?: string;
   readonly issues: readonly StatusIssue[];
 }
 interface StatusIssue {
@@ -67,6 +72,7 @@ export function toStatus(runs: readonly RunSituation[], now: number): StatusJson
       draining: run.draining,
       stopping: run.stopping ?? false,
       driven: run.driven,
+      ...(run.workflowFile === undefined ? {} : { workflow_file: run.workflowFile }),
       issues: run.issues.map((issue) => toStatusIssue(issue, now)),
     })),
   };
@@ -124,8 +130,14 @@ export function renderStatus(status: StatusJson, room: Room): string[] {
   });
 }
 
-function howItGoes({ status, draining, stopping, driven }: StatusRun): string {
-  if (!driven) return "nobody drives it; `ratchet run` goes on with it";
+function howItGoes(run: StatusRun): string {
+  const { status, draining, stopping, driven } = run;
+  if (!driven) return `nobody drives it; \`${resumeCommand(run)}\` goes on with it`;
   if (stopping) return "stopping at the next safe point";
   return draining ? "draining, press again to stop" : status;
+}
+
+/** A workflow is taken up by its own command alone. */
+function resumeCommand({ run_id: id, workflow_file: file }: StatusRun): string {
+  return file === undefined ? "ratchet run" : `ratchet workflow run ${shellWord(file)} --resume ${id}`;
 }

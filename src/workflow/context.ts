@@ -4,6 +4,7 @@ import type { Json } from "./machine/events.js";
 import {
   begunStages,
   type ContextValue,
+  compareOrder,
   recordOf,
   type Token,
   type Values,
@@ -67,8 +68,8 @@ export function storedValue(state: WorkflowState, tokenId: string, key: string):
 }
 
 /** Every open finding of the workflow's stages, in the order of execution; branches by their place, whoever was first. */
-export function reviewFindings({ state, ledger }: WorkflowLife): ReviewFinding[] {
-  return stageFindings({ state, ledger }).map((finding) => ({
+export function reviewFindings(life: Pick<WorkflowLife, "ledger">): ReviewFinding[] {
+  return stageFindings(life).map((finding) => ({
     stageId: finding.stage,
     iteration: finding.visit,
     status: finding.outcome,
@@ -79,17 +80,9 @@ export function reviewFindings({ state, ledger }: WorkflowLife): ReviewFinding[]
   }));
 }
 
-function stageFindings({ ledger }: WorkflowLife): Finding[] {
+export function stageFindings({ ledger }: Pick<WorkflowLife, "ledger">): Finding[] {
   const open = ledger.findings.filter(({ status, order }) => status === "open" && order !== undefined);
   return open.sort((a, b) => compareOrder(a.order ?? [], b.order ?? []));
-}
-
-function compareOrder(a: readonly number[], b: readonly number[]): number {
-  for (let at = 0; at < Math.max(a.length, b.length); at += 1) {
-    const difference = (a[at] ?? -1) - (b[at] ?? -1);
-    if (difference !== 0) return difference;
-  }
-  return 0;
 }
 
 /** As a text, for prompts and commands. `read`: the whole of a text of which only the beginning is at hand. */

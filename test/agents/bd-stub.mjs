@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 // Stands in for bd (BD_STUB_AS=bd, in an envelope with BD_STUB_ENVELOPE=1) or br (BD_STUB_AS=br). Issues are in the
 // JSON file BD_STUB_FILE: {issues, faults: [{command, times, code, say, prints}], lose: [ids whose next claim is lost],
-// calls}. Like the real ones it knows parts of ids, cuts lists, and refuses options that it does not know.
-import { closeSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+// calls}. While a file of its name with ".down" exists nothing can be reached. Like the real ones it knows parts of ids,
+// cuts lists, and refuses options that it does not know.
+import { closeSync, existsSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 
 const file = process.env.BD_STUB_FILE;
 const isBr = process.env.BD_STUB_AS === "br";
@@ -175,6 +176,7 @@ const commands = {
 };
 
 function answer(state) {
+  if (existsSync(`${file}.down`)) throw new Failure(1, "Error: cannot connect to the database");
   const unknown = Object.keys(options).find((name) => !known.has(name));
   if (unknown) throw new Failure(1, `Error: unknown flag: --${unknown}`);
   const fault = state.faults.find((each) => each.command === command && each.times > 0);

@@ -1,5 +1,4 @@
 import { workflowLogOf } from "../../src/app/journal.js";
-import { createApp } from "../../src/app.js";
 import { emptyLedger } from "../../src/core/ledger/ledger.js";
 import type { RunReport } from "../../src/core/report.js";
 import { drive } from "../../src/durable/drive.js";
@@ -92,19 +91,4 @@ export async function readGraph(text: string, file: string): Promise<Graph> {
   const wrong = [...diagnostics, ...found].find(({ severity }) => severity === "error");
   if (wrong) throw new Error(JSON.stringify(wrong));
   return graph;
-}
-
-/** A run of a workflow as the command line makes it, in this process; its id. */
-export async function runWorkflow(at: { readonly cwd: string; readonly env: NodeJS.ProcessEnv }, file: string) {
-  const app = createApp(at);
-  try {
-    const { graph, source } = await (await app.workflows()).load(file);
-    if (graph === null) throw new Error(`${file} cannot be read`);
-    const run = await app.openWorkflow({ source, graph, goal: null, runId: null, ask: async () => null });
-    const { exitCode, reason } = await run.done;
-    if (exitCode !== 0) throw new Error(`the workflow ended with ${exitCode}: ${reason}`);
-    return run.runId;
-  } finally {
-    app.close();
-  }
 }

@@ -78,7 +78,7 @@ describe.each(Object.entries(subjects))("the %s reviewer", (_kind, make) => {
   test("the result file wins over the output", async () => {
     const { files } = world.turn();
     writeFileSync(files.stdout, '{"verdict": "pass", "findings": []}');
-    const result = { session_id: "s", verdict: "fail", findings: [{ title: "T", reviewer: "jo" }] };
+    const result = { session_id: "s", verdict: "fail", findings: [{ title: "T", priority: 1, reviewer: "jo" }] };
     writeFileSync(files.result, JSON.stringify(result));
     expect(await make(0, "").read(files, 0)).toMatchObject({
       sessionId: "s",

@@ -40,6 +40,37 @@ function step(
 const report = (machine: string, count: number) =>
   promisify(execFile)(process.execPath, ["dist-test/store-report.mjs", temp.home.root, "r", machine, String(count)]);
 
+describe("a large state", () => {
+  it("that grows by a little is written as what has changed, and read back whole by drivers and by others", async () => {
+    const stateAt = (count: number) => ({
+      kept: Object.fromEntries(Array.from({ length: 400 + count }, (_, n) => [`stage-${n}.response`, `said by ${n}`])),
+      at: count,
+    });
+    let state: Readonly<Record<string, unknown>> = stateAt(0);
+    for (let count = 0; count < 120; count += 1) {
+      const store = count % 40 === 0 ? await temp.again() : temp.store;
+      const log = logOf(store, "m");
+      const row = await log.open();
+      expect(row?.state ?? state).toEqual(state);
+      for (let more = 0; more < 3; more += 1) {
+        state = { ...state, kept: { ...stateAt(count).kept }, at: count + more / 10 };
+        await log.commit(step([], { state }));
+      }
+      state = stateAt(count + 1);
+      await log.commit(step([], { state }));
+    }
+    expect(JSON.stringify((await temp.store.machineState("m"))?.state)).toBe(JSON.stringify(state));
+    const database = new DatabaseSync(temp.home.database, { readOnly: true });
+    const rows = database.prepare("SELECT length(state) AS size FROM steps WHERE state IS NOT NULL ORDER BY id").all();
+    database.close();
+    const whole = JSON.stringify(state).length;
+    expect(rows).toEqual([
+      { size: expect.toSatisfy((size) => size > whole / 2) },
+      { size: expect.toSatisfy((size) => size < whole / 5) },
+    ]);
+  });
+});
+
 describe("events", () => {
   it("are numbered per run without gaps, also when several processes write", async () => {
     await Promise.all(["m1", "m2", "m3"].map((machine) => report(machine, 80)));

@@ -35,6 +35,22 @@ describe("the model server", () => {
     expect(errand).toMatchObject({ content: [{ type: "text", text: "ok" }] });
   });
 
+  it("speaks Google's API too: the model is in the address, a part is an event, usage comes last", async () => {
+    const ask = await server(usual);
+    const declared = [{ functionDeclarations: [{ name: "run_shell_command", parametersJsonSchema: {} }] }];
+    const first = { role: "user", parts: [{ text: "implement it" }] };
+    const answered = { functionResponse: { name: "run_shell_command", response: { output: "ok" } } };
+    const say = async (method: string, ...contents: object[]) =>
+      (await ask(`/v1beta/models/gemini-test:${method}`, { contents, tools: declared })).text();
+    const streamed = await say("streamGenerateContent", first);
+    expect(streamed).toMatch(/^data: \{.*"name":"run_shell_command","args":\{"command":"make"\}.*\}\n\n$/);
+    const done = JSON.parse(await say("generateContent", first, { role: "user", parts: [answered] }));
+    expect(done).toMatchObject({
+      candidates: [{ content: { parts: [{ text: "done" }] }, finishReason: "STOP" }],
+      usageMetadata: { promptTokenCount: 1150, cachedContentTokenCount: 1000, candidatesTokenCount: 7 },
+    });
+  });
+
   it("streams responses with the tool that the program offers", async () => {
     const ask = await server(usual);
     const input = [{ type: "message", role: "user", content: [{ type: "input_text", text: "implement it" }] }];

@@ -42,6 +42,9 @@ test("without a configuration file the hint says how to get one", async () => {
   expect([code, stdout]).toEqual([2, ""]);
   expect(stderr).toMatch(/ratchet\.yaml: no such file/);
   expect(stderr).toContain("ratchet init");
+  const { error } = JSON.parse((await ratchet("run", "--json")).stdout);
+  expect(error.message).not.toContain("hint");
+  expect(error.hint).toContain("ratchet init");
 });
 
 test("broken YAML is told with its place, and nothing is started", async () => {

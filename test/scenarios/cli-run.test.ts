@@ -74,6 +74,7 @@ test("--dry-run prints what would be taken, in order, and starts nothing", async
   expect(await plan("--scope", "orphans")).toBe("soon\nlate\nafter\n");
   expect(await plan("--scope", "ids:late,after")).toBe("late\nafter\n");
   expect(await plan("after")).toBe("");
+  expect(JSON.parse(await plan("--json", "--max-issues", "1"))).toEqual({ dry_run: true, issues: ["soon"] });
   expect(existsSync(join(box.home, "runs"))).toBe(false);
   expect(JSON.parse((await box.ratchet("logs", "list", "--json")).stdout)).toEqual([]);
 });
@@ -114,7 +115,7 @@ test("ids that are not ready are told one by one, the others run", async () => {
   await box.ratchet("work", "claim", "held", "--as", "somebody");
   await box.ratchet("work", "block", "failed", "--reason", "waits for money");
   const { code, stderr } = await box.ratchet("run", "done", "failed", "held", "second", "ready");
-  expect(code).toBe(0);
+  expect(code).toBe(1);
   expect(stderr.trimEnd().split("\n")).toEqual([
     "done is not ready: completed",
     "failed is not ready: blocked (waits for money), use ratchet work unblock failed",
@@ -123,6 +124,27 @@ test("ids that are not ready are told one by one, the others run", async () => {
   ]);
   expect(await box.status("ready")).toBe("completed");
   expect(await box.status("first")).toBe("available");
+  expect((await box.ratchet("run", "done", "held")).code).toBe(0);
+});
+
+test("named issues of which none can run are refused; a run that finds nothing ready says what is left", async () => {
+  const box = sandbox();
+  useAgent(box);
+  await box.add("stuck");
+  await box.ratchet("work", "block", "stuck");
+  await box.add("epic-1", { more: ["--type", "epic"] });
+  const refused = await box.ratchet("run", "stuck", "epic-1", "--json");
+  expect(refused.code).toBe(1);
+  expect(JSON.parse(refused.stdout)).toEqual({
+    error: {
+      code: "not-ready",
+      message: "stuck, epic-1 cannot run now",
+      hint: "ratchet explain stuck\nratchet explain epic-1",
+    },
+  });
+  expect(existsSync(join(box.home, "runs"))).toBe(false);
+  const idle = await box.ratchet("run");
+  expect(idle).toMatchObject({ code: 0, stderr: "nothing is ready: 1 blocked (ratchet work unblock <id>)\n" });
 });
 
 test("do adds one issue, its title the first line, and runs exactly it", async () => {

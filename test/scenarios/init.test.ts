@@ -141,7 +141,9 @@ test("it writes at the top of the repository, and where there is none in the cur
   expect((await box.start(["init", "--yes"], { cwd: join(box.dir, "deep") }).ended).code).toBe(0);
   expect(box.read("ratchet.yaml")).toContain("preset: node-npm");
   mkdirSync(join(box.root, "plain"));
-  expect((await box.start(["init", "--yes"], { cwd: join(box.root, "plain") }).ended).code).toBe(0);
+  const plain = await box.start(["init", "--yes"], { cwd: join(box.root, "plain") }).ended;
+  expect(plain.code).toBe(0);
+  expect(plain.stderr).toContain("is not in a git repository: run git init");
   expect(existsSync(join(box.root, "plain", "ratchet.yaml"))).toBe(true);
 });
 

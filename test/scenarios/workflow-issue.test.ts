@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { attemptsOf, eventsOf, sandbox } from "./sandbox.js";
+import { attemptsOf, eventsOf, sandbox, until } from "./sandbox.js";
 
 const workflow = `
 workflow "dev" {
@@ -62,4 +62,62 @@ test("agent.workflow implements an issue by a workflow on the issue's ledger; wh
   expect(issue.findings).toEqual({ open: 0, resolved: 2 });
   expect(existsSync(join(box.dir, "good"))).toBe(true);
   expect(eventsOf(ended).some((event) => event.type === "stage-ended" && event.issue_id === "shop-1")).toBe(true);
+});
+
+const gated = `
+workflow "gated" {
+  version 2
+  start "plan"
+  stage "plan" kind="llm" prompt="$goal"
+  stage "approval" kind="human" prompt="Is this the plan?" details_from="plan.response" {
+    option "approve" label="Approve" to="build"
+    option "revise" label="Revise" to="plan"
+    require_feedback_on "revise"
+  }
+  stage "build" kind="llm" prompt="Build it"
+  stage "exit" kind="exit"
+  transition from="plan" to="approval"
+  transition from="build" to="exit"
+}`;
+
+test("E7 a gate of an issue's workflow is told with its plan and its command, in the run, in status and by explain, again after a kill -9; logs reach the stages' prompts", async () => {
+  const box = sandbox();
+  box.write(".ratchet/workflows/gated.awf.kdl", gated);
+  const work = `
+case "$RATCHET_STAGE_ID" in
+plan) cat > /dev/null; echo "First this, then that" ;;
+build) cat > /dev/null; echo x > built; git add built; git commit -qm build; echo Built ;;
+esac`;
+  const agent = { type: "command", command: box.script("agent.sh", work), workflow: "gated" };
+  box.configure({ agent });
+  await box.add("g-1", { title: "Plan it" });
+  const command = "ratchet answer g-1/approval <approve|revise>";
+  const killed = box.start(["run"]);
+  await until("the question is told", () => killed.stdout().includes(`answer with: ${command}`));
+  expect(killed.stdout()).toContain("g-1: implementer by workflow gated, attempt 1 of ");
+  killed.kill("SIGKILL");
+  await killed.ended;
+  const run = box.start(["run"]);
+  await until("it is told again", () => run.stdout().includes(`answer with: ${command}`));
+  expect(run.stdout()).toContain("g-1: approval asks: Is this the plan?\ng-1: First this, then that\n");
+  const { runs } = JSON.parse(await box.quick("status", "--json"));
+  expect(runs[0].issues).toMatchObject([{ issue_id: "g-1", waiting_for: `an answer to approval: ${command}` }]);
+  const told = JSON.parse(await box.quick("explain", "g-1", "--json"));
+  expect(told).toMatchObject({ reason: expect.stringContaining("approval asks: Is this the plan?"), next: command });
+  expect(await box.quick("answer", "g-1/approval")).toContain("First this, then that");
+  await box.quick("answer", "g-1/approval", "approve");
+  expect((await run.ended).code).toBe(0);
+  expect(await box.quick("logs", "prompt", "last", "g-1", "--list")).toBe(
+    "01-implementer/01-plan\n01-implementer/02-build\n",
+  );
+  expect(await box.quick("logs", "prompt", "last", "g-1")).toContain("Build it");
+  expect(await box.quick("logs", "prompt", "last", "g-1", "01/1")).toContain("Plan it");
+  expect(await box.quick("logs", "transcript", "last", "g-1", "01-implementer/01-plan")).toContain("First this");
+  box.configure({ agent: { ...agent, workflow: "nosuch" } });
+  const check = await box.ratchet("config", "check");
+  expect([check.code, check.stderr]).toEqual([
+    2,
+    expect.stringContaining("agent.workflow: there is no workflow nosuch"),
+  ]);
+  expect(check.stderr).toContain(join(box.dir, ".ratchet/workflows"));
 });

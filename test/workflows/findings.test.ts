@@ -103,3 +103,49 @@ test("F1 F2 F3 F4 F7 F8 E6 reviews and tools leave findings, one fix gets them a
   expect(promptOf(kdl, run, "04-review_tests")).not.toContain("a.ts:3");
   expect(promptOf(kdl, run, "01-implement")).toContain("Implement: Make it good");
 });
+
+const caller = `
+workflow "caller" {
+  version 2
+  start "checks"
+  stage "checks" kind="workflow" ref="checks.awf.kdl"
+  stage "gate" kind="decision" {
+    route when="outcome(\\"checks\\") == \\"success\\"" to="exit"
+    route when="true" to="fix"
+  }
+  stage "fix" kind="llm" prompt="Fix" provider="anthropic"
+  stage "exit" kind="exit"
+  transition from="checks" to="gate"
+  transition from="fix" to="checks"
+}`;
+const called = `
+workflow "checks" {
+  version 2
+  start "judge"
+  stage "judge" kind="llm" auto_status=true prompt="Judge"
+  stage "ci" kind="tool" command="test -f fixed" goal_gate=true
+  stage "exit" kind="exit"
+  transition from="judge" to="ci"
+  transition from="ci" to="exit"
+}`;
+
+test("F1 F2 what a called workflow leaves open reaches its caller's fix stage, a verdict with findings is a status, and success clears all", async () => {
+  const world = workflowWorld();
+  world.agent(`judge) if test -f fixed; then echo '{"verdict":"pass","findings":[]}'; else
+  echo '{"verdict":"fail","findings":[{"file":"a.ts","line_start":3,"title":"Wrong","body":"It is off by one"}]}'; fi > "$RATCHET_RESULT_FILE" ;;
+fix) touch fixed; echo "by $RATCHET_PROVIDER" ;;`);
+  world.workflow("caller.awf.kdl", caller);
+  world.workflow("checks.awf.kdl", called);
+  const ended = await world.run("caller.awf.kdl", "--json");
+  expect([ended.code, ended.stderr]).toEqual([0, ""]);
+  const run = runOf(ended);
+  const fix = stagesOf(world, run).find((folder) => folder.endsWith("-fix")) ?? "";
+  const prompt = promptOf(world, run, fix);
+  expect(prompt.match(/^### .*$/gm)).toEqual(["### checks/judge (fail)", "### checks/ci (fail)"]);
+  expect(prompt).toContain("a.ts:3: Wrong\nIt is off by one");
+  expect(prompt).toContain("Stages so far:\n- checks: fail\n- gate: success\n\n");
+  expect(world.read(`../home/runs/${run}/_run/${fix}/transcript.jsonl`)).toBe("by anthropic\n");
+  const { stdout } = await world.ratchet("findings", "--all", "--json");
+  const found = JSON.parse(stdout).map(({ stage, status }: { stage: string; status: string }) => `${stage} ${status}`);
+  expect(found).toEqual(["checks/judge resolved", "checks/ci resolved"]);
+});

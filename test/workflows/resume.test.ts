@@ -80,18 +80,26 @@ test("E7 E10 a human gate waits across a kill, wants a known option and its feed
   ]);
   expect(wrong.map(({ code }) => code)).toEqual([2, 2, 1, 0]);
   expect(JSON.parse(wrong[1].stdout).error.code).toBe("feedback-missing");
+  expect(wrong[2].stderr).toContain(`only the runs of this repository are looked at (${world.dir}): open are`);
+  expect(JSON.parse(wrong[3].stdout).runs[0]).toMatchObject({
+    driven: false,
+    workflow_file: join(world.dir, "plan.awf.kdl"),
+  });
   expect(JSON.parse(wrong[3].stdout).runs[0].issues[0]).toMatchObject({
     phase: "approve",
-    waiting_for: "an answer to approve",
+    waiting_for: "an answer to approve: ratchet answer approve <yes|revise>",
   });
   const { run_id: run } = await world.record();
   expect((await world.ratchet("answer", "approve", "revise", "--feedback", "it's $HOME; too long")).code).toBe(0);
   const second = world.start(["workflow", "run", "plan.awf.kdl", "--resume", run]);
   await until("it is asked again", () => second.stdout().includes("answer with: ratchet answer approve"));
+  const third = await world.run("plan.awf.kdl", "--resume", run);
+  expect([third.code, third.stderr]).toEqual([1, expect.stringMatching(/^ratchet: run .* drives it\n {2}hint: .*\n$/)]);
   expect(world.read("feedback")).toBe("it's $HOME; too long\n");
   expect((await world.ratchet("answer", `${run}/approve`, "yes")).code).toBe(0);
   expect((await second.ended).code).toBe(0);
 
+  world.workflow("plan.awf.kdl", gates.replace(/( +option "yes".*\n)( +option "revise".*\n)/, "$2$1"));
   const approved = await world.run("plan.awf.kdl", "--approve-all", "--json");
   expect([approved.code, outcomesOf(approved).at(-1)]).toEqual([0, "exit 1 success"]);
   world.workflow("plan.awf.kdl", gates.replace("re_review=true", 're_review=true timeout="50ms"'));

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { eventsOf } from "../scenarios/sandbox.js";
@@ -16,9 +16,9 @@ workflow "choices" {
   stage "fast" kind="llm" prompt_file="prompts/fast.md, prompts/more.md"
   stage "deep" kind="llm" prompt="x" model_profile="big"
   stage "own" kind="llm" prompt="x" model_profile="big" model="m-own"
-  stage "below" kind="tool" command="pwd" cwd="sub"
+  stage "below" kind="tool" command="ln -s ../.. away; pwd" cwd="sub"
   stage "late" kind="tool" command="sleep 60" timeout="200ms"
-  stage "outside" kind="tool" command="pwd" cwd="../.."
+  stage "outside" kind="tool" command="pwd" cwd="sub/away"
   stage "missing" kind="tool" command="no-such-program-at-all"
   stage "last" kind="llm" prompt="Fix what is left" {
     retry max_attempts=3 backoff="none"
@@ -62,7 +62,7 @@ test("E3 E10 model profiles, prompt files, tool cwd and timeout and retries take
   );
   expect(reasons).toEqual([
     "late: timed out after 0.2 s",
-    "outside: cwd ../.. is no folder inside of the checkout",
+    "outside: cwd sub/away is no folder inside of the checkout",
     expect.stringContaining("missing: "),
   ]);
   const found = await world.findings(run, false);
@@ -81,8 +81,9 @@ test("without ratchet.yaml tools run and an agent's stage is refused with a hint
   world.workflow("tool.awf.kdl", file(tool));
   world.workflow("llm.awf.kdl", file('stage "a" kind="llm" prompt="x"'));
   world.workflow("bad.awf.kdl", file(tool, '  transition from="a" to="nowhere"\n'));
-  world.workflow("files.awf.kdl", file('stage "a" kind="llm" prompt_file="none.md"'));
-  const [ran, refused, invalid, unknown, checked, missing, listed, drawn, planned] = await Promise.all([
+  world.workflow("files.awf.kdl", file('stage "a" kind="llm" prompt_file="none.md, a.md\\u{0}"'));
+  symlinkSync("loop.awf.kdl", join(world.dir, "loop.awf.kdl"));
+  const [ran, refused, invalid, unknown, checked, missing, listed, drawn, planned, asJson, loop] = await Promise.all([
     world.run("tool.awf.kdl"),
     world.run("llm.awf.kdl"),
     world.run("bad.awf.kdl"),
@@ -92,6 +93,8 @@ test("without ratchet.yaml tools run and an agent's stage is refused with a hint
     world.ratchet("workflow", "list", "--json"),
     world.ratchet("workflow", "show", "tool.awf.kdl", "--format", "mermaid"),
     world.run("tool.awf.kdl", "--dry-run"),
+    world.run("tool.awf.kdl", "--dry-run", "--json"),
+    world.ratchet("workflow", "validate", "loop.awf.kdl"),
   ]);
   expect([ran.code, world.read("ran")]).toEqual([0, "hi\n"]);
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("hint: ratchet init")]);
@@ -106,6 +109,11 @@ test("without ratchet.yaml tools run and an agent's stage is refused with a hint
   expect(JSON.parse(listed.stdout).map(({ name }: { name: string }) => name)).toContain("quick-dev");
   expect([drawn.code, drawn.stdout]).toEqual([0, expect.stringContaining("flowchart")]);
   expect([planned.code, planned.stdout]).toEqual([0, "a (tool)\nexit (exit)\n"]);
+  expect(JSON.parse(asJson.stdout).stages).toEqual([
+    { id: "a", kind: "tool" },
+    { id: "exit", kind: "exit" },
+  ]);
+  expect([loop.code, loop.stderr]).toEqual([1, expect.stringMatching(/^ratchet: there is no workflow/)]);
 });
 
 const workspaces = (conflict: string) => `

@@ -18,16 +18,18 @@ workflow "plan" {
 }`;
 
 test.skipIf(!hasPty)(
-  "E7 a person at the terminal is asked, gives feedback and is asked again; no repository is needed",
+  "E7 a person at the terminal is asked, decides nothing by a stray Enter or a slip, gives feedback and is asked again; no repository is needed",
   async () => {
     const box = emptySandbox();
     mkdirSync(box.dir);
     box.write("plan.awf.kdl", workflow);
     const terminal = openTerminal(box, ["workflow", "run", "plan.awf.kdl"]);
-    await terminal.answer("Change it", "\x1b[B\r");
+    await terminal.answer("revise: Change it", "\r");
+    await terminal.answer("type yes or revise", "zz\r");
+    await terminal.answer("type yes or revise", "\x7f\x7frevise\r");
     await terminal.answer("What should be different?", "too long\r");
     await terminal.see("stage revise: success");
-    await terminal.answer("Change it", "\r");
+    await terminal.answer("revise: Change it", "yes\r");
     await terminal.answer("Anything to add?", "\r");
     await terminal.see("workflow plan ended: success");
     expect(await terminal.ended).toBe(0);

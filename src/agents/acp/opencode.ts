@@ -39,7 +39,10 @@ export function usageSince(exported: Fields, since: number, prices: BridgeOption
   const answers = toList(exported.messages)
     .map((one) => toFields(toFields(one).info))
     .filter(({ role, time }) => role === "assistant" && toAmount(toFields(time).created) >= since);
-  return answers.length === 0 ? null : sumOf(answers.map((answer) => usageOf(answer, prices)));
+  const usages = answers.map((answer) => usageOf(answer, prices));
+  // An answer is counted once its tools have run; until then, and when it failed, it has no tokens and no price.
+  const counted = usages.filter((one) => one.input_tokens + one.output_tokens > 0);
+  return counted.length === 0 ? null : sumOf(counted);
 }
 
 function usageOf(answer: Fields, prices: BridgeOptions["prices"]): Usage {

@@ -88,14 +88,14 @@ const programs: Readonly<Record<string, Led>> = {
   },
   "gemini-cli": {
     lead: (url, home) => ({
+      files: {},
       // A model that is named is not chosen by another one first.
-      files: { "settings.json": JSON.stringify({ model: { name: "gemini-2.5-pro" } }) },
       env: {
         ...{ GEMINI_CLI_HOME: home, GEMINI_API_KEY: "proof", GOOGLE_GEMINI_BASE_URL: url },
-        GEMINI_CLI_SYSTEM_SETTINGS_PATH: join(home, "settings.json"),
+        GEMINI_MODEL: "gemini-2.5-pro",
       },
     }),
-    reply: (request, command) => generateReply(request, command),
+    reply: generateReply,
   },
 };
 

@@ -83,6 +83,7 @@ describe("what a turn has used", () => {
       { info: { role: "user", time: { created: 20 } } },
       info(21, { tokens, cost: 0.25 }),
       info(22, { tokens, cost: 0, modelID: "m" }),
+      info(23, { tokens: { input: 0, output: 0 }, cost: 0, modelID: "unknown" }),
     ];
     expect(usageSince({ messages }, 20, prices)).toEqual(usage(2300, 20, 0.2509375));
     expect(usageSince({ messages }, 20, {})).toEqual(usage(2300, 20, null));

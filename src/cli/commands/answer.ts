@@ -2,7 +2,8 @@ import { userInfo } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Question } from "../../app.js";
 import { Refusal, UserError } from "../../lib/errors.js";
-import type { Context } from "../context.js";
+import { questionLines } from "../../views/question-lines.js";
+import { type Context, findRoot } from "../context.js";
 
 interface Given {
   readonly gate: string;
@@ -11,17 +12,31 @@ interface Given {
 }
 type Asked = Awaited<ReturnType<Context["app"]["questions"]>>[number];
 
+/** Without an option: all of what is asked, and nothing is answered. */
+export async function showGate(
+  { app, cwd, out }: Context,
+  { gate, json }: { readonly gate: string; readonly json?: boolean },
+): Promise<number> {
+  const { runId, question } = await findGate({ app, cwd }, gate);
+  if (json) out.json({ run_id: runId, ...question });
+  else for (const line of questionLines(question)) out.line(line);
+  return 0;
+}
+
 /** The answer is recorded, whoever drives the workflow; nobody does: it is there when somebody goes on with it. */
-export async function answerGate({ app, out }: Context, given: Given & { readonly json?: boolean }): Promise<number> {
-  const recorded = await recordAnswer({ app }, given);
+export async function answerGate(
+  { app, cwd, out }: Context,
+  given: Given & { readonly json?: boolean },
+): Promise<number> {
+  const recorded = await recordAnswer({ app, cwd }, given);
   if (given.json) out.json(recorded);
   else out.line(`${recorded.stage} of run ${recorded.run_id}: ${recorded.option}`);
   return 0;
 }
 
 /** Refused where nobody asks, or not for that. */
-export async function recordAnswer({ app }: Pick<Context, "app">, given: Given) {
-  const { runId, question } = await findGate({ app }, given.gate);
+export async function recordAnswer({ app, cwd }: Pick<Context, "app" | "cwd">, given: Given) {
+  const { runId, question } = await findGate({ app, cwd }, given.gate);
   checkAnswer(question, given);
   const { option, feedback = null } = given;
   await app.answer(question, { option, feedback, by: userInfo().username });
@@ -31,14 +46,14 @@ export async function recordAnswer({ app }: Pick<Context, "app">, given: Given) 
 /** A gate that has only just been reached is told a moment later: a short while is waited for it. */
 const patienceMs = 1500;
 
-async function findGate({ app }: Pick<Context, "app">, gate: string): Promise<Asked> {
+async function findGate({ app, cwd }: Pick<Context, "app" | "cwd">, gate: string): Promise<Asked> {
   const until = Date.now() + patienceMs;
   for (;;) {
     const asked = await app.questions();
     const found = asked.filter((one) => isMeant(one, gate));
     const [first] = found;
     if (found.length > 1) {
-      const names = found.map(({ runId, question }) => `${runId}/${question.stage}`);
+      const names = found.map(nameOf);
       throw new Refusal(`${gate} is asked by ${names.join(" and ")}`, {
         code: "ambiguous",
         hint: `say which: ${names[0]}`,
@@ -46,18 +61,25 @@ async function findGate({ app }: Pick<Context, "app">, gate: string): Promise<As
     }
     if (first !== undefined) return first;
     if (Date.now() > until) {
-      const open = asked.map(({ runId, question }) => `${runId}/${question.stage}`).join(", ");
-      const hint = open === "" ? "no human gate is open here" : `open are ${open}`;
+      const open = asked.length === 0 ? "none is open there" : `open are ${asked.map(nameOf).join(", ")}`;
+      const hint = `only the runs of this repository are looked at (${findRoot(cwd) ?? cwd}): ${open}`;
       throw new Refusal(`nobody asks for ${gate}`, { code: "not-found", hint });
     }
     await wait(50);
   }
 }
 
-function isMeant({ runId, question }: Asked, gate: string): boolean {
-  if (gate === question.stage) return true;
+/** The shortest that is surely one: an issue is worked on once, a stage's name is in many runs. */
+function nameOf({ runId, question: { stage, issueId } }: Asked): string {
+  return `${issueId ?? runId}/${stage}`;
+}
+
+function isMeant({ runId, question: { stage, issueId } }: Asked, gate: string): boolean {
+  if (gate === stage) return true;
   const cut = gate.lastIndexOf("/");
-  return cut > 0 && gate.slice(cut + 1) === question.stage && runId.startsWith(gate.slice(0, cut));
+  if (cut <= 0 || gate.slice(cut + 1) !== stage) return false;
+  const whose = gate.slice(0, cut);
+  return runId.startsWith(whose) || whose === issueId || whose === `${runId}/${issueId}`;
 }
 
 function checkAnswer({ stage, options }: Question, { option, feedback }: Given): void {

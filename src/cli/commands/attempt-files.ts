@@ -15,7 +15,7 @@ interface Json {
 export interface Which {
   readonly run: string;
   readonly issue: string;
-  /** The number of the folder; absent: the last that has such a file. */
+  /** The number or name of the folder, of a workflow's stage `01/07`; absent: the last that has such a file. */
   readonly nn: string | undefined;
 }
 interface Attempt {
@@ -23,6 +23,14 @@ interface Attempt {
   readonly settings: Settings;
   readonly folder: string;
   readonly path: string;
+}
+
+/** Which there are, as `prompt` and `transcript` take them. */
+export async function listAttempts(context: Context, which: Which, { json }: Json): Promise<number> {
+  const { runId, folders } = await attemptsOf(context, which, "prompt.md");
+  if (json) context.out.json({ run_id: runId, issue_id: which.issue, folders });
+  else for (const folder of folders) context.out.line(folder);
+  return 0;
 }
 
 export async function showPrompt(context: Context, which: Which, { json }: Json): Promise<number> {
@@ -68,29 +76,62 @@ async function showEvents({ out }: Context, events: AsyncIterable<AgentEvent>): 
 }
 
 async function findAttempt(context: Context, { run, issue, nn }: Which, file: string): Promise<Attempt> {
+  const { runId, settings, root, folders } = await attemptsOf(context, { run, issue }, file);
+  const found = nn === undefined ? folders.at(-1) : folders.findLast((name) => isNamed(name, nn));
+  if (found !== undefined) return { runId, settings, folder: found, path: join(root, found, file) };
+  const known = folders.length === 0 ? "it got none" : `there are ${folders.join(", ")}`;
+  throw new Refusal(`${issue} has no ${file}${nn === undefined ? "" : ` number ${nn}`} in run ${runId}: ${known}`, {
+    code: "not-found",
+    hint: `look into ${context.app.home.run(runId)}`,
+  });
+}
+
+async function attemptsOf(context: Context, { run, issue }: Omit<Which, "nn">, file: string) {
   const { app } = context;
   const store = await app.store("reader");
   const project = await knownProject(context, store);
   const { runId, settings } = await store.run(run, project?.id);
   const root = app.home.attempt(runId, issue, "");
-  const folders = await foldersWith(root, file);
-  const found = nn === undefined ? folders.at(-1) : folders.find((name) => name === nn || sameNumber(name, nn));
-  if (found !== undefined) return { runId, settings, folder: found, path: join(root, found, file) };
-  const known = folders.length === 0 ? "it got none" : `there are ${folders.join(", ")}`;
-  throw new Refusal(`${issue} has no ${file}${nn === undefined ? "" : ` number ${nn}`} in run ${runId}: ${known}`, {
-    code: "not-found",
-    hint: `look into ${app.home.run(runId)}`,
-  });
+  return { runId, settings, root, folders: await foldersWith(root, file) };
+}
+
+/** Each part by number or name; what names a workflow's folder means the last of its stages. */
+function isNamed(folder: string, nn: string): boolean {
+  const parts = folder.split("/");
+  const asked = nn.split("/").filter((part) => part !== "");
+  return (
+    asked.length > 0 && asked.every((part, index) => parts[index] === part || sameNumber(parts[index] ?? "", part))
+  );
 }
 
 function sameNumber(name: string, nn: string): boolean {
   return /^\d+$/.test(nn) && Number.parseInt(name, 10) === Number(nn);
 }
 
-async function foldersWith(root: string, file: string): Promise<string[]> {
-  const names = await list(root);
-  const inside = await Promise.all(names.map(async (name) => (await list(join(root, name))).includes(file)));
-  return names.filter((_, index) => inside[index]).sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
+/** Every program's own is beside what it was started with: a prompt without it is a workflow's goal, which nobody got. */
+const startFile = "attempt.json";
+/** Workflows call workflows, but not this deep. */
+const deepest = 8;
+
+/** In the order they were begun; the stages of a workflow within its folder. */
+async function foldersWith(root: string, file: string, depth = 0): Promise<string[]> {
+  const names = (await list(root)).sort(byNumber);
+  const found = await Promise.all(
+    names.map(async (name) => {
+      const inside = await list(join(root, name));
+      const own = inside.includes(file) && inside.includes(startFile) ? [name] : [];
+      if (own.length > 0 || depth >= deepest) return own;
+      const below = await foldersWith(join(root, name), file, depth + 1);
+      return below.map((inner) => `${name}/${inner}`);
+    }),
+  );
+  return found.flat();
+}
+
+/** A workflow that a stage called has no number. */
+function byNumber(one: string, other: string): number {
+  const [a, b] = [one, other].map((name) => (/^\d/.test(name) ? Number.parseInt(name, 10) : Number.MAX_SAFE_INTEGER));
+  return (a ?? 0) - (b ?? 0) || one.localeCompare(other);
 }
 
 async function list(folder: string): Promise<string[]> {

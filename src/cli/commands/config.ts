@@ -1,6 +1,7 @@
 import { cpus, freemem } from "node:os";
 import { relative } from "node:path";
-import { formatDiagnostic } from "../../config/diagnostic.js";
+import { type Diagnostic, formatDiagnostic } from "../../config/diagnostic.js";
+import type { Settings } from "../../core/settings.js";
 import { type Context, findRoot } from "../context.js";
 
 /** Needs no repository with commits, not even git: a file can be checked before anything else exists. */
@@ -10,13 +11,36 @@ export async function checkConfig(context: Context, { json }: { readonly json?: 
   const dir = findRoot(cwd) ?? cwd;
   const machine = { cores: cpus().length, freeMemoryBytes: freemem() };
   const loaded = await loadConfig({ dir, env, flags: {}, machine });
-  const diagnostics = loaded.ok ? loaded.warnings : loaded.diagnostics;
+  const wrong = loaded.ok ? await checkWorkflow(context, loaded) : loaded.diagnostics;
+  const isFine = loaded.ok && wrong.length === 0;
+  const diagnostics = loaded.ok ? [...wrong, ...loaded.warnings] : wrong;
   if (json) out.json({ diagnostics });
-  else if (loaded.ok) {
+  else if (isFine) {
     out.line(`${relative(dir, loaded.file)} is fine`);
     for (const warning of diagnostics) out.line(formatDiagnostic(warning));
   } else for (const diagnostic of diagnostics) out.note(formatDiagnostic(diagnostic));
-  return loaded.ok ? 0 : 2;
+  return isFine ? 0 : 2;
+}
+
+interface Checked {
+  readonly settings: Settings;
+  readonly file: string;
+}
+
+/** The file that a setting names is a part of the configuration: a run would refuse it. */
+async function checkWorkflow({ app, cwd }: Context, { settings, file }: Checked): Promise<Diagnostic[]> {
+  const { workflow } = settings.agent;
+  if (workflow === null) return [];
+  const at = { severity: "error", file: relative(cwd, file), line: null, column: null, key: "agent.workflow" } as const;
+  const workflows = await app.workflows();
+  const found = workflows.find(workflow);
+  if (found === null) {
+    const hint = `looked in ${workflows.folders().join(", ")}; ratchet workflow list shows what there is`;
+    return [{ ...at, message: `there is no workflow ${workflow}`, hint }];
+  }
+  const { graph, diagnostics } = await workflows.load(found);
+  if (graph !== null && diagnostics.every(({ severity }) => severity !== "error")) return [];
+  return [{ ...at, message: `${found} cannot be run`, hint: `ratchet workflow validate ${workflow}` }];
 }
 
 export async function printSchema({ out }: Context): Promise<number> {

@@ -77,6 +77,7 @@ async function gather(context: Context, board: Board, issue: Known): Promise<Iss
     life: await findLife(context.app, project.id, id),
     runs: await runsFor(context, board, issue),
     ahead: await countAhead(board, id),
+    tracker: board.tracker === null || board.tracker.kind === "local" ? null : board.tracker.kind,
     pullRequest: await pullRequestOf(board, id),
   };
 }
@@ -110,7 +111,8 @@ async function ancestorsOf(board: Board, issue: Issue): Promise<string[]> {
 
 const everything = 100_000;
 
-async function childrenOf({ store, project }: Board, epic: string): Promise<Neighbour[]> {
+async function childrenOf({ store, project, tracker }: Board, epic: string): Promise<Neighbour[]> {
+  if (tracker) return ((await tracker.epics?.children(epic)) ?? []).map(({ id, status }) => ({ id, status }));
   const items = await store.workItems.list({ projectId: project.id, statuses: null, limit: everything });
   return items.filter(({ parent }) => parent === epic).map(({ id, status }) => ({ id, status }));
 }
@@ -127,8 +129,10 @@ async function countAhead({ store, project, tracker }: Board, id: string): Promi
 
 async function runsFor({ app }: Context, { store, project }: Board, issue: Issue): Promise<RunFacts[]> {
   const unfinished = await store.unfinishedRuns(project.id);
+  // A run that is a workflow takes no issues.
+  const takers = unfinished.filter(({ run }) => run.options.workflow === undefined);
   return await Promise.all(
-    unfinished.map(async ({ run, driverAlive }): Promise<RunFacts> => {
+    takers.map(async ({ run, driverAlive }): Promise<RunFacts> => {
       const state = await app.runState(run.runId);
       const { scope, resume, maxIssues } = run.options;
       const had = async (id: string) => (await store.issueRecord(run.runId, id)) !== null;

@@ -20,7 +20,7 @@ export async function listFindings(
   const project = await app.project();
   const store = await app.store();
   const about = issue === undefined ? {} : { issueId: issue };
-  const findings = (await store.findings({ projectId: project.id, all, ...about })).sort(worstFirst);
+  const findings = toldOnce(await store.findings({ projectId: project.id, all, ...about })).sort(worstFirst);
   if (issue !== undefined && findings.length === 0) await mustKnow(store, project.id, issue);
   if (json) {
     out.json(await Promise.all(findings.map(async (finding) => toFindingJson(finding, await bodyOf(finding)))));
@@ -35,6 +35,17 @@ export async function listFindings(
       : renderFindingDetails(findings, ({ id }) => bodies.get(id) ?? "");
   for (const line of lines) out.line(line);
   return 0;
+}
+
+/** What a called workflow found is on its own ledger and on its caller's, which is the one that is shown. */
+function toldOnce(findings: readonly Finding[]): Finding[] {
+  const nameOf = ({ issue_id, stage, title }: Finding) => `${issue_id}/${stage}\n${title}`;
+  const callers = new Map<string, number>();
+  for (const finding of findings) {
+    const known = callers.get(nameOf(finding)) ?? Number.POSITIVE_INFINITY;
+    callers.set(nameOf(finding), Math.min(known, finding.issue_id.length));
+  }
+  return findings.filter((finding) => finding.issue_id.length === callers.get(nameOf(finding)));
 }
 
 /** One without a priority comes last; otherwise as raised, a workflow's in the order of its stages. */

@@ -3,7 +3,7 @@ import type { IssueRecord, RunRecord } from "../../core/record.js";
 import type { PublicEvent } from "../../core/report.js";
 import { readOptional } from "../../lib/files.js";
 import { renderColumns } from "../../views/columns.js";
-import { logLine } from "../../views/log-lines.js";
+import { logLines } from "../../views/log-lines.js";
 import { toRunRecord } from "../../views/record.js";
 import { emptySummary, foldSummary, renderSummary, type Summary } from "../../views/summary.js";
 import { type Context, knownProject } from "../context.js";
@@ -108,8 +108,7 @@ export async function followRun(context: Context, which: string, { json }: Json)
   for await (const event of events) {
     if (json) out.jsonLine(event);
     else {
-      const line = logLine(event);
-      if (line) out.line(line.text);
+      for (const line of logLines(event)) out.line(line.text);
     }
     if (event.type === "run-finished") return 0;
   }

@@ -3,6 +3,7 @@ import { text as readAll } from "node:stream/consumers";
 import { isItemId } from "../../core/ports/work-items.js";
 import { messageOf, Refusal, UserError } from "../../lib/errors.js";
 import { type Context, chooseProject } from "../context.js";
+import { refuseForeign } from "../foreign-tracker.js";
 
 export interface AddOptions {
   readonly id?: string;
@@ -38,6 +39,7 @@ export async function addWork(context: Context, title: string, options: AddOptio
     createdAt: parseTime(options.createdAt),
   } as const;
   const project = await chooseProject(context, options.project);
+  await refuseForeign(context, "add", { project: options.project });
   const { workItems } = await context.app.store();
   const added = await workItems.add({ ...item, projectId: project.id });
   if (!added.ok) throw new Refusal(added.reason, { hint: "ratchet work list --all shows what there is" });

@@ -3,6 +3,7 @@ import type { Store } from "../../app.js";
 import type { WorkItem } from "../../core/ports/work-items.js";
 import { Refusal } from "../../lib/errors.js";
 import { type Context, chooseProject } from "../context.js";
+import { refuseForeign } from "../foreign-tracker.js";
 
 export interface ItemOptions {
   readonly project?: string;
@@ -27,6 +28,18 @@ async function openBoard(context: Context, { project }: ItemOptions): Promise<Pl
   return { board: (await context.app.store()).workItems, projectId: id };
 }
 
+/** The board on which the item is, or would be: one that is elsewhere is refused with the place. */
+async function openItem(
+  context: Context,
+  { id, change = "change" }: { readonly id: string; readonly change?: Parameters<typeof refuseForeign>[1] },
+  options: ItemOptions,
+): Promise<Place> {
+  const place = await openBoard(context, options);
+  const item = await place.board.get(place.projectId, id);
+  if (item === null) await refuseForeign(context, change, { id, project: options.project });
+  return place;
+}
+
 async function mustExist({ board, projectId }: Place, id: string): Promise<WorkItem> {
   const item = await board.get(projectId, id);
   if (item !== null) return item;
@@ -35,7 +48,7 @@ async function mustExist({ board, projectId }: Place, id: string): Promise<WorkI
 
 /** Without --as every call is somebody else, so that of many who ask only one gets it. */
 export async function claimItem(context: Context, id: string | undefined, options: ClaimOptions): Promise<number> {
-  const place = await openBoard(context, options);
+  const place = id === undefined ? await openBoard(context, options) : await openItem(context, { id }, options);
   const holder = options.as ?? `shell-${process.pid}-${randomBytes(3).toString("hex")}`;
   const leaseUntil = Date.now() + leaseMs;
   const claimed = await claim(place, id, { holder, leaseUntil });
@@ -67,7 +80,7 @@ async function whyNot(place: Place, id: string): Promise<string> {
 }
 
 export async function renewClaim(context: Context, id: string, options: ClaimOptions): Promise<number> {
-  const place = await openBoard(context, options);
+  const place = await openItem(context, { id }, options);
   const { claimedBy, leaseUntil: lease } = await mustExist(place, id);
   const holder = options.as ?? claimedBy;
   const leaseUntil = Date.now() + leaseMs;
@@ -84,7 +97,7 @@ export async function renewClaim(context: Context, id: string, options: ClaimOpt
 }
 
 export async function releaseItem(context: Context, id: string, options: ClaimOptions): Promise<number> {
-  const place = await openBoard(context, options);
+  const place = await openItem(context, { id }, options);
   const { status, claimedBy } = await mustExist(place, id);
   if (!(await place.board.release(place.projectId, id, options.as ?? null))) {
     const reason = status === "claimed" ? `held by ${claimedBy ?? "somebody else"}` : `${status}, not claimed`;
@@ -94,7 +107,7 @@ export async function releaseItem(context: Context, id: string, options: ClaimOp
 }
 
 export async function completeItem(context: Context, id: string, options: ItemOptions): Promise<number> {
-  const place = await openBoard(context, options);
+  const place = await openItem(context, { id, change: "complete" }, options);
   const { status } = await mustExist(place, id);
   if (!(await place.board.complete(place.projectId, id, options.note ?? null))) {
     throw new Refusal(`${id} is ${status}`, { code: "wrong-status" });
@@ -103,25 +116,25 @@ export async function completeItem(context: Context, id: string, options: ItemOp
 }
 
 export async function blockItem(context: Context, id: string, options: ItemOptions): Promise<number> {
-  const { board, projectId } = await openBoard(context, options);
+  const { board, projectId } = await openItem(context, { id }, options);
   await board.block(projectId, id, options.reason ?? null);
   return told(context, options, { value: { id, status: "blocked" }, line: `${id} is blocked` });
 }
 
 export async function unblockItem(context: Context, id: string, options: ItemOptions): Promise<number> {
-  const { board, projectId } = await openBoard(context, options);
+  const { board, projectId } = await openItem(context, { id, change: "unblock" }, options);
   await board.unblock(projectId, id);
   return told(context, options, { value: { id, status: "available" }, line: `${id} is available` });
 }
 
 export async function failItem(context: Context, id: string, options: ItemOptions): Promise<number> {
-  const { board, projectId } = await openBoard(context, options);
+  const { board, projectId } = await openItem(context, { id }, options);
   const status = await board.failItem(projectId, id, options.reason ?? "no reason given");
   return told(context, options, { value: { id, status }, line: `${id} is ${status}` });
 }
 
 export async function retryItem(context: Context, id: string, options: ItemOptions): Promise<number> {
-  const { board, projectId } = await openBoard(context, options);
+  const { board, projectId } = await openItem(context, { id, change: "retry" }, options);
   await refuseInPullRequest(context, await board.get(projectId, id));
   await board.retry(projectId, id);
   // One that waited for a person's word may be claimed or completed, and stays so.
@@ -148,7 +161,7 @@ export async function changeDeps(
   id: string,
   options: ItemOptions & { readonly on: readonly string[]; readonly remove?: boolean },
 ): Promise<number> {
-  const place = await openBoard(context, options);
+  const place = await openItem(context, { id }, options);
   if (options.remove) await place.board.removeDeps(place.projectId, id, options.on);
   else await place.board.addDeps(place.projectId, id, options.on);
   const { deps } = await mustExist(place, id);

@@ -1,7 +1,9 @@
 import type { ItemStatus } from "../../core/ports/tracker.js";
 import { Refusal, UserError } from "../../lib/errors.js";
+import { foreignHint, foreignName } from "../../views/foreign-tracker.js";
 import { renderWorkItem, renderWorkList, toWorkItemJson } from "../../views/work.js";
 import { type Context, chooseProject } from "../context.js";
+import { foreignTracker, refuseForeign } from "../foreign-tracker.js";
 import { parseCount } from "../parse-count.js";
 import { roomOf } from "../room.js";
 import type { ItemOptions } from "./work-change.js";
@@ -30,6 +32,11 @@ export async function listWork(context: Context, options: ListOptions): Promise<
   const limit = parseCount("--limit", options.limit);
   const project = await chooseProject(context, options.project);
   const { workItems } = await context.app.store();
+  const foreign = await foreignTracker(context, options.project);
+  if (foreign !== null) {
+    const place = `the issues of this project are in ${foreignName(foreign)} (${foreignHint(foreign, "list")})`;
+    context.out.note(`${place}; the board has what belongs to their pull requests`);
+  }
   const chosen = wanted.length > 0 ? wanted : options.all ? null : open;
   const items = await workItems.list({ projectId: project.id, statuses: chosen, limit });
   if (options.json) context.out.json(items.map(toWorkItemJson));
@@ -48,6 +55,7 @@ export async function showWork(context: Context, id: string, options: ItemOption
   const { workItems } = await context.app.store();
   const item = await workItems.get(project.id, id);
   if (item === null) {
+    await refuseForeign(context, "change", { id, project: options.project });
     throw new Refusal(`no item ${id} in ${project.id}`, { code: "not-found", hint: "ratchet work list --all" });
   }
   const events = await workItems.events(project.id, id);

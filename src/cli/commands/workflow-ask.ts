@@ -1,30 +1,25 @@
-import { isCancel, note, select, text } from "@clack/prompts";
+import { isCancel, note, text } from "@clack/prompts";
 import type { Answer, Question } from "../../app.js";
-import { plainText } from "../../views/plain-text.js";
-
-/** The question for whoever reads along and answers from elsewhere. */
-export function questionLines({ stage, prompt, details, options, until, default: fallback }: Question): string[] {
-  const choices = options.map(
-    ({ key, label, feedback }) => `  ${key}: ${label}${feedback ? " (with --feedback)" : ""}`,
-  );
-  const late = fallback === null ? "then it fails" : `then ${fallback} is taken`;
-  return [
-    `${stage} asks: ${plainText(prompt)}`,
-    ...(details === null ? [] : [plainText(details)]),
-    ...choices,
-    `answer with: ratchet answer ${stage} <option>`,
-    ...(until === null ? [] : [`until ${new Date(until).toISOString()}, ${late}`]),
-  ];
-}
+import { plainLine, plainText } from "../../views/plain-text.js";
 
 /** null: answered elsewhere meanwhile, or the person does not want to answer; then it is cancelled as by Ctrl-C. */
 export async function askInTerminal(question: Question, signal: AbortSignal): Promise<Answer | null> {
   // A terminal that does not tell its size would have every character on a line of its own.
   if (process.stdout.columns === 0) Object.assign(process.stdout, { columns: 80, rows: 24 });
   if (question.details !== null) note(plainText(question.details), question.stage);
-  const options = question.options.map(({ key, label }) => ({ value: key, label }));
-  const option = await select({ message: plainText(question.prompt), options, signal });
-  if (isCancel(option)) return given(signal);
+  const keys = question.options.map(({ key }) => key);
+  const words = keys.map(plainLine).join(" or ");
+  const choices = question.options.map(({ key, label }) => plainLine(`${key}: ${label}`));
+  const typed = await text({
+    message: [plainText(question.prompt), ...choices].join("\n"),
+    placeholder: words,
+    signal,
+    // Nothing is chosen already: neither a stray Enter nor a slip of the finger decides.
+    validate: (value) => (keyMeant(keys, value ?? "") === null ? `type ${words}` : undefined),
+  });
+  if (isCancel(typed)) return given(signal);
+  const option = keyMeant(keys, typed);
+  if (option === null) return null;
   const required = question.options.some(({ key, feedback }) => key === option && feedback);
   const feedback = await text({
     message: required ? "What should be different?" : "Anything to add? (Enter: no)",
@@ -34,6 +29,13 @@ export async function askInTerminal(question: Question, signal: AbortSignal): Pr
   });
   if (isCancel(feedback)) return given(signal);
   return { option, feedback: feedback.trim() === "" ? null : feedback, by: "terminal" };
+}
+
+/** In small letters too, where that is no other option. */
+function keyMeant(keys: readonly string[], typed: string): string | null {
+  const word = typed.trim();
+  const alike = keys.filter((key) => key.toLowerCase() === word.toLowerCase());
+  return keys.find((key) => key === word) ?? (alike.length === 1 ? (alike[0] ?? null) : null);
 }
 
 /** The terminal takes Ctrl-C for itself while it asks. */

@@ -23,7 +23,7 @@ export async function runWorkflow(context: Context, what: string, flags: Workflo
   const file = await findWorkflow(context, what, "usage");
   const loaded = await (await context.app.workflows()).load(file);
   const graph = checkedGraph(context, loaded);
-  if (flags.dryRun) return await printPlan(context, loaded, graph);
+  if (flags.dryRun) return await printPlan(context, { loaded, graph, json: flags.json === true });
   const runId = await runToResume(context, loaded, flags);
   const store = await context.app.store();
   if (runId !== null && (await store.run(runId)).status === "succeeded") {
@@ -76,33 +76,52 @@ async function runToResume(
 }
 
 /** As far as there is only one way; the programs of its stages are looked for. */
-async function printPlan({ app, out }: Context, { source }: LoadedWorkflow, graph: Graph): Promise<number> {
+async function printPlan({ app, out }: Context, { loaded, graph, json }: Planned): Promise<number> {
+  const stages = planOf(graph);
+  if (!json) for (const { id, kind } of stages) out.line(`${id} (${kind})`);
+  await app.checkWorkflow(loaded.source);
+  if (json) out.json({ workflow: graph.name, file: loaded.file, stages });
+  return 0;
+}
+
+interface Planned {
+  readonly loaded: LoadedWorkflow;
+  readonly graph: Graph;
+  readonly json: boolean;
+}
+
+function planOf(graph: Graph): { readonly id: string; readonly kind: string }[] {
   const stages = new Map(graph.stages.map((stage) => [stage.id, stage]));
-  const seen = new Set<string>();
+  const seen = new Map<string, { readonly id: string; readonly kind: string }>();
   for (let id: string | undefined = graph.start.name; id !== undefined && !seen.has(id); ) {
-    seen.add(id);
-    out.line(`${id} (${stages.get(id)?.kind ?? "unknown"})`);
+    seen.set(id, { id, kind: stages.get(id)?.kind ?? "unknown" });
     const ways = graph.transitions.filter(({ from }) => from.name === id);
     id = ways.length === 1 ? ways[0]?.to.name : undefined;
   }
-  await app.checkWorkflow(source);
-  return 0;
+  return [...seen.values()];
 }
 
 type Ask = (question: Question, signal: AbortSignal) => Promise<Answer | null>;
 
-/** `--approve-all` takes the option that stands first: by convention the one that lets the work go on. */
-function askerFor({ out }: Context, flags: WorkflowRunFlags): Ask {
+/**
+ * `--approve-all` takes the first option that needs no feedback: by convention the one that lets the work go on. Where
+ * each needs some, a person is asked: nobody has a word to say for them.
+ */
+function askerFor(context: Context, flags: WorkflowRunFlags): Ask {
+  const { out } = context;
   if (flags.approveAll) {
-    return async ({ options: [first] }) =>
-      first === undefined
-        ? null
-        : { option: first.key, feedback: first.feedback ? "approved by --approve-all" : null, by: "--approve-all" };
+    const ask = askerFor(context, { ...flags, approveAll: false });
+    return async (question, signal) => {
+      const open = question.options.find(({ feedback }) => !feedback);
+      if (open !== undefined) return { option: open.key, feedback: null, by: "--approve-all" };
+      out.note(`${question.stage}: every option needs feedback, which --approve-all does not give`);
+      return await ask(question, signal);
+    };
   }
   const isPerson = out.isTerminal && process.stdin.isTTY === true && flags.json !== true;
   return async (question, signal) => {
-    const { askInTerminal, questionLines } = await import("./workflow-ask.js");
-    if (isPerson) return await askInTerminal(question, signal);
+    if (isPerson) return await (await import("./workflow-ask.js")).askInTerminal(question, signal);
+    const { questionLines } = await import("../../views/question-lines.js");
     for (const line of questionLines(question))
       if (flags.json) out.note(line);
       else out.line(line);

@@ -1,6 +1,7 @@
 import type { LoadedWorkflow } from "../../app.js";
 import { UserError } from "../../lib/errors.js";
 import type { Context } from "../context.js";
+import { roomOf } from "../room.js";
 import { diagnosticLine, findWorkflow, hasErrors } from "./workflow-load.js";
 
 const formats = ["text", "dot", "svg", "mermaid"] as const;
@@ -32,8 +33,8 @@ async function draw(
   switch (format) {
     case "text": {
       const { drawText } = await import("../../views/workflow/draw-text.js");
-      const { out } = context;
-      return `${drawText(graph, { width: out.isTerminal ? out.columns : 100 })}\n`;
+      const { width: cells } = await roomOf(context.out);
+      return `${drawText(graph, { width: widthOf(context), cells })}\n`;
     }
     case "dot":
       return (await import("../../views/workflow/to-dot.js")).toDot(graph);
@@ -42,4 +43,10 @@ async function draw(
     case "mermaid":
       return (await import("../../views/workflow/to-mermaid.js")).toMermaid(graph);
   }
+}
+
+/** Outside of a terminal as wide as the caller says. */
+function widthOf({ out, env }: Context): number {
+  const told = /^[1-9]\d{0,3}$/.test(env.COLUMNS ?? "") ? Number(env.COLUMNS) : 100;
+  return out.isTerminal ? out.columns : told;
 }

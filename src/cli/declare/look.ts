@@ -43,10 +43,17 @@ function declareLogs(program: Command, choose: Choose): void {
     (run: string, options: Json) =>
       choose(async (context) => (await import("../commands/logs.js")).showRun(context, run, options)),
   );
-  const prompt = logs.command("prompt <run> <issue> [nn]").description("a prompt as it was sent (default: the last)");
-  withExample(prompt.option("--json", "print JSON"), "ratchet logs prompt last shop-3").action(
-    (run: string, issue: string, nn: string | undefined, options: Json) =>
-      choose(async (context) => (await files()).showPrompt(context, { run, issue, nn }, options)),
+  const prompt = logs
+    .command("prompt <run> <issue> [nn]")
+    .description("a prompt as it was sent (default: the last); of a workflow's stage as 01/07")
+    .option("--list", "only which there are")
+    .option("--json", "print JSON");
+  withExample(prompt, "ratchet logs prompt last shop-3").action(
+    (run: string, issue: string, nn: string | undefined, { list, ...options }: Json & { readonly list?: boolean }) =>
+      choose(async (context) => {
+        const { listAttempts, showPrompt } = await files();
+        return await (list ? listAttempts : showPrompt)(context, { run, issue, nn }, options);
+      }),
   );
   const transcript = logs
     .command("transcript <run> <issue> [nn]")

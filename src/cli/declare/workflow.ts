@@ -55,14 +55,18 @@ export function declareWorkflow(program: Command, choose: Choose): void {
 
 function declareAnswer(program: Command, choose: Choose): void {
   const answer = program
-    .command("answer <gate> <option>")
-    .description("answer a human gate: its stage, or run/stage where several ask")
+    .command("answer <gate> [option]")
+    .description(
+      "answer a human gate: its stage, or issue/stage or run/stage where several ask; show it without an option",
+    )
     .option("--feedback <text>", "what should be different")
     .option("--json", "print JSON");
   withExample(answer, "ratchet answer approve_plan revise --feedback 'Keep the old API'").action(
-    (gate: string, option: string, flags: Json & { readonly feedback?: string }) =>
-      choose(async (context) =>
-        (await import("../commands/answer.js")).answerGate(context, { gate, option, ...flags }),
-      ),
+    (gate: string, option: string | undefined, flags: Json & { readonly feedback?: string }) =>
+      choose(async (context) => {
+        const { answerGate, showGate } = await import("../commands/answer.js");
+        if (option === undefined) return await showGate(context, { gate, ...flags });
+        return await answerGate(context, { gate, option, ...flags });
+      }),
   );
 }

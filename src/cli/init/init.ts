@@ -18,7 +18,9 @@ import { writeWithBackup } from "./write.js";
 
 /** `ratchet init`: what is found, given and answered becomes a ratchet.yaml that holds; otherwise nothing is written. */
 export async function initProject(context: Context, flags: InitFlags): Promise<number> {
-  const dir = findRoot(context.cwd) ?? context.cwd;
+  const root = findRoot(context.cwd);
+  const dir = root ?? context.cwd;
+  if (root === null) context.out.note(`${dir} is not in a git repository: run git init before ratchet run`);
   const file = join(dir, "ratchet.yaml");
   const found = await detect(dir, context.env);
   const given = readFlags(flags, found);

@@ -1,65 +1,95 @@
 import type { Project, Store } from "../../app.js";
-import type { WorkItem } from "../../core/ports/work-items.js";
+import type { Issue, Tracker } from "../../core/ports/tracker.js";
+import type { Settings } from "../../core/settings.js";
 import { Refusal } from "../../lib/errors.js";
+import { foreignHint, foreignName } from "../../views/foreign-tracker.js";
 import type { Context } from "../context.js";
 import type { Wanted } from "./request.js";
 
 interface Board {
   readonly store: Store;
   readonly project: Project;
+  readonly tracker: Tracker;
 }
 
-/** Ids that do not exist are refused; those that cannot start now are told, one line each, with the reason. */
-export async function checkScope({ app, out }: Context, wanted: Wanted): Promise<void> {
+/**
+ * Ids that do not exist are refused; those that cannot start now are told, one line each, with the reason. Returned are
+ * those that nobody works on or has done.
+ */
+export async function checkScope({ app, out }: Context, wanted: Wanted, settings: Settings): Promise<string[]> {
   const { scope } = wanted;
-  if (scope.type !== "ids" && scope.type !== "epic") return;
-  const board = { project: await app.project(), store: await app.store() };
-  const items = await readAll(board, scope.type === "ids" ? scope.ids : [scope.epic]);
-  if (scope.type === "epic") return;
-  for (const item of items) {
-    const reason = await reasonAgainst(board, item, wanted);
-    if (reason !== null) out.note(`${item.id} is not ready: ${reason}`);
+  if (scope.type !== "ids" && scope.type !== "epic") return [];
+  const board = { project: await app.project(), store: await app.store(), tracker: await app.tracker(settings) };
+  const issues = await readAll(board, scope.type === "ids" ? scope.ids : [scope.epic]);
+  if (scope.type === "epic") return [];
+  const stuck: string[] = [];
+  for (const issue of issues) {
+    const reason = await reasonAgainst(board, issue, wanted);
+    if (reason === null) continue;
+    out.note(`${issue.id} is not ready: ${reason}`);
+    if (issue.status !== "completed" && issue.status !== "claimed") stuck.push(issue.id);
   }
+  return stuck;
 }
 
-async function readAll({ store, project }: Board, ids: readonly string[]): Promise<WorkItem[]> {
-  const found = await Promise.all(ids.map(async (id) => ({ id, item: await store.workItems.get(project.id, id) })));
-  const unknown = found.filter(({ item }) => item === null).map(({ id }) => id);
-  if (unknown.length > 0) {
-    throw new Refusal(`no issue ${unknown.join(", ")} in ${project.id}`, {
-      code: "not-found",
-      hint: "ratchet work list shows the issues; ratchet work add makes one",
-    });
+async function readAll({ tracker, project }: Board, ids: readonly string[]): Promise<Issue[]> {
+  const found: Issue[] = [];
+  const unknown: string[] = [];
+  for (const id of ids) {
+    const issue = await tracker.get(id);
+    if (issue === null) unknown.push(id);
+    else found.push(issue);
   }
-  return found.flatMap(({ item }) => (item === null ? [] : [item]));
+  if (unknown.length === 0) return found;
+  const { kind } = tracker;
+  const place = kind === "local" ? project.id : foreignName(kind);
+  const hint =
+    kind === "local" ? "ratchet work list shows the issues; ratchet work add makes one" : foreignHint(kind, "list");
+  throw new Refusal(`no issue ${unknown.join(", ")} in ${place}`, { code: "not-found", hint });
 }
 
-async function reasonAgainst(
-  { store, project }: Board,
-  item: WorkItem,
-  { scope, resume }: Wanted,
-): Promise<string | null> {
-  const { id, status, type } = item;
+async function reasonAgainst(board: Board, issue: Issue, wanted: Wanted): Promise<string | null> {
+  const { id, status, type } = issue;
+  const { kind } = board.tracker;
   if (type === "epic") return `it is an epic, use --scope epic:${id}`;
+  const use = (change: "retry" | "unblock") =>
+    kind !== "local"
+      ? foreignHint(kind, change, id)
+      : change === "retry"
+        ? `use ratchet retry ${id}`
+        : `use ratchet work unblock ${id}`;
   switch (status) {
     case "completed":
       return "completed";
     case "failed":
-      return resume ? null : `failed, use --resume or ratchet retry ${id}`;
+      return wanted.resume ? null : `failed, use --resume or ${use("retry").replace(/^use /, "")}`;
     case "claimed":
-      return `claimed by ${item.leaseUntil === null ? "run " : ""}${item.claimedBy ?? "somebody"}`;
+      return await claimOf(board, issue, wanted);
     case "blocked":
-      return `blocked${item.failureReason ? ` (${item.failureReason})` : ""}, use ratchet work unblock ${id}`;
+      return `blocked${await becauseOf(board, id)}, ${use("unblock")}`;
     case "quarantined":
     case "waiting_for_response":
-      return `${status}, use ratchet retry ${id}`;
+      return `${status}, ${use("retry")}`;
     case "available":
-      break;
+      return await missingDeps(board, issue, wanted);
   }
+}
+
+/** A resume takes claims of runs that are over; only the tracker can tell whose they are. */
+async function claimOf({ tracker, store, project }: Board, { id }: Issue, { resume }: Wanted): Promise<string | null> {
+  if (tracker.kind !== "local") return resume ? null : `in progress in ${foreignName(tracker.kind)}`;
+  const item = await store.workItems.get(project.id, id);
+  return `claimed by ${item?.leaseUntil == null ? "run " : ""}${item?.claimedBy ?? "somebody"}`;
+}
+
+async function becauseOf({ tracker, store, project }: Board, id: string): Promise<string> {
+  const item = tracker.kind === "local" ? await store.workItems.get(project.id, id) : null;
+  return item?.failureReason ? ` (${item.failureReason})` : "";
+}
+
+async function missingDeps({ tracker }: Board, { deps }: Issue, { scope }: Wanted): Promise<string | null> {
   const chosen = scope.type === "ids" ? scope.ids : [];
-  const deps = await Promise.all(item.deps.map((dep) => store.workItems.get(project.id, dep)));
-  const missing = deps.flatMap((dep) =>
-    dep && dep.status !== "completed" && !chosen.includes(dep.id) ? [dep.id] : [],
-  );
+  const all = await Promise.all(deps.map((dep) => tracker.get(dep)));
+  const missing = all.flatMap((dep) => (dep && dep.status !== "completed" && !chosen.includes(dep.id) ? [dep.id] : []));
   return missing.length === 0 ? null : `blocked by ${missing.join(", ")}`;
 }

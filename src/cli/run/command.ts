@@ -1,6 +1,6 @@
 import { formatDiagnostic } from "../../config/diagnostic.js";
 import type { Settings } from "../../core/settings.js";
-import { UserError } from "../../lib/errors.js";
+import { Refusal, UserError } from "../../lib/errors.js";
 import type { Context } from "../context.js";
 import { checkScope } from "./check-scope.js";
 import { planRun } from "./plan.js";
@@ -15,11 +15,21 @@ export async function runIssues(
 ): Promise<number> {
   const wanted = toWanted(ids, flags);
   const settings = await prepare(context, flags);
-  await checkScope(context, wanted);
+  const stuck = await checkScope(context, wanted, settings);
   const options = { ...wanted, maxIssues: settings.max_issues };
-  if (flags.dryRun) return await printPlan(context, wanted, settings);
   const { json = false, withoutSummary = false } = flags;
-  return await driveSeries(context, { settings, options, json, withoutSummary });
+  if (flags.dryRun) return await printPlan(context, json, await planRun(context, wanted, settings));
+  refuseStuck(wanted, stuck);
+  const code = await driveSeries(context, { settings, options, json, withoutSummary });
+  // What was asked for by name and could not be done is no success.
+  return code === 0 && stuck.length > 0 ? 1 : code;
+}
+
+/** A run of nothing but what cannot run would end well and have done nothing. */
+function refuseStuck({ scope, watch = false }: Wanted, stuck: readonly string[]): void {
+  if (scope.type !== "ids" || watch || stuck.length < scope.ids.length) return;
+  const hint = stuck.map((id) => `ratchet explain ${id}`).join("\n");
+  throw new Refusal(`${stuck.join(", ")} cannot run now`, { code: "not-ready", hint });
 }
 
 /** The settings, with their warnings told, and a branch to land on. */
@@ -36,7 +46,8 @@ export async function prepare({ app, out }: Context, flags: RunFlags): Promise<S
   return settings;
 }
 
-async function printPlan(context: Context, wanted: Wanted, settings: Settings): Promise<number> {
-  for (const id of await planRun(context, wanted, settings)) context.out.line(id);
+async function printPlan({ out }: Context, json: boolean, ids: readonly string[]): Promise<number> {
+  if (json) out.json({ dry_run: true, issues: ids });
+  else for (const id of ids) out.line(id);
   return 0;
 }

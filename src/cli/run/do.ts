@@ -2,6 +2,7 @@ import type { Settings } from "../../core/settings.js";
 import { Refusal, UserError } from "../../lib/errors.js";
 import { parsePriority } from "../commands/work-add.js";
 import type { Context } from "../context.js";
+import { refuseForeign } from "../foreign-tracker.js";
 import { prepare } from "./command.js";
 import type { RunFlags } from "./request.js";
 import { driveSeries } from "./series.js";
@@ -16,6 +17,7 @@ export async function doText(
   if (title === "") throw new UserError("there is nothing to do", { hint: 'ratchet do "Fix the typo in the README"' });
   const priority = parsePriority(flags.priority);
   const settings = await prepare(context, flags);
+  await refuseForeign(context, "add");
   const project = await context.app.project();
   await checkPrograms(context, settings, project.repoPath);
   const { workItems } = await context.app.store();

@@ -2,7 +2,7 @@ import { createLogUpdate } from "log-update";
 import type { PublicEvent } from "../../core/report.js";
 import { emptyLive, foldLive } from "../../views/live.js";
 import { renderTable } from "../../views/live-table.js";
-import { logLine } from "../../views/log-lines.js";
+import { logLines } from "../../views/log-lines.js";
 import { emptySummary, foldSummary, renderSummary } from "../../views/summary.js";
 import type { Context } from "../context.js";
 import { roomOf } from "../room.js";
@@ -43,8 +43,8 @@ export async function livePresenter(
     past: fold,
     event: (event) => {
       fold(event);
-      const line = event.type === "log" && event.level !== "info" ? logLine(event) : null;
-      if (line && !out.gone.aborted) update.persist(out.redact(line.text));
+      const isNews = event.type === "question" || (event.type === "log" && event.level !== "info");
+      for (const line of isNews && !out.gone.aborted ? logLines(event) : []) update.persist(out.redact(line.text));
       draw();
     },
     say: (text) => {

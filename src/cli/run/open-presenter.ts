@@ -1,4 +1,4 @@
-import { logLine } from "../../views/log-lines.js";
+import { logLines } from "../../views/log-lines.js";
 import type { Context } from "../context.js";
 import type { Output } from "../output.js";
 import type { Presenter, Showing } from "./presenter.js";
@@ -25,8 +25,7 @@ function plainPresenter(out: Output): Presenter {
   return {
     past: nothing,
     event: (event) => {
-      const line = logLine(event);
-      if (line) out.line(line.text);
+      for (const line of logLines(event)) out.line(line.text);
     },
     say: (text) => out.note(text),
     end: async () => undefined,

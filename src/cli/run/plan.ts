@@ -12,6 +12,8 @@ export async function planRun({ app }: Context, wanted: Wanted, settings: Settin
   const tracker = await app.tracker(settings);
   const { scope, resume } = wanted;
   const ready = await tracker.ready({ scope, resume, limit: everything });
+  // Another tracker tells only what is ready now; what is on our board is not its.
+  if (tracker.kind !== "local") return ready.map(({ id }) => id).slice(0, settings.max_issues ?? undefined);
   const { workItems } = await app.store();
   const waiting = await workItems.list({ projectId: project.id, statuses: ["available", "failed"], limit: everything });
   const all = await workItems.list({ projectId: project.id, statuses: null, limit: everything });

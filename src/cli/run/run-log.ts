@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import type { PublicEvent } from "../../core/report.js";
 import { messageOf } from "../../lib/errors.js";
-import { logLine } from "../../views/log-lines.js";
+import { logLines } from "../../views/log-lines.js";
 import type { Context } from "../context.js";
 
 /** runs/<run>/run.log: the run's events as lines. Written anew when a run is taken up again, so that no line is missing. */
@@ -24,12 +24,12 @@ export function openRunLog({ app, out }: Context, runId: string): RunLog {
   }
   return {
     add: (event) => {
-      const line = logLine(event);
-      if (file === null || line === null) return;
-      const open = file;
-      const text = out.redact(line.text);
-      const done = attempt(() => writeSync(open, `${event.time} ${line.level} ${text}\n`));
-      if (done === null) file = null;
+      for (const { level, text } of logLines(event)) {
+        if (file === null) return;
+        const open = file;
+        const done = attempt(() => writeSync(open, `${event.time} ${level} ${out.redact(text)}\n`));
+        if (done === null) file = null;
+      }
     },
     close: () => {
       if (file !== null) closeSync(file);

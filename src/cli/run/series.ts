@@ -5,6 +5,7 @@ import { messageOf } from "../../lib/errors.js";
 import type { Context } from "../context.js";
 import { driveToEnd } from "./drive.js";
 import { type Interrupts, listenForInterrupts } from "./interrupts.js";
+import { tellWaiting } from "./waiting.js";
 
 export interface Series {
   readonly settings: Settings;
@@ -40,6 +41,7 @@ export async function driveSeries(context: Context, series: Series): Promise<num
     if (others.length > 0) out.note(`working along with run ${others.join(", ")}`);
     if (codes.length === 0 || series.options.watch || (await hasWork(context, series))) {
       const { settings, options } = series;
+      if (codes.length === 0) await tellWaiting(context, options, settings);
       codes.push(await driveOwned(context, { type: "new", settings, options }, { series, interrupts }));
     }
     return worst(codes);

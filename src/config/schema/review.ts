@@ -38,7 +38,9 @@ const reviewerKeys = {
     })
     .prefault({})
     .describe("For `reviewer_type: cerberus`."),
-  agent_sdk_timeout: seconds().default(600).describe("For `reviewer_type: agent_sdk`: seconds one review may take."),
+  agent_sdk_timeout: seconds()
+    .default(600)
+    .describe("For `reviewer_type: agent_sdk` and `command`: seconds one review may take; then it gave no verdict."),
   agent_sdk_model: oneOf(["sonnet", "opus", "haiku"])
     .default("sonnet")
     .describe("For `reviewer_type: agent_sdk`: the model, when agent_sdk_agent is null."),

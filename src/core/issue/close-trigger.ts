@@ -29,12 +29,13 @@ function closeVerification(step: Step) {
   const passed = ending?.status === "success" && concluded?.result === "pass";
   const now = openFindings(step.ledger, { stages: [stage] }).filter((finding) => finding.raised_at >= startedAt);
   const found = now.filter(({ source }) => source === "review").map(({ id }) => id);
-  if (passed && found.length > 0)
-    step.apply(waive(step.ledger, { ids: found, reason: "below threshold", at: step.at }));
-  if (passed) closeOthers(step, stage, { keep: found, passed, visit });
-  if (passed) step.owe({ kind: "tracker", key: "tracker:complete", op: "complete", commit: null, note: "verified" });
-  else if (found.length === 0) releaseEpic(step);
-  else step.owe({ kind: "tracker", key: "tracker:follow-up", op: "follow-up", findings: found });
+  if (passed) {
+    if (found.length > 0) step.apply(waive(step.ledger, { ids: found, reason: "below threshold", at: step.at }));
+    closeOthers(step, stage, { keep: found, passed, visit });
+    return step.owe({ kind: "tracker", key: "tracker:complete", op: "complete", commit: null, note: "verified" });
+  }
+  if (found.length === 0) return releaseEpic(step);
+  step.owe({ kind: "tracker", key: "tracker:follow-up", op: "follow-up", findings: found });
 }
 
 export function afterEpicTold(step: Step, event: TrackerDone) {

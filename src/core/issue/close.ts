@@ -108,10 +108,15 @@ function waiveLeftovers(step: Step, followUp: string | null): void {
   );
   const rest = open.filter((finding) => !tracked.includes(finding));
   waiveAll(tracked, `tracked as ${followUp}`);
-  waiveAll(
-    rest.filter((finding) => finding.stage === "session_end"),
-    "session_end: continue",
-  );
+  const bySessionEnd = rest.filter((finding) => finding.stage === "session_end");
+  const isCommand = ({ source }: Finding) => source === "command";
+  if (step.policy.settings.validation_triggers.session_end?.failure_mode === "remediate") {
+    waiveAll(bySessionEnd.filter(isCommand), "session_end: max_retries_exhausted");
+    waiveAll(
+      bySessionEnd.filter((finding) => !isCommand(finding)),
+      "session_end: code_review",
+    );
+  } else waiveAll(bySessionEnd, "session_end: continue");
   waiveAll(
     rest.filter((finding) => finding.stage !== "session_end"),
     "below threshold",

@@ -179,7 +179,14 @@ export type IssueEvent =
   | { readonly type: "dossier-written"; readonly key: string; readonly path: string | null; readonly reason?: string }
   | { readonly type: "timer-fired"; readonly key: string }
   /** A performer broke: never a pass. */
-  | { readonly type: "crashed"; readonly key: string; readonly effect: string; readonly message: string };
+  | {
+      readonly type: "crashed";
+      readonly key: string;
+      readonly effect: string;
+      readonly message: string;
+      /** It needed the tracker, which gave no answer: nothing is said about the work. */
+      readonly trackerAway?: boolean;
+    };
 
 export type IssueSignal =
   | { readonly name: "drain" }

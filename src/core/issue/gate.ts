@@ -136,7 +136,10 @@ function gateFailed(step: Step, work: Work, reasons: readonly string[]) {
   if (failures >= max || stuck) {
     step.report({ type: "session-end-skipped", reason: "gate_failed" });
     return failures >= max
-      ? step.fail("gate_failed", `The gate failed ${failures} times: ${reasons.join("; ")}`)
+      ? step.fail(
+          "gate_failed",
+          `The gate failed ${failures === 1 ? "once" : `${failures} times`}: ${reasons.join("; ")}`,
+        )
       : step.fail("no_progress", `No progress: the gate saw the same tree again: ${reasons.join("; ")}`);
   }
   const fixer = review.fixer !== null;

@@ -15,6 +15,12 @@ export function halt(step: Step, how: "abort" | "stop"): void {
   windDown(step);
 }
 
+/** Nothing can be said about the work without the tracker: it ends like a stop, and a resume goes on with it. */
+export function loseTracker(step: Step, reason: string): void {
+  step.set({ trackerOwed: true, trackerAway: step.state.trackerAway ?? reason });
+  halt(step, "stop");
+}
+
 export function isHalting({ state }: Step): boolean {
   if (state.halt === null || state.phase === "claiming" || state.phase === "closing") return false;
   return state.phase !== "finalizing" || isStopping(state);
@@ -31,9 +37,14 @@ export function isInFlight(step: Step): boolean {
 
 export function endHalted(step: Step) {
   const aborted = step.state.halt === "abort";
-  const reason = aborted ? "run_aborted" : "SIGINT received";
+  const away = step.state.trackerAway;
+  const reason = aborted ? "run_aborted" : away === undefined ? "SIGINT received" : "tracker_unreachable";
   reportConclusion(step, { result: "interrupted", reason });
   if (aborted) return step.fail("run_aborted", "The run was aborted");
+  if (away !== undefined) {
+    const message = `The tracker could not be reached; resumable: ${away}`;
+    return step.end({ status: "interrupted", message, error: "tracker_unreachable", commit: null });
+  }
   step.end({ status: "interrupted", message: "Stopped; resumable", error: null, commit: null });
 }
 

@@ -12,7 +12,7 @@ import {
   enterFinalize,
 } from "./finalize.js";
 import { afterGateCommand, enterGate } from "./gate.js";
-import { absorbCommand, endHalted, failureOf, halt, isHalting, isInFlight } from "./halt.js";
+import { absorbCommand, endHalted, failureOf, halt, isHalting, isInFlight, loseTracker } from "./halt.js";
 import { afterTurn } from "./implement.js";
 import type { IssuePolicy } from "./policy.js";
 import { afterReworkCommit } from "./pull-request.js";
@@ -81,10 +81,15 @@ function handle(step: Step, event: IssueEvent): boolean {
     if (event.type === "signal") signalled(step, event.signal);
     else if (owed.kind === "wait") step.oweSignal();
     else if (event.type !== "crashed") settled(step, owed, event);
+    else if (event.trackerAway && needsTracker(owed)) loseTracker(step, event.message);
     else if (judges(step, owed)) step.fail("command_failed_to_run", `A check could not be run: ${event.message}`);
     else settled(step, owed, failureOf(owed, event));
   }
   return true;
+}
+
+function needsTracker({ kind }: Owed): boolean {
+  return kind === "turn" || kind === "land";
 }
 
 /** A gate command that could not even be run says nothing about the work: no agent can mend that. */

@@ -109,7 +109,7 @@ function unavailable(step: Step, out: readonly Slot[]) {
 function usedUp(step: Step, rounds: number) {
   const { failure_mode, max_retries } = step.policy.settings.per_issue_review;
   const { review, draining } = step.state;
-  const message = `Review failed: blocking findings after ${rounds} rounds`;
+  const message = `Review failed: blocking findings after ${rounds} ${rounds === 1 ? "round" : "rounds"}`;
   if (failure_mode === "abort") {
     step.set({ abortRun: true });
     return step.fail("failure_mode_abort", `${message}, and its failure_mode is abort`);

@@ -72,6 +72,10 @@ export function settleReviewer(step: Step, name: string, event: TurnEnded) {
       const until = limitEnd(step, slot.transient, outcome.until);
       return until === null ? giveUp(step, slot, outcome.reason) : waitFor(step, slot, until, outcome.reason);
     }
+    case "timed-out":
+      return protocolFailure(step, slot, "the reviewer ran out of time");
+    case "idle":
+      return protocolFailure(step, slot, "the reviewer stayed silent");
     default:
       return protocolFailure(step, slot, "reason" in outcome ? outcome.reason : outcome.type);
   }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { CommandEffect } from "./effects.js";
-import { failWith, noVerdict, play, remark, review, type Setup, type World } from "./fixture.js";
+import type { TurnEnded } from "./events.js";
+import { failWith, noVerdict, play, type Rules, remark, review, type Setup, type World } from "./fixture.js";
 
 const failing = (...names: string[]) => ({
   command: (effect: CommandEffect) => ({
@@ -70,6 +71,8 @@ describe("session_end", () => {
     expect(result(second)).toMatchObject({ status: "pass", reason: null });
     const none = play(own({ failure_mode: "remediate" }), failing("one"));
     expect(fixers(none)).toEqual([]);
+    const untracked = play({ sessionEnd: { failure_mode: "remediate" } }, failing("one"));
+    expect(untracked.life.ledger.findings[0]?.reason).toBe("session_end: max_retries_exhausted");
     expect(result(none)?.reason).toBe("max_retries_exhausted");
   });
 
@@ -162,6 +165,28 @@ describe("session_end", () => {
     expect(mute.reported("review-ended").map((report) => report.verdict)).toEqual(["protocol", "protocol", "protocol"]);
     expect(result(mute)?.code_review_result).toEqual({ ran: true, passed: false, findings: [] });
     expect(mute.finished()?.status).toBe("success");
+  });
+
+  it("what its review found stays open until its reviewers judge it again, whatever its commands say", () => {
+    const bug = remark("Loses data", 0);
+    const rules = (later: Partial<TurnEnded>, command = 0): Rules => {
+      let own = 0;
+      return {
+        command: (effect) => ({ exitCode: effect.stage === "session_end" && own > 0 ? command : 0 }),
+        review: (effect, n) => {
+          if (effect.stage !== "session_end") return n === 2 ? failWith(remark("Wrong", 1)) : {};
+          own += 1;
+          return own === 1 ? failWith(bug) : later;
+        },
+      };
+    };
+    const status = (world: World) => world.life.ledger.findings.find(({ title }) => title === bug.title);
+    const mute = play({ review: {}, ...own() }, rules(noVerdict));
+    expect(mute.finished()?.status).toBe("success");
+    expect(status(mute)).toMatchObject({ status: "waived", reason: "tracked as a follow-up issue" });
+    expect(status(play({ review: {}, ...own() }, rules(noVerdict, 1)))?.status).toBe("waived");
+    expect(status(play({ review: {}, ...own() }, rules({})))?.status).toBe("resolved");
+    expect(status(play({ review: {}, ...own() }, rules(failWith(remark("Other", 1)))))?.status).toBe("superseded");
   });
 
   it("C13 without commands its review alone decides", () => {

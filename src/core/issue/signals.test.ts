@@ -143,3 +143,23 @@ describe("stop", () => {
     expect(world.finished()).toMatchObject({ status: "failed", error: "run_aborted" });
   });
 });
+
+describe("the tracker is away", () => {
+  it.each<[string, string, Setup]>([
+    ["turn:implementer:1", "turn", {}],
+    ["land:propose:1", "land", {}],
+    ["review:b:round-1:try-1", "turn", { review: panelOf("a", "b") }],
+  ])("when %s needs it: interrupted, resumable and released, whatever else still runs", (key, effect, setup) => {
+    let sent = false;
+    const before = (world: World) => {
+      if (sent || !world.owed.has(key)) return null;
+      sent = true;
+      world.arrive({ type: "crashed", key, effect, message: "bd show failed", trackerAway: true });
+      return null;
+    };
+    const world = play(setup, { before });
+    expect(world.finished()).toMatchObject({ status: "interrupted", error: "tracker_unreachable", commit: null });
+    expect(world.life.state.trackerOwed).toBe(true);
+    expect(world.history.some((one) => one.kind === "tracker" && one.op === "release")).toBe(true);
+  });
+});

@@ -78,6 +78,8 @@ export interface IssueState {
   readonly ending: Ending | null;
   /** A tracker call that gave up: the run exits 3. */
   readonly trackerOwed: boolean;
+  /** Why the life cannot go on: the tracker gave no answer. */
+  readonly trackerAway?: string;
   /** Its failure mode says that the whole run aborts. */
   readonly abortRun: boolean;
 }

@@ -252,6 +252,7 @@ function send(step: Step, turn: TurnState, until: number | null): void {
     until,
   });
   const { attempt, maxAttempts, role } = turn;
+  const { workflow } = step.policy.settings.agent;
   step.report({
     type: "prompt-sent",
     kind: prompt,
@@ -259,5 +260,6 @@ function send(step: Step, turn: TurnState, until: number | null): void {
     max_attempts: maxAttempts,
     path: step.policy.promptPath(folder),
     role,
+    ...(workflow !== null && role === "implementer" ? { workflow } : {}),
   });
 }

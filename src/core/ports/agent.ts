@@ -14,6 +14,8 @@ export interface Turn {
   readonly sessionId: string | null;
   readonly model: string | null;
   readonly effort: string | null;
+  /** Who runs the model, where a workflow's stage says so. */
+  readonly provider?: string;
   /** The worktree. */
   readonly cwd: string;
   readonly files: TurnFiles;

@@ -17,6 +17,7 @@ export function turnEnvironment(turn: Turn): Record<string, string> {
     ...(turn.sessionId === null ? {} : { RATCHET_SESSION_ID: turn.sessionId }),
     ...(turn.model === null ? {} : { RATCHET_MODEL: turn.model }),
     ...(turn.effort === null ? {} : { RATCHET_EFFORT: turn.effort }),
+    ...(turn.provider === undefined ? {} : { RATCHET_PROVIDER: turn.provider }),
     ...(turn.review === null ? {} : reviewEnvironment(turn.review)),
   };
 }

@@ -112,11 +112,18 @@ export type RunEvent =
       readonly projectId: string;
       readonly repoPath: string;
     }
-  | { readonly type: "picked"; readonly key: string; readonly start: IssueStart }
+  | {
+      readonly type: "picked";
+      readonly key: string;
+      readonly start: IssueStart;
+      /** What the tracker has been told that an earlier run could not tell it, a sentence each. */
+      readonly told?: readonly string[];
+    }
   /** Nothing may start now; asked again when a life ends. */
   | {
       readonly type: "none-left";
       readonly key: string;
+      readonly told?: readonly string[];
       /** The run's budget is used up. */
       readonly budget?: string;
       /** Where the board's history was when it was asked. */

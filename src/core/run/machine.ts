@@ -38,9 +38,11 @@ function handle(step: RunStep, event: RunEvent, policy: RunPolicy) {
     case "prepared":
       return prepared(step, event);
     case "picked":
+      sayTold(step, event);
       if (event.key === state.picking) picked(step, event.start);
       return;
     case "none-left":
+      sayTold(step, event);
       return noneLeft(step, event, policy);
     case "board-changed":
       if (event.key !== state.board) return;
@@ -86,6 +88,10 @@ function prepared(step: RunStep, event: Extract<RunEvent, { type: "prepared" }>)
   setTriggers(step, { startCommit: event.tip });
   pick(step);
   searchEpics(step);
+}
+
+function sayTold(step: RunStep, { told = [] }: { readonly told?: readonly string[] }): void {
+  for (const text of told) step.report({ type: "log", level: "info", text });
 }
 
 function picked(step: RunStep, start: Extract<RunEvent, { type: "picked" }>["start"]): void {

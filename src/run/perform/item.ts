@@ -5,6 +5,7 @@ import type { PullRequestItem } from "../../core/issue/policy.js";
 import type { NamedWorkItem, WorkItems } from "../../core/ports/work-items.js";
 import { Bug, ExternalError } from "../../lib/errors.js";
 import { forgeOf, type LifeContext, pullRequestMachineId, worktreePath } from "../context.js";
+import { isTrackerAway } from "../tracker-outbox.js";
 
 /** What the board is told of a pull request's item, and of an issue whose work has gone into one. */
 export type Told =
@@ -109,13 +110,25 @@ export async function handOver(
   const made = await board.addOnce(reviewItem(life, fields, 0));
   if (!made.ok) throw new ExternalError("board", made.reason);
   const machine = pullRequestMachineId(projectId, number);
-  await run.tracker.pass?.(issueId, { from: run.runId, to: machine });
+  const unpassed = await passClaim(life, machine);
   const to = { status: "waiting_for_response", reason: `waits for pull request #${number}`, commit: null } as const;
   // Elsewhere the claim is the tracker's, and the row only tells of the pull request.
   if (run.tracker.kind === "local") await settleItem(life, to);
   else await board.settle(projectId, issueId, null, to);
   await run.inbox.send(machine, { name: "look" });
+  if (unpassed !== null) throw unpassed;
   return { ok: true };
+}
+
+/** A tracker that is away is told later; the pull request is there all the same. */
+async function passClaim({ run, issueId }: LifeContext, to: string): Promise<Error | null> {
+  try {
+    await run.tracker.pass?.(issueId, { from: run.runId, to });
+    return null;
+  } catch (error) {
+    if (error instanceof Error && isTrackerAway(error)) return error;
+    throw error;
+  }
 }
 
 /** Issues of other trackers have a row on the board once they have a pull request. */

@@ -7,7 +7,7 @@ import { bestItem } from "./pick-item.js";
 
 type PickEffect = Extract<RunEffect, { readonly kind: "pick" }>;
 
-/** Waits for a place, then takes the best issue that may start now; the place is kept for its first turn. */
+/** Tells the tracker first what is owed to it; waits for a place, then takes the best issue that may start now; the place is kept for its first turn. */
 export async function performPick(
   run: RunContext,
   effect: PickEffect,
@@ -20,17 +20,19 @@ export async function performPick(
       place();
       return { event: { type: "none-left", key: effect.key, budget } };
     }
+    const owed = await run.outbox.empty(run.tracker);
+    const told = owed.length === 0 ? {} : { told: owed };
     const cursor = await (run.tracker.cursor?.() ?? (run.forge ? run.board.cursor() : undefined));
     await run.pullRequestsSeen;
     const item = await bestItem(run, effect.not);
     if (item) {
       run.slots.keep(item.issueId, place);
-      return { event: { type: "picked", key: effect.key, start: item } };
+      return { event: { type: "picked", key: effect.key, start: item, ...told } };
     }
     const issue = await bestIssue(run, effect.not);
     if (!issue) {
       place();
-      return { event: { type: "none-left", key: effect.key, ...(cursor === undefined ? {} : { cursor }) } };
+      return { event: { type: "none-left", key: effect.key, ...told, ...(cursor === undefined ? {} : { cursor }) } };
     }
     const life = await run.history.nextLife(issue.id);
     const resume = run.options.resume ? await run.history.resumeFrom(issue.id) : null;
@@ -38,7 +40,7 @@ export async function performPick(
     const { id: issueId, title, parent } = issue;
     const again = (await run.history.hadLife(issueId)) ? await secondLife(run, issueId) : {};
     const start = { issueId, title, life, resume, parent, followUp: issue.followUpOf != null, ...again };
-    return { event: { type: "picked", key: effect.key, start } };
+    return { event: { type: "picked", key: effect.key, start, ...told } };
   } catch (error) {
     place();
     throw error;

@@ -5,7 +5,8 @@ import { headOf } from "../../core/ledger/text-bytes.js";
 import type { Settled } from "../../durable/types.js";
 import { Bug, messageOf } from "../../lib/errors.js";
 import { readOptional } from "../../lib/files.js";
-import type { LifeContext } from "../context.js";
+import { type LifeContext, pullRequestMachineId } from "../context.js";
+import { type Ending, isTrackerAway, type Telling, tellEnding } from "../tracker-outbox.js";
 import { handOver, type Told, tellOfItem } from "./item.js";
 
 /** The holder of a claim is the run: whoever drives the run goes on with its claims. */
@@ -29,25 +30,44 @@ export async function performTracker(life: LifeContext, effect: TrackerEffect): 
         if (won) return done();
         return { event: { type: "tracker-done", key, ok: false, reason: "somebody else has it", lost: true } };
       }
-      case "complete":
-        await tracker.complete(life.issueId, runId, { commit: effect.commit, note: effect.note });
-        return done();
       case "hand-over":
         return { event: { type: "tracker-done", key, ...(await handOver(life, effect)) } };
-      case "fail":
-        await tracker.fail(life.issueId, runId, effect.reason);
-        return done();
-      case "release":
-        await tracker.release(life.issueId, runId);
-        return done();
-      case "escalate":
-        await tracker.escalate(life.issueId, runId, effect.reason);
-        return done();
       case "follow-up":
         return done(await tracker.followUp(life.names.item, await followUpText(life, effect.findings)));
+      default:
+        await tellEnding(tracker, { issueId: life.issueId, holder: runId, ...effect });
+        return done();
     }
   } catch (error) {
+    const owed = isTrackerAway(error) ? await owedBy(life, effect) : null;
+    if (owed !== null) await life.run.outbox.add(owed);
     return { event: { type: "tracker-done", key, ok: false, reason: messageOf(error), lost: false } };
+  }
+}
+
+/** Epics are looked for by every run, and items of pull requests are on our own board: nothing is owed for those. */
+async function owedBy(life: LifeContext, effect: TrackerEffect): Promise<Telling | null> {
+  const { run, issueId, item, trigger } = life;
+  if (item || trigger) return null;
+  return { issueId, holder: run.runId, ...(await endingOf(life, effect)) };
+}
+
+async function endingOf(life: LifeContext, effect: TrackerEffect): Promise<Ending> {
+  switch (effect.op) {
+    case "claim":
+      // The call may have failed after the claim was made.
+      return { op: "release" };
+    case "complete":
+      return { op: "complete", commit: effect.commit, note: effect.note };
+    case "fail":
+    case "escalate":
+      return { op: effect.op, reason: effect.reason };
+    case "release":
+      return { op: "release" };
+    case "follow-up":
+      return { op: "follow-up", text: await followUpText(life, effect.findings) };
+    case "hand-over":
+      return { op: "pass", to: pullRequestMachineId(life.run.projectId, effect.number) };
   }
 }
 

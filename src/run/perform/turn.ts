@@ -127,7 +127,7 @@ async function reviewOf(
   if (changed.length > 0) {
     return {
       type: "protocol",
-      reason: `the reviewer changed the tree (${changed.slice(0, 3).join(", ")}); the changes were discarded`,
+      reason: `the reviewer changed the tree (${[...new Set(changed)].slice(0, 3).join(", ")}); the changes were discarded`,
     };
   }
   const review = reading.review ?? { type: "protocol" as const, reason: "the reviewer gave no verdict" };

@@ -48,6 +48,10 @@ export interface Question {
   readonly stage: string;
   readonly visit: number;
   readonly workflow: string;
+  /** Whose workflow it is; null: the run's own. */
+  readonly issueId: string | null;
+  /** Its name for `ratchet answer`. */
+  readonly gate: string;
   readonly prompt: string;
   /** What the answer is about; null: nothing. */
   readonly details: string | null;

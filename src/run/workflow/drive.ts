@@ -74,7 +74,7 @@ export async function driveWorkflow(run: WorkflowRun, start: WorkflowStart, stop
   }
 }
 
-/** Drives the workflow that a stage calls. Its findings are its own: what it came to is the stage's outcome. */
+/** Drives the workflow that a stage calls. Its findings are its own; those that stay open are told to its caller. */
 async function driveChild(parent: WorkflowContext, effect: StageChildEffect, stop: AbortSignal): Promise<WorkflowLife> {
   const source = parent.source.children[effect.ref];
   if (source === undefined) throw new Error(`the workflow ${effect.ref} of stage ${effect.stage} was not found`);

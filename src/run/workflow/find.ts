@@ -47,6 +47,11 @@ export function listWorkflows(place: WorkflowPlace): NamedWorkflow[] {
   return [...known.values()];
 }
 
+/** The folders that a name is looked up in, nearest first. */
+export function workflowFolders(place: WorkflowPlace): string[] {
+  return foldersOf(place).map(({ folder }) => folder);
+}
+
 function nameOf(entry: string): string | null {
   const ending = endings.find((one) => entry.endsWith(one));
   return ending === undefined ? null : basename(entry, ending);
@@ -72,5 +77,18 @@ function namesIn(folder: string): string[] {
 }
 
 function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+  } catch (error) {
+    if (isNoPath(error)) return false;
+    throw error;
+  }
 }
+
+/** Nothing can be there: a link to itself, a name that no file can have, a place that may not be looked at. */
+export function isNoPath(error: unknown): boolean {
+  const code = codeOf(error);
+  return code !== null && noPath.has(code);
+}
+
+const noPath = new Set(["ENOENT", "ENOTDIR", "ELOOP", "EACCES", "ENAMETOOLONG", "ERR_INVALID_ARG_VALUE"]);

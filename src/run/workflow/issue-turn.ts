@@ -10,7 +10,7 @@ import type { ModelChoice } from "../../workflow/graph.js";
 import { newWorkflow, type WorkflowState } from "../../workflow/machine/state.js";
 import { attemptFolder, type IssueWorkflow, type LifeContext, takeSnapshot, worktreePath } from "../context.js";
 import { renderPrompt } from "../prompt.js";
-import { partMachineId, type WorkflowRun } from "./context.js";
+import { partMachineId, type Question, type WorkflowRun } from "./context.js";
 import { driveWorkflow, graphOf, type WorkflowTransition } from "./drive.js";
 import type { WorkflowSource } from "./load.js";
 
@@ -82,9 +82,21 @@ function workflowRun({ run }: LifeContext, { agent, log }: WorkflowOfIssues): Wo
     agent,
     workflowLog: log,
     ledger: run.history.ledger,
-    // Whoever sits in front of a run sees many issues: a question is answered by name.
-    ask: async () => null,
+    // Whoever sits in front of a run sees many issues: a question is told with them and answered by name.
+    ask: async (question) => {
+      await run.inbox.send(question.machine, askedSignal(question));
+      return null;
+    },
   };
+}
+
+/** More of what is asked about is not told as an event; the question itself has all of it. */
+const toldCharacters = 8_000;
+
+function askedSignal({ stage, visit, prompt, details, gate }: Question) {
+  const told = details === null ? null : details.slice(0, toldCharacters);
+  const more = (details?.length ?? 0) - (told?.length ?? 0);
+  return { name: "asked", stage, visit, prompt: prompt.slice(0, toldCharacters), details: told, more, gate };
 }
 
 /** The goal is a whole prompt: whoever follows the run is told what it is about. */

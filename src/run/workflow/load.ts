@@ -3,9 +3,10 @@ import { readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 import { codeOf, messageOf } from "../../lib/errors.js";
 import { check } from "../../workflow/check/check.js";
+import type { CheckOptions } from "../../workflow/check/rule.js";
 import type { Diagnostic, Parsed } from "../../workflow/diagnostic.js";
 import type { Graph, Position } from "../../workflow/graph.js";
-import { findWorkflow, type WorkflowPlace } from "./find.js";
+import { findWorkflow, isNoPath, type WorkflowPlace } from "./find.js";
 
 /**
  * All that a workflow is made of, as text: its file, its prompt files and the workflows it calls. A run keeps it, so
@@ -40,7 +41,7 @@ async function load(file: string, place: WorkflowPlace, callers: readonly string
   const { graph, diagnostics } = await parseWorkflow(text, file);
   if (graph === null) return { file, graph, diagnostics, source: { file, text, prompts: {}, children: {} } };
   const found = check(graph, {
-    readable: (path) => lookAt(path, file, place).state,
+    readable: (path) => promptState(lookAt(path, file, place)),
     workflowExists: (ref) => findChild(ref, file, place) !== null,
   });
   const prompts = promptsOf(graph, { file, place });
@@ -92,10 +93,16 @@ function lookAt(name: string, file: string, { root }: WorkflowPlace): Seen {
     if (found.isDirectory()) return { state: "directory" };
     return found.isFile() ? { state: "file", path: real } : { state: "missing" };
   } catch (error) {
-    const code = codeOf(error);
-    if (code !== "ENOENT" && code !== "ENOTDIR" && code !== "ELOOP" && code !== "EACCES") throw error;
+    if (!isNoPath(error)) throw error;
     return { state: within.some((folder) => isBelow(path, folder)) ? "missing" : "outside" };
   }
+}
+
+function promptState(seen: Seen): ReturnType<CheckOptions["readable"]> {
+  if (seen.state !== "file") return seen.state;
+  const read = readText(seen.path);
+  if ("problem" in read) return "not-text";
+  return read.text.trim() === "" ? "empty" : "file";
 }
 
 function isBelow(path: string, folder: string): boolean {

@@ -1,8 +1,10 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import type { Finding } from "../../core/finding.js";
 import type { Perform, Settled } from "../../durable/types.js";
+import { stageFindings } from "../../workflow/context.js";
 import type { StageChildEffect, WorkflowEffect } from "../../workflow/machine/effects.js";
-import type { WorkflowEvent } from "../../workflow/machine/events.js";
+import type { ChildFinding, WorkflowEvent } from "../../workflow/machine/events.js";
 import { endLeftoverCommands } from "../leftovers.js";
 import { stopFolder } from "../perform/stop.js";
 import { performTimer } from "../perform/timer.js";
@@ -60,10 +62,19 @@ async function performChild(
   effect: StageChildEffect,
   signal: AbortSignal,
 ): Promise<Settled<WorkflowEvent>> {
-  const { ending } = (await context.driveChild(effect, signal)).state;
+  const life = await context.driveChild(effect, signal);
   signal.throwIfAborted();
-  const { status, reason } = ending ?? { status: "cancelled" as const, reason: null };
-  return { event: { type: "child-ended", key: effect.key, outcome: status, reason } };
+  const { status, reason } = life.state.ending ?? { status: "cancelled" as const, reason: null };
+  const findings = stageFindings(life).slice(-mostFindings).map(toChildFinding);
+  return { event: { type: "child-ended", key: effect.key, outcome: status, reason, findings } };
+}
+
+/** More of them would make the caller's journal large and tell an agent nothing. */
+const mostFindings = 100;
+
+function toChildFinding(finding: Finding): ChildFinding {
+  const { id, source, stage, outcome, commit, file, line_start, line_end, priority, title, body } = finding;
+  return { id, source, stage, outcome, commit, file, line_start, line_end, priority, title, body };
 }
 
 /** More cannot have been under way at once; looking at all that ever ran would take longer with every stage. */

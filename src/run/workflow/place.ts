@@ -2,8 +2,9 @@ import { realpathSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import { gitDirFor } from "../../git/checkout.js";
 import { resolveHead } from "../../git/head.js";
-import { Bug, codeOf } from "../../lib/errors.js";
+import { Bug } from "../../lib/errors.js";
 import type { Checkout, WorkflowContext } from "./context.js";
+import { isNoPath } from "./find.js";
 
 /** Where a stage works: the workspace that was made for it, or the checkout. */
 export async function placeOf(context: WorkflowContext, workspace: string | null): Promise<Checkout> {
@@ -21,7 +22,7 @@ export function folderIn(place: string, cwd: string | null): string | null {
     const way = relative(realpathSync(place), path);
     return way === ".." || way.startsWith(`..${sep}`) || way.startsWith(sep) ? null : path;
   } catch (error) {
-    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return null;
+    if (isNoPath(error)) return null;
     throw error;
   }
 }

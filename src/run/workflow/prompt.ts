@@ -8,7 +8,7 @@ import { contextOf, reviewFindings, textOf } from "../../workflow/context.js";
 import { referencesIn } from "../../workflow/expand.js";
 import type { Fidelity, LlmStage, Stage } from "../../workflow/graph.js";
 import type { StageTurnEffect } from "../../workflow/machine/effects.js";
-import { begunStages, recordOf } from "../../workflow/machine/state.js";
+import { endedStages } from "../../workflow/machine/state.js";
 import type { WorkflowContext } from "./context.js";
 import { expandText } from "./expansion.js";
 import { wholeText } from "./texts.js";
@@ -87,13 +87,12 @@ function contextText(context: WorkflowContext, effect: StageTurnEffect, written:
     const whole = key === "human.gate.feedback" ? { whole: true as const } : {};
     return value === undefined ? [] : [{ key, text: textOf(value, ({ text }) => text), ...whole }];
   });
-  const { state } = life();
-  const ended = (effect.review ? [] : begunStages(state)).flatMap((id) => {
-    const { outcome, visits } = recordOf(state, id);
-    return outcome === undefined ? [] : [{ id, outcome, visits }];
-  });
+  const ended = effect.review ? [] : endedStages(life().state);
   const goal = asked.has("goal") || asked.has("graph.goal") ? null : graph.goal;
-  return stageContext({ goal, stages: ended, values }, detailOf(effect));
+  return stageContext(
+    { goal, stages: ended.map(({ visit, ...stage }) => ({ ...stage, visits: visit })), values },
+    detailOf(effect),
+  );
 }
 
 async function findingsText(context: WorkflowContext, folder: string): Promise<string> {

@@ -80,7 +80,7 @@ function questionsFolder(home: Home, runId: string): string {
 }
 
 async function questionOf(context: WorkflowContext, token: Token, stage: HumanStage): Promise<Question> {
-  const { machine, graph, life, run } = context;
+  const { machine, graph, life, run, issueId } = context;
   const about = stage.detailsFrom === null ? undefined : contextOf(life(), graph, token.id).get(stage.detailsFrom);
   const whole = about !== undefined && "text" in about ? await wholeText(about.text) : "";
   const needed = new Set(stage.requireFeedbackOn.map(({ name }) => name));
@@ -89,6 +89,8 @@ async function questionOf(context: WorkflowContext, token: Token, stage: HumanSt
     stage: stage.id,
     visit: token.visit,
     workflow: graph.name,
+    issueId: issueId === "" ? null : issueId,
+    gate: issueId === "" ? stage.id : `${issueId}/${stage.id}`,
     prompt: run.redact(await expandText(context, stage.prompt, token.id)),
     details: about === undefined ? null : run.redact(textOf(about, () => whole)),
     options: stage.options.map(({ key, label }) => ({ key, label, feedback: needed.has(key) })),

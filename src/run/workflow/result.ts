@@ -1,21 +1,30 @@
 import type { Json, StageTurnEnded } from "../../workflow/machine/events.js";
 import { asStatus, type StatusRead } from "../../workflow/status.js";
 
-/** What a stage wrote into its result file. It is foreign: what has the wrong type is as good as not there. */
+/**
+ * What a stage wrote into its result file. It is foreign: what has the wrong type is as good as not there. A review may
+ * also answer as a reviewer of an issue does, with a verdict and findings.
+ */
 export interface StageResult {
   /** null: it says nothing of the outcome. */
   readonly status: StatusRead | null;
+  /** A reviewer's findings, to be read; empty: none. */
+  readonly remarks: string;
   readonly context: Pick<StageTurnEnded, "contextUpdates" | "contextAppends">;
 }
 
 const keys = ["status", "outcome", "failure_reason", "preferred_label", "suggested_next_ids"];
 
-export function readResult(value: unknown): StageResult {
+export function readResult(value: unknown, { review }: { readonly review: boolean }): StageResult {
   const fields = objectOf(value);
   const updates = contextOf(fields.context_updates);
   const appends = contextOf(fields.context_appends);
+  const findings = review && Array.isArray(fields.findings) ? fields.findings.map(objectOf).filter(hasText) : [];
+  const said = keys.some((key) => key in fields) ? statusOf(fields) : null;
+  const verdict = review && said?.status == null ? verdictOf(fields.verdict, findings) : null;
   return {
-    status: keys.some((key) => key in fields) ? statusOf(fields) : null,
+    status: verdict === null ? said : { ...(said ?? statusOf(fields)), ...verdict },
+    remarks: findings.map(remark).join("\n\n"),
     context: {
       ...(updates === null ? {} : { contextUpdates: updates }),
       ...(appends === null ? {} : { contextAppends: appends }),
@@ -23,7 +32,36 @@ export function readResult(value: unknown): StageResult {
   };
 }
 
-function statusOf(fields: Readonly<Record<string, unknown>>): StatusRead {
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A finding that always blocks counts more than the word. */
+function verdictOf(word: unknown, findings: readonly Fields[]): Pick<StatusRead, "status" | "failureReason"> | null {
+  const verdict = textOf(word)?.trim().toLowerCase();
+  if (verdict !== "pass" && verdict !== "fail") return null;
+  const isBlocked = findings.some(({ priority }) => priority === 0 || priority === 1);
+  if (verdict === "pass" && !isBlocked) return { status: "success", failureReason: null };
+  const [first] = findings;
+  const more = findings.length > 1 ? ` (and ${findings.length - 1} more)` : "";
+  return { status: "fail", failureReason: first === undefined ? null : `${headline(first)}${more}` };
+}
+
+function hasText({ title, body, file }: Fields): boolean {
+  return [title, body, file].some((part) => textOf(part) !== null);
+}
+
+function headline({ file, line_start: line, title, body }: Fields): string {
+  const place = textOf(file) === null ? "" : `${textOf(file)}${Number(line) > 0 ? `:${Number(line)}` : ""}: `;
+  return `${place}${textOf(title) ?? textOf(body)?.split("\n", 1)[0] ?? "a finding"}`;
+}
+
+function remark(finding: Fields): string {
+  const { priority, title } = finding;
+  const rank = typeof priority === "number" ? `[P${priority}] ` : "";
+  const body = textOf(title) === null ? null : textOf(finding.body);
+  return `${rank}${headline(finding)}${body === null ? "" : `\n${body}`}`;
+}
+
+function statusOf(fields: Fields): StatusRead {
   const { failure_reason: reason, preferred_label: label, suggested_next_ids: next } = fields;
   return {
     from: "file",
@@ -44,6 +82,6 @@ function contextOf(value: unknown): Readonly<Record<string, Json>> | null {
   return Object.keys(fields).length === 0 ? null : (fields as Readonly<Record<string, Json>>);
 }
 
-function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+function objectOf(value: unknown): Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
 }

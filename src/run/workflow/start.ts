@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { RunReport, RunStatus } from "../../core/report.js";
+import { Driven } from "../../durable/fenced.js";
 import { Refusal, UserError } from "../../lib/errors.js";
 import { readJson, writeDurably } from "../../lib/files.js";
 import type { Home } from "../../lib/home.js";
@@ -24,9 +25,16 @@ export interface WorkflowParts extends Omit<WorkflowRun, "runId"> {
   /** Writes the run's record down before its machine starts; nothing for one that is taken up again. */
   readonly register: () => Promise<void>;
   /** The machine's stored state, and whether it has ended; null: it has not begun. */
-  readonly stored: (machine: string) => Promise<{ readonly state: WorkflowState; readonly done: boolean } | null>;
+  readonly stored: (machine: string) => Promise<StoredWorkflow | null>;
   /** It was started before and goes on. */
   readonly resume: boolean;
+}
+
+interface StoredWorkflow {
+  readonly state: WorkflowState;
+  readonly done: boolean;
+  /** Another living process that drives it; null: none does. */
+  readonly driver: number | null;
 }
 
 /** A workflow run that has begun. Signals may come from any process; `kill` leaves it unfinished, as a crash would. */
@@ -89,7 +97,13 @@ export async function startWorkflow(parts: WorkflowParts): Promise<StartedWorkfl
   void tellTime(parts, machine.id, timed.signal);
   return {
     runId,
-    done: driven.finally(() => timed.abort()).then(endOf),
+    done: driven
+      .finally(() => timed.abort())
+      .catch((error: unknown) => {
+        // Another process took it up in the same moment.
+        throw error instanceof Driven ? isDriven(runId, error.driver.pid) : error;
+      })
+      .then(endOf),
     cancel: () => inbox.send(machine.id, { name: "cancel" }),
     kill: () => killed.abort(new Error("killed")),
   };
@@ -162,6 +176,7 @@ async function lastLife(
     life += 1;
   }
   if (last === null) return { life: 1, initial: newWorkflow() };
+  if (!last.done && last.driver !== null) throw isDriven(runId, last.driver);
   const adopted = adoptGraph(last.state, graph);
   if ("error" in adopted) {
     throw new UserError(`run ${runId} cannot go on with this file: ${adopted.error}`, {
@@ -174,6 +189,13 @@ async function lastLife(
     throw new Refusal(`run ${runId} has succeeded: there is nothing to resume`, { code: "wrong-status" });
   }
   return { life: life + 1, initial: continueFrom(adopted.state) };
+}
+
+function isDriven(runId: string, pid: number): Refusal {
+  return new Refusal(`run ${runId} is still at work: process ${pid} drives it`, {
+    code: "driven",
+    hint: `ratchet status shows it, ratchet stop ${runId} ends it`,
+  });
 }
 
 /** Every agent that a stage may need is there, and asks the guard before its tools run. */

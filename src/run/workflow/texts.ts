@@ -78,6 +78,16 @@ async function sizeOf(path: string): Promise<number> {
   }
 }
 
+/** A reply with what the result file adds to it. */
+export async function withRemarks(reply: StoredText, remarks: string, folder: string): Promise<StoredText> {
+  if (remarks === "") return reply;
+  const said = (await wholeText(reply.text)).trimEnd();
+  const bytes = Buffer.from(said === "" ? remarks : `${said}\n\n${remarks}`, "utf8");
+  const path = join(folder, "review.md");
+  await writeDurably(path, bytes);
+  return stored(bytes.subarray(0, inlineTextBytes), { path, bytes: bytes.length, sha256: sha256(bytes) });
+}
+
 /** The whole of a text. */
 export async function wholeText({ text, ref }: Text): Promise<string> {
   return ref === undefined ? text : await readFile(ref.path, "utf8");

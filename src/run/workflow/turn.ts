@@ -18,7 +18,7 @@ import { type Checkout, stageFolder, type WorkflowContext } from "./context.js";
 import { headOf, placeOf } from "./place.js";
 import { renderStagePrompt } from "./prompt.js";
 import { readResult } from "./result.js";
-import { nothing, textOfLines } from "./texts.js";
+import { nothing, textOfLines, withRemarks } from "./texts.js";
 
 /** How the place stood before the turn: a turn that says nothing is judged by what it did. */
 const markFile = "before";
@@ -93,6 +93,7 @@ function turnOf(
     sessionId: effect.session,
     model: effect.model.model ?? own.model,
     effort: effect.model.effort ?? own.effort,
+    ...(effect.model.provider === null ? {} : { provider: effect.model.provider }),
     cwd: place.path,
     files: filesOf(folder),
     guard: { worktree: place.path, readOnly: false, writable: [temporary, ...place.gitDirs] },
@@ -125,12 +126,13 @@ async function settle(effect: StageTurnEffect, { end, agent, place, turn }: Ende
   const { files } = turn.turn;
   const reader = new StatusReader();
   const hear = (line: string) => reader.push(`${line}\n`);
-  const said =
+  const replied =
     outcome.type === "ended"
       ? await textOfLines(agent.message(files), { printed: files.stdout, folder: files.folder, hear })
       : nothing;
   const marked: StatusRead | null = reader.end();
-  const result = readResult(await readJson(files.result));
+  const result = readResult(await readJson(files.result), effect);
+  const said = outcome.type === "ended" ? await withRemarks(replied, result.remarks, files.folder) : replied;
   return {
     type: "turn-ended",
     key: effect.key,

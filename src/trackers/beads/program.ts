@@ -63,7 +63,7 @@ export function openBeads(place: BeadsPlace): Beads {
   return {
     nameOf,
     call: async (args, { actor, tries = pausesMs.length + 1, isAnswer = () => false } = {}) => {
-      if (found === null) throw new ExternalError("tracker", noProgram, { hint });
+      if (found === null) throw new ExternalError("tracker", noProgram, { retryable: true, hint });
       const argv = [...args, ...(actor === undefined ? [] : [`--actor=${actor}`]), "--json"];
       for (let failures = 1; ; failures++) {
         const answer = await run(found.path, argv, place);
@@ -128,7 +128,12 @@ function ended(child: ChildProcessByStdio<null, Readable, Readable>, path: strin
     child.once("close", settle);
     child.once("exit", (code) => setTimeout(() => settle(code), drainMs).unref());
     child.once("error", (error) => {
-      reject(new ExternalError("tracker", `${path} cannot be started: ${messageOf(error)}`, { cause: error }));
+      reject(
+        new ExternalError("tracker", `${path} cannot be started: ${messageOf(error)}`, {
+          retryable: true,
+          cause: error,
+        }),
+      );
     });
   });
 }

@@ -47,7 +47,9 @@ export function readErrorText(stdout: string): string | null {
 
 function unreadable(call: string, what: string, found: string): ExternalError {
   const start = found.trim().slice(0, 120);
-  return new ExternalError("tracker", `the answer of ${call} ${what}: ${start === "" ? "nothing" : start}`);
+  return new ExternalError("tracker", `the answer of ${call} ${what}: ${start === "" ? "nothing" : start}`, {
+    retryable: true,
+  });
 }
 
 function parse(stdout: string, call: string): unknown {

@@ -6,6 +6,9 @@ const left = 8;
 /** By the sum of directions. */
 const lines = " ╵╶└╷│┌├╴┘─┴┐┤┬┼";
 
+/** What a reader takes for one character: a flag, or a family of several signs, has one width. */
+const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
+
 /** Characters and lines on a grid; where lines meet, the fitting sign is found. */
 export class Canvas {
   private readonly rows: (string | number)[][] = [];
@@ -17,7 +20,7 @@ export class Canvas {
 
   text(x: number, y: number, text: string): void {
     let at = x;
-    for (const character of text) {
+    for (const { segment: character } of graphemes.segment(text)) {
       const width = this.widthOf(character);
       if (width === 0) this.append(at - 1, y, character);
       else this.put(at, y, character);

@@ -158,7 +158,10 @@ function paintRows(
       }
     }
   }
+  const { width, cells: cellsOf = (text: string) => [...text].length } = options;
   const title = graph.label ?? graph.name;
-  const goal = graph.goal === null ? [] : [plainLine(graph.goal)];
-  return `${[plainLine(title), ...goal, "", ...cells.map((row) => row.join("").trimEnd())].join("\n")}\n`;
+  const head = [title, ...(graph.goal === null ? [] : [graph.goal])].map((text) =>
+    cut(plainLine(text), width, cellsOf),
+  );
+  return `${[...head, "", ...cells.map((row) => row.join("").trimEnd())].join("\n")}\n`;
 }

@@ -1,3 +1,4 @@
+import stringWidth from "string-width";
 import { describe, expect, it } from "vitest";
 import { parseDot } from "../../workflow/dot/parse-dot.js";
 import type { Graph } from "../../workflow/graph.js";
@@ -92,6 +93,14 @@ describe("a workflow on the terminal", () => {
     expect(drawText(chain(30), { width: 80 })).toContain("│ stage_29 · llm");
     expect(drawText(sample, { width: 20 })).toContain("→ fork on [Y] Yes");
     expect(drawText(sample, { width: 20 })).not.toContain("┌");
+  });
+
+  it("has straight boxes around characters of any width", () => {
+    const wide = graphOf('digraph { goal="字" start -> a -> exit; a [label="漢字 👩‍👩‍👧 🇩🇪 e\u0301 ✔️"] }');
+    const lines = drawText(wide, { width: 80, cells: stringWidth }).split("\n");
+    const box = lines.filter((line) => /[┌│└].*[┐│┘]/.test(line)).slice(3, -3);
+    expect(box).toHaveLength(4);
+    expect(new Set(box.map((line) => stringWidth(line))).size).toBe(1);
   });
 
   it("lights stages by their state, and only with colours", () => {

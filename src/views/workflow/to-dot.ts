@@ -21,7 +21,7 @@ const shapes: Readonly<Record<Stage["kind"], string>> = {
   unknown: "box",
 };
 
-/** The workflow as a DOT file: Graphviz draws it, and parsed again it is the same graph. */
+/** The workflow as a DOT file: Graphviz draws it, and parsed again it is the same graph, control characters apart. */
 export function toDot(graph: Graph): string {
   const lines = [`digraph ${id(graph.name)} {`];
   const about: Attribute[] = [
@@ -214,7 +214,15 @@ function id(name: string): string {
 }
 
 function quote(text: string): string {
-  return `"${text.replace(/[\\"]/g, "\\$&").replace(/\n/g, "\\n").replace(/\t/g, "\\t")}"`;
+  const safe = text.replace(/\r\n/g, "\n").replace(/\p{Cc}/gu, shown);
+  return `"${safe.replace(/[\\"]/g, "\\$&").replace(/\n/g, "\\n").replace(/\t/g, "\\t")}"`;
+}
+
+/** DOT cannot say a control character, and as such it would reach the terminal: its picture stands for it. */
+function shown(character: string): string {
+  if (character === "\n" || character === "\t") return character;
+  const code = character.charCodeAt(0);
+  return code < 0x20 ? String.fromCharCode(0x2400 + code) : "\u2421";
 }
 
 const units = [

@@ -4,7 +4,13 @@ import { parseKdl } from "../kdl/parse-kdl.js";
 import { check } from "./check.js";
 import type { CheckOptions } from "./rule.js";
 
-const files = { "dir/": "directory", "../x.md": "outside", "gone.md": "missing" } as const;
+const files = {
+  "dir/": "directory",
+  "../x.md": "outside",
+  "gone.md": "missing",
+  "no.md": "empty",
+  "x.png": "not-text",
+} as const;
 const options: CheckOptions = {
   readable: (path) => Object.entries(files).find(([name]) => name === path)?.[1] ?? "file",
   workflowExists: (ref) => ref === "there",
@@ -97,12 +103,19 @@ describe("a workflow in KDL", () => {
     ["that calls a known one", `stage "a" kind="workflow" ref="there"; ${e}; transition from="a" to="e"`, []],
     [
       "with prompt files that cannot be read",
-      `stage "a" kind="llm" prompt_file="ok.md,gone.md, dir/,../x.md"; ${e}; transition from="a" to="e"`,
+      `stage "a" kind="llm" prompt_file="ok.md,gone.md, dir/,../x.md,no.md,x.png"; ${e}; transition from="a" to="e"`,
       [
         '2:41 error prompt-file: prompt file "gone.md" of stage "a" does not exist',
         '2:50 error prompt-file: prompt file "dir/" of stage "a" is a folder',
         '2:55 error prompt-file: prompt file "../x.md" of stage "a" is outside of the repository',
+        '2:63 error prompt-file: prompt file "no.md" of stage "a" is empty',
+        '2:69 error prompt-file: prompt file "x.png" of stage "a" is not text in UTF-8',
       ],
+    ],
+    [
+      "with a tool outside of the checkout",
+      `stage "a" kind="tool" command="x" cwd="b/../.."; stage "b" kind="tool" command="x" cwd="c/../d"; ${e}; transition from="a" to="b"; transition from="b" to="e"`,
+      ['2:1 error cwd: cwd "b/../.." of stage "a" leads out of the checkout'],
     ],
   ])("%s", (_, text, expected) => {
     expect(kdl(text)).toEqual(expected);

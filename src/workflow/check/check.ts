@@ -8,6 +8,7 @@ import { checkDuplicates, checkNames, checkOutcomes, checkTransitions } from "./
 import type { CheckOptions, Rule } from "./rule.js";
 import {
   checkDecisions,
+  checkFolders,
   checkGoalGates,
   checkHumans,
   checkKinds,
@@ -33,6 +34,7 @@ const rules: readonly Rule[] = [
   checkJoins,
   checkGoalGates,
   checkPromptFiles,
+  checkFolders,
   checkRefs,
   checkWorkspaces,
   checkKinds,

@@ -4,7 +4,7 @@ import type { GraphIndex } from "./graph-index.js";
 
 export interface CheckOptions {
   /** Of a prompt file as it is named, relative to the workflow's own. */
-  readonly readable: (path: string) => "file" | "missing" | "directory" | "outside";
+  readonly readable: (path: string) => "file" | "missing" | "directory" | "outside" | "empty" | "not-text";
   /** Whether there is a workflow of this name or file. */
   readonly workflowExists?: (ref: string) => boolean;
 }

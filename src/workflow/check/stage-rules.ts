@@ -78,6 +78,8 @@ const unreadable = {
   missing: "does not exist",
   directory: "is a folder",
   outside: "is outside of the repository",
+  empty: "is empty",
+  "not-text": "is not text in UTF-8",
 } as const;
 
 export const checkPromptFiles: Rule = ({ graph }, problems, { readable }) => {
@@ -93,6 +95,25 @@ export const checkPromptFiles: Rule = ({ graph }, problems, { readable }) => {
     }
   }
 };
+
+/** A tool works inside of the checkout. Where links lead is seen when it starts. */
+export const checkFolders: Rule = ({ graph }, problems) => {
+  for (const stage of graph.stages) {
+    if (stage.kind !== "tool" || stage.cwd === null || !leadsOut(stage.cwd)) continue;
+    const message = `cwd "${stage.cwd}" of stage "${stage.id}" leads out of the checkout`;
+    problems.error({ at: stage.at, rule: "cwd", message, hint: "it is relative to the top of the checkout" });
+  }
+};
+
+function leadsOut(cwd: string): boolean {
+  let depth = 0;
+  for (const part of cwd.split("/")) {
+    if (part === "..") depth -= 1;
+    else if (part !== "" && part !== ".") depth += 1;
+    if (depth < 0) return !cwd.startsWith("/");
+  }
+  return false;
+}
 
 export const checkRefs: Rule = ({ graph }, problems, { workflowExists }) => {
   if (workflowExists === undefined) return;

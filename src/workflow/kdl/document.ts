@@ -79,11 +79,17 @@ function attempt(read: Parse, text: string, inserts: Inserts): Attempt {
   try {
     return { document: read(insert(text, inserts), { storeLocations: true }), errors: [], original };
   } catch (error) {
+    // The library stumbles over some texts that end too early, with an error that says nothing of the text.
+    if (error instanceof TypeError || error instanceof RangeError) return { document: null, errors: [], original };
     if (!(error instanceof InvalidKdlError)) throw error;
-    return { document: null, errors: [...error.flat()], original };
+    return { document: null, errors: [...error.flat()].filter(isAboutText), original };
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
   }
+}
+
+function isAboutText({ message }: InvalidKdlError): boolean {
+  return !message.startsWith("An unexpected error occurred");
 }
 
 function insert(text: string, { sign, offsets }: Inserts): string {
@@ -101,14 +107,24 @@ interface Source {
 const closing = { string: "add the closing quote", comment: "add */", block: "add }" };
 
 function tellErrors({ errors, original }: Attempt, { text, scan, lines, problems }: Source): void {
+  if (errors.length === 0) {
+    const open = scan.unclosed;
+    const message = open === null ? "this is no KDL: what is before this place cannot be read" : unclosed(open);
+    const hint = open === null ? "look for a \\, a # or a */ that is too many" : closing[open.what];
+    problems.error({ at: lines.at(open?.offset ?? text.trimEnd().length), rule: "syntax", message, hint });
+  }
   for (const error of errors.slice(0, mostErrors)) {
     const offset = Math.min(original(error.start?.offset ?? text.length), text.length);
     const open = text.slice(offset).trim() === "" ? scan.unclosed : null;
-    const message = open === null ? plainMessage(error.message) : `the ${open.what} is not closed`;
+    const message = open === null ? plainMessage(error.message) : unclosed(open);
     const hint = open === null ? {} : { hint: closing[open.what] };
     problems.error({ at: lines.at(open?.offset ?? offset), rule: "syntax", message, ...hint });
     if (open !== null) return;
   }
+}
+
+function unclosed({ what }: NonNullable<Scan["unclosed"]>): string {
+  return `the ${what} is not closed`;
 }
 
 /** Without the library's own place, which counts what was inserted. */

@@ -127,3 +127,11 @@ test("conditions and blocks that are nested deeply are an error", () => {
   const { diagnostics } = parseKdl(`${"a {\n".repeat(70)}${"}\n".repeat(70)}`, { file: "w" });
   expect(diagnostics).toMatchObject([{ message: "blocks are nested too deeply", line: 65, column: 3 }]);
 });
+
+test("E11 a text that the KDL library stumbles over is a syntax error with a place", () => {
+  for (const text of ['"\\', 'a """\\', "r#", "*/", "\\u*/", "\\u$#", 'workflow "w" {\n  goal "x\\']) {
+    expect(read(text)).toBe(false);
+    expect(parseKdl(text, { file: "w" }).diagnostics[0]).toMatchObject({ rule: "syntax" });
+    expect(JSON.stringify(parseKdl(text, { file: "w" }))).not.toMatch(/unexpected error|Error:/);
+  }
+});

@@ -1,9 +1,10 @@
 import type { Stage, ToolStage, WorkflowStage, WorkspaceStage } from "../graph.js";
 import { isVisitedTooOften, stopIdleRounds } from "./breaker.js";
+import { endExpired } from "./expire.js";
 import { reachExit } from "./goal.js";
 import { getsFindings } from "./graph-index.js";
 import { beginGate } from "./human.js";
-import { beginJoin, endBranch, fork } from "./parallel.js";
+import { beginJoin, fork } from "./parallel.js";
 import { attemptsFor } from "./retry.js";
 import type { Token } from "./state.js";
 import { newExecution, type Step } from "./step.js";
@@ -12,8 +13,8 @@ import { endVisit, verdict } from "./visit.js";
 
 /** A ready token's stage begins: a new visit, or a further execution of the one it was in. */
 export function begin(step: Step, token: Token) {
-  if (token.expired) return endBranch(step, token, { outcome: "fail", reason: "its time was up" });
   const stage = step.stage(token.stage);
+  if (token.expired) return endExpired(step, token, stage);
   if (!stage) return step.halt({ status: "fail", stage: token.stage, reason: `there is no stage ${token.stage}` });
   const visit = token.visit === 0 ? newVisit(step, token, stage) : token;
   if (!visit) return;

@@ -10,17 +10,22 @@ import { endExecution, verdict } from "./visit.js";
 const heldBytes = 512;
 
 export function afterCommand(step: Step, token: Token, stage: Stage, event: StageCommandEnded) {
-  const { output, outputFile, commit = null } = event;
-  const run = token.run ?? newExecution(step.at, "");
-  step.setToken({ ...token, run: { ...run, seconds: run.seconds + event.seconds } });
-  step.write(token.id, { "tool.output": held(output, outputFile) });
-  const now = step.token(token.id) ?? token;
+  const { commit = null } = event;
+  const now = takeOutput(step, token, event);
   if (event.exitCode === 0 && event.failure === null && !event.timedOut && !event.stopped) {
     return endExecution(step, now, stage, { ...verdict("success"), commit });
   }
   const { reason, body } = toolFinding(event);
   const digest = `${event.failure?.class ?? "exit"} ${event.exitCode} ${reason}`;
   endExecution(step, now, stage, { ...verdict("fail", reason), body, commit, digest });
+}
+
+/** What a command has used and printed, however it ended. */
+export function takeOutput(step: Step, token: Token, { output, outputFile, seconds }: StageCommandEnded): Token {
+  const run = token.run ?? newExecution(step.at, "");
+  step.setToken({ ...token, run: { ...run, seconds: run.seconds + seconds } });
+  step.write(token.id, { "tool.output": held(output, outputFile) });
+  return step.token(token.id) ?? token;
 }
 
 /** As the state keeps it: the beginning of a text, where the whole of it is in a file. */

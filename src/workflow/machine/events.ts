@@ -1,4 +1,4 @@
-import type { Text, TextRef } from "../../core/finding.js";
+import type { Finding, Text, TextRef } from "../../core/finding.js";
 import type { CommandEnded, Stamped, TurnOutcome, Usage } from "../../core/issue/events.js";
 import type { StatusRead } from "../status.js";
 
@@ -77,6 +77,8 @@ export type WorkflowEvent =
       readonly key: string;
       readonly outcome: "success" | "fail" | "cancelled";
       readonly reason: string | null;
+      /** What it leaves open, in the order of its execution; absent: not known. */
+      readonly findings?: readonly ChildFinding[];
     }
   | { readonly type: "told"; readonly key: string }
   | { readonly type: "stop-done"; readonly key: string }
@@ -84,6 +86,12 @@ export type WorkflowEvent =
   | { readonly type: "signal"; readonly key: string; readonly signal: WorkflowSignal }
   /** A performer broke: never a pass. */
   | { readonly type: "crashed"; readonly key: string; readonly effect: string; readonly message: string };
+
+/** A finding of a called workflow, under the child's own names. */
+export type ChildFinding = Pick<
+  Finding,
+  "id" | "source" | "stage" | "outcome" | "commit" | "file" | "line_start" | "line_end" | "priority" | "title" | "body"
+>;
 
 export type WorkflowArrival = Stamped<WorkflowEvent>;
 
@@ -95,6 +103,16 @@ export type WorkflowSignal =
       readonly option: string;
       readonly feedback: string | null;
       readonly by: string;
+    }
+  /** What a gate asks is written out: `details` is the beginning of it. */
+  | {
+      readonly name: "asked";
+      readonly stage: string;
+      readonly visit: number;
+      readonly prompt: string;
+      readonly details: string | null;
+      readonly more: number;
+      readonly gate: string;
     }
   | { readonly name: "cancel" }
   | { readonly name: "budget"; readonly reason: string }

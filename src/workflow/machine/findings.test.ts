@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { contextOf, reviewFindings } from "../context.js";
 import type { Graph } from "../graph.js";
 import { failed, unbounded, World } from "./fixture.js";
-import { decision, exit, graphOf, llm, review, tool } from "./fixture-graph.js";
+import { child, decision, exit, graphOf, llm, review, tool } from "./fixture-graph.js";
 
 /** Both reviews always run, the gate alone routes. */
 function reviewLoop(stages = [review("r1"), review("r2")]): Graph {
@@ -163,5 +163,25 @@ describe("review.findings", () => {
     const finding = world.life.ledger.findings[0]?.id ?? "";
     world.signal({ name: "waive", finding, reason: "fine" });
     expect(list(world)).toEqual([]);
+  });
+
+  it("what a called workflow leaves open is open here, in order, as long as it is there; its success clears all", () => {
+    const graph = graphOf(
+      [review("r1"), child("w"), decision("gate"), llm("fix"), exit()],
+      ["r1 -> w", "w -> gate", 'gate -> exit if outcome("w") == "success"', "gate -> fix if true", "fix -> r1"],
+    );
+    const place = { file: "", line_start: 0, line_end: 0, priority: null, commit: null };
+    const open = (stage: string) =>
+      ({ ...place, id: stage, stage, source: "review", outcome: "fail", title: stage, body: { text: stage } }) as const;
+    const world = new World(graph).play({ r1: [failed("one")], w: [{ open: [open("b"), open("a")] }], fix: [null] });
+    expect(list(world)).toEqual([
+      ["r1", 1, "fail", "one"],
+      ["w/b", 1, "fail", "b"],
+      ["w/a", 1, "fail", "a"],
+    ]);
+    world.goOn({ r1: ["[STATUS: success]"], w: [{ open: [open("a")] }], fix: ["ok", null] });
+    expect(list(world)).toEqual([["w/a", 1, "fail", "a"]]);
+    world.goOn();
+    expect([world.ending()?.status, list(world)]).toEqual(["success", []]);
   });
 });

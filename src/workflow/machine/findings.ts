@@ -44,9 +44,10 @@ export function resolveFindings(step: Step, stage: string, commit: string | null
 
 /** A new start: what the stages found before is of no concern any more. */
 export function dropFindings(step: Step): void {
-  const stages = begunStages(step.state).filter((id) => {
+  const stages = begunStages(step.state).flatMap((id) => {
     const stage = step.stage(id);
-    return stage !== null && raisesFindings(stage);
+    if (stage?.kind === "workflow") return childStages(step, id);
+    return stage !== null && raisesFindings(stage) ? [id] : [];
   });
   step.apply(supersedeStage(step.ledger, { stages, reason: "the workflow started anew", at: step.at }));
 }
@@ -55,7 +56,16 @@ function isOpenOf({ status, stage, stages }: Finding, name: string): boolean {
   return status === "open" && (stage === name || (stages ?? []).some((report) => report.stage === name));
 }
 
-function raised(finding: Finding) {
+/** The names that findings are open under, of what a stage calls. */
+export function childStages(step: Step, stage: string): string[] {
+  return [...new Set(step.ledger.findings.filter((one) => isOpenUnder(one, stage)).map((one) => one.stage))];
+}
+
+export function isOpenUnder(finding: Finding, stage: string): boolean {
+  return finding.status === "open" && finding.order !== undefined && finding.stage.startsWith(`${stage}/`);
+}
+
+export function raised(finding: Finding) {
   const { id, source, stage, reviewer, file, line_start, line_end, priority, title } = finding;
   const place = { file, line_start, line_end, priority };
   return { type: "finding-raised" as const, finding: id, source, stage, reviewer, ...place, title, reopened: false };

@@ -3,12 +3,25 @@ import type { ReportBody, RunReport } from "../../core/report.js";
 import type { Graph } from "../graph.js";
 import { StatusReader } from "../status.js";
 import type { StageCommandEffect, StageTurnEffect, WorkflowEffect } from "./effects.js";
-import type { StageCommandEnded, StageTurnEnded, WorkflowArrival, WorkflowEvent, WorkflowSignal } from "./events.js";
+import type {
+  ChildFinding,
+  StageCommandEnded,
+  StageTurnEnded,
+  WorkflowArrival,
+  WorkflowEvent,
+  WorkflowSignal,
+} from "./events.js";
 import { continueFrom, newWorkflow, type WorkflowLife, type WorkflowPolicy, workflowMachine } from "./machine.js";
 import { recordOf, type StageRecord, type WorkflowState } from "./state.js";
 
-/** A tool's exit code, an agent's reply, more of the event, a performer that breaks, or (null) nothing yet. */
-export type Answer = number | string | More | { readonly crash: string } | null;
+/** A tool's exit code, an agent's reply, what a child leaves open, more of the event, a performer that breaks, or (null) nothing yet. */
+export type Answer =
+  | number
+  | string
+  | More
+  | { readonly crash: string }
+  | { readonly open: readonly ChildFinding[] }
+  | null;
 type More = Partial<Omit<StageTurnEnded, "type" | "key">> & Partial<Omit<StageCommandEnded, "type" | "key">>;
 /** Per stage: its executions' answers, the last of which is repeated; or a rule. */
 export type Script = Readonly<Record<string, readonly Answer[] | ((n: number) => Answer)>>;
@@ -152,7 +165,9 @@ export class World {
       return commandOf(effect, answer === null ? { stopped: true, exitCode: null } : answer);
     const isGood = answer === undefined || answer === 0;
     if (effect.kind === "child") {
-      return { type: "child-ended", key, outcome: isGood ? "success" : "fail", reason: isGood ? null : "it failed" };
+      const ended = { outcome: isGood ? "success" : "fail", reason: isGood ? null : "it failed" } as const;
+      const found = typeof answer === "object" && answer !== null && "open" in answer ? { findings: answer.open } : {};
+      return { type: "child-ended", key, ...ended, ...found };
     }
     if (!isGood) return { type: "worktree-failed", key, reason: "a conflict" };
     if (effect.op === "open") return { type: "worktree-ready", key, path: "/ws", branch: "ws", baseSha: "c0" };
@@ -165,7 +180,7 @@ export class World {
 }
 
 function moreOf(answer: Answer | undefined): More {
-  return typeof answer === "object" && answer !== null && !("crash" in answer) ? answer : {};
+  return typeof answer === "object" && answer !== null && !("crash" in answer || "open" in answer) ? answer : {};
 }
 
 function turnOf({ key, stage }: StageTurnEffect, answer: Answer | undefined): StageTurnEnded {

@@ -19,6 +19,22 @@ export function beginGate(step: Step, token: Token, stage: HumanStage) {
   step.report({ type: "waiting", for: `an answer to ${stage.id} (${options})`, until });
 }
 
+/** For whoever follows the run from elsewhere. What is answered meanwhile is no news. */
+export function tellQuestion(step: Step, { name: _name, ...asked }: Extract<WorkflowSignal, { name: "asked" }>) {
+  const token = step.state.tokens.find(
+    ({ stage, visit, phase }) => stage === asked.stage && visit === asked.visit && phase === "asking",
+  );
+  const stage = step.stage(asked.stage);
+  if (!token || stage?.kind !== "human") return;
+  const options = stage.options.map(({ key, label }) => ({ key, label, feedback: needsFeedback(stage, key) }));
+  const until = token.run?.until ?? null;
+  step.report({ type: "question", ...asked, options, default: stage.default?.name ?? null, until });
+}
+
+function needsFeedback({ requireFeedbackOn }: HumanStage, option: string): boolean {
+  return requireFeedbackOn.some(({ name }) => name === option);
+}
+
 /** What cannot be an answer is said and changes nothing: the gate stays open. */
 export function answerGate(step: Step, answer: Extract<WorkflowSignal, { name: "answer" }>) {
   const token = step.state.tokens.find(({ stage, phase }) => stage === answer.stage && phase === "asking");
@@ -28,8 +44,8 @@ export function answerGate(step: Step, answer: Extract<WorkflowSignal, { name: "
   const option = stage.options.find(({ key }) => key === answer.option);
   if (!option) return step.log("warn", `There is no such option: ${said}`);
   const feedback = answer.feedback === null || answer.feedback.trim() === "" ? null : answer.feedback;
-  const isRequired = stage.requireFeedbackOn.some(({ name }) => name === option.key);
-  if (isRequired && feedback === null) return step.log("warn", `The answer needs feedback: ${said}`);
+  if (needsFeedback(stage, option.key) && feedback === null)
+    return step.log("warn", `The answer needs feedback: ${said}`);
   step.log("info", `Answered: ${said}`);
   take(step, token, { stage, option, feedback });
 }
@@ -40,7 +56,7 @@ export function gateTimeout(step: Step, token: Token, stage: HumanStage) {
     step.log("warn", `Nobody answered ${stage.id} in time: ${option.key} is its default`);
     return take(step, token, { stage, option, feedback: null });
   }
-  endVisit(step, token, stage, verdict("fail", "nobody answered in time"));
+  endVisit(step, withTime(step, token), stage, verdict("fail", "nobody answered in time"));
 }
 
 interface Taken {
@@ -57,8 +73,13 @@ function take(step: Step, token: Token, { stage, option, feedback }: Taken): voi
     "human.gate.feedback": feedback ?? "",
   });
   const now = step.token(token.id) ?? token;
-  const asked = now.run ? { run: { ...now.run, seconds: (step.at - now.run.startedAt) / 1000 } } : {};
-  endVisit(step, { ...now, ...asked }, stage, { ...verdict("success"), label: option.label });
+  endVisit(step, withTime(step, now), stage, { ...verdict("success"), label: option.label });
   const left = step.token(token.id);
   if (left) step.setToken({ ...left, to: option.to.name });
+}
+
+/** A gate takes as long as it was open. */
+function withTime(step: Step, token: Token): Token {
+  const { run } = token;
+  return run ? { ...token, run: { ...run, seconds: (step.at - run.startedAt) / 1000 } } : token;
 }

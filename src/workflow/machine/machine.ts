@@ -4,8 +4,9 @@ import type { Stage } from "../graph.js";
 import { begin } from "./begin.js";
 import { afterCommand, keepWorkspace } from "./command.js";
 import type { WorkflowArrival, WorkflowEvent, WorkflowSignal } from "./events.js";
+import { endExpired } from "./expire.js";
 import { indexGraph } from "./graph-index.js";
-import { answerGate, gateTimeout } from "./human.js";
+import { answerGate, gateTimeout, tellQuestion } from "./human.js";
 import { expireBranch, resumeBranches, startBranches } from "./parallel.js";
 import type { WorkflowPolicy } from "./policy.js";
 import { leave } from "./route.js";
@@ -96,6 +97,8 @@ function signalled(step: Step, signal: WorkflowSignal) {
       return overBudget(step, signal.reason);
     case "answer":
       return answerGate(step, signal);
+    case "asked":
+      return tellQuestion(step, signal);
     case "session":
       return learnSession(step, signal);
     case "waive": {
@@ -112,7 +115,8 @@ function settled(step: Step, owed: Owed, event: WorkflowEvent) {
   if (!token || !stage) return;
   if (owed.kind === "timer") return timerFired(step, owed, { token, stage });
   if (isBrokenOff(step, token, event)) {
-    return breakOff(step, event.type === "turn-ended" ? takeTurn(step, token, event) : token);
+    const now = event.type === "turn-ended" ? takeTurn(step, token, event) : token;
+    return token.expired && !step.state.halt ? endExpired(step, now, stage, event) : breakOff(step, now);
   }
   executed(step, { token, stage }, event);
 }
@@ -159,7 +163,7 @@ function executed(step: Step, { token, stage }: At, event: WorkflowEvent) {
     case "command-ended":
       return afterCommand(step, token, stage, event);
     case "child-ended":
-      return end(event.outcome === "success" ? verdict("success") : verdict("fail", event.reason ?? event.outcome));
+      return end(childVerdict(event));
     case "worktree-ready":
     case "worktree-merged":
     case "worktree-removed":
@@ -172,4 +176,9 @@ function executed(step: Step, { token, stage }: At, event: WorkflowEvent) {
     default:
       return;
   }
+}
+
+function childVerdict({ outcome, reason, findings }: Extract<WorkflowEvent, { type: "child-ended" }>): Verdict {
+  if (outcome === "success") return verdict("success");
+  return { ...verdict("fail", reason ?? outcome), ...(findings ? { findings } : {}) };
 }

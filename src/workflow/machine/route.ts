@@ -115,6 +115,7 @@ function startAnew(step: Step): void {
   step.set({
     stages: Object.fromEntries(stages),
     passed: [],
+    passedOrder: [],
     values: step.state.inputs,
     older: [],
     threads: {},

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { failed, unbounded, World } from "./fixture.js";
-import { decision, exit, graphOf, llm, review, tool, way } from "./fixture-graph.js";
+import { decision, exit, graphOf, join, llm, parallel, review, tool, way } from "./fixture-graph.js";
+import { endedStages } from "./state.js";
 
 const ends = [exit("x"), exit("y"), exit("z")];
 
@@ -88,4 +89,17 @@ describe("the way on", () => {
     world.goOn();
     expect(world.ending()?.status).toBe("success");
   });
+});
+
+it("E6 the stages so far are told in the order of execution, a visit that is under way is not among them", () => {
+  const graph = graphOf(
+    [parallel("p", ["b", "a"]), tool("a"), tool("b"), join("p-join"), llm("fix"), exit()],
+    ['p-join -> fix if outcome("p") != ""', "fix -> p"],
+  );
+  const world = new World(graph, { settings: unbounded }).play({ a: [1], b: [null] });
+  const told = () => endedStages(world.life.state).map(({ id, visit, outcome }) => `${id} ${visit} ${outcome}`);
+  world.goOn({ fix: [null] });
+  expect(told()).toEqual(["p 1 success", "b 1 success", "a 1 fail", "p-join 1 fail"]);
+  world.goOn({ fix: ["ok", null] });
+  expect(told()).toEqual(["fix 1 success", "p 2 success", "b 2 success", "a 2 success", "p-join 2 success"]);
 });

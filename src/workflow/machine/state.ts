@@ -19,6 +19,8 @@ export interface WorkflowState {
   readonly stages: Readonly<Record<string, StageRecord>>;
   /** Stages that were visited once and succeeded: the name is all there is to know, and there may be thousands. */
   readonly passed: readonly string[];
+  /** Their places in the order of execution, one for each. */
+  readonly passedOrder?: readonly string[];
   readonly values: Values;
   /** Values that are not among the newest, oldest first; none of them is twice in here (values.ts). */
   readonly older?: readonly Values[];
@@ -151,15 +153,54 @@ export interface StageRecord {
   readonly same?: { readonly digest: string; readonly count: number };
   /** A human gate's last answer. */
   readonly answer?: string;
+  /** Where the visit that ended last is in the order of execution: a token's order without its start, with dots. */
+  readonly order?: string;
 }
 
-export function recordOf({ stages, passed }: WorkflowState, id: string): StageRecord {
+export function recordOf({ stages, passed, passedOrder = [] }: WorkflowState, id: string): StageRecord {
   const known = Object.hasOwn(stages, id) ? stages[id] : undefined;
-  return known ?? (passed.includes(id) ? { outcome: "success", visits: 1 } : { visits: 0 });
+  if (known) return known;
+  const place = passed.indexOf(id);
+  if (place < 0) return { visits: 0 };
+  const order = passedOrder[place];
+  return { outcome: "success", visits: 1, ...(order === undefined ? {} : { order }) };
 }
 /** Every stage that has begun. */
 export function begunStages({ stages, passed }: WorkflowState): string[] {
   return [...passed, ...Object.keys(stages)];
+}
+
+export interface EndedStage {
+  readonly id: string;
+  readonly outcome: StageOutcome;
+  /** The visit that came to this outcome: one that is under way has none yet. */
+  readonly visit: number;
+}
+/** Every stage that a visit of has ended, in the order of execution; branches by their place, whoever was first. */
+export function endedStages(state: WorkflowState): EndedStage[] {
+  const underWay = new Set(state.tokens.flatMap((token) => (isUnderWay(token) ? [token.stage] : [])));
+  const ended = begunStages(state).flatMap((id) => {
+    const { outcome, visits, order = "" } = recordOf(state, id);
+    const visit = underWay.has(id) ? visits - 1 : visits;
+    return outcome === undefined
+      ? []
+      : [{ id, outcome, visit, order: order === "" ? [] : order.split(".").map(Number) }];
+  });
+  ended.sort((a, b) => compareOrder(a.order, b.order));
+  return ended.map(({ id, outcome, visit }) => ({ id, outcome, visit }));
+}
+
+function isUnderWay({ visit, phase }: Token): boolean {
+  return visit > 0 && phase !== "leaving" && phase !== "stuck";
+}
+
+/** Of two places in the order of execution, outer positions first. */
+export function compareOrder(a: readonly number[], b: readonly number[]): number {
+  for (let at = 0; at < Math.max(a.length, b.length); at += 1) {
+    const difference = (a[at] ?? -1) - (b[at] ?? -1);
+    if (difference !== 0) return difference;
+  }
+  return 0;
 }
 
 export type ContextValue = { readonly json: Json } | { readonly text: Text };

@@ -68,9 +68,14 @@ export class Step {
   }
   setRecord(id: string, record: StageRecord) {
     const { [id]: known, ...stages } = this.state.stages;
-    if (isPassed(record)) return this.set({ stages, passed: [...this.state.passed, id] });
+    const { passed, passedOrder = [] } = this.state;
+    if (isPassed(record)) {
+      const orders = passed.map((_, place) => passedOrder[place] ?? "");
+      return this.set({ stages, passed: [...passed, id], passedOrder: [...orders, record.order ?? ""] });
+    }
     this.set({ stages: { ...stages, [id]: record } });
-    if (record.visits > 1 && !known) this.set({ passed: this.state.passed.filter((passed) => passed !== id) });
+    const place = record.visits > 1 && !known ? passed.indexOf(id) : -1;
+    if (place >= 0) this.set({ passed: passed.toSpliced(place, 1), passedOrder: passedOrder.toSpliced(place, 1) });
   }
 
   token(id: string): Token | null {

@@ -2,6 +2,8 @@ import type { Text } from "../../core/finding.js";
 import type { Usage } from "../../core/issue/events.js";
 import type { Stage, StageOutcome } from "../graph.js";
 import { countSame, digestOf, stopSameFailure } from "./breaker.js";
+import { resolveChildFindings, takeChildFindings } from "./child-findings.js";
+import type { ChildFinding } from "./events.js";
 import { type FailedVisit, raiseFinding, resolveFindings } from "./findings.js";
 import { raisesFindings } from "./graph-index.js";
 import { attemptsFor, backoffMs } from "./retry.js";
@@ -21,6 +23,8 @@ export interface Verdict {
   readonly commit: string | null;
   /** What the failure is compared by with earlier ones; the reason if absent. */
   readonly digest?: string;
+  /** What a called workflow leaves open; absent: not known. */
+  readonly findings?: readonly ChildFinding[];
 }
 
 export function verdict(outcome: Verdict["outcome"], reason: string | null = null): Verdict {
@@ -34,7 +38,9 @@ export function machineryFailure(reason: string): Verdict {
 export function endExecution(step: Step, token: Token, stage: Stage, found: Verdict) {
   const why = found.machinery ? "machinery" : found.outcome === "retry" ? "retry" : "fail";
   const failed = found.outcome === "fail" || found.outcome === "retry";
-  if (failed && token.attempt < attemptsFor(stage, why)) return tryAgain(step, token, { stage, reason: found.reason });
+  // One whose time is up is not tried again.
+  if (failed && !token.expired && token.attempt < attemptsFor(stage, why))
+    return tryAgain(step, token, { stage, reason: found.reason });
   endVisit(step, token, stage, found.outcome === "retry" ? exhausted(stage, found) : found);
 }
 
@@ -48,8 +54,7 @@ function tryAgain(step: Step, token: Token, { stage, reason }: { stage: Stage; r
   const key = `stage:${stage.id}:v${token.visit}:a${token.attempt}`;
   const delay = backoffMs(stage.backoff, token.attempt, key);
   const next = { ...token, attempt: token.attempt + 1, run: usedOnly(token.run) };
-  // One whose time is up is not tried again: it ends when it is ready.
-  if (delay === 0 || token.expired) {
+  if (delay === 0) {
     step.setToken({ ...next, phase: "ready" });
     return;
   }
@@ -72,6 +77,11 @@ export function endVisit(step: Step, token: Token, stage: Stage, found: Verdict)
     if (outcome === "success") resolveFindings(step, stage.id, commit);
     else raiseFinding(step, token, { outcome, reason: reason ?? "", body: found.body, source, commit });
   }
+  if (stage.kind === "workflow") {
+    if (!step.state.rounds.judged) step.set({ rounds: { ...step.state.rounds, judged: true } });
+    if (outcome === "success") resolveChildFindings(step, stage.id);
+    else if (found.findings) takeChildFindings(step, token, found.findings);
+  }
   const last = { stage: stage.id, outcome, label, next };
   const now = step.token(token.id) ?? token;
   const isPassedBy = isTransparent(stage) && !failed;
@@ -86,7 +96,7 @@ function isTransparent({ kind }: Stage): boolean {
 
 function record(
   step: Step,
-  { stage, visit, run, attempt }: Token,
+  { stage, visit, run, attempt, order }: Token,
   ended: { readonly outcome: StageOutcome; readonly reason: string | null; readonly digest: string | null },
 ): void {
   const { outcome, reason } = ended;
@@ -98,6 +108,7 @@ function record(
     ...(reason === null ? {} : { reason: clip(reason, 300) }),
     ...(same === undefined ? {} : { same }),
     ...(known.answer === undefined ? {} : { answer: known.answer }),
+    order: order.slice(1).join("."),
   };
   step.setRecord(stage, next);
   step.report({

@@ -57,6 +57,8 @@ describe("human gates", () => {
       stage: "ask",
       reason: "stage ask failed: nobody answered in time",
     });
+    const asked = closed.reported("stage-ended").find(({ stage }) => stage === "ask");
+    expect(asked?.seconds).toBeGreaterThanOrEqual(86_400);
     const world = new World(planning({ timeoutMs: 1000, default: named("exit") })).play();
     expect(world.ending()?.status).toBe("success");
     expect(world.path()).toEqual(["plan", "ask", "exit"]);
@@ -199,7 +201,13 @@ describe("parallel stages", () => {
     expect(world.ending()).toMatchObject({ stage: "bad" });
     expect(world.history.filter((effect) => effect.kind === "stop")).toHaveLength(1);
     expect(world.record("p-join").reason).toContain("a (its time was up)");
+    expect(world.record("a")).toMatchObject({ outcome: "fail", reason: "the branch's time was up" });
     expect(world.record("c").outcome).toBe("success");
+    expect(world.reported("finding-raised")).toMatchObject([{ stage: "a", source: "protocol" }]);
+    const tool = new World(forked({ branchTimeoutMs: 60_000 })).play({ b: [null] });
+    expect(tool.reported("finding-raised")).toMatchObject([{ stage: "b", title: "the branch's time was up" }]);
+    expect(value(tool, "b.status")).toEqual({ json: "fail" });
+    expect(value(tool, "tool.output")).toEqual({ json: "output of b" });
   });
 
   it("E8 parallel stages may be nested, and a time that is up ends what is below", () => {

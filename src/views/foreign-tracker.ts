@@ -1,0 +1,31 @@
+/** Issues that are not on our own board are changed where they are: what to do there. */
+export type ForeignTracker = "beads" | "github";
+
+const names = { beads: "beads", github: "GitHub" } as const;
+
+export function foreignName(tracker: ForeignTracker): string {
+  return names[tracker];
+}
+
+type Change = "add" | "list" | "retry" | "complete" | "unblock" | "change";
+
+const byBeads: Readonly<Record<Change, (id: string) => string>> = {
+  add: () => 'bd create "What is to be done" prints an id; then ratchet run <id>',
+  list: () => "bd list",
+  retry: (id) => `bd update ${id} --remove-label=needs-followup --remove-label=human-review`,
+  complete: (id) => `bd close ${id}`,
+  unblock: (id) => `bd update ${id} --status=open`,
+  change: (id) => `bd show ${id} and bd update ${id}; ratchet explain ${id} says how it stands`,
+};
+const byGithub: Readonly<Record<Change, (id: string) => string>> = {
+  add: () => "open an issue on GitHub; then ratchet run <its number>",
+  list: () => "ratchet run --dry-run shows what a run would take",
+  retry: (id) => `remove the labels needs-followup and human-review of ${id} on GitHub`,
+  complete: (id) => `close ${id} on GitHub`,
+  unblock: (id) => `remove what blocks ${id} on GitHub`,
+  change: (id) => `change ${id} on GitHub; ratchet explain ${id} says how it stands`,
+};
+
+export function foreignHint(tracker: ForeignTracker, change: Change, id = ""): string {
+  return (tracker === "beads" ? byBeads : byGithub)[change](id);
+}

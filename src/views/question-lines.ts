@@ -1,0 +1,28 @@
+import type { ReportBody } from "../core/report.js";
+import { plainLine, plainText } from "./plain-text.js";
+import { shellWord } from "./shell-word.js";
+
+/** A human gate that is open, with what an answer has to know. */
+type OpenGate = Omit<Extract<ReportBody, { readonly type: "question" }>, "type" | "visit" | "more">;
+
+/** What to type, whichever option it is. */
+export function answerCommand({ gate, options }: Pick<OpenGate, "gate" | "options">): string {
+  return `ratchet answer ${shellWord(gate)} <${options.map(({ key }) => plainLine(key)).join("|")}>`;
+}
+
+/** `more`: how many characters of the details are not shown here. */
+export function questionLines(question: OpenGate & { readonly more?: number }): string[] {
+  const { stage, prompt, details, options, until, default: fallback, gate, more = 0 } = question;
+  const choices = options.map(
+    ({ key, label, feedback }) => `  ${plainLine(`${key}: ${label}`)}${feedback ? " (with --feedback)" : ""}`,
+  );
+  const late = fallback === null ? "then it fails" : `then ${plainLine(fallback)} is taken`;
+  return [
+    ...plainText(`${stage} asks: ${prompt}`).split("\n"),
+    ...(details === null ? [] : plainText(details).split("\n")),
+    ...(more > 0 ? [`… ${more} more characters, shown by: ratchet answer ${shellWord(gate)}`] : []),
+    ...choices,
+    `answer with: ${answerCommand(question)}${options.some(({ feedback }) => feedback) ? " [--feedback TEXT]" : ""}`,
+    ...(until === null ? [] : [`until ${new Date(until).toISOString()}, ${late}`]),
+  ];
+}

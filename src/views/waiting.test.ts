@@ -1,0 +1,9 @@
+import { expect, test } from "vitest";
+import { waitingLine } from "./waiting.js";
+
+test("what is left where nothing is ready is counted, each with the command that helps", () => {
+  expect(waitingLine(["completed", "completed"])).toBeNull();
+  expect(waitingLine(["failed", "completed", "failed", "waiting_for_response", "claimed"])).toBe(
+    "nothing is ready: 2 failed (ratchet run --resume), 1 waits for a person (ratchet retry <id>), 1 claimed (ratchet status)",
+  );
+});

@@ -1,0 +1,85 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { type BeadsWorld, beadsWorld } from "../contract/beads-world.js";
+import type { Ended, Sandbox } from "./sandbox.js";
+import { countRan, triggerBox } from "./trigger-world.js";
+
+interface World {
+  readonly box: Sandbox;
+  readonly beads: BeadsWorld;
+  readonly ratchet: (...args: string[]) => Promise<Ended>;
+  readonly comeBack: () => void;
+}
+
+/** One issue in beads; its agent first does what `agent` says, with the file in $DOWN the tracker is away. */
+async function world(agent = ""): Promise<World> {
+  const beads = beadsWorld({ program: "bd" });
+  onTestFinished(beads.done);
+  await beads.add({ id: "bd-1" });
+  const down = `${join(beads.root, "issues.json")}.down`;
+  const box = triggerBox({
+    commands: {},
+    triggers: {},
+    agent: `DOWN='${down}'\n${agent}`,
+    more: { max_agents: 1, tracker: { type: "beads" } },
+  });
+  const env = { ...beads.env, PATH: `${join(beads.root, "bin")}:${process.env.PATH}` };
+  const ratchet = (...args: string[]) => box.start(args, { env }).ended;
+  return { box, beads, ratchet, comeBack: () => rmSync(down) };
+}
+const implementers = (box: Sandbox) => countRan(box, "implementer bd-1");
+
+test("D3 work that is done when the tracker is away stays, resumable, and lands when it is back", async () => {
+  const { box, beads, ratchet, comeBack } = await world('test -e "$HOME/ran" || touch "$DOWN"');
+  expect((await ratchet("run")).code).toBe(3);
+  expect(await box.issue("bd-1")).toMatchObject({ status: "interrupted", error: "tracker_unreachable" });
+  expect(beads.issue("bd-1")).toMatchObject({ status: "in_progress", labels: [] });
+  expect((await ratchet("run")).code).toBe(3);
+  comeBack();
+  const again = await ratchet("run", "--resume");
+  expect(again.code).toBe(0);
+  expect(again.stdout).toContain("The tracker knows now that bd-1 is free");
+  expect(beads.issue("bd-1")).toMatchObject({ status: "closed", labels: [] });
+  expect(box.read("bd-1.txt")).toContain("implementer");
+});
+
+test("D3 what landed and could not be closed is closed by the next start, and no agent starts again", async () => {
+  const { box, beads, ratchet } = await world();
+  beads.change(({ faults }) => faults.push({ command: "close", times: 6 }));
+  expect((await ratchet("run")).code).toBe(3);
+  const { status, commit } = await box.issue("bd-1");
+  expect([status, beads.issue("bd-1").status]).toEqual(["success", "in_progress"]);
+  // Not yet: then nothing begins either.
+  expect((await ratchet("run", "--resume")).code).toBe(3);
+  expect((await ratchet("run", "--resume")).code).toBe(0);
+  expect(beads.issue("bd-1")).toMatchObject({ status: "closed", close_reason: expect.stringContaining(commit ?? "?") });
+  const closes = () => beads.state().calls.filter(([command]) => command === "close").length;
+  expect([implementers(box), closes()]).toEqual([1, 7]);
+  expect((await ratchet("run")).code).toBe(0);
+  expect(closes()).toBe(7);
+});
+
+test("commands that name an issue ask the tracker, or say where it is", async () => {
+  const { beads, ratchet, box } = await world();
+  const elsewhere = { code: 2, stdout: "" };
+  const refused = [
+    ["do", "Something"],
+    ["work", "add", "Something"],
+    ["retry", "bd-1"],
+    ["work", "show", "bd-1"],
+  ];
+  for (const args of refused) {
+    const ended = await ratchet(...args);
+    expect(ended, args.join(" ")).toMatchObject(elsewhere);
+    expect(ended.stderr).toMatch(/issues of this project are in beads\n {2}hint: bd /);
+  }
+  expect((await ratchet("work", "list")).stderr).toContain("the issues of this project are in beads (bd list)");
+  expect(await ratchet("run", "nope")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("no issue nope in beads"),
+  });
+  expect((await ratchet("run", "--scope", "ids:bd-1", "--dry-run")).stdout).toBe("bd-1\n");
+  expect((await ratchet("run", "bd-1")).code).toBe(0);
+  expect([beads.issue("bd-1").status, implementers(box)]).toEqual(["closed", 1]);
+});
