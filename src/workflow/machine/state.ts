@@ -170,7 +170,7 @@ export function begunStages({ stages, passed }: WorkflowState): string[] {
   return [...passed, ...Object.keys(stages)];
 }
 
-export interface EndedStage {
+interface EndedStage {
   readonly id: string;
   readonly outcome: StageOutcome;
   /** The visit that came to this outcome: one that is under way has none yet. */
