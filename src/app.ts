@@ -49,7 +49,7 @@ export interface App {
   /** Where the project's issues come from. */
   tracker(settings: Settings): Promise<Tracker>;
   /** Reaches the run in whatever process drives it; one that nobody drives finds it when it is taken up again. */
-  signalRun(runId: string, name: "drain" | "stop"): Promise<void>;
+  signalRun(runId: string, name: "drain" | "stop" | "unwatch"): Promise<void>;
   /** The run's machine as it is now; null: it has not begun. */
   runState(runId: string): Promise<RunState | null>;
   /** Branches of a repository that do not have what has landed for them, a sentence each; `likely` first. */

@@ -19,6 +19,9 @@ export async function askForRework(
 ): Promise<string | null> {
   const state = await tell(context, pr, wanted);
   const cycle = wanted.cycle ?? (state.escalated ? 0 : state.cycle);
+  if (cycle > state.cycle && state.working !== null && !state.escalated) {
+    throw new Refusal(`cycle ${cycle} is not due: cycle ${state.cycle} is under way`, { code: "not-due" });
+  }
   if (cycle === 0 || cycle > state.cycle) return null;
   const id = reworkItemId({ projectId: pr.projectId, prNumber: pr.number }, cycle);
   return (await context.board.get(pr.projectId, id))?.id ?? null;

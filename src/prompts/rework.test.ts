@@ -27,6 +27,7 @@ const prompt = (comments: readonly PayloadComment[], summary = "Please change it
       summary,
       comments,
       maxComments: 50,
+      restPath: "/attempt/comments.md",
       conflictsWith: null,
       commands: [{ name: "test", command: "npm test" }],
       guides: [],

@@ -14,6 +14,8 @@ export interface ReworkData {
   readonly summary: string;
   readonly comments: readonly PayloadComment[];
   readonly maxComments: number;
+  /** Where all of them are, when they do not all fit. */
+  readonly restPath: string;
   /** What the branch conflicts with, and its newest commit where that is known; null: it does not. */
   readonly conflictsWith: { readonly branch: string; readonly commit: string | null } | null;
   readonly commands: readonly NamedCommand[];
@@ -31,7 +33,9 @@ export function reworkPrompt(rework: ReworkData, templates: Templates): string {
     cycle: String(rework.cycle),
     max_cycles: String(rework.maxCycles),
     summary: summarySection(rework.summary),
-    comments: optional(renderComments(rework.comments, rework.maxComments), (text) => commentsSection(text)),
+    comments: optional(renderComments(rework.comments, rework.maxComments, rework.restPath), (text) =>
+      commentsSection(text),
+    ),
     conflict: conflictsWith === null ? "" : conflictSection(conflictsWith),
     commands: commandList(rework.commands),
     guides: guidesLine(rework.guides),
@@ -56,7 +60,7 @@ function conflictSection({ branch, commit }: { readonly branch: string; readonly
 }
 
 /** Place by place, in the order of the files; threads whole, replies under what they answer. */
-export function renderComments(comments: readonly PayloadComment[], max: number): string {
+export function renderComments(comments: readonly PayloadComment[], max: number, restPath = ""): string {
   const kept = newest(comments, max);
   const places = new Map<string, PayloadComment[]>();
   for (const comment of kept) {
@@ -65,7 +69,10 @@ export function renderComments(comments: readonly PayloadComment[], max: number)
   }
   const sections = [...places].map(([place, some]) => `### ${place}\n\n${renderThreads(some)}`);
   const left = comments.length - kept.length;
-  if (left > 0) sections.push(`${left} older ${left === 1 ? "comment is" : "comments are"} left out here.`);
+  if (left > 0) {
+    const which = `${left} older ${left === 1 ? "comment is" : "comments are"} left out here.`;
+    sections.push(restPath === "" ? which : `${which} All of them are in ${restPath}: read it, and address those too.`);
+  }
   return sections.join("\n\n");
 }
 

@@ -21,7 +21,7 @@ import {
   reviewPrompt,
   verificationPrompt,
 } from "../prompts/prompts.js";
-import { reworkPrompt } from "../prompts/rework.js";
+import { renderComments, reworkPrompt } from "../prompts/rework.js";
 import type { IssueText, NamedCommand } from "../prompts/sections.js";
 import { wasByFallback } from "./attempt-notes.js";
 import { type LifeContext, worktreePath } from "./context.js";
@@ -65,7 +65,7 @@ export async function renderPrompt(life: LifeContext, effect: TurnEffect, folder
       return fixerPrompt({ ...data, commands: triggerCommands(life, effect.stage) ?? commands }, templates);
     }
     case "rework":
-      return reworkPrompt(await reworkData(life), templates);
+      return reworkPrompt(await reworkData(life, folder), templates);
     case "review":
       return reviewPrompt(await reviewData(life, effect, folder), templates);
     case "epic_verification":
@@ -75,12 +75,16 @@ export async function renderPrompt(life: LifeContext, effect: TurnEffect, folder
   }
 }
 
-async function reworkData(life: LifeContext) {
+async function reworkData(life: LifeContext, folder: string) {
   const { run, item } = life;
   const payload = (await run.board.get(run.projectId, life.issueId))?.payload;
   if (!item || (payload?.source !== "rework" && payload?.source !== "merge_fix"))
     throw new ExternalError("board", `${life.issueId} is no longer a rework on the board`);
   const isRework = payload.source === "rework";
+  const comments = isRework ? payload.inline_comments.map((one) => ({ ...one, body: run.redact(one.body) })) : [];
+  const { max_inline_comments: maxComments } = run.settings.pull_requests;
+  const restPath = join(folder, "comments.md");
+  if (comments.length > maxComments) await writeDurably(restPath, renderComments(comments, comments.length));
   return {
     projectText: run.projectText,
     prNumber: item.prNumber,
@@ -89,8 +93,9 @@ async function reworkData(life: LifeContext) {
     cycle: item.cycle,
     maxCycles: payload.max_rework_cycles ?? item.cycle,
     summary: run.redact(isRework ? payload.review_feedback : ""),
-    comments: isRework ? payload.inline_comments.map((one) => ({ ...one, body: run.redact(one.body) })) : [],
-    maxComments: run.settings.pull_requests.max_inline_comments,
+    comments,
+    maxComments,
+    restPath,
     conflictsWith: await conflictOf(life, payload),
     commands: commandsOf(life),
     guides: await guidesIn(life),

@@ -62,4 +62,8 @@ test("P1 P2 P7 P9 P12 from the issue to the pull request, through a rework, to t
   expect(await world.item("shop-1")).toMatchObject({ status: "completed" });
   expect((await world.items()).filter(({ status }) => status !== "completed")).toEqual([]);
   expect(world.remoteGit("show", "main:work.txt")).toContain("again");
+
+  await world.add("shop-2", { title: "Go on", more: ["--dep", "shop-1,shop-1"] });
+  expect(await world.ratchet("run")).toMatchObject({ code: 0 });
+  expect(world.remoteGit("merge-base", "--is-ancestor", "main", "ratchet/shop-2")).toBe("");
 });

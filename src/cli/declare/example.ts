@@ -10,3 +10,9 @@ export function withExample(command: Command, ...lines: readonly string[]): Comm
 export function collect(value: string, earlier: readonly string[] = []): readonly string[] {
   return [...earlier, value];
 }
+
+/** Ids, several times or separated by commas. */
+export function collectIds(value: string, earlier: readonly string[] = []): readonly string[] {
+  const ids = value.split(",").map((id) => id.trim());
+  return [...earlier, ...ids.filter((id) => id !== "")];
+}

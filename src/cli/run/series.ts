@@ -34,6 +34,8 @@ export async function driveSeries(context: Context, series: Series): Promise<num
     for (const { run } of unfinished.filter(({ driverAlive }) => !driverAlive)) {
       if (interrupts.level > 0) break;
       say(context, series, `Continuing run ${run.runId} from ${run.startedAt}`);
+      // Whoever does not watch wants an end, whatever the run was begun for.
+      if (run.options.watch && !series.options.watch) await app.signalRun(run.runId, "unwatch");
       codes.push(await driveOwned(context, { type: "unfinished", runId: run.runId }, { series, interrupts }));
     }
     if (interrupts.level > 0) return 130;

@@ -37,9 +37,13 @@ function mayMerge(step: PrStep, looked: Looked): boolean {
 
 /** CI takes its time to show up. A person who approves has seen what there is; our reviewer waits a little. */
 const checksMayComeMs = 60_000;
-function mayStillBeChecked({ state, policy, at }: PrStep, { checks, pullRequest }: Looked): boolean {
+function mayStillBeChecked(step: PrStep, { checks, pullRequest }: Looked): boolean {
+  const { state, policy, at } = step;
   if (!policy.settings.review.enabled || checks.some(({ commit }) => commit === pullRequest.head)) return false;
-  return at - state.headAt < checksMayComeMs;
+  const waits = at - state.headAt < checksMayComeMs;
+  // Nothing at the forge will change when the time is up: it is looked at again all the same.
+  if (waits) step.set({ cursor: null });
+  return waits;
 }
 
 /** On this very head: by our reviewer where it reviews, else by somebody who is trusted; and nobody trusted objects. */

@@ -170,6 +170,8 @@ export type RunEvent =
 export type RunSignal =
   | { readonly name: "drain" }
   | { readonly name: "stop" }
+  /** It was begun to watch; whoever goes on with it wants it to end when nothing is left. */
+  | { readonly name: "unwatch" }
   /** The lives of the run have used up its budget. */
   | { readonly name: "budget"; readonly reason: string };
 

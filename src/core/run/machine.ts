@@ -112,7 +112,7 @@ function noneLeft(step: RunStep, event: Extract<RunEvent, { type: "none-left" }>
   if (event.budget !== undefined) usedUp(step, event.budget);
   const { picking, board, boards = 0, children } = step.state;
   if (picking !== null || board || !mayPick(step, policy)) return;
-  if (children.length === 0 && !policy.watch) return;
+  if (children.length === 0 && !isWatchful(step, policy)) return;
   if (children.length === 0) step.report({ type: "log", level: "info", text: "Waiting for new work" });
   const key = `board:${boards + 1}`;
   step.set({ boards: boards + 1, board: key });
@@ -166,6 +166,7 @@ function signalled(step: RunStep, signal: RunSignal) {
   step.set({ waiting: null });
   oweSignal(step);
   if (signal.name === "budget") return usedUp(step, signal.reason);
+  if (signal.name === "unwatch") return step.set({ unwatched: true });
   const { state } = step;
   if (signal.name === "drain" ? state.draining || state.stopping : state.stopping) return;
   step.set(signal.name === "drain" ? { draining: true } : { stopping: true });
@@ -201,7 +202,7 @@ function crashed(step: RunStep, event: Extract<RunEvent, { type: "crashed" }>, p
   step.report({ type: "log", level: "error", text: `${event.effect} broke: ${event.message}` });
   if (event.key === state.board) {
     step.set({ board: null });
-    if (!policy.watch) return;
+    if (!isWatchful(step, policy)) return;
   }
   step.set({ external: state.external || event.external, broken: true });
   if (triggerCrashed(step, event.key) || lookBroke(step, event.key)) return;
@@ -218,9 +219,13 @@ function moveOn(step: RunStep, policy: RunPolicy): void {
   const { state } = step;
   if ((state.picking !== null || state.board) && !mayPick(step, policy)) stopPicking(step);
   if (state.phase === "preparing" && !isEnding(state)) return;
-  const isWatching = policy.watch === true && Boolean(step.state.board);
+  const isWatching = isWatchful(step, policy) && Boolean(step.state.board);
   const isIdle = step.state.picking === null && state.children.length === 0 && !isWatching;
   if (!goOnWithTriggers(step, isIdle) && isIdle) finish(step);
+}
+
+function isWatchful({ state }: RunStep, { watch = false }: RunPolicy): boolean {
+  return watch && !state.unwatched;
 }
 
 function mayPick({ state }: RunStep, policy: RunPolicy): boolean {

@@ -22,6 +22,8 @@ export interface RunState {
   readonly started: number;
   readonly succeeded: number;
   readonly failed: number;
+  /** It waits for new work no longer. */
+  readonly unwatched?: true;
   readonly draining: boolean;
   readonly stopping: boolean;
   readonly aborting: boolean;

@@ -48,7 +48,7 @@ export function parseIssueSignal(body: unknown): IssueSignal {
 
 export function parseRunSignal(body: unknown): RunSignal {
   const { name, reason } = fields(body);
-  if (name === "drain" || name === "stop") return { name };
+  if (name === "drain" || name === "stop" || name === "unwatch") return { name };
   if (name === "budget" && typeof reason === "string") return { name, reason };
   throw new Error(`unknown signal ${JSON.stringify(body)}`);
 }

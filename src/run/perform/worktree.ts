@@ -4,9 +4,11 @@ import type { IssueEvent } from "../../core/issue/events.js";
 import type { TriggerStart } from "../../core/run/effects.js";
 import type { Settled } from "../../durable/types.js";
 import { type Aside, listAside } from "../../git/aside.js";
+import { GitError } from "../../git/git.js";
 import { openForItem } from "../../git/item-worktree.js";
 import { tipOf } from "../../git/mirror.js";
-import { hasCommit } from "../../git/mirror-refs.js";
+import { hasCommit, isAncestor } from "../../git/mirror-refs.js";
+import { fetchBranch } from "../../git/push.js";
 import { readReviewed } from "../../git/reviewed.js";
 import { adoptUsersBranch } from "../../git/users-branch.js";
 import { commitAll, openWorktree, removeWorktree } from "../../git/worktree.js";
@@ -36,7 +38,7 @@ async function perform(life: LifeContext, effect: WorktreeEffect, signal: AbortS
     case "open": {
       const tip = await tipOf(mirror, target);
       if (tip.type === "missing") return { type: "worktree-failed", key: effect.key, reason: tip.reason };
-      const base = (await knownBase(life, effect.baseSha)) ?? tip.sha;
+      const base = (await knownBase(life, effect.baseSha)) ?? (await newestBase(life, tip.sha, signal));
       if (life.run.options.only === "land") await adoptUsersBranch(mirror, { path, branch });
       if (life.item) return await openForItemOf(life, { key: effect.key, base, targetTip: tip.sha, signal });
       const before = await listAside(dirname(path));
@@ -95,6 +97,17 @@ async function baselineOf({ run }: LifeContext, trigger: TriggerStart, tip: stri
   const { baseline } = run.settings.validation_triggers[name]?.code_review ?? {};
   if (baseline !== "since_last_review") return startCommit;
   return (await readReviewed(run.mirror, { trigger: name, target: run.target, tip })) ?? startCommit;
+}
+
+/** What pull requests have merged is at the remote first: work begins from there, where ours is only behind. */
+async function newestBase({ run, item, trigger }: LifeContext, tip: string, signal: AbortSignal): Promise<string> {
+  if (run.settings.finalize.mode !== "pr" || item || trigger) return tip;
+  // A remote that cannot be reached is the push's to tell of: until then there is work to do.
+  const there = await fetchBranch(run.mirror, run.target, signal).catch((error: unknown) => {
+    if (error instanceof GitError && !signal.aborted) return null;
+    throw error;
+  });
+  return there !== null && (await isAncestor(run.mirror.path, tip, there)) ? there : tip;
 }
 
 /** An earlier life's base may be from another machine's repository. */
