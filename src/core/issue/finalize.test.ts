@@ -145,3 +145,19 @@ it("D5 a landing that waits for a person says so, asks again later, and counts n
   expect(world.finished()).toMatchObject({ status: "success" });
   expect(world.life.state.landing.rounds).toBe(0);
 });
+
+it.each([
+  [true, "success", 3],
+  [false, "interrupted", 1],
+])("a forge that is away: watching %j, the life ends as %s after %i pushes", (watch, status, pushes) => {
+  const away = { type: "unreachable", reason: "502" } as const;
+  let tries = 0;
+  const push = () => {
+    tries += 1;
+    return tries < 3 ? away : ({ type: "pushed" } as const);
+  };
+  const pr = { settings: { finalize: { mode: "pr", into: null } }, options: watch ? { watch } : {} } as const;
+  const world = play(pr, { push });
+  expect(world.life.state.ending?.status).toBe(status);
+  expect(tries).toBe(pushes);
+});

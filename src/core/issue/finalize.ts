@@ -99,8 +99,9 @@ function notDelivered(
   outcome: { readonly type: "refused" | "unreachable"; readonly reason: string },
 ) {
   if (outcome.type === "refused") return step.fail("landing_failed", `${what} was refused: ${outcome.reason}`);
-  step.set({ trackerOwed: true });
   const message = `${what} failed: ${outcome.reason}`;
+  if (step.policy.options.watch && step.state.landing.proposals < deliveries) return waitToDeliver(step, message);
+  step.set({ trackerOwed: true });
   step.end({ status: "interrupted", message, error: "forge_unreachable", commit: null });
 }
 
@@ -130,7 +131,21 @@ function waitToLand(step: Step, reason: string) {
 }
 
 export function afterLandingWait(step: Step) {
-  return step.state.halt ? endHalted(step) : propose(step);
+  if (step.state.halt) return endHalted(step);
+  const { item, trigger, settings, options } = step.policy;
+  const isDelivery = item || (settings.finalize.mode === "pr" && !trigger && options.only !== "land");
+  return isDelivery ? owePush(step) : propose(step);
+}
+
+/** Who watches is there when the forge is back. */
+const deliveries = 60;
+const deliveryWaitMs = 60_000;
+function waitToDeliver(step: Step, reason: string) {
+  if (step.state.halt) return endHalted(step);
+  const until = step.at + deliveryWaitMs;
+  if (step.state.landing.waiting !== reason) step.report({ type: "waiting", for: reason, until });
+  setLanding(step, { waiting: reason });
+  step.oweTimer("delivery", until);
 }
 
 function propose(step: Step): void {

@@ -31,7 +31,12 @@ export interface IssuePolicy {
   readonly target: string;
   /** The prompt's file in the attempt folder of this name. */
   readonly promptPath: (folder: string) => string;
-  readonly options: { readonly strict: boolean; readonly fresh: boolean; readonly only?: "check" | "land" };
+  readonly options: {
+    readonly strict: boolean;
+    readonly fresh: boolean;
+    readonly only?: "check" | "land";
+    readonly watch?: boolean;
+  };
 }
 
 /** Judgements, not repeats: 0 and 1 both mean one. Where no agent may start, there is one. */
