@@ -1,14 +1,12 @@
+import { parseJson } from "../lib/parse-json.js";
+
 /** Foreign JSON, looked at without trust: whatever is not what it should be is empty. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 export function parseFields(line: string): Fields | null {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isFields(value) ? value : null;
-  } catch {
-    // Foreign text among the lines is nobody's event.
-    return null;
-  }
+  // Foreign text among the lines is nobody's event.
+  const value = parseJson(line);
+  return isFields(value) ? value : null;
 }
 
 export function toFields(value: unknown): Fields {

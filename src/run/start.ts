@@ -134,7 +134,7 @@ export async function startRun(parts: RunParts): Promise<StartedRun> {
   const done = driveRun(run, killed.signal, behind).then(async (state) => {
     over.abort();
     await follower?.done;
-    if (parts.follow && state.phase === "done") await settlePullRequests(parts.follow, killed.signal);
+    if (parts.follow && state.phase === "done") await settlePullRequests(parts.follow, killed.signal, parts.warn);
     if (state.phase === "done") await sweepWorktrees(run, parts.unfinished);
     return { exitCode: state.exitCode ?? 130 };
   });

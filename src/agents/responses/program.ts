@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { messageOf } from "../../lib/errors.js";
+import { parseJson } from "../../lib/parse-json.js";
 import { isPassing, readReply } from "./reply.js";
 
 /**
@@ -44,15 +45,6 @@ async function main(): Promise<number> {
 /** fetch hides what happened in the cause. */
 function reasonOf(error: unknown): string {
   return error instanceof Error && error.cause instanceof Error ? messageOf(error.cause) : messageOf(error);
-}
-
-function parseJson(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    // No JSON is no answer: said by the caller.
-    return null;
-  }
 }
 
 function tell(code: number, message: string): number {

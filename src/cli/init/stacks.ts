@@ -1,4 +1,5 @@
 import { type PresetName, presetNames, presets } from "../../config/presets.js";
+import { parseJson } from "../../lib/parse-json.js";
 import type { Candidate, Found } from "./answers.js";
 
 /** The files that tell a stack, as far as they are there; null: not there. */
@@ -120,7 +121,8 @@ function isOffered(name: string): boolean {
 }
 
 function scriptsIn(text: string | null): Readonly<Record<string, string>> {
-  const parsed = parseJson(text ?? "{}");
+  // One that is no JSON has no scripts; npm itself will say what is wrong with it.
+  const parsed = parseJson((text ?? "{}").replace(/^\ufeff/, ""));
   const scripts = isRecord(parsed) ? parsed.scripts : null;
   if (!isRecord(scripts)) return {};
   return Object.fromEntries(
@@ -130,14 +132,4 @@ function scriptsIn(text: string | null): Readonly<Record<string, string>> {
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** A package.json that is no JSON has no scripts; npm itself will say what is wrong with it. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text.replace(/^\ufeff/, ""));
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
 }

@@ -6,6 +6,11 @@ import { isTrusted } from "./trust.js";
 export function considerMerge(step: PrStep, looked: Looked): void {
   const { merge } = step.policy.settings;
   if (merge === "none" || !mayMerge(step, looked)) return;
+  if (mayStillBeChecked(step, looked)) {
+    // Nothing at the forge will change when the time is up: it is looked at again all the same.
+    step.set({ cursor: null });
+    return;
+  }
   const { head } = looked.pullRequest;
   const tried = forIt(looked);
   if (step.state.mergeTried === tried) return;
@@ -32,18 +37,14 @@ function mayMerge(step: PrStep, looked: Looked): boolean {
   const green = checks.every(
     ({ commit, status, required }) => commit !== head || !required || status === "success" || status === "neutral",
   );
-  return green && isApproved(step, looked) && !mayStillBeChecked(step, looked);
+  return green && isApproved(step, looked);
 }
 
 /** CI takes its time to show up. A person who approves has seen what there is; our reviewer waits a little. */
 const checksMayComeMs = 60_000;
-function mayStillBeChecked(step: PrStep, { checks, pullRequest }: Looked): boolean {
-  const { state, policy, at } = step;
+function mayStillBeChecked({ state, policy, at }: PrStep, { checks, pullRequest }: Looked): boolean {
   if (!policy.settings.review.enabled || checks.some(({ commit }) => commit === pullRequest.head)) return false;
-  const waits = at - state.headAt < checksMayComeMs;
-  // Nothing at the forge will change when the time is up: it is looked at again all the same.
-  if (waits) step.set({ cursor: null });
-  return waits;
+  return at - state.headAt < checksMayComeMs;
 }
 
 /** On this very head: by our reviewer where it reviews, else by somebody who is trusted; and nobody trusted objects. */

@@ -121,12 +121,17 @@ async function lookOnce(
 }
 
 /** What the items of a run that is over have told: taken in before it says that it is done. */
-export async function settlePullRequests(follow: FollowContext, signal: AbortSignal): Promise<void> {
+export async function settlePullRequests(
+  follow: FollowContext,
+  signal: AbortSignal,
+  told: (text: string) => void,
+): Promise<void> {
   for (const pr of await followedPullRequests(follow)) {
     const machine = pullRequestMachineId(pr.projectId, pr.number);
     const state = await follow.state(machine);
     if (!state || isOver(state) || (await isUnsettled(follow, { machine, pr, state }))) {
-      await syncPullRequest(follow, pr, { signal, force: true });
+      const { number, result, reason } = await syncPullRequest(follow, pr, { signal, force: true });
+      if (result === "failed") told(`pull request #${number}: ${reason}`);
     }
   }
 }
