@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync } from "node:fs";
+import { type BigIntStats, lstatSync, readdirSync } from "node:fs";
 import { codeOf } from "../lib/errors.js";
 
 /**
@@ -12,8 +12,10 @@ const entriesAtMost = 300;
 const coarseMs = 20;
 
 /** What a folder looks like. */
-interface Look {
+export interface Look {
   readonly state: string;
+  /** All that is no folder, by its path below: bytes, one a character. */
+  readonly files: ReadonlyMap<string, BigIntStats>;
   /** When anything in it changed last. */
   readonly newestMs: number;
 }
@@ -34,6 +36,7 @@ export function lookAtFiles(folder: string): Look | null {
 /** Paths are bytes, one a character. */
 function walk(root: string): Look | null {
   const seen: string[] = [];
+  const files = new Map<string, BigIntStats>();
   const paths = [root];
   let newestMs = 0;
   for (let path = paths.pop(); path !== undefined; path = paths.pop()) {
@@ -42,10 +45,10 @@ function walk(root: string): Look | null {
     const { ino, mode, size, mtimeNs, ctimeNs } = found;
     seen.push(`${path} ${ino} ${mode} ${size} ${mtimeNs} ${ctimeNs}`);
     newestMs = Math.max(newestMs, Number(found.ctimeMs));
-    if (!found.isDirectory()) continue;
-    for (const name of readdirSync(Buffer.from(path, "latin1"), "latin1")) paths.push(`${path}/${name}`);
+    if (!found.isDirectory()) files.set(path.slice(root.length + 1), found);
+    else for (const name of readdirSync(Buffer.from(path, "latin1"), "latin1")) paths.push(`${path}/${name}`);
   }
-  return { state: seen.join("\n"), newestMs };
+  return { state: seen.join("\n"), newestMs, files };
 }
 
 /** Git has just found the files at `head` and nothing else; `before` is from before it looked. */

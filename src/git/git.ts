@@ -104,6 +104,11 @@ export function startGitBySmallShells(): void {
   shells ??= new SmallShells(gitEnvironment(), shellsAtMost);
 }
 
+/** Whether this process will run many git commands. */
+export function startsManyCommands(): boolean {
+  return shells !== null;
+}
+
 /** git, or what removes its folders, to its end. */
 export async function runTool(name: string, args: readonly string[], options: ToolOptions): Promise<GitOutput> {
   // Titles and messages are other people's words: nothing of theirs is ever written into a shell's input.

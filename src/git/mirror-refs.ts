@@ -1,6 +1,7 @@
 import { isKnownInside } from "./ancestry.js";
-import { GitError, git } from "./git.js";
+import { GitError, git, startsManyCommands } from "./git.js";
 import { readRefFiles } from "./head.js";
+import { RefProcess } from "./ref-process.js";
 import { commonDirOf } from "./repository.js";
 import { looseTree } from "./tree-of.js";
 
@@ -72,6 +73,7 @@ export interface RefChange {
 export async function updateRefs(cwd: string, changes: readonly RefChange[]): Promise<boolean> {
   if (changes.length === 0) return true;
   const input = changes.map(instruction).join("");
+  if (await changeByProcess(cwd, input)) return true;
   try {
     await git(cwd, ["update-ref", "--no-deref", "-z", "--stdin"], { input });
     return true;
@@ -81,6 +83,17 @@ export async function updateRefs(cwd: string, changes: readonly RefChange[]): Pr
       return false;
     throw error;
   }
+}
+
+const processes = new Map<string, RefProcess>();
+
+/** false: git has to be started for it. */
+async function changeByProcess(repository: string, input: string): Promise<boolean> {
+  if (!startsManyCommands()) return false;
+  const running = processes.get(repository);
+  const process = running === undefined || running.ended ? new RefProcess(repository) : running;
+  processes.set(repository, process);
+  return await process.change(input);
 }
 
 function instruction({ ref, to, from }: RefChange): string {

@@ -12,24 +12,24 @@ import type { Checkout } from "./checkout-git.js";
 export async function shareObjects({ mirror, gitDir }: Checkout): Promise<void> {
   const from = join(gitDir, "objects");
   const to = join(mirror.path, "objects");
-  const folders = (await names(from)).filter((name) => /^[0-9a-f]{2}$/.test(name));
-  await Promise.all(
-    folders.map(async (folder) => {
-      const loose = (await names(join(from, folder))).filter((name) => /^[0-9a-f]{38}([0-9a-f]{24})?$/.test(name));
-      for (const name of loose) await share(join(from, folder, name), join(to, folder, name));
-    }),
-  );
-  const packs = (await names(join(from, "pack"))).filter((name) => /^pack-[0-9a-f]+\.(pack|rev|idx)$/.test(name));
+  const folders = names(from).filter((name) => /^[0-9a-f]{2}$/.test(name));
+  for (const folder of folders) {
+    const loose = names(join(from, folder)).filter((name) => /^[0-9a-f]{38}([0-9a-f]{24})?$/.test(name));
+    for (const name of loose) await share(`${from}/${folder}/${name}`, `${to}/${folder}/${name}`);
+  }
+  const packs = names(join(from, "pack")).filter((name) => /^pack-[0-9a-f]+\.(pack|rev|idx)$/.test(name));
   const order = (name: string) => ["pack", "rev", "idx"].indexOf(name.slice(name.lastIndexOf(".") + 1));
   for (const name of packs.sort((a, b) => order(a) - order(b)))
     await share(join(from, "pack", name), join(to, "pack", name));
 }
 
-async function names(folder: string): Promise<string[]> {
+function names(folder: string): string[] {
   return existsSync(folder) ? readdirSync(folder) : [];
 }
 
 async function share(from: string, to: string): Promise<void> {
+  // Most were shared the time before, and an error costs many times what asking does.
+  if (existsSync(to)) return;
   try {
     linkSync(from, to);
   } catch (error) {

@@ -1,12 +1,12 @@
 import { copyFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { findCheckout, markUsed } from "./checkout.js";
-import { type Checkout, gitIn, ownIndex } from "./checkout-git.js";
+import { type Checkout, ownIndex } from "./checkout-git.js";
 import { lookAtFiles, rememberClean } from "./clean-proof.js";
 import { git } from "./git.js";
-import { matchesAny } from "./glob.js";
 import { resolveHead } from "./head.js";
-import { bareLinks, rememberLinkless } from "./links.js";
+import { readHistory } from "./history.js";
+import { bareLinks } from "./links.js";
 import { isAncestor, type Mirror, updateRefs } from "./mirror-refs.js";
 import { shareObjects } from "./objects.js";
 import { type Change, readChanges, unfinishedOperations, writeFilesTree } from "./status.js";
@@ -96,80 +96,6 @@ export async function shareBranch(checkout: Checkout, head: string): Promise<voi
   const ref = `refs/heads/${checkout.branch}`;
   if ((await resolveHead(checkout.mirror.path, ref)) === head) return;
   await updateRefs(checkout.mirror.path, [{ ref, to: head }]);
-}
-
-interface History {
-  readonly tree: string;
-  readonly commits: number;
-  readonly docsOnly: boolean;
-  readonly containsBase: boolean;
-}
-
-/**
- * One walk over base..head, its boundary included, answers all: an ancestor of head that is not head itself is always
- * on the boundary.
- */
-async function readHistory(checkout: Checkout, options: SnapshotOptions & { readonly head: string }): Promise<History> {
-  const { base, head, docsPatterns } = options;
-  if (head === base) {
-    const tree = await gitIn(checkout, ["rev-parse", `${head}^{tree}`]);
-    return { tree: tree.stdout.toString().trim(), commits: 0, docsOnly: false, containsBase: true };
-  }
-  const range = ["--boundary", "--cc", "--raw", "--no-renames", "--no-ext-diff", `${base}..${head}`];
-  const output = await gitIn(checkout, ["log", "-z", "--format=commit %m%H %T", ...range]);
-  const entries = parseLog(output.stdout.toString("utf8"));
-  const newest = entries.find(({ id }) => id === head);
-  const tree = newest?.tree ?? (await gitIn(checkout, ["rev-parse", `${head}^{tree}`])).stdout.toString().trim();
-  const origin = entries.find(({ id, boundary }) => boundary && id === base);
-  const own = entries.filter(({ boundary }) => !boundary);
-  // What none of the commits brings is not between their ends, if one end contains the other.
-  if (origin !== undefined && !entries.some(({ links }) => links)) rememberLinkless(base, head);
-  const paths = own.flatMap((entry) => entry.paths);
-  const docs = paths.filter((path) => matchesAny(path, docsPatterns)).length;
-  const changed = origin === undefined || origin.tree !== tree;
-  const docsOnly =
-    docs > 0 && changed && (docs === paths.length || (own.length > 1 && (await onlyDocsBetween(checkout, options))));
-  return { tree, commits: own.length, docsOnly, containsBase: origin !== undefined };
-}
-
-/** Code that was changed and changed back counts as not changed. */
-async function onlyDocsBetween(
-  checkout: Checkout,
-  { base, head, docsPatterns }: { base: string; head: string; docsPatterns: readonly string[] },
-): Promise<boolean> {
-  const output = await gitIn(checkout, ["diff-tree", "-r", "-z", "--name-only", "--no-renames", base, head]);
-  const paths = output.stdout.toString("utf8").split("\0").filter(Boolean);
-  return paths.length > 0 && paths.every((path) => matchesAny(path, docsPatterns));
-}
-
-interface LogEntry {
-  readonly boundary: boolean;
-  readonly id: string;
-  readonly tree: string;
-  readonly paths: readonly string[];
-  /** Some path of it is, or was, a link to another repository. */
-  readonly links: boolean;
-}
-
-const header = /^commit ([->])([0-9a-f]+) ([0-9a-f]+)$/;
-/** Modes and ids before and after, of a merge for each parent, and what happened. The path is the next field. */
-const raw = /^\n?:+((?:\d{6} )+)(?:[0-9a-f]+ )+[A-Z]+\d*$/;
-
-function parseLog(text: string): readonly LogEntry[] {
-  const entries: { boundary: boolean; id: string; tree: string; paths: string[]; links: boolean }[] = [];
-  const fields = text.split("\0").values();
-  for (const field of fields) {
-    const [begins, modes] = [header.exec(field), raw.exec(field)?.[1]];
-    const entry = entries.at(-1);
-    if (begins !== null) {
-      const [, side, id = "", tree = ""] = begins;
-      entries.push({ boundary: side === "-", id, tree, paths: [], links: false });
-    } else if (entry !== undefined && modes !== undefined) {
-      entry.links ||= modes.includes("160000");
-      entry.paths.push(fields.next().value ?? "");
-    }
-  }
-  return entries;
 }
 
 async function isInTarget({ mirror }: Checkout, { namedCommit, target }: SnapshotOptions): Promise<boolean | null> {

@@ -2,6 +2,9 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { exists } from "../lib/files.js";
 import { adoptIndex, type Checkout, gitIn, ownIndex } from "./checkout-git.js";
+import { readTemplate } from "./checkout-template.js";
+import { lookAtFiles } from "./clean-proof.js";
+import { filesAreAt } from "./files-at.js";
 import { GitError } from "./git.js";
 import { readOr, removeIfThere, writeIfChanged } from "./small-files.js";
 
@@ -13,6 +16,8 @@ export interface Change {
 
 /** Every difference between the files and `head`, seen through Ratchet's own index: the agent's and its flags do not count. */
 export async function readChanges(checkout: Checkout, head: string): Promise<readonly Change[]> {
+  const look = lookAtFiles(checkout.path);
+  if (look !== null && filesAreAt(checkout, { head, look, template: await readTemplate(checkout.mirror) })) return [];
   await alignIndex(checkout, head);
   const args = ["status", "--porcelain=v2", "-z", "--untracked-files=all", "--ignore-submodules=none", "--no-renames"];
   const output = await gitIn(checkout, [...args, "--no-ahead-behind"], { own: true });
