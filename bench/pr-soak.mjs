@@ -5,11 +5,20 @@ import { soak } from "../dist-test/pr-soak.mjs";
  * now and then: every comment is delivered once and answered once, and every pull request ends merged.
  */
 const program = new URL("../dist/ratchet.js", import.meta.url).pathname;
-const size = { pullRequests: 20, rounds: 10 };
+const from = (name, otherwise) => Number(process.env[name] ?? otherwise);
+/** Shorter and rougher by hand: `PULLS=3 ROUNDS=4 KILLS=5 KILLED=0.8`. */
+const size = { pullRequests: from("PULLS", 20), rounds: from("ROUNDS", 10) };
+const killing = { first: from("KILLS", 2), chance: from("KILLED", 0.5) };
 
 export async function run() {
   const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
-  const { cycles, remarks, kills, faults, wrong } = await soak({ ...size, program, seed, log: console.error });
+  const { cycles, remarks, kills, faults, wrong } = await soak({
+    ...size,
+    kills: killing,
+    program,
+    seed,
+    log: console.error,
+  });
   for (const line of wrong) console.error(line);
   const name = `soak of ${cycles} cycles, ${remarks} remarks, ${faults} failed requests, ${kills} kills (seed ${seed})`;
   return [

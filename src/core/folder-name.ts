@@ -1,10 +1,21 @@
 import { hashText } from "./ledger/hash.js";
 
-/** A command's name as the name of its folder: what could lead elsewhere becomes "-", told apart by a hash of the name. */
+/** Of an attempt: numbered by its machine, so that folders stand in the order of what happened. */
+export function numberedFolder(number: number, name: string): string {
+  return `${String(number).padStart(2, "0")}-${name}`;
+}
+
+/** No file system takes more than 255, and a number or an ending comes with it. */
+const longest = 100;
+
+/** A name as that of a folder: what could lead elsewhere becomes "-", what is long is cut, told apart by a hash of the name. */
 export function folderName(name: string): string {
   const safe = name
     .replace(/[^A-Za-z0-9._-]/g, "-")
     .replace(/\.\.+/g, "-")
     .replace(/^\./, "-");
-  return safe === name && name !== "" ? name : `${safe}-${hashText(name).slice(0, 6)}`;
+  const isShort = safe.length <= longest;
+  return safe === name && name !== "" && isShort
+    ? name
+    : `${safe.slice(0, longest)}-${hashText(name).slice(0, isShort ? 6 : 16)}`;
 }

@@ -17,6 +17,7 @@ test.each([
   ["5min", null],
   ["5M", null],
   ["1e3s", null],
+  ["999999999d", 36_525 * 86_400_000],
   ["9999999999d", null],
 ])("%j is %s milliseconds", (text, expected) => {
   expect(parseDuration(text)).toBe(expected);

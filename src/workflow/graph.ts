@@ -52,7 +52,7 @@ interface StageBase {
   readonly goalGate: boolean;
   readonly retryTarget: Named | null;
   readonly fallbackRetryTarget: Named | null;
-  /** A stage that asked for another try until none was left is a partial success, not a failure. */
+  /** A stage that failed or asked for another try until none was left is a partial success, not a failure. */
   readonly allowPartial: boolean;
 }
 

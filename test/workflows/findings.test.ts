@@ -139,6 +139,10 @@ fix) touch fixed; echo "by $RATCHET_PROVIDER" ;;`);
   const ended = await world.run("caller.awf.kdl", "--json");
   expect([ended.code, ended.stderr]).toEqual([0, ""]);
   const run = runOf(ended);
+  expect(stagesOf(world, run)).toEqual(["01-checks", "02-fix", "03-checks"]);
+  expect(await world.quick("logs", "prompt", run, "_run", "--list")).toBe(
+    "01-checks/01-judge\n02-fix\n03-checks/01-judge\n",
+  );
   const fix = stagesOf(world, run).find((folder) => folder.endsWith("-fix")) ?? "";
   const prompt = promptOf(world, run, fix);
   expect(prompt.match(/^### .*$/gm)).toEqual(["### checks/judge (fail)", "### checks/ci (fail)"]);

@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { until } from "../scenarios/sandbox.js";
-import { outcomesOf, runOf, toldBy, workflowWorld } from "./world.js";
+import { eventsOf, until } from "../scenarios/sandbox.js";
+import { outcomesOf, runOf, stagesOf, toldBy, workflowWorld } from "./world.js";
 
 const threeTools = (last: string) => `
 workflow "tools" {
@@ -63,6 +63,66 @@ workflow "plan" {
   transition from="draft" to="approve"
   transition from="revise" to="approve"
 }`;
+
+const calling = (start: string, work: string) => `workflow "${start}" {
+  version 2
+  start "${start}"
+  stage "${start}" ${work}
+  stage "last" kind="tool" command="touch begun; while ! test -f go; do sleep 0.05; done" timeout="20s"
+  stage "exit" kind="exit"
+  transition from="${start}" to="last"
+  transition from="last" to="exit"
+}`;
+
+test("E4 a called workflow that was cancelled goes on inside when its caller is resumed", async () => {
+  const world = workflowWorld();
+  world.workflow("called.awf.kdl", calling("inner", 'kind="tool" command="echo inner >> ran"'));
+  world.workflow("caller.awf.kdl", calling("outer", 'kind="workflow" ref="called.awf.kdl"'));
+  const running = world.start(["workflow", "run", "caller.awf.kdl"]);
+  await until("the called workflow is under way", () => existsSync(join(world.dir, "begun")));
+  running.kill("SIGINT");
+  expect((await running.ended).code).toBe(130);
+  world.write("go", "");
+  const resumed = await world.run("caller.awf.kdl", "--resume", "--json");
+  expect([resumed.code, outcomesOf(resumed)]).toEqual([
+    0,
+    ["last 1 success", "exit 1 success", "outer 1 success", "last 1 success", "exit 1 success"],
+  ]);
+  expect(world.read("ran")).toBe("inner\n");
+  const followed = eventsOf({ stdout: await world.quick("logs", "follow", runOf(resumed), "--json") });
+  expect(followed.flatMap((event) => (event.type === "run-finished" ? [event.exit_code] : []))).toEqual([130, 0]);
+  expect(await world.record()).toMatchObject({ status: "succeeded", started_at: followed[0]?.time });
+  expect(stagesOf(world, runOf(resumed))).toEqual(["01-outer", "02-outer", "03-last"]);
+});
+
+const asking = (name: string, more: string) => `workflow "${name}" {
+  version 2
+  start "${more === "" ? "approve" : "both"}"
+  stage "approve" kind="human" prompt="Well?" { option "yes" to="exit"; option "no" to="exit" }
+  stage "exit" kind="exit"
+  ${more}
+}`;
+
+test("E7 gates of one name are told apart by their exact names, and none of them is answered by chance", async () => {
+  const world = workflowWorld();
+  world.workflow("sub.awf.kdl", asking("sub", ""));
+  const more = `stage "both" kind="parallel" join="joined" { branch "own" "called" }; stage "joined" kind="join"
+  stage "own" kind="workflow" ref="sub.awf.kdl"; stage "called" kind="workflow" ref="sub.awf.kdl"
+  transition from="joined" to="approve"`;
+  world.workflow("caller.awf.kdl", asking("caller", more));
+  const running = world.start(["workflow", "run", "caller.awf.kdl", "--json"]);
+  await until("both ask", () => running.stderr().match(/answer with: ratchet answer \w+\/approve/g)?.length === 2);
+  const { run_id: run } = await world.record();
+  const both = await world.ratchet("answer", "approve", "yes", "--json");
+  const { code, message } = JSON.parse(both.stdout).error;
+  expect([both.code, code]).toEqual([1, "ambiguous"]);
+  for (const name of [`${run}/own/approve`, `${run}/called/approve`]) expect(message).toContain(name);
+  expect((await world.ratchet("answer", `${run}/called/approve`, "yes")).code).toBe(0);
+  expect((await world.ratchet("answer", "own/approve", "yes")).code).toBe(0);
+  await until("the last asks", () => running.stderr().includes("answer with: ratchet answer approve"));
+  expect((await world.ratchet("answer", "approve", "yes")).code).toBe(0);
+  expect((await running.ended).code).toBe(0);
+});
 
 test("E7 E10 a human gate waits across a kill, wants a known option and its feedback, is asked again after a revision, and can be approved in advance", async () => {
   const world = workflowWorld();

@@ -43,6 +43,7 @@ test("E3 E10 model profiles, prompt files, tool cwd and timeout and retries take
   world.write(".ratchet/workflows/prompts/fast.md", "First: $goal");
   world.write(".ratchet/workflows/prompts/more.md", "And more.");
   world.write("sub/keep", "");
+  symlinkSync("loop", join(world.dir, "loop"));
   const ended = await world.run("choices", "--goal", "a $goal of its own", "--json");
   expect([ended.code, ended.stderr]).toEqual([0, ""]);
   const run = runOf(ended);

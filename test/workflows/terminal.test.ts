@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import { hasPty, openTerminal } from "../scenarios/pty.js";
-import { emptySandbox } from "../scenarios/sandbox.js";
+import { emptySandbox, until } from "../scenarios/sandbox.js";
 
 const workflow = `
 workflow "plan" {
@@ -16,6 +16,33 @@ workflow "plan" {
   stage "exit" kind="exit"
   transition from="revise" to="approve"
 }`;
+
+const twoGates = `
+workflow "two" {
+  version 2
+  start "both"
+  stage "both" kind="parallel" join="joined" { branch "one" "other" }
+  stage "one" kind="human" prompt="Is one good?" { option "yes" to="joined"; option "no" to="joined" }
+  stage "other" kind="human" prompt="Is the other good?" { option "yes" to="joined"; option "no" to="joined" }
+  stage "joined" kind="join"
+  stage "exit" kind="exit"
+  transition from="joined" to="exit"
+}`;
+
+test.skipIf(!hasPty)("E7 what a person types answers the gate that is shown, and no other that is open", async () => {
+  const box = emptySandbox();
+  mkdirSync(box.dir);
+  box.write("two.awf.kdl", twoGates);
+  const terminal = openTerminal(box, ["workflow", "run", "two.awf.kdl"]);
+  await terminal.answer("yes or no", "yes\r");
+  await terminal.answer("Anything to add?", "\r");
+  await until("the first is answered", () => terminal.screen().includes("Answered: yes for o"));
+  await terminal.answer("good?", "no\r");
+  await terminal.answer("Anything to add?", "\r");
+  await terminal.see("Answered: no for o");
+  await terminal.see("workflow two ended: success");
+  expect(await terminal.ended).toBe(0);
+});
 
 test.skipIf(!hasPty)(
   "E7 a person at the terminal is asked, decides nothing by a stray Enter or a slip, gives feedback and is asked again; no repository is needed",

@@ -10,7 +10,7 @@ import { safeName } from "../../lib/home.js";
 import type { Graph, ModelChoice } from "../../workflow/graph.js";
 import type { StageChildEffect, WorkflowEffect } from "../../workflow/machine/effects.js";
 import type { WorkflowEvent } from "../../workflow/machine/events.js";
-import type { WorkflowLife } from "../../workflow/machine/state.js";
+import type { WorkflowLife, WorkflowState } from "../../workflow/machine/state.js";
 import type { RunContext } from "../context.js";
 import type { WorkflowSource } from "./load.js";
 
@@ -38,6 +38,8 @@ export type WorkflowRun = Pick<
   readonly agent: (choice: ModelChoice) => Promise<Agent>;
   readonly workflowLog: (machine: WorkflowMachine) => Log<WorkflowLife, WorkflowEvent, WorkflowEffect, RunReport>;
   readonly ledger: (issueId: string) => Promise<Ledger>;
+  /** How a workflow of this run stands; null: it has not begun. Absent: nothing is ever gone on with. */
+  readonly stored?: (machine: string) => Promise<StoredWorkflow | null>;
   /** Asks whoever is there; null: nobody who would know. Aborted when it is answered otherwise. */
   readonly ask: (question: Question, signal: AbortSignal) => Promise<Answer | null>;
 };
@@ -50,6 +52,8 @@ export interface Question {
   readonly workflow: string;
   /** Whose workflow it is; null: the run's own. */
   readonly issueId: string | null;
+  /** The stages that called the workflow, outermost first; absent in what an older version wrote. */
+  readonly calls?: readonly string[];
   /** Its name for `ratchet answer`. */
   readonly gate: string;
   readonly prompt: string;
@@ -64,6 +68,14 @@ export interface Answer {
   readonly option: string;
   readonly feedback: string | null;
   readonly by: string;
+}
+
+/** A machine's stored state, and whether it has ended. */
+export interface StoredWorkflow {
+  readonly state: WorkflowState;
+  readonly done: boolean;
+  /** Another living process that drives it; null: none does. */
+  readonly driver: number | null;
 }
 
 /** A workflow's row in the journal. */
@@ -83,6 +95,8 @@ export interface WorkflowContext {
   readonly source: WorkflowSource;
   /** Empty: it is no issue's. */
   readonly issueId: string;
+  /** The stages that called it, outermost first. */
+  readonly calls: readonly string[];
   /** The folder of its attempts. */
   readonly folder: string;
   /** The checkout its stages work in, unless a workspace stage made another. */

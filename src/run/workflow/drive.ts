@@ -4,6 +4,7 @@ import type { Drive, KernelEvent, Transition } from "../../durable/types.js";
 import { Bug, messageOf } from "../../lib/errors.js";
 import { safeName } from "../../lib/home.js";
 import type { Graph } from "../../workflow/graph.js";
+import { adoptGraph, continueFrom } from "../../workflow/machine/adopt.js";
 import type { StageChildEffect, WorkflowEffect } from "../../workflow/machine/effects.js";
 import type { WorkflowEvent } from "../../workflow/machine/events.js";
 import { workflowMachine } from "../../workflow/machine/machine.js";
@@ -22,18 +23,21 @@ export interface WorkflowStart
   extends Pick<WorkflowContext, "graph" | "source" | "issueId" | "folder" | "checkout" | "budget"> {
   readonly machine: WorkflowMachine;
   readonly initial: WorkflowState;
+  /** Of a workflow that a stage calls. */
+  readonly calls?: readonly string[];
   /** What else a step tells, for whoever starts it. */
   readonly told?: (transition: WorkflowTransition) => WorkflowTransition;
 }
 
 /** Drives a workflow to its end, from wherever its journal stands. */
 export async function driveWorkflow(run: WorkflowRun, start: WorkflowStart, stop: AbortSignal): Promise<WorkflowLife> {
-  const { machine, initial, told = (transition) => transition, ...what } = start;
+  const { machine, initial, calls = [], told = (transition) => transition, ...what } = start;
   let current: WorkflowLife = { state: initial, ledger: await run.ledger(machine.ledgerId) };
   const context: WorkflowContext = {
     ...what,
     run,
     machine,
+    calls,
     life: () => current,
     driveChild: (effect, signal) => driveChild(context, effect, signal),
     pending: new Map(),
@@ -91,13 +95,22 @@ async function driveChild(parent: WorkflowContext, effect: StageChildEffect, sto
       graph: { ...graph, goal: graph.goal ?? parent.graph.goal },
       source,
       issueId: parent.issueId,
-      folder: stageFolder(parent, safeName(effect.child)),
+      calls: [...parent.calls, effect.stage],
+      folder: stageFolder(parent, effect.folder ?? safeName(effect.child)),
       checkout: await placeOf(parent, effect.workspace),
       ...(parent.budget ? { budget: parent.budget } : {}),
-      initial: newWorkflow(inputs),
+      initial: (await brokenOff(parent, effect, graph)) ?? newWorkflow(inputs),
     },
     stop,
   );
+}
+
+/** The called workflow as it was broken off; null: it begins anew. */
+async function brokenOff(parent: WorkflowContext, effect: StageChildEffect, graph: Graph) {
+  const before = effect.continues === undefined ? null : await parent.run.stored?.(effect.continues);
+  if (!before?.done || before.state.ending?.status === "success") return null;
+  const adopted = adoptGraph(before.state, graph);
+  return "error" in adopted ? null : continueFrom(adopted.state);
 }
 
 async function inputsOf(parent: WorkflowContext, effect: StageChildEffect): Promise<Record<string, string>> {

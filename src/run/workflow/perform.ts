@@ -7,11 +7,11 @@ import type { StageChildEffect, WorkflowEffect } from "../../workflow/machine/ef
 import type { ChildFinding, WorkflowEvent } from "../../workflow/machine/events.js";
 import { endLeftoverCommands } from "../leftovers.js";
 import { stopFolder } from "../perform/stop.js";
-import { performTimer } from "../perform/timer.js";
 import { performWait } from "../perform/wait.js";
 import { performStageCommand } from "./command.js";
 import { partMachineId, stageFolder, type WorkflowContext } from "./context.js";
 import { parseWorkflowSignal } from "./signals.js";
+import { performStageTimer } from "./timer.js";
 import { performStageTurn } from "./turn.js";
 import { performStageWorktree } from "./worktree.js";
 
@@ -37,7 +37,7 @@ const performers: { readonly [K in WorkflowEffect["kind"]]: Performer<K> } = {
     context.pending.get(effect.folder)?.abort(new Error("stopped before it started"));
     return { event: { type: "stop-done", key: effect.key } };
   },
-  timer: ({ run }, effect, signal) => performTimer(run.clock, effect, signal),
+  timer: performStageTimer,
   wait: ({ run, machine }, effect, signal) =>
     performWait({ inbox: run.inbox, machine: machine.id, parse: parseWorkflowSignal }, effect, signal),
 };
@@ -66,7 +66,8 @@ async function performChild(
   signal.throwIfAborted();
   const { status, reason } = life.state.ending ?? { status: "cancelled" as const, reason: null };
   const findings = stageFindings(life).slice(-mostFindings).map(toChildFinding);
-  return { event: { type: "child-ended", key: effect.key, outcome: status, reason, findings } };
+  const machine = partMachineId(context.machine.id, effect.child);
+  return { event: { type: "child-ended", key: effect.key, outcome: status, reason, findings, machine } };
 }
 
 /** More of them would make the caller's journal large and tell an agent nothing. */

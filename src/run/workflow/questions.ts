@@ -1,8 +1,10 @@
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { folderName } from "../../core/folder-name.js";
+import { gateName } from "../../core/gate-names.js";
 import { codeOf, messageOf } from "../../lib/errors.js";
 import { readJson, writeDurably } from "../../lib/files.js";
-import { type Home, safeName } from "../../lib/home.js";
+import type { Home } from "../../lib/home.js";
 import { contextOf, textOf } from "../../workflow/context.js";
 import type { HumanStage } from "../../workflow/graph.js";
 import type { Token } from "../../workflow/machine/state.js";
@@ -57,7 +59,7 @@ export class Questions {
       if (signal.aborted) return rmSync(this.#file(nameOf(token)), { force: true });
       const answer = await run.ask(question, signal);
       if (answer === null || signal.aborted) return;
-      await run.inbox.send(machine.id, { name: "answer", stage: stage.id, ...answer });
+      await run.inbox.send(machine.id, { name: "answer", stage: stage.id, visit: token.visit, ...answer });
     } catch (error) {
       if (signal.aborted) return;
       // The gate stays open: whoever answers it from elsewhere is heard.
@@ -67,7 +69,7 @@ export class Questions {
 
   #file(name: string): string {
     const { run, machine } = this.#context;
-    return join(questionsFolder(run.home, run.runId), `${safeName(`${machine.id}.${name}`)}.json`);
+    return join(questionsFolder(run.home, run.runId), `${folderName(`${machine.id}.${name}`)}.json`);
   }
 }
 
@@ -80,7 +82,8 @@ function questionsFolder(home: Home, runId: string): string {
 }
 
 async function questionOf(context: WorkflowContext, token: Token, stage: HumanStage): Promise<Question> {
-  const { machine, graph, life, run, issueId } = context;
+  const { machine, graph, life, run, calls } = context;
+  const issueId = context.issueId === "" ? null : context.issueId;
   const about = stage.detailsFrom === null ? undefined : contextOf(life(), graph, token.id).get(stage.detailsFrom);
   const whole = about !== undefined && "text" in about ? await wholeText(about.text) : "";
   const needed = new Set(stage.requireFeedbackOn.map(({ name }) => name));
@@ -89,8 +92,9 @@ async function questionOf(context: WorkflowContext, token: Token, stage: HumanSt
     stage: stage.id,
     visit: token.visit,
     workflow: graph.name,
-    issueId: issueId === "" ? null : issueId,
-    gate: issueId === "" ? stage.id : `${issueId}/${stage.id}`,
+    issueId,
+    calls,
+    gate: gateName({ issueId, calls, stage: stage.id }),
     prompt: run.redact(await expandText(context, stage.prompt, token.id)),
     details: about === undefined ? null : run.redact(textOf(about, () => whole)),
     options: stage.options.map(({ key, label }) => ({ key, label, feedback: needed.has(key) })),
@@ -102,13 +106,15 @@ async function questionOf(context: WorkflowContext, token: Token, stage: HumanSt
 /** What a run asks now, as its files tell it. */
 export async function readQuestions(home: Home, runId: string): Promise<Question[]> {
   const folder = questionsFolder(home, runId);
-  const questions: Question[] = [];
+  const questions = new Map<string, Question>();
   for (const name of namesIn(folder)) {
-    const question = await readJson(join(folder, name));
-    // Written by us, whole or not at all.
-    if (typeof question === "object" && question !== null) questions.push(question as Question);
+    const read = await readJson(join(folder, name));
+    if (typeof read !== "object" || read === null) continue;
+    // Written by us, whole or not at all; by another version perhaps under another name.
+    const question = read as Question;
+    questions.set(JSON.stringify([question.machine, question.stage, question.visit]), question);
   }
-  return questions;
+  return [...questions.values()];
 }
 
 function namesIn(folder: string): string[] {

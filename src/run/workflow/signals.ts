@@ -2,12 +2,13 @@ import type { WorkflowSignal } from "../../workflow/machine/events.js";
 
 /** Inbox rows are written by us, but perhaps by another version: what is not understood is told, never guessed. */
 export function parseWorkflowSignal(body: unknown): WorkflowSignal {
-  const { name, stage, option, feedback, by, reason, finding, turn, id } = fields(body);
+  const { name, stage, visit, option, feedback, by, reason, finding, turn, id } = fields(body);
   if (name === "asked") return parseAsked(body);
   // A run's words for the same: `ratchet stop` and `ratchet drain` know no kinds of runs.
   if (name === "cancel" || name === "stop" || name === "drain") return { name: "cancel" };
   if (name === "answer" && isText(stage) && isText(option)) {
-    return { name, stage, option, feedback: isText(feedback) ? feedback : null, by: isText(by) ? by : "unknown" };
+    const said = { feedback: isText(feedback) ? feedback : null, by: isText(by) ? by : "unknown" };
+    return { name, stage, option, ...(typeof visit === "number" ? { visit } : {}), ...said };
   }
   if (name === "session" && isText(turn) && isText(id)) return { name, turn, id };
   if (name === "budget" && isText(reason)) return { name, reason };

@@ -9,7 +9,13 @@ import { startProgramsBySmallShells } from "../../lib/process/start.js";
 import type { Graph, LlmStage } from "../../workflow/graph.js";
 import { adoptGraph, continueFrom } from "../../workflow/machine/adopt.js";
 import { newWorkflow, type WorkflowLife, type WorkflowState } from "../../workflow/machine/state.js";
-import { type Checkout, type WorkflowMachine, type WorkflowRun, workflowMachineId } from "./context.js";
+import {
+  type Checkout,
+  type StoredWorkflow,
+  type WorkflowMachine,
+  type WorkflowRun,
+  workflowMachineId,
+} from "./context.js";
 import { driveWorkflow, graphOf, type WorkflowTransition } from "./drive.js";
 import type { WorkflowSource } from "./load.js";
 
@@ -24,17 +30,9 @@ export interface WorkflowParts extends Omit<WorkflowRun, "runId"> {
   readonly start: { readonly target: string; readonly commit: string };
   /** Writes the run's record down before its machine starts; nothing for one that is taken up again. */
   readonly register: () => Promise<void>;
-  /** The machine's stored state, and whether it has ended; null: it has not begun. */
   readonly stored: (machine: string) => Promise<StoredWorkflow | null>;
   /** It was started before and goes on. */
   readonly resume: boolean;
-}
-
-interface StoredWorkflow {
-  readonly state: WorkflowState;
-  readonly done: boolean;
-  /** Another living process that drives it; null: none does. */
-  readonly driver: number | null;
 }
 
 /** A workflow run that has begun. Signals may come from any process; `kill` leaves it unfinished, as a crash would. */
@@ -135,13 +133,14 @@ const statuses = { success: "succeeded", fail: "failed", cancelled: "interrupted
 
 /** The run is the workflow: it starts with its first step and ends with its last. */
 function tellRun(parts: WorkflowParts, transition: WorkflowTransition): WorkflowTransition {
-  const { projectId: project_id, repoPath: repo_path, start } = parts;
+  const { projectId: project_id, repoPath: repo_path, start, resume, startedAt } = parts;
   const started: RunReport = {
     type: "run-started",
     project_id,
     target_branch: start.target,
     run_start_commit: start.commit,
     repo_path,
+    ...(resume ? { started_at: new Date(startedAt).toISOString() } : {}),
   };
   return (life, event) => {
     const next = transition(life, event);

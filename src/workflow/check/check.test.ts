@@ -226,6 +226,27 @@ describe("E8 parallel stages in KDL", () => {
       ['4:52 error branch: "c" leads into branch "b" of "a" from outside'],
     ],
     [
+      "whose branch has a retry target outside",
+      `${parallel('"b" "c"')}; ${join}; ${after}\n${tools("c", "d")}; transition from="c" to="d"\nstage "b" kind="tool" command="x" retry_target="a" fallback_retry_target="d"`,
+      [
+        '4:48 error branch: retry target "a" of "b" leads out of branch "b" of "a"',
+        '4:74 error branch: retry target "d" of "b" leads out of branch "b" of "a"',
+      ],
+    ],
+    [
+      "whose branches have retry targets of their own, their join, and outside for a goal gate",
+      `${parallel('"b" "c" "d"')}; ${join}; ${after}\n${tools("r")}\nstage "b" kind="tool" command="x" retry_target="r"; stage "c" kind="tool" command="x" retry_target="j"; stage "d" kind="llm" prompt="p" auto_status=true goal_gate=true retry_target="a"`,
+      [],
+    ],
+    [
+      "that retry targets lead into",
+      `retry_target "b"; ${parallel('"b"')}; ${join}; ${e}\n${tools("b", "f")}\nstage "c" kind="tool" command="x" retry_target="b"; transition from="j" to="c"; transition from="c" to="e"; transition from="b" to="f"`,
+      [
+        '2:14 error branch: retry target "b" leads into branch "b" of "a" from outside',
+        '4:48 error branch: retry target "b" leads into branch "b" of "a" from outside',
+      ],
+    ],
+    [
       "with a transition of its own",
       `${parallel('"b"')}; ${join}; ${after}\n${tools("b")}\ntransition from="a" to="b"`,
       ['4:17 error own-ways: parallel stage "a" leads to its branches, then to its join'],

@@ -2,7 +2,7 @@ import type { Diagnostic } from "../diagnostic.js";
 import type { Graph } from "../graph.js";
 import { Problems } from "../problems.js";
 import { indexGraph } from "./graph-index.js";
-import { checkBranches, checkJoins, checkParallel } from "./parallel-rules.js";
+import { checkBranches, checkJoins, checkParallel, checkRetryTargets } from "./parallel-rules.js";
 import { checkExits, checkReachable, checkStart, checkWaysOut } from "./path-rules.js";
 import { checkDuplicates, checkNames, checkOutcomes, checkTransitions } from "./reference-rules.js";
 import type { CheckOptions, Rule } from "./rule.js";
@@ -31,6 +31,7 @@ const rules: readonly Rule[] = [
   checkHumans,
   checkParallel,
   checkBranches,
+  checkRetryTargets,
   checkJoins,
   checkGoalGates,
   checkPromptFiles,

@@ -1,10 +1,11 @@
 import type { ParallelStage } from "../graph.js";
+import type { Named } from "../position.js";
 import type { Problems } from "../problems.js";
-import type { GraphIndex } from "./graph-index.js";
+import { type GraphIndex, staysInBranch } from "./graph-index.js";
 import type { Rule } from "./rule.js";
 
-export const checkParallel: Rule = ({ graph, stages }, problems) => {
-  for (const stage of graph.stages) {
+export const checkParallel: Rule = ({ ofKind, stages }, problems) => {
+  for (const stage of ofKind("parallel")) {
     if (stage.kind !== "parallel") continue;
     const { id, at, join, branches } = stage;
     if (branches.length === 0)
@@ -31,7 +32,8 @@ export const checkParallel: Rule = ({ graph, stages }, problems) => {
 export const checkBranches: Rule = (index, problems) => {
   const owners = ownersOfJoins(index);
   for (const { id, kind, at } of index.graph.stages) {
-    const branches = index.branches.get(id) ?? [];
+    const branches = index.branches.get(id);
+    if (branches === undefined) continue;
     const firsts = new Map<string, string>();
     for (const { parallel, first } of branches) {
       const other = firsts.get(parallel.id);
@@ -62,9 +64,9 @@ function isForeign(id: string, owners: readonly ParallelStage[], { branches }: G
   });
 }
 
-function ownersOfJoins({ graph }: GraphIndex): Map<string, ParallelStage[]> {
+function ownersOfJoins({ ofKind }: GraphIndex): Map<string, ParallelStage[]> {
   const owners = new Map<string, ParallelStage[]>();
-  for (const stage of graph.stages) {
+  for (const stage of ofKind("parallel")) {
     if (stage.kind !== "parallel") continue;
     const own = owners.get(stage.join.name);
     if (own === undefined) owners.set(stage.join.name, [stage]);
@@ -76,21 +78,48 @@ function ownersOfJoins({ graph }: GraphIndex): Map<string, ParallelStage[]> {
 /** Only its parallel stage enters a branch; what other branches of it do has been told. */
 function checkEntries({ graph, stages, branches }: GraphIndex, problems: Problems): void {
   for (const { from, to } of graph.transitions) {
-    if (stages.get(to.name)?.kind === "exit") continue;
+    const inside = branches.get(to.name);
+    if (inside === undefined || stages.get(to.name)?.kind === "exit") continue;
     const around = new Set((branches.get(from.name) ?? []).map(({ parallel }) => parallel.id));
-    const entered = (branches.get(to.name) ?? []).find(
-      ({ parallel }) => from.name !== parallel.id && !around.has(parallel.id),
-    );
+    const entered = inside.find(({ parallel }) => from.name !== parallel.id && !around.has(parallel.id));
     if (entered === undefined) continue;
     const message = `"${from.name}" leads into branch "${entered.first}" of "${entered.parallel.id}" from outside`;
     problems.error({ at: to.at, rule: "branch", message, hint: `lead it to "${entered.parallel.id}"` });
   }
 }
 
-export const checkJoins: Rule = ({ graph }, problems) => {
-  const used = new Set(graph.stages.flatMap((stage) => (stage.kind === "parallel" ? [stage.join.name] : [])));
-  for (const { id, kind, at } of graph.stages)
-    if (kind === "join" && !used.has(id)) {
+/** What fails in a branch goes on in it, or ends it. An exit that a goal gate is unmet at is outside of every branch. */
+export const checkRetryTargets: Rule = (index, problems) => {
+  const { graph, branches } = index;
+  if (branches.size === 0) return;
+  for (const target of [graph.retryTarget, graph.fallbackRetryTarget])
+    if (target !== null) refuseEntry(target, index, problems);
+  for (const { id, retryTarget, fallbackRetryTarget, goalGate } of graph.stages)
+    for (const target of [retryTarget, fallbackRetryTarget]) {
+      if (target === null || !index.stages.has(target.name) || staysInBranch(index, id, target.name)) continue;
+      const [around] = branches.get(id) ?? [];
+      if (around === undefined) refuseEntry(target, index, problems);
+      else if (!goalGate || branches.has(target.name)) {
+        const { first, parallel } = around;
+        const message = `retry target "${target.name}" of "${id}" leads out of branch "${first}" of "${parallel.id}"`;
+        const hint = `name a stage of that branch, or its join "${parallel.join.name}"`;
+        problems.error({ at: target.at, rule: "branch", message, hint });
+      }
+    }
+};
+
+function refuseEntry({ name, at }: Named, { branches }: GraphIndex, problems: Problems): void {
+  const [entered] = branches.get(name) ?? [];
+  if (entered === undefined) return;
+  const { first, parallel } = entered;
+  const message = `retry target "${name}" leads into branch "${first}" of "${parallel.id}" from outside`;
+  problems.error({ at, rule: "branch", message, hint: `name "${parallel.id}"` });
+}
+
+export const checkJoins: Rule = ({ ofKind }, problems) => {
+  const used = new Set(ofKind("parallel").map((stage) => (stage.kind === "parallel" ? stage.join.name : "")));
+  for (const { id, at } of ofKind("join"))
+    if (!used.has(id)) {
       const message = `join "${id}" belongs to no parallel stage`;
       problems.error({ at, rule: "join", message, hint: `add join="${id}" to a stage of kind "parallel"` });
     }

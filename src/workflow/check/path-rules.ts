@@ -7,7 +7,7 @@ export const checkStart: Rule = (index, problems) => {
   const { name, at } = graph.start;
   if (name !== "" && !stages.has(name))
     problems.error({ at, rule: "start", message: `the start "${name}" is no stage`, ...suggestStage(name, index) });
-  const starts = graph.stages.filter(({ kind }) => kind === "start");
+  const starts = index.ofKind("start");
   for (const { id, at: place } of starts.slice(1))
     problems.error({ at: place, rule: "start", message: `"${id}" is a second start, there is exactly one` });
   const ids = new Set(starts.map(({ id }) => id));
@@ -17,8 +17,8 @@ export const checkStart: Rule = (index, problems) => {
 };
 
 /** At least one way out, and nothing after it. */
-export const checkExits: Rule = ({ graph, leaving }, problems) => {
-  const exits = graph.stages.filter(({ kind }) => kind === "exit");
+export const checkExits: Rule = ({ graph, ofKind, leaving }, problems) => {
+  const exits = ofKind("exit");
   if (exits.length === 0) {
     const hint = graph.format === "kdl" ? 'add stage "exit" kind="exit"' : "add a node of shape Msquare";
     problems.error({ at: graph.start.at, rule: "exit", message: "there is no exit", hint });
@@ -41,7 +41,7 @@ export const checkReachable: Rule = ({ graph, stages, next }, problems) => {
 /** A stage that can only go round in circles, or nowhere, never ends well. */
 export const checkWaysOut: Rule = (index, problems) => {
   const { graph, stages, leaving, next, onward } = index;
-  const exits = graph.stages.filter(({ kind }) => kind === "exit").map(({ id }) => id);
+  const exits = index.ofKind("exit").map(({ id }) => id);
   if (exits.length === 0 || !stages.has(graph.start.name)) return;
   const reached = reach([graph.start.name], next);
   const back = reverse(reached, onward);

@@ -53,25 +53,29 @@ export const checkNames: Rule = (index, problems) => {
     }
   }
   for (const { when } of graph.transitions)
-    for (const part of partsOf(when))
+    visit(when, (part) => {
       if (part.type === "outcome" && part.stage !== null) check({ name: part.stage, at: part.at }, "condition on");
+    });
 };
 
 /** A word that no stage ever ends with is a condition that never holds, or always does. */
 export const checkOutcomes: Rule = ({ graph }, problems) => {
-  for (const { when } of graph.transitions)
-    for (const part of partsOf(when)) {
-      if (part.type !== "equal" && part.type !== "not-equal") continue;
-      const [outcome, other] = part.left.type === "outcome" ? [part.left, part.right] : [part.right, part.left];
-      if (outcome.type !== "outcome" || outcome.stage === null || other.type !== "literal") continue;
-      const word = String(other.value);
-      if (word === "" || outcomes.some((known) => known === word)) continue;
-      const near = nearest(word, outcomes);
-      const hint =
-        near === null ? `it is one of ${outcomes.join(", ")}, or "" before it has run` : `did you mean "${near}"?`;
-      problems.warning({ at: outcome.at, rule: "unknown-outcome", message: `no stage ever ends with "${word}"`, hint });
-    }
+  for (const { when } of graph.transitions) visit(when, (part) => checkOutcome(part, problems));
 };
+
+function checkOutcome(part: Expression, problems: Problems): void {
+  if (part.type !== "equal" && part.type !== "not-equal") return;
+  const isLeft = part.left.type === "outcome";
+  const outcome = isLeft ? part.left : part.right;
+  const other = isLeft ? part.right : part.left;
+  if (outcome.type !== "outcome" || outcome.stage === null || other.type !== "literal") return;
+  const word = String(other.value);
+  if (word === "" || outcomes.some((known) => known === word)) return;
+  const near = nearest(word, outcomes);
+  const hint =
+    near === null ? `it is one of ${outcomes.join(", ")}, or "" before it has run` : `did you mean "${near}"?`;
+  problems.warning({ at: outcome.at, rule: "unknown-outcome", message: `no stage ever ends with "${word}"`, hint });
+}
 
 interface Reference {
   readonly index: GraphIndex;
@@ -90,11 +94,13 @@ function mustExist({ name, at }: Named, { index, problems, role }: Reference): v
   });
 }
 
-function partsOf(expression: Expression | null): Expression[] {
-  const parts: Expression[] = expression === null ? [] : [expression];
-  for (const part of parts) {
-    if (part.type === "not") parts.push(part.operand);
-    else if ("left" in part) parts.push(part.left, part.right);
+/** Every part of an expression, the whole first. */
+function visit(expression: Expression | null, see: (part: Expression) => void): void {
+  if (expression === null) return;
+  see(expression);
+  if (expression.type === "not") visit(expression.operand, see);
+  else if ("left" in expression) {
+    visit(expression.left, see);
+    visit(expression.right, see);
   }
-  return parts;
 }

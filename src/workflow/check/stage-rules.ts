@@ -4,10 +4,9 @@ import type { Problems } from "../problems.js";
 import type { Rule } from "./rule.js";
 
 /** In KDL a decision always decides: exactly one route is open whatever happened. DOT's may have none. */
-export const checkDecisions: Rule = ({ graph, leaving }, problems) => {
+export const checkDecisions: Rule = ({ graph, ofKind, leaving }, problems) => {
   if (graph.format !== "kdl") return;
-  for (const { id, kind, at } of graph.stages) {
-    if (kind !== "decision") continue;
+  for (const { id, at } of ofKind("decision")) {
     const open = (leaving.get(id) ?? []).filter(({ when }) => when === null);
     if (open.length === 0) {
       const hint = 'add route when="true" to="…"';
@@ -25,8 +24,8 @@ export const checkDecisions: Rule = ({ graph, leaving }, problems) => {
   }
 };
 
-export const checkHumans: Rule = ({ graph }, problems) => {
-  for (const stage of graph.stages) {
+export const checkHumans: Rule = ({ graph, ofKind }, problems) => {
+  for (const stage of ofKind("human")) {
     if (stage.kind !== "human") continue;
     const least = graph.format === "kdl" ? 2 : 1;
     if (stage.options.length < least) {
@@ -46,7 +45,12 @@ export const checkHumans: Rule = ({ graph }, problems) => {
 
 /** It is taken when time runs out, and at no other moment. */
 function checkDefault(named: Named, stage: HumanStage, problems: Problems): void {
-  if (!mustBeOption(named, { stage, role: "default", problems }) || stage.timeoutMs !== null) return;
+  if (!mustBeOption(named, { stage, role: "default", problems })) return;
+  if (stage.timeoutMs !== null && stage.requireFeedbackOn.some(({ name }) => name === named.name)) {
+    const message = `default "${named.name}" of "${stage.id}" requires feedback, and nobody gives any when time runs out`;
+    problems.warning({ at: named.at, rule: "default-feedback", message, hint: "it is taken without" });
+  }
+  if (stage.timeoutMs !== null) return;
   const message = `default "${named.name}" of "${stage.id}" is never taken: there is no timeout`;
   problems.warning({ at: named.at, rule: "no-effect", message, hint: 'add timeout="…"' });
 }
@@ -82,9 +86,9 @@ const unreadable = {
   "not-text": "is not text in UTF-8",
 } as const;
 
-export const checkPromptFiles: Rule = ({ graph }, problems, { readable }) => {
+export const checkPromptFiles: Rule = ({ ofKind }, problems, { readable }) => {
   const known = new Map<string, ReturnType<typeof readable>>();
-  for (const stage of graph.stages) {
+  for (const stage of ofKind("llm")) {
     if (stage.kind !== "llm" || stage.prompt.type !== "files") continue;
     for (const { name, at } of stage.prompt.files) {
       const state = known.get(name) ?? readable(name);
@@ -97,8 +101,8 @@ export const checkPromptFiles: Rule = ({ graph }, problems, { readable }) => {
 };
 
 /** A tool works inside of the checkout. Where links lead is seen when it starts. */
-export const checkFolders: Rule = ({ graph }, problems) => {
-  for (const stage of graph.stages) {
+export const checkFolders: Rule = ({ ofKind }, problems) => {
+  for (const stage of ofKind("tool")) {
     if (stage.kind !== "tool" || stage.cwd === null || !leadsOut(stage.cwd)) continue;
     const message = `cwd "${stage.cwd}" of stage "${stage.id}" leads out of the checkout`;
     problems.error({ at: stage.at, rule: "cwd", message, hint: "it is relative to the top of the checkout" });
@@ -115,18 +119,18 @@ function leadsOut(cwd: string): boolean {
   return false;
 }
 
-export const checkRefs: Rule = ({ graph }, problems, { workflowExists }) => {
+export const checkRefs: Rule = ({ ofKind }, problems, { workflowExists }) => {
   if (workflowExists === undefined) return;
-  for (const stage of graph.stages) {
+  for (const stage of ofKind("workflow")) {
     if (stage.kind !== "workflow" || stage.ref.name === "" || workflowExists(stage.ref.name)) continue;
     const message = `there is no workflow "${stage.ref.name}" for stage "${stage.id}"`;
     problems.error({ at: stage.ref.at, rule: "unknown-workflow", message, hint: "ratchet workflow list shows all" });
   }
 };
 
-export const checkWorkspaces: Rule = ({ graph }, problems) => {
-  const made = new Set(graph.stages.flatMap((stage) => (isCreate(stage) ? [stage.workspace] : [])));
-  for (const stage of graph.stages) {
+export const checkWorkspaces: Rule = ({ ofKind }, problems) => {
+  const made = new Set(ofKind("workspace.create").flatMap((stage) => (isCreate(stage) ? [stage.workspace] : [])));
+  for (const stage of [...ofKind("workspace.merge"), ...ofKind("workspace.cleanup")]) {
     if (stage.kind !== "workspace.merge" && stage.kind !== "workspace.cleanup") continue;
     if (made.has(stage.workspace)) continue;
     const message = `stage "${stage.id}" uses workspace "${stage.workspace}", which no stage creates`;
@@ -144,9 +148,9 @@ function isCreate(stage: Stage): stage is Extract<Stage, { workspace: string }> 
 }
 
 /** Told by the KDL parser as an error. */
-export const checkKinds: Rule = ({ graph }, problems) => {
+export const checkKinds: Rule = ({ graph, ofKind }, problems) => {
   if (graph.format !== "dot") return;
-  for (const stage of graph.stages)
+  for (const stage of ofKind("unknown"))
     if (stage.kind === "unknown")
       problems.warning({
         at: stage.at,

@@ -97,6 +97,13 @@ export function attributeMeaning(owner: Owner, key: string): "known" | "looks" |
   return looks.has(key) ? "looks" : "unknown";
 }
 
+const names = new Map([...graphAttributes, ...edgeAttributes, ...nodeAttributes].map((name) => [name, name]));
+
+/** One string for each attribute, however often a file names it. */
+export function sameName(key: string): string {
+  return names.get(key) ?? key;
+}
+
 export function knownAttributes(owner: Owner): Iterable<string> {
   return known[owner];
 }

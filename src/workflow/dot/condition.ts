@@ -24,6 +24,7 @@ interface Part {
 
 const form = "write key=value or key!=value, joined by && or ||";
 const mostParts = 1000;
+const none: readonly ConditionProblem[] = [];
 
 /** A call such as `outcome("s")` makes it an expression as KDL has them. */
 export function hasCall(text: string): boolean {
@@ -67,6 +68,7 @@ function join(type: "and" | "or", left: Expression | null, right: Expression | n
 
 /** At `&&` and `||`, but not inside of quotes. */
 function splitParts(text: string): Part[] {
+  if (!text.includes("&&") && !text.includes("||")) return [{ text, index: 0, after: null }];
   const parts: Part[] = [];
   let start = 0;
   let after: Part["after"] = null;
@@ -103,7 +105,7 @@ function parseClause(part: Part, place: (index: number) => Position): ParsedCond
   if (value === null) return fail(valueAt, `"${rest.trim().slice(0, 40)}" is no value`);
   const type = operator[0].startsWith("!") ? "not-equal" : "equal";
   const when: Expression = { type, left, right: { type: "literal", value } };
-  return { when, problems: left.type === "outcome" ? outcomeProblems(value, valueAt) : [] };
+  return { when, problems: left.type === "outcome" ? outcomeProblems(value, valueAt) : none };
 }
 
 /** Quoted, or everything up to the next operator; a sign in it is more likely a mistake than meant. */
@@ -124,8 +126,8 @@ function isSet(left: Expression): Expression {
   return { type: "and", left: unlike(""), right: unlike("false") };
 }
 
-function outcomeProblems(value: string, index: number): ConditionProblem[] {
-  if (outcomes.some((outcome) => outcome === value)) return [];
+function outcomeProblems(value: string, index: number): readonly ConditionProblem[] {
+  if (outcomes.some((outcome) => outcome === value)) return none;
   return [
     {
       severity: "warning",

@@ -1,24 +1,14 @@
 import type { Position } from "../graph.js";
 import type { Problems } from "../problems.js";
-import { htmlText, type Piece, unquote } from "./value.js";
-
-export type TokenType = "word" | "quoted" | "html" | "mark" | "end";
-export interface Token {
-  readonly type: TokenType;
-  /** A mark as it is written; a word; the content of a string. */
-  readonly text: string;
-  readonly at: Position;
-  /** The first of its line: where reading may go on after an error. */
-  readonly opensLine: boolean;
-  /** Of a word or string. */
-  readonly piece: Piece | null;
-}
+import { Token, type TokenType } from "./token.js";
+import { htmlText, unquote } from "./value.js";
 
 const space = /\s+/y;
 const word =
   /(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*|-?(?:\d+(?:\.\d*)?|\.\d+)\w*)(?:\.[A-Za-z_][\w\u0080-\uffff]*)*/y;
 /** Values may go without quotes where other readers want them: model names, `summary:high`, paths. */
 const bareValue = /(?:[\w\u0080-\uffff.:/@$%*!~]|-(?![>-]))+/y;
+const unknown = /[^\s"<{}[\];,=:+#/\w-]+/y;
 const marks = "{}[];,=:+";
 /** Each of them was looked for up to the end of the file. */
 const mostUnclosed = 5;
@@ -38,8 +28,12 @@ export class Lexer {
   private lineEnd: number;
   private unclosed = 0;
   private count = 0;
-  /** Read already, the next one last. */
-  private ahead: Token[] = [];
+  /** One for all tokens, which copy it. */
+  private readonly place = { line: 1, column: 1, offset: 0, end: 0, opensLine: true };
+  /** Read already. */
+  private next: Token | null = null;
+  /** Given back before `next`, the last one comes next after it. */
+  private readonly later: Token[] = [];
 
   constructor(source: string, problems: Problems) {
     this.source = source;
@@ -48,85 +42,87 @@ export class Lexer {
   }
 
   peek(): Token {
-    const known = this.ahead.at(-1);
-    if (known !== undefined) return known;
-    const token = this.read(word);
-    this.ahead.push(token);
-    return token;
+    this.next ??= this.later.pop() ?? this.read(word);
+    return this.next;
   }
 
   take(): Token {
     const token = this.peek();
-    this.ahead.pop();
+    this.next = null;
     return token;
   }
 
   /** The next token as a value; only right after `=` or `+`, where nothing was peeked. */
   takeValue(): Token {
-    return this.ahead.length === 0 ? this.read(bareValue) : this.take();
+    return this.next === null && this.later.length === 0 ? this.read(bareValue) : this.take();
   }
 
   /** Whoever expected something else leaves the token to the next reader. */
   giveBack(token: Token): void {
-    this.ahead.push(token);
+    if (this.next !== null) this.later.push(this.next);
+    this.next = token;
   }
 
   /** Nothing more is read: the file is too broken or too big. */
   stop(): void {
     this.offset = this.source.length;
-    this.ahead = [];
+    this.next = null;
+    this.later.length = 0;
   }
 
   private read(bare: RegExp): Token {
     for (;;) {
       this.skipSpace();
       const { source, offset } = this;
-      const at = this.position();
-      if (offset >= source.length) return this.token("end", "", at);
+      if (offset >= source.length) return this.token("end", "", offset);
       if (this.count++ >= mostTokens) {
-        this.problems.error({ at, rule: "too-big", message: `more than ${mostTokens} words and signs` });
+        const message = `more than ${mostTokens} words and signs`;
+        this.problems.error({ at: this.position(), rule: "too-big", message });
         this.stop();
         continue;
       }
       const character = source[offset];
-      if (character === '"') {
-        const token = this.readQuoted(at);
-        if (token !== null) return token;
-        continue;
-      }
-      if (character === "<") {
-        const token = this.readHtml(at);
+      if (character === '"' || character === "<") {
+        const token = character === "<" ? this.readHtml() : this.readQuoted();
         if (token !== null) return token;
         continue;
       }
       const mark = markAt(source, offset);
       if (mark !== null) {
+        const token = this.token("mark", mark, offset + mark.length);
         this.offset += mark.length;
-        return this.token("mark", mark, at);
+        return token;
       }
-      const text = this.match(bare) ?? this.match(word);
-      if (text !== null) {
-        const piece: Piece = { form: "bare", offset, end: offset + text.length, at };
-        this.offset += text.length;
-        return this.token("word", text, at, piece);
+      const end = this.endOf(bare) ?? this.endOf(word);
+      if (end !== null) {
+        const token = this.token("word", source.slice(offset, end), end);
+        this.offset = end;
+        return token;
       }
-      this.skipUnknown(at);
+      this.skipUnknown(this.position());
     }
   }
 
-  private token(type: TokenType, text: string, at: Position, piece: Piece | null = null): Token {
-    const token: Token = { type, text, at, opensLine: this.opensLine, piece };
+  /** Of what begins here; `end` is that of its content. */
+  private token(type: TokenType, text: string, end: number): Token {
+    const { place } = this;
+    place.line = this.line;
+    place.column = this.offset - this.lineStart + 1;
+    place.offset = type === "quoted" || type === "html" ? this.offset + 1 : this.offset;
+    place.end = end;
+    place.opensLine = this.opensLine;
     this.opensLine = false;
-    return token;
+    return new Token(type, text, place);
   }
 
   private position(): Position {
     return { line: this.line, column: this.offset - this.lineStart + 1 };
   }
 
-  private match(pattern: RegExp): string | null {
+  /** Where a match that begins here ends. Only its place: a match of its own for every word would be most of the garbage. */
+  private endOf(pattern: RegExp): number | null {
     pattern.lastIndex = this.offset;
-    return pattern.exec(this.source)?.[0] ?? null;
+    return pattern.test(this.source) ? pattern.lastIndex : null;
   }
 
   /** Moves on and counts the lines on the way. */
@@ -142,8 +138,8 @@ export class Lexer {
 
   private skipSpace(): void {
     for (;;) {
-      const blank = this.match(space);
-      if (blank !== null) this.moveTo(this.offset + blank.length);
+      const end = this.endOf(space);
+      if (end !== null) this.moveTo(end);
       else if (this.source[this.offset] === "#" || this.source.startsWith("//", this.offset)) this.moveTo(this.lineEnd);
       else if (this.source.startsWith("/*", this.offset)) this.skipBlock();
       else return;
@@ -166,47 +162,46 @@ export class Lexer {
     this.moveTo(this.unclosed > mostUnclosed ? this.source.length : this.lineEnd);
   }
 
-  private readQuoted(at: Position): Token | null {
+  private readQuoted(): Token | null {
     const { source, offset } = this;
     let end = offset + 1;
     while (end < source.length && source[end] !== '"') end += source[end] === "\\" ? 2 : 1;
     if (end >= source.length) {
-      this.tellUnclosed(at, "this string is never closed", 'end it with "');
+      this.tellUnclosed(this.position(), "this string is never closed", 'end it with "');
       return null;
     }
-    const piece = { form: "quoted", offset: offset + 1, end, at: { line: at.line, column: at.column + 1 } } as const;
-    const token = this.token("quoted", unquote(source, offset + 1, end), at, piece);
+    const token = this.token("quoted", unquote(source, offset + 1, end), end);
     this.moveTo(end + 1);
     this.opensLine = false;
     return token;
   }
 
-  private readHtml(at: Position): Token | null {
+  private readHtml(): Token | null {
     const { source, offset } = this;
     let depth = 0;
     for (let end = offset; end < source.length; end++) {
       if (source[end] === "<") depth++;
       else if (source[end] === ">") depth--;
       if (depth > 0) continue;
-      const piece = { form: "html", offset: offset + 1, end, at: { line: at.line, column: at.column + 1 } } as const;
-      const token = this.token("html", htmlText(source.slice(offset + 1, end)), at, piece);
+      const token = this.token("html", htmlText(source.slice(offset + 1, end)), end);
       this.moveTo(end + 1);
       this.opensLine = false;
       return token;
     }
-    this.tellUnclosed(at, "this <…> label is never closed", "end it with >");
+    this.tellUnclosed(this.position(), "this <…> label is never closed", "end it with >");
     return null;
   }
 
   private skipUnknown(at: Position): void {
-    const run = this.match(/[^\s"<{}[\];,=:+#/\w-]+/y) ?? this.source[this.offset] ?? "";
+    const end = this.endOf(unknown) ?? this.offset + 1;
+    const run = this.source.slice(this.offset, end);
     this.problems.error({
       at,
       rule: "syntax",
       message: `"${run.slice(0, 20)}" means nothing here`,
       hint: "put texts with such characters in double quotes",
     });
-    this.moveTo(this.offset + run.length);
+    this.moveTo(end);
     if (this.problems.isFull()) this.stop();
   }
 }

@@ -147,9 +147,10 @@ function startOf({ graph, document, problems }: Made, stages: readonly Stage[]):
  * nothing leads on it is a misspelt target rather than the end of the work.
  */
 function tellUndeclared({ planned, problems, document }: Made): void {
-  const declared = [...document.nodes.values()].filter((node) => node.declared).map(({ id }) => id);
+  let declared: string[] | null = null;
   for (const { node, kind, outgoing } of planned.values()) {
     if (node.declared || kind === "start" || kind === "exit") continue;
+    declared ??= [...document.nodes.values()].filter((other) => other.declared).map(({ id }) => id);
     const meant = node.id.length < 3 || declared.length > 1000 ? null : nearest(node.id, declared);
     const hint = meant === null ? {} : { hint: `did you mean ${meant}?` };
     if (outgoing.length === 0)

@@ -32,28 +32,30 @@ export function planNodes(document: Document): Map<string, Planned> {
   }
   const planned = new Map<string, Planned>();
   for (const node of document.nodes.values()) {
+    const { kind, shape, word } = decideKind(node);
     const wiring = { outgoing: outgoing.get(node.id) ?? [], incoming: incoming.get(node.id) ?? 0 };
-    planned.set(node.id, { ...decideKind(node), ...wiring });
+    planned.set(node.id, { node, kind, shape, word, ...wiring });
   }
   return takeByName(planned);
 }
 
-function decideKind(node: DotNode): Pick<Planned, "node" | "kind" | "shape" | "word"> {
+function decideKind(node: DotNode): Pick<Planned, "kind" | "shape" | "word"> {
   const type = attributeOf(node, "type");
   const written = attributeOf(node, "shape");
   const shape = written?.text.trim() || "box";
   if (type !== undefined && type.text.trim() !== "") {
     const kind = kindOfType(type.text.trim());
-    return { node, kind: kind ?? "unknown", shape, word: kind === null ? type.text : null };
+    return { kind: kind ?? "unknown", shape, word: kind === null ? type.text : null };
   }
   const kind = kindOfShape(shape);
-  if (kind !== null || written === undefined) return { node, kind: kind ?? "llm", shape, word: null };
-  return { node, kind: "unknown", shape, word: written.text };
+  if (kind !== null || written === undefined) return { kind: kind ?? "llm", shape, word: null };
+  return { kind: "unknown", shape, word: written.text };
 }
 
 /** Nodes that only their names make a start or an exit: nothing says that they do any work. */
 function takeByName(planned: Map<string, Planned>): Map<string, Planned> {
-  let hasStart = [...planned.values()].some(({ kind }) => kind === "start");
+  let hasStart = false;
+  for (const { kind } of planned.values()) hasStart ||= kind === "start";
   for (const [id, plan] of planned) {
     if (plan.kind !== "llm" || plan.node.own.has("type") || plan.node.own.has("prompt")) continue;
     if (plan.node.own.has("prompt_file")) continue;

@@ -1,11 +1,15 @@
 import { nearest } from "../../core/suggest.js";
 import type { Position } from "../graph.js";
-import { attributeMeaning, knownAttributes, type Owner } from "./attributes.js";
-import type { Token } from "./lexer.js";
+import { attributeMeaning, knownAttributes, type Owner, sameName } from "./attributes.js";
 import { isMark, nameOf, type Reading, tellUnexpected } from "./reading.js";
-import type { Piece, Value } from "./value.js";
+import type { Token } from "./token.js";
+import { Value } from "./value.js";
 
 export type Attributes = Map<string, Value>;
+
+const none: readonly Token[] = [];
+/** What every reading of DOT takes without quotes. */
+const plainWord = /^[\w\u0080-\uffff.-]*$/;
 
 /** All `[ … ]` blocks that follow; a later attribute wins. */
 export function readAttributes(reading: Reading, owner: Owner): Attributes {
@@ -49,7 +53,8 @@ function readBlock(
       continue;
     }
     const value = readAttribute(reading, token);
-    if (value !== null && keepsAttribute(reading, owner, { key: token.text, value })) attributes.set(token.text, value);
+    if (value !== null && keepsAttribute(reading, owner, { key: token.text, value }))
+      attributes.set(sameName(token.text), value);
   }
 }
 
@@ -61,7 +66,7 @@ function readAttribute(reading: Reading, key: Token): Value | null {
   const { lexer } = reading;
   if (isMark(lexer.peek(), "=")) {
     lexer.take();
-    return readValue(reading, key.at);
+    return readValue(reading, key);
   }
   reading.problems.error({
     at: key.at,
@@ -73,35 +78,34 @@ function readAttribute(reading: Reading, key: Token): Value | null {
 }
 
 /** After `=`: a word, a string, strings joined by +, or an HTML label. */
-export function readValue(reading: Reading, keyAt: Position): Value | null {
+export function readValue(reading: Reading, key: Token): Value | null {
   const { lexer, problems } = reading;
   const first = lexer.takeValue();
-  if (first.piece === null) {
+  if (!first.isText) {
     lexer.giveBack(first);
     tellUnexpected(reading, first, "a value");
     return null;
   }
-  if (first.type === "word" && !/^[\w\u0080-\uffff.-]*$/.test(first.text))
+  if (first.type === "word" && !plainWord.test(first.text))
     problems.warning({
       at: first.at,
       rule: "unquoted",
       message: `${first.text.slice(0, 40)} should be quoted: other readings of DOT refuse it`,
       hint: `write "${first.text.slice(0, 40)}"`,
     });
-  const texts = [first.text];
-  const pieces: Piece[] = [first.piece];
+  let more: Token[] | null = null;
   while (isMark(lexer.peek(), "+")) {
     lexer.take();
     const next = lexer.takeValue();
-    if (next.piece === null) {
+    if (!next.isText) {
       lexer.giveBack(next);
       tellUnexpected(reading, next, "a string after +");
       break;
     }
-    texts.push(next.text);
-    pieces.push(next.piece);
+    more ??= [];
+    more.push(next);
   }
-  return { text: texts.join(""), at: first.at, keyAt, pieces };
+  return new Value(key, first, more ?? none);
 }
 
 /** Unknown attributes are told, looks are passed over: public files carry both. */

@@ -2,15 +2,17 @@ import type { Named, Position } from "../graph.js";
 import type { Problems } from "../problems.js";
 import type { Owner } from "./attributes.js";
 import type { Document, DotEdge, DotNode, Group } from "./document.js";
-import { Lexer, type Token } from "./lexer.js";
+import { Lexer } from "./lexer.js";
 import { type Attributes, keepsAttribute, readAttributes, readValue } from "./read-attributes.js";
 import { isKeyword, isMark, nameOf, type Reading, skipStatement } from "./reading.js";
+import type { Token } from "./token.js";
 import type { Value } from "./value.js";
 
 const mostNodes = 100_000;
 const mostEdges = 100_000;
 const mostGroups = 10_000;
 const deepest = 32;
+const owners: readonly Owner[] = ["graph", "node", "edge"];
 const nothing: ReadonlyMap<string, Value> = new Map();
 
 /** What `node […]` and `edge […]` say up to here, in one pair of braces. Replaced, never changed: nodes share it. */
@@ -18,7 +20,8 @@ interface Scope {
   readonly group: Group | null;
   nodeDefaults: ReadonlyMap<string, Value>;
   edgeDefaults: ReadonlyMap<string, Value>;
-  readonly members: Set<string>;
+  /** Of a subgraph: it may be an end of an edge. */
+  readonly members: Set<string> | null;
   readonly depth: number;
 }
 
@@ -57,7 +60,7 @@ export function readDocument(source: string, problems: Problems): Document | nul
     group: null,
     nodeDefaults: new Map(),
     edgeDefaults: new Map(),
-    members: new Set(),
+    members: null,
     depth: 1,
   };
   readBody(reader, root, head.opened);
@@ -136,7 +139,7 @@ function readStatement(reader: Reader, scope: Scope): void {
     lexer.take();
     return;
   }
-  for (const owner of ["graph", "node", "edge"] as const) {
+  for (const owner of owners) {
     if (!isKeyword(token, owner)) continue;
     lexer.take();
     readDefaults(reader, scope, owner);
@@ -169,14 +172,14 @@ function readDefaults(reader: Reader, scope: Scope, owner: Owner): void {
   }
   const attributes = readAttributes(reader, owner);
   if (owner === "graph") for (const [key, value] of attributes) setGraphAttribute(reader, scope, { key, value });
-  else if (owner === "node") scope.nodeDefaults = new Map([...scope.nodeDefaults, ...attributes]);
-  else scope.edgeDefaults = new Map([...scope.edgeDefaults, ...attributes]);
+  else if (owner === "node") scope.nodeDefaults = overlay(scope.nodeDefaults, attributes);
+  else scope.edgeDefaults = overlay(scope.edgeDefaults, attributes);
 }
 
 /** `key = value` on its own. */
 function assign(reader: Reader, scope: Scope, key: Token): void {
   reader.lexer.take();
-  const value = readValue(reader, key.at);
+  const value = readValue(reader, key);
   if (value !== null && keepsAttribute(reader, "graph", { key: key.text, value }))
     setGraphAttribute(reader, scope, { key: key.text, value });
 }
@@ -221,8 +224,7 @@ function readEdges(reader: Reader, scope: Scope, first: End): void {
   const hasBlock = isMark(lexer.peek(), "[");
   const attributes = hasBlock ? readAttributes(reader, ends.length > 1 ? "edge" : "node") : nothing;
   if (ends.length > 1) {
-    const merged = attributes.size === 0 ? scope.edgeDefaults : new Map([...scope.edgeDefaults, ...attributes]);
-    addEdges(reader, ends, merged);
+    addEdges(reader, ends, overlay(scope.edgeDefaults, attributes));
     return;
   }
   const only = first.nodes[0];
@@ -249,16 +251,17 @@ function readGroup(reader: Reader, outer: Scope, opened: Position): End {
   }
   reader.groups++;
   if (reader.groups > mostGroups) tooBig(reader, opened, `more than ${mostGroups} subgraphs`);
+  const members = new Set<string>();
   const inner: Scope = {
     group: { label: null, parent: outer.group },
     nodeDefaults: outer.nodeDefaults,
     edgeDefaults: outer.edgeDefaults,
-    members: new Set(),
+    members,
     depth: outer.depth + 1,
   };
   readBody(reader, inner, opened);
-  for (const member of inner.members) outer.members.add(member);
-  return { nodes: [...inner.members].map((name) => ({ name, at: opened })), isGroup: true };
+  for (const member of members) outer.members?.add(member);
+  return { nodes: [...members].map((name) => ({ name, at: opened })), isGroup: true };
 }
 
 /** A node's id and its ports, which only say where Graphviz draws the line. */
@@ -268,31 +271,31 @@ function readNode(reader: Reader, scope: Scope, token: Token): End {
     lexer.take();
     if (lexer.peek().type === "word" || lexer.peek().type === "quoted") lexer.take();
   }
-  mention(reader, scope, { name: token.text, at: token.at });
-  return { nodes: [{ name: token.text, at: token.at }], isGroup: false };
+  const at = token.at;
+  return { nodes: [{ name: mention(reader, scope, { name: token.text, at }), at }], isGroup: false };
 }
 
-function mention(reader: Reader, scope: Scope, { name, at }: Named): void {
-  scope.members.add(name);
-  const node = reader.nodes.get(name);
-  if (node !== undefined) {
-    if (scope.group === null) return;
+/** Its id, one and the same string for every mention: the tables of a large graph are quicker to look into that way. */
+function mention(reader: Reader, scope: Scope, { name, at }: Named): string {
+  const node = reader.nodes.get(name) ?? addNode(reader, scope, { name, at });
+  if (node === null) return name;
+  scope.members?.add(node.id);
+  if (scope.group !== null) {
     node.groups ??= new Set();
     node.groups.add(scope.group);
-    return;
   }
+  return node.id;
+}
+
+function addNode(reader: Reader, scope: Scope, { name, at }: Named): DotNode | null {
   if (reader.nodes.size >= mostNodes) {
     tooBig(reader, at, `more than ${mostNodes} nodes`);
-    return;
+    return null;
   }
-  reader.nodes.set(name, {
-    id: name,
-    at,
-    declared: false,
-    own: nothing,
-    inherited: scope.nodeDefaults,
-    groups: scope.group === null ? null : new Set([scope.group]),
-  });
+  const inherited = scope.nodeDefaults;
+  const node: DotNode = { id: name, at, declared: false, own: nothing, inherited, groups: null };
+  reader.nodes.set(name, node);
+  return node;
 }
 
 /** A node may have several statements: the place is the first one's, a later attribute wins. */
@@ -306,8 +309,13 @@ function declare(
 ): void {
   if (!node.declared) node.at = at;
   node.declared = true;
-  if (node.inherited !== defaults) node.inherited = new Map([...node.inherited, ...defaults]);
-  if (attributes.size > 0) node.own = new Map([...node.own, ...attributes]);
+  if (node.inherited !== defaults) node.inherited = overlay(node.inherited, defaults);
+  node.own = overlay(node.own, attributes);
+}
+
+function overlay(under: ReadonlyMap<string, Value>, over: ReadonlyMap<string, Value>): ReadonlyMap<string, Value> {
+  if (over.size === 0) return under;
+  return under.size === 0 ? over : new Map([...under, ...over]);
 }
 
 function addEdges(reader: Reader, ends: readonly End[], attributes: ReadonlyMap<string, Value>): void {

@@ -1,5 +1,6 @@
 import type { Problems } from "../problems.js";
-import type { Lexer, Token } from "./lexer.js";
+import type { Lexer } from "./lexer.js";
+import type { Token } from "./token.js";
 
 /** What every part of the reader works with. */
 export interface Reading {
@@ -12,7 +13,8 @@ export function isMark(token: Token, mark: string): boolean {
 }
 
 export function isKeyword(token: Token, keyword: string): boolean {
-  return token.type === "word" && token.text.toLowerCase() === keyword;
+  if (token.type !== "word" || token.text.length !== keyword.length) return false;
+  return token.text === keyword || token.text.toLowerCase() === keyword;
 }
 
 /** A token as a message shows it. */

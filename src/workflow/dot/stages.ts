@@ -2,11 +2,11 @@ import { noBackoff, usualBackoff, usualParallel, usualToolMs } from "../defaults
 import type { Fidelity, HumanOption, ModelChoice, Named, Prompt, Stage, StageKind } from "../graph.js";
 import type { Problems } from "../problems.js";
 import { hasEffect } from "./attributes.js";
-import { groupClasses } from "./document.js";
+import { type DotNode, groupClasses } from "./document.js";
 import { Fields } from "./fields.js";
 import { findOption } from "./gates.js";
 import { attributeOf, type Planned } from "./plan.js";
-import { type Stylesheet, styleOf } from "./stylesheet.js";
+import { isEmpty, type Style, type Stylesheet, styleOf } from "./stylesheet.js";
 
 /** What stages take from the graph around them. */
 export interface Surroundings {
@@ -53,10 +53,11 @@ export function makeStage(plan: Planned, around: Surroundings): Stage {
   return makers[plan.kind]({ plan, fields, around, base: makeBase(plan, fields, around) });
 }
 
+/** A literal that begins with `...base` and goes on would cost V8 a new hidden class for each stage, so `kind` comes first. */
 const makers: Readonly<Record<StageKind, (making: Making) => Stage>> = {
-  start: ({ base }) => ({ ...base, kind: "start" }),
-  exit: ({ base }) => ({ ...base, kind: "exit" }),
-  decision: ({ base }) => ({ ...base, kind: "decision" }),
+  start: ({ base }) => ({ kind: "start", ...base }),
+  exit: ({ base }) => ({ kind: "exit", ...base }),
+  decision: ({ base }) => ({ kind: "decision", ...base }),
   llm: makeLlm,
   tool: makeTool,
   human: makeHuman,
@@ -82,13 +83,14 @@ function tellIdle({ node, kind }: Planned, problems: Problems): void {
 }
 
 function makeBase({ node, kind }: Planned, fields: Fields, { defaultMaxRetries }: Surroundings): Base {
+  const { maxAttempts, retriesFail, backoff } = retried.has(kind) ? readRetry(fields, defaultMaxRetries) : noRetry;
   return {
     id: node.id,
     at: node.at,
     label: fields.text("label"),
-    ...(retried.has(kind)
-      ? readRetry(fields, defaultMaxRetries)
-      : { maxAttempts: 1, retriesFail: false, backoff: noBackoff }),
+    maxAttempts,
+    retriesFail,
+    backoff,
     maxVisits: fields.count("max_visits", 1),
     goalGate: fields.flag("goal_gate") ?? false,
     retryTarget: fields.named("retry_target"),
@@ -97,20 +99,32 @@ function makeBase({ node, kind }: Planned, fields: Fields, { defaultMaxRetries }
   };
 }
 
+const backoffs = ["none", "fixed", "exponential"] as const;
+type Retry = Pick<Base, "maxAttempts" | "retriesFail" | "backoff">;
+const noRetry: Retry = { maxAttempts: 1, retriesFail: false, backoff: noBackoff };
+
 /** `max_retries` counts what comes after the first execution, `retry.max_attempts` all of them. */
-function readRetry(
-  fields: Fields,
-  defaultMaxRetries: number | null,
-): Pick<Base, "maxAttempts" | "retriesFail" | "backoff"> {
+function readRetry(fields: Fields, defaultMaxRetries: number | null): Retry {
   const maxRetries = fields.count("max_retries") ?? defaultMaxRetries;
   const maxAttempts = fields.count("retry.max_attempts", 1) ?? (maxRetries === null ? null : maxRetries + 1);
-  const kind = fields.oneOf("retry.backoff", ["none", "fixed", "exponential"]) ?? usualBackoff.kind;
-  const delayMs = fields.duration("retry.delay") ?? usualBackoff.delayMs;
-  const maxDelayMs = Math.max(delayMs, fields.duration("retry.max_delay") ?? usualBackoff.maxDelayMs);
   return {
     maxAttempts: maxAttempts ?? 1,
     retriesFail: fields.flag("retry.on_fail") ?? maxAttempts !== null,
-    backoff: kind === "none" ? noBackoff : { kind, delayMs, maxDelayMs },
+    backoff: readBackoff(fields),
+  };
+}
+
+function readBackoff(fields: Fields): Base["backoff"] {
+  const kind = fields.oneOf("retry.backoff", backoffs);
+  const delay = fields.duration("retry.delay");
+  const most = fields.duration("retry.max_delay");
+  if (kind === null && delay === null && most === null) return usualBackoff;
+  if (kind === "none") return noBackoff;
+  const delayMs = delay ?? usualBackoff.delayMs;
+  return {
+    kind: kind ?? usualBackoff.kind,
+    delayMs,
+    maxDelayMs: Math.max(delayMs, most ?? usualBackoff.maxDelayMs),
   };
 }
 
@@ -118,8 +132,18 @@ function makeLlm({ base, plan, fields, around }: Making): Stage {
   const fidelity = fields.fidelity("fidelity") ?? around.defaultFidelity ?? "compact";
   const group = fidelity === "full" ? (groupClasses(plan.node)[0] ?? null) : null;
   return {
-    ...base,
     kind: "llm",
+    id: base.id,
+    at: base.at,
+    label: base.label,
+    maxAttempts: base.maxAttempts,
+    retriesFail: base.retriesFail,
+    backoff: base.backoff,
+    maxVisits: base.maxVisits,
+    goalGate: base.goalGate,
+    retryTarget: base.retryTarget,
+    fallbackRetryTarget: base.fallbackRetryTarget,
+    allowPartial: base.allowPartial,
     prompt: promptOf(plan, fields),
     model: modelOf(plan, around),
     autoStatus: fields.flag("auto_status") ?? false,
@@ -154,18 +178,25 @@ function promptOf({ node }: Planned, fields: Fields): Prompt {
   return { type: "text", text: prompt ?? label ?? node.id, at };
 }
 
+const noStyle: Style = {};
+const usualModel: ModelChoice = { model: null, provider: null, effort: null };
+
 /** Its own attribute, then the stylesheet, then what it inherits, then the graph's. */
 function modelOf({ node, shape }: Planned, { sheet, graph }: Surroundings): ModelChoice {
-  const written = attributeOf(node, "class")?.text.split(/[\s,]+/) ?? [];
-  const classes = [...written.filter((name) => name !== ""), ...groupClasses(node)];
-  const style = styleOf(sheet, { id: node.id, classes, shape });
+  const style = isEmpty(sheet) ? noStyle : styleOf(sheet, { id: node.id, classes: classesOf(node), shape });
   const choose = (key: "llm_model" | "llm_provider" | "reasoning_effort"): string | null =>
     node.own.get(key)?.text.trim() ||
     style[key] ||
     node.inherited.get(key)?.text.trim() ||
     graph.text(key)?.trim() ||
     null;
-  return { model: choose("llm_model"), provider: choose("llm_provider"), effort: choose("reasoning_effort") };
+  const [model, provider, effort] = [choose("llm_model"), choose("llm_provider"), choose("reasoning_effort")];
+  return model === null && provider === null && effort === null ? usualModel : { model, provider, effort };
+}
+
+function classesOf(node: DotNode): string[] {
+  const written = attributeOf(node, "class")?.text.split(/[\s,]+/) ?? [];
+  return [...written.filter((name) => name !== ""), ...groupClasses(node)];
 }
 
 function makeTool({ base, fields }: Making): Stage {
@@ -178,8 +209,8 @@ function makeTool({ base, fields }: Making): Stage {
       hint: 'add tool_command="…"',
     });
   return {
-    ...base,
     kind: "tool",
+    ...base,
     command: command ?? "",
     timeoutMs: fields.duration("timeout") ?? usualToolMs,
     cwd: fields.text("cwd")?.trim() ?? null,
@@ -191,8 +222,8 @@ function makeHuman({ base, fields, around }: Making): Stage {
   const asName = (wanted: Named): Named => ({ ...wanted, name: findOption(options, wanted.name)?.key ?? wanted.name });
   const chosen = fields.named("human.default_choice");
   return {
-    ...base,
     kind: "human",
+    ...base,
     prompt: fields.text("prompt") ?? base.label ?? base.id,
     options,
     reReview: fields.flag("re_review") ?? true,
@@ -221,8 +252,8 @@ function makeParallel({ base, fields, around }: Making): Stage {
       message: `error_policy ${errors} is not known here: every branch runs to its end and counts`,
     });
   return {
-    ...base,
     kind: "parallel",
+    ...base,
     branches,
     join,
     maxParallel: fields.count("max_parallel", 1) ?? usualParallel,
@@ -233,7 +264,7 @@ function makeParallel({ base, fields, around }: Making): Stage {
 function makeJoin({ base, fields, around }: Making): Stage {
   const own = joinPolicy(fields, around.branchesInto(base.id));
   const { policy, quorum } = own ?? around.policyFor(base.id) ?? { policy: "all", quorum: 1 };
-  return { ...base, kind: "join", policy, quorum };
+  return { kind: "join", ...base, policy, quorum };
 }
 
 /** `wait_all`, `first_success`, `k_of_n` with `k`, `quorum` with a number of branches or a part of them. */
@@ -261,7 +292,7 @@ function makeWorkflow({ base, plan, fields, around }: Making): Stage {
   const inputs = [...given]
     .filter(([key]) => key.startsWith("input."))
     .map(([key, value]) => ({ key: key.slice("input.".length), value: value.text }));
-  return { ...base, kind: "workflow", ref: ref ?? { name: "", at: base.at }, inputs };
+  return { kind: "workflow", ...base, ref: ref ?? { name: "", at: base.at }, inputs };
 }
 
 function makeWorkspace(
@@ -276,10 +307,10 @@ function makeWorkspace(
       message: `the stage ${base.id} names no workspace`,
       hint: 'add workspace_name="…"',
     });
-  return { ...base, kind, workspace: workspace ?? "" };
+  return { kind, ...base, workspace: workspace ?? "" };
 }
 
 /** The checker says that it cannot be run. */
 function makeUnknown({ base, plan }: Making): Stage {
-  return { ...base, kind: "unknown", type: plan.word?.trim() ?? "" };
+  return { kind: "unknown", ...base, type: plan.word?.trim() ?? "" };
 }

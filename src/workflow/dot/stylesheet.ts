@@ -58,6 +58,11 @@ export function parseStylesheet(text: string): {
   return { sheet: { all, shapes, classes, ids }, problems: scan.problems };
 }
 
+/** It says nothing, of any node. */
+export function isEmpty({ all, shapes, classes, ids }: Stylesheet): boolean {
+  return shapes.size === 0 && classes.size === 0 && ids.size === 0 && Object.keys(all).length === 0;
+}
+
 /** The more special selector wins: id, then class, then shape, then `*`. */
 export function styleOf(
   sheet: Stylesheet,

@@ -1,20 +1,56 @@
 import type { Position } from "../graph.js";
+import { contentOf, type Token, type TokenType } from "./token.js";
 
-/** A piece of an attribute's value as it stands in the file; `"a" + "b"` has two. */
-export interface Piece {
-  readonly form: "bare" | "quoted" | "html";
-  /** Of the first character of its content. */
+/** A piece of a value as it stands in the file; `"a" + "b"` has two. */
+interface Piece {
+  readonly type: TokenType;
   readonly offset: number;
   readonly end: number;
-  readonly at: Position;
+  readonly contentAt: Position;
 }
 
-/** The value of an attribute, and enough to find each of its characters in the file again. */
-export interface Value {
+/**
+ * The value of an attribute, and enough to find each of its characters in the file again. Numbers rather than the tokens
+ * it was made of: a large file has many values, and they live as long as the file is being read.
+ */
+export class Value implements Piece {
   readonly text: string;
-  readonly at: Position;
-  readonly keyAt: Position;
-  readonly pieces: readonly Piece[];
+  readonly type: TokenType;
+  readonly offset: number;
+  readonly end: number;
+  private readonly line: number;
+  private readonly column: number;
+  private readonly keyLine: number;
+  private readonly keyColumn: number;
+  private readonly more: readonly Token[];
+
+  constructor(key: Token, first: Token, more: readonly Token[]) {
+    this.text = more.length === 0 ? first.text : `${first.text}${more.map(({ text }) => text).join("")}`;
+    this.type = first.type;
+    this.offset = first.offset;
+    this.end = first.end;
+    this.line = first.line;
+    this.column = first.column;
+    this.keyLine = key.line;
+    this.keyColumn = key.column;
+    this.more = more;
+  }
+
+  get at(): Position {
+    return { line: this.line, column: this.column };
+  }
+
+  get keyAt(): Position {
+    return { line: this.keyLine, column: this.keyColumn };
+  }
+
+  get contentAt(): Position {
+    return contentOf(this.type, this.at);
+  }
+
+  get pieces(): readonly Piece[] {
+    return [this, ...this.more];
+  }
 }
 
 interface Step {
@@ -67,11 +103,12 @@ export function unquote(source: string, offset: number, end: number): string {
 /** Where the character `index` of a value stands in the file. */
 export function positionIn(source: string, value: Value, index: number): Position {
   let left = index;
-  for (const piece of value.pieces) {
-    const last = piece === value.pieces.at(-1);
-    let { line, column } = piece.at;
+  const { pieces } = value;
+  for (const piece of pieces) {
+    const last = piece === pieces.at(-1);
+    let { line, column } = piece.contentAt;
     for (let at = piece.offset; at < piece.end; ) {
-      const step = piece.form === "quoted" ? readStep(source, at) : { text: source[at] ?? "", length: 1 };
+      const step = piece.type === "quoted" ? readStep(source, at) : { text: source[at] ?? "", length: 1 };
       if (left < step.text.length) return { line, column };
       left -= step.text.length;
       for (const character of source.slice(at, at + step.length)) {

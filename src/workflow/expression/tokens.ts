@@ -14,6 +14,10 @@ export interface ExpressionProblem {
 export type Read = { readonly token: Token; readonly next: number } | { readonly problem: ExpressionProblem };
 
 const escapes: Readonly<Record<string, string>> = { '"': '"', "'": "'", "\\": "\\", n: "\n", t: "\t", r: "\r" };
+const space = /\s+/y;
+const numberSigns = /-?\d+(?:\.\d+)?/y;
+const wordSigns = /[A-Za-z_][\w.-]*/y;
+const plainSigns = /[^"'\\]+/y;
 const operators = ["&&", "||", "==", "!=", "!", "(", ")", ","];
 /** What people write in other languages. */
 const others: Readonly<Record<string, string>> = {
@@ -32,9 +36,9 @@ export function readToken(text: string, from: number): Read {
   const first = text[index];
   if (first === undefined) return { token: { type: "end", text: "", index }, next: index };
   if (first === '"' || first === "'") return readString(text, index);
-  const number = matchAt(/-?\d+(?:\.\d+)?/y, text, index);
+  const number = matchAt(numberSigns, text, index);
   if (number !== null) return readNumber(number, text, index);
-  const word = matchAt(/[A-Za-z_][\w.-]*/y, text, index);
+  const word = matchAt(wordSigns, text, index);
   if (word !== null) return { token: { type: "word", text: word, index }, next: index + word.length };
   return readOperator(text, index);
 }
@@ -64,7 +68,7 @@ function readString(text: string, index: number): Read {
   const parts: string[] = [];
   let at = index + 1;
   for (;;) {
-    const plain = matchAt(/[^"'\\]+/y, text, at);
+    const plain = matchAt(plainSigns, text, at);
     if (plain !== null) {
       parts.push(plain);
       at += plain.length;
@@ -85,10 +89,11 @@ function readString(text: string, index: number): Read {
 }
 
 function skipSpace(text: string, from: number): number {
-  return from + (matchAt(/\s+/y, text, from)?.length ?? 0);
+  space.lastIndex = from;
+  return space.test(text) ? space.lastIndex : from;
 }
 
 function matchAt(pattern: RegExp, text: string, index: number): string | null {
   pattern.lastIndex = index;
-  return pattern.exec(text)?.[0] ?? null;
+  return pattern.test(text) ? text.slice(index, pattern.lastIndex) : null;
 }

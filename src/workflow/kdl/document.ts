@@ -1,32 +1,10 @@
-import { type Document, type Entry, getLocation, InvalidKdlError, type Node, parse } from "@bgotink/kdl";
-import { parse as parseVersion1 } from "@bgotink/kdl/v1-compat";
-import type { Position } from "../position.js";
 import type { Problems } from "../problems.js";
-import { beforeInserting, Lines, placesInString } from "./places.js";
+import { type Attempt, firstThatParses } from "./attempt.js";
+import { Converter } from "./convert.js";
+import type { KdlNode } from "./node.js";
+import { readPieces } from "./pieces.js";
+import { Lines } from "./places.js";
 import { type Scan, scanKdl } from "./scan.js";
-
-/**
- * KDL as our own small nodes, with places in the file as it is written. A text is read as version 2 with `#` put in front of
- * bare keywords, else as version 1 with the `;` that it wants before `}`: together these take the files that people have.
- */
-export interface KdlNode {
-  readonly name: string;
-  readonly at: Position;
-  readonly args: readonly KdlValue[];
-  readonly properties: readonly KdlProperty[];
-  readonly children: readonly KdlNode[];
-}
-export interface KdlProperty {
-  readonly name: string;
-  readonly at: Position;
-  readonly value: KdlValue;
-}
-export interface KdlValue {
-  readonly value: string | number | boolean | null;
-  readonly at: Position;
-  /** Of a character of the value. */
-  readonly place: (index: number) => Position;
-}
 
 /** Two million characters are ten thousand stages. More is no workflow, and the parser needs a second for each million. */
 const longest = 2 ** 21;
@@ -47,54 +25,14 @@ export function readDocument(text: string, problems: Problems): KdlNode[] | null
     problems.error({ at: lines.at(offset), rule: "syntax", message, hint });
     return null;
   }
+  const pieces = readPieces({ text, lines }, scan);
+  if (pieces !== null) return pieces;
   const attempt = firstThatParses(text, scan);
   if (attempt.document === null) tellErrors(attempt, { text, scan, lines, problems });
-  return attempt.document === null ? null : new Converter(text, { lines, attempt, problems }).nodes(attempt.document);
-}
-
-interface Attempt {
-  readonly document: Document | null;
-  readonly errors: readonly InvalidKdlError[];
-  readonly original: (offset: number) => number;
-}
-
-function firstThatParses(text: string, scan: Scan): Attempt {
-  const version2 = attempt(parse, text, { sign: "#", offsets: scan.keywords });
-  if (version2.document !== null) return version2;
-  const version1 = attempt(parseVersion1, text, { sign: ";", offsets: scan.openEnds });
-  return version1.document !== null || scan.isVersion1 ? version1 : version2;
-}
-
-type Parse = (text: string, options: { storeLocations: boolean }) => Document;
-interface Inserts {
-  readonly sign: string;
-  readonly offsets: readonly number[];
-}
-
-function attempt(read: Parse, text: string, inserts: Inserts): Attempt {
-  const original = beforeInserting(inserts.offsets);
-  // The library makes an error of every mistake. Their stacks, which nobody sees, would take most of the time.
-  const { stackTraceLimit } = Error;
-  Error.stackTraceLimit = 0;
-  try {
-    return { document: read(insert(text, inserts), { storeLocations: true }), errors: [], original };
-  } catch (error) {
-    // The library stumbles over some texts that end too early, with an error that says nothing of the text.
-    if (error instanceof TypeError || error instanceof RangeError) return { document: null, errors: [], original };
-    if (!(error instanceof InvalidKdlError)) throw error;
-    return { document: null, errors: [...error.flat()].filter(isAboutText), original };
-  } finally {
-    Error.stackTraceLimit = stackTraceLimit;
-  }
-}
-
-function isAboutText({ message }: InvalidKdlError): boolean {
-  return !message.startsWith("An unexpected error occurred");
-}
-
-function insert(text: string, { sign, offsets }: Inserts): string {
-  const parts = offsets.map((offset, index) => text.slice(offsets[index - 1] ?? 0, offset) + sign);
-  return parts.join("") + text.slice(offsets.at(-1) ?? 0);
+  else tellEscapes({ text, scan, lines, problems });
+  return attempt.document === null || scan.escapes.length > 0
+    ? null
+    : new Converter({ text, lines }, attempt, problems).nodes(attempt.document);
 }
 
 interface Source {
@@ -123,6 +61,16 @@ function tellErrors({ errors, original }: Attempt, { text, scan, lines, problems
   }
 }
 
+function tellEscapes({ text, scan, lines, problems }: Source): void {
+  for (const offset of scan.escapes.slice(0, mostErrors)) {
+    const sign = /^\\u\{[^"}\s]{0,20}\}|^\\./su.exec(text.slice(offset, offset + 30))?.[0] ?? "\\";
+    const hint = sign.startsWith("\\u")
+      ? "a character is \\u{…} with its number, in hexadecimal"
+      : "a backslash is \\\\";
+    problems.error({ at: lines.at(offset), rule: "syntax", message: `unknown escape ${sign}`, hint });
+  }
+}
+
 function unclosed({ what }: NonNullable<Scan["unclosed"]>): string {
   return `the ${what} is not closed`;
 }
@@ -131,77 +79,4 @@ function unclosed({ what }: NonNullable<Scan["unclosed"]>): string {
 function plainMessage(message: string): string {
   const plain = message.replace(/ at (?:\d+:\d+|end of input)$/, "");
   return plain.length > 300 ? `${plain.slice(0, 300)}…` : plain;
-}
-
-class Converter {
-  private readonly text: string;
-  private readonly lines: Lines;
-  private readonly original: Attempt["original"];
-  private readonly problems: Problems;
-
-  constructor(text: string, { lines, attempt, problems }: { lines: Lines; attempt: Attempt; problems: Problems }) {
-    this.text = text;
-    this.lines = lines;
-    this.original = attempt.original;
-    this.problems = problems;
-  }
-
-  nodes(document: Document): KdlNode[] {
-    return document.nodes.map((node) => this.node(node));
-  }
-
-  private node(node: Node): KdlNode {
-    const at = this.lines.at(this.range(node).start);
-    if (node.tag !== null) this.refuseType(at);
-    const properties = new Map<string, KdlProperty>();
-    const args: KdlValue[] = [];
-    for (const entry of node.entries) {
-      const name = entry.getName();
-      const value = this.value(entry);
-      if (name === null) args.push(value);
-      else this.property(properties, { name, at: this.lines.at(this.range(entry).start), value });
-    }
-    const children = node.children === null ? [] : this.nodes(node.children);
-    return { name: node.getName(), at, args, properties: [...properties.values()], children };
-  }
-
-  private property(properties: Map<string, KdlProperty>, property: KdlProperty): void {
-    const { name, at } = property;
-    if (properties.has(name)) {
-      const hint = "keep one of them";
-      this.problems.error({ at, rule: "duplicate-property", message: `"${name}" is given twice`, hint });
-    } else properties.set(name, property);
-  }
-
-  private value(entry: Entry): KdlValue {
-    const value = entry.getValue();
-    const { start, end } = this.range(entry.value, this.range(entry));
-    if (entry.getTag() !== null) this.refuseType(this.lines.at(start));
-    let places: number[] | null | undefined;
-    const place = (index: number): Position => {
-      if (places === undefined)
-        places = typeof value === "string" ? placesInString(this.text.slice(start, end), value) : null;
-      const last = places?.at(-1) ?? -1;
-      return this.lines.at(start + (places?.[index] ?? last + 1));
-    };
-    return { value, at: this.lines.at(start), place };
-  }
-
-  private refuseType(at: Position): void {
-    this.problems.error({
-      at,
-      rule: "syntax",
-      message: "types such as (string) have no meaning here",
-      hint: "remove it",
-    });
-  }
-
-  private range(
-    element: Parameters<typeof getLocation>[0],
-    otherwise = { start: 0, end: 0 },
-  ): { start: number; end: number } {
-    const found = getLocation(element);
-    if (found === undefined) return otherwise;
-    return { start: this.original(found.start.offset), end: this.original(found.end.offset) };
-  }
 }

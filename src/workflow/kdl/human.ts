@@ -1,7 +1,7 @@
 import type { HumanOption } from "../graph.js";
 import type { Named } from "../position.js";
 import type { Problems } from "../problems.js";
-import type { KdlNode } from "./document.js";
+import type { KdlNode } from "./node.js";
 import { name, readName, readNames, readProperties, refuseUnknown, text, toNamed } from "./properties.js";
 import { need } from "./reading.js";
 

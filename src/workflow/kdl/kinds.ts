@@ -2,14 +2,15 @@ import { nearest } from "../../core/suggest.js";
 import { usualParallel, usualToolMs } from "../defaults.js";
 import type { Stage, UnknownStage } from "../graph.js";
 import type { Named } from "../position.js";
-import type { KdlNode } from "./document.js";
 import { readOptions, readRequiredFeedback } from "./human.js";
 import { chooseModel, modelProperties } from "./models.js";
+import type { KdlNode } from "./node.js";
 import {
   count,
   fidelity,
   flag,
   type Get,
+  type Located,
   limit,
   name,
   oneOf,
@@ -63,10 +64,10 @@ const kinds = {
       thread_id: name,
     },
     canRetry: true,
-    build: ({ base, get, profile, reading, ...place }) => ({
+    build: ({ node, what, base, get, profile, reading }) => ({
       kind: "llm",
       ...base,
-      prompt: readPrompt({ ...place, text: get("prompt"), files: get("prompt_file") }, reading),
+      prompt: readPrompt({ node, what, text: get("prompt"), files: get("prompt_file") }, reading),
       model: chooseModel(
         {
           model: get("model")?.value ?? null,
@@ -169,14 +170,14 @@ const kinds = {
 } satisfies Record<Exclude<Stage["kind"], "start" | "unknown">, StageReader>;
 
 const kindNames = Object.keys(kinds);
+const readers: ReadonlyMap<string, StageReader> = new Map(Object.entries(kinds));
 
 export function readStage(node: KdlNode, reading: Reading): Stage | null {
   const id = readName(node, reading.problems);
   if (id === null) return null;
   const written = node.properties.find((property) => property.name === "kind")?.value;
   const wanted = written?.value;
-  const reader =
-    typeof wanted === "string" ? Object.entries(kinds).find(([known]) => known === wanted)?.[1] : undefined;
+  const reader = typeof wanted === "string" ? readers.get(wanted) : undefined;
   if (reader !== undefined) return reader.read(node, id, reading);
   const near = typeof wanted === "string" ? nearest(wanted, kindNames) : null;
   const message = written === undefined ? `stage "${id.name}" needs "kind"` : `unknown kind ${JSON.stringify(wanted)}`;
@@ -194,18 +195,20 @@ function unknownStage(node: KdlNode, id: Named, reading: Reading): UnknownStage 
 function kind<V>(entry: Kind<V>): StageReader {
   const names = Object.keys(entry.properties);
   const common = Object.keys(stageProperties).filter((key) => !entry.without?.includes(key));
+  const properties = [...common, ...names];
+  const children = [...(entry.children ?? []), "retry", "meta"];
   const canRetry = entry.canRetry ?? false;
   const read = (node: KdlNode, id: Named, reading: Reading): Stage => {
     const { problems } = reading;
     const what = `stage "${id.name}"`;
-    const children = [...(entry.children ?? []), "retry", "meta"];
-    refuseUnknown(node, { what, properties: [...common, ...names], children, elsewhere: kindsWith }, problems);
+    refuseUnknown(node, { what, properties, children, elsewhere: kindsWith }, problems);
     const get = readProperties(node, { what, properties: stageProperties }, problems);
     const base = readBase({ node, id, get, canRetry }, reading);
     const profile = toNamed(get("model_profile"));
     const own = readProperties(node, { what, properties: entry.properties, lists: entry.children ?? [] }, problems);
     const stage = entry.build({ node, what, base, get: own, profile, reading });
     warnOfNoEffect(node, { stage, profile }, reading);
+    warnOfNoRetries(get("allow_partial"), { stage, canRetry }, reading);
     return stage;
   };
   return { properties: names, read };
@@ -224,6 +227,23 @@ function warnOfNoEffect(
   chooseModel({ model: null, provider: null, effort: null }, profile, reading);
   const message = `"model_profile" has no effect on a stage of kind ${stage.kind}`;
   problems.warning({ at: profile.at, rule: "no-effect", message });
+}
+
+/** Retries that are used up are what it is about. An agent asks for them by itself. */
+function warnOfNoRetries(
+  allowed: Located<boolean> | null,
+  { stage, canRetry }: { stage: Stage; canRetry: boolean },
+  { problems }: Reading,
+): void {
+  const isRetried = stage.kind === "llm" || (stage.retriesFail && stage.maxAttempts > 1);
+  if (allowed?.value !== true || isRetried) return;
+  const message = `"allow_partial" has no effect on stage "${stage.id}": it is never tried again`;
+  problems.warning({
+    at: allowed.at,
+    rule: "no-effect",
+    message,
+    ...(canRetry ? { hint: "add retry max_attempts=2" } : {}),
+  });
 }
 
 function kindsWith(property: string): string | null {

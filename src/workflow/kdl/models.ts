@@ -2,7 +2,7 @@ import { nearest } from "../../core/suggest.js";
 import type { ModelChoice } from "../graph.js";
 import type { Named } from "../position.js";
 import type { Problems } from "../problems.js";
-import type { KdlNode } from "./document.js";
+import type { KdlNode } from "./node.js";
 import { name, readName, readProperties, refuseUnknown, toNamed } from "./properties.js";
 
 export interface Models {

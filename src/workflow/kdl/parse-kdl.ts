@@ -1,9 +1,10 @@
 import type { Parsed } from "../diagnostic.js";
 import type { Graph, Stage } from "../graph.js";
 import { Problems } from "../problems.js";
-import { type KdlNode, readDocument } from "./document.js";
+import { readDocument } from "./document.js";
 import { readStage } from "./kinds.js";
 import { readModels } from "./models.js";
+import type { KdlNode } from "./node.js";
 import { name, readName, readProperties, refuseUnknown, text, toNamed, whole } from "./properties.js";
 import { addWay, need, type Reading, refuseArgs, wayProperties } from "./reading.js";
 
@@ -49,6 +50,7 @@ const workflowProperties = {
   fallback_retry_target: name,
 };
 const transitionProperties = { from: name, ...wayProperties };
+const transitionNames = Object.keys(transitionProperties);
 
 function readWorkflow(root: KdlNode, file: string, problems: Problems): Graph | null {
   const id = readName(root, problems);
@@ -102,7 +104,7 @@ function readBody(root: KdlNode, problems: Problems): { stages: Stage[]; transit
 function readTransition(node: KdlNode, reading: Reading): void {
   const what = "a transition";
   const get = readProperties(node, { what, properties: transitionProperties }, reading.problems);
-  refuseUnknown(node, { what, properties: Object.keys(transitionProperties), children: [] }, reading.problems);
+  refuseUnknown(node, { what, properties: transitionNames, children: [] }, reading.problems);
   refuseArgs(node, reading.problems);
   const from = toNamed(need(get("from"), { node, key: "from", what }, reading.problems));
   addWay({ node, what, from, get }, reading);

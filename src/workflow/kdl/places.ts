@@ -22,7 +22,7 @@ export function beforeInserting(inserted: readonly number[]): (offset: number) =
 }
 
 /** How many of the rising numbers are not above the limit. */
-function countAtMost(numbers: readonly number[], limit: number): number {
+export function countAtMost(numbers: readonly number[], limit: number): number {
   let low = 0;
   let high = numbers.length;
   while (low < high) {

@@ -4,7 +4,7 @@ import { durationHint, parseDuration } from "../duration.js";
 import type { Fidelity } from "../graph.js";
 import type { Named, Position } from "../position.js";
 import type { Problems } from "../problems.js";
-import type { KdlNode, KdlValue } from "./document.js";
+import type { KdlNode, KdlValue } from "./node.js";
 
 /** A value as what it stands for, or what it should have been. */
 export type Reader<T> = (
@@ -15,7 +15,21 @@ export type Table<V> = { readonly [K in keyof V]: Reader<V[K]> };
 export interface Located<T> {
   readonly value: T;
   readonly at: Position;
-  readonly place: KdlValue["place"];
+  readonly source: KdlValue;
+}
+
+class Read<T> implements Located<T> {
+  readonly value: T;
+  readonly source: KdlValue;
+
+  constructor(value: T, source: KdlValue) {
+    this.value = value;
+    this.source = source;
+  }
+
+  get at(): Position {
+    return this.source.at;
+  }
 }
 export type Get<V> = <K extends keyof V>(name: K) => Located<V[K]> | null;
 
@@ -84,30 +98,34 @@ export interface NodeTable<V> {
 /** Reads the properties of a node. Each may also be a child of its name with one value: `prompt "…"`. */
 export function readProperties<V>(node: KdlNode, table: NodeTable<V>, problems: Problems): Get<V> {
   const { what, properties } = table;
-  const given = collect(node, table, problems);
   const read: { [K in keyof V]?: Located<V[K]> } = {};
-  for (const key in properties) {
-    const source = given.get(key);
-    if (source === undefined) continue;
+  const keep = (key: string, source: KdlValue): void => {
+    if (!isKey(properties, key)) return;
     const result = properties[key](source.value);
-    if ("ok" in result) read[key] = { value: result.ok, at: source.at, place: source.place };
+    if ("ok" in result) read[key] = new Read(result.ok, source);
     else {
       const { wanted, ...hint } = result;
       problems.error({ at: source.at, rule: "wrong-value", message: `"${key}" of ${what} must be ${wanted}`, ...hint });
     }
-  }
+  };
+  for (const { name: key, value } of node.properties) keep(key, value);
+  if (node.children.length > 0) for (const [key, value] of childValues(node, table, problems)) keep(key, value);
   return (key) => read[key] ?? null;
 }
 
-function collect<V>(node: KdlNode, table: NodeTable<V>, problems: Problems): Map<string, KdlValue> {
+function isKey<V>(properties: Table<V>, key: string): key is keyof V & string {
+  return Object.hasOwn(properties, key);
+}
+
+function childValues<V>(node: KdlNode, table: NodeTable<V>, problems: Problems): Map<string, KdlValue> {
   const { what, properties, lists = [] } = table;
-  const given = new Map<string, KdlValue>();
-  for (const { name: key, value } of node.properties) if (Object.hasOwn(properties, key)) given.set(key, value);
+  const given = new Set(node.properties.map((property) => property.name));
+  const values = new Map<string, KdlValue>();
   for (const child of node.children) {
     const { name: key, at, args } = child;
-    if (!Object.hasOwn(properties, key) || lists.includes(key)) continue;
+    if (!isKey(properties, key) || lists.includes(key)) continue;
     const [value, extra] = args;
-    if (given.has(key))
+    if (given.has(key) || values.has(key))
       problems.error({
         at,
         rule: "duplicate-property",
@@ -116,9 +134,9 @@ function collect<V>(node: KdlNode, table: NodeTable<V>, problems: Problems): Map
       });
     else if (value === undefined || extra !== undefined || child.properties.length + child.children.length > 0)
       problems.error({ at, rule: "wrong-value", message: `"${key}" of ${what} needs one value`, hint: endHint });
-    else given.set(key, value);
+    else values.set(key, value);
   }
-  return given;
+  return values;
 }
 
 export interface Known {
@@ -132,11 +150,12 @@ export interface Known {
 
 /** Everything else that stands in a node is an error: a setting that does nothing is worse than none. */
 export function refuseUnknown(node: KdlNode, known: Known, problems: Problems): void {
-  const names = new Set([...known.properties, ...known.children]);
-  for (const { name: key, at } of node.properties)
-    if (!known.properties.includes(key)) tellUnknown({ key, at, kind: "property" }, known, problems);
+  for (const property of node.properties)
+    if (!known.properties.includes(property.name))
+      tellUnknown({ key: property.name, at: property.at, kind: "property" }, known, problems);
   for (const { name: key, at } of node.children)
-    if (!names.has(key)) tellUnknown({ key, at, kind: "node" }, known, problems);
+    if (!known.properties.includes(key) && !known.children.includes(key))
+      tellUnknown({ key, at, kind: "node" }, known, problems);
 }
 
 interface Unknown {

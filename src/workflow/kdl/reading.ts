@@ -3,8 +3,8 @@ import { parseExpression } from "../expression/parse.js";
 import type { ExitStage, Transition } from "../graph.js";
 import type { Named } from "../position.js";
 import type { Problems } from "../problems.js";
-import type { KdlNode } from "./document.js";
 import type { Models } from "./models.js";
+import type { KdlNode } from "./node.js";
 import {
   condition,
   count,
@@ -163,7 +163,7 @@ export function addWay({ node, what, from, get }: Way, { problems, transitions }
 function readCondition(written: Located<string | boolean> | null, problems: Problems): Transition["when"] {
   if (written === null || written.value === true) return null;
   if (written.value === false) return { type: "literal", value: false };
-  const { expression, diagnostics } = parseExpression(written.value, written.place);
+  const { expression, diagnostics } = parseExpression(written.value, (index) => written.source.place(index));
   for (const { line, column, rule, message, hint } of diagnostics)
     problems.error({ at: { line, column }, rule, message, ...(hint === undefined ? {} : { hint }) });
   if (expression === null) return { type: "literal", value: false };

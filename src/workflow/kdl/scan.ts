@@ -8,8 +8,12 @@ export interface Scan {
   readonly keywords: readonly number[];
   /** Ends of blocks whose last node has no end of its own. */
   readonly openEnds: readonly number[];
+  /** Line ends between nodes of the first block, at some distance from each other: where a long text may be cut. */
+  readonly breaks: readonly number[];
   /** What is still open at the end: a string, a comment, else the innermost block. */
   readonly unclosed: { readonly offset: number; readonly what: "string" | "comment" | "block" } | null;
+  /** Escapes in strings that neither version of KDL knows: its parser of version 1 would keep them as they are. */
+  readonly escapes: readonly number[];
   /** Raw strings as `r"…"`, or line breaks in plain strings. */
   readonly isVersion1: boolean;
   readonly refused: Refusal | null;
@@ -20,7 +24,13 @@ export interface Refusal {
   readonly hint: string;
 }
 
+const wordSigns = /[^\s\\/(){};[\]"#=]+/y;
+const hashWord = /#+[^\s\\/(){};[\]"#=]*/y;
+const rawOpening = /#*"/y;
+const hashOpening = /#+"(?:"")?/y;
+const stringSign = /["\\]/g;
 const deepest = 64;
+const pieceLength = 2 ** 13;
 /** The parser copies all text since the last node for each `/-`. */
 const mostSlashdashes = 500;
 
@@ -30,6 +40,8 @@ export function scanKdl(text: string): Scan {
   return {
     keywords: scanner.keywords,
     openEnds: scanner.openEnds,
+    breaks: scanner.breaks,
+    escapes: scanner.escapes,
     unclosed: scanner.unclosed(),
     isVersion1: scanner.isVersion1,
     refused: scanner.refused,
@@ -39,6 +51,8 @@ export function scanKdl(text: string): Scan {
 class Scanner {
   readonly keywords: number[] = [];
   readonly openEnds: number[] = [];
+  readonly breaks: number[] = [];
+  readonly escapes: number[] = [];
   readonly open: number[] = [];
   isVersion1 = false;
   refused: Refusal | null = null;
@@ -48,6 +62,8 @@ class Scanner {
   private inNode = false;
   private isContinued = false;
   private slashdashes = 0;
+  /** Begun so far, those inside of others not counted. */
+  private blocks = 0;
 
   constructor(text: string) {
     this.text = text;
@@ -69,25 +85,32 @@ class Scanner {
     else if (sign === "{") this.openBlock();
     else if (sign === "}") this.closeBlock();
     else {
-      const word = matchAt(/[^\s\\/(){};[\]"#=]+/y, this.text, this.index);
-      if (word === null) this.sign(sign);
-      else this.word(word);
+      const end = endAt(wordSigns, this.text, this.index);
+      if (end === null) this.sign(sign);
+      else this.word(end);
     }
   }
 
   private sign(sign: string): void {
     if (sign === "\\") this.isContinued = true;
     if (sign === "\n") {
-      if (!this.isContinued) this.inNode = false;
+      if (!this.isContinued) this.endLine(this.index + 1);
       this.isContinued = false;
     }
     if (sign === ";") this.inNode = false;
     this.index++;
   }
 
+  private endLine(next: number): void {
+    this.inNode = false;
+    const isInFirst = this.blocks === 1 && this.open.length === 1;
+    if (isInFirst && next - (this.breaks.at(-1) ?? 0) >= pieceLength) this.breaks.push(next);
+  }
+
   private openBlock(): void {
     if (this.open.length >= deepest)
       this.refused = { offset: this.index, message: "blocks are nested too deeply", hint: "a } may be missing above" };
+    if (this.open.length === 0) this.blocks++;
     this.open.push(this.index++);
     this.inNode = false;
   }
@@ -99,19 +122,22 @@ class Scanner {
     this.index++;
   }
 
-  private word(word: string): void {
-    const end = this.index + word.length;
-    const isRaw = word === "r" && matchAt(/#*"/y, this.text, end) !== null;
+  private word(end: number): void {
+    const isRaw = this.isWord("r", end) && endAt(rawOpening, this.text, end) !== null;
     if (isRaw) {
       this.isVersion1 = true;
       this.index = end;
       if (this.text[end] === '"') this.skipTo('"', end + 1);
       return;
     }
-    const isKeyword = word === "true" || word === "false" || word === "null";
+    const isKeyword = this.isWord("true", end) || this.isWord("false", end) || this.isWord("null", end);
     if (isKeyword && this.inNode && this.text[end] !== "=") this.keywords.push(this.index);
     this.inNode = true;
     this.index = end;
+  }
+
+  private isWord(word: string, end: number): boolean {
+    return end - this.index === word.length && this.text.startsWith(word, this.index);
   }
 
   private quoted(): void {
@@ -119,14 +145,16 @@ class Scanner {
     const start = this.index;
     const quote = this.text.startsWith('"""', start) ? '"""' : '"';
     this.index = this.endOr(endOfString(this.text, start, quote), { offset: start, what: "string" });
-    if (quote === '"' && this.text.slice(start, this.index).includes("\n")) this.isVersion1 = true;
+    const written = this.text.slice(start, this.index);
+    if (quote === '"' && written.includes("\n")) this.isVersion1 = true;
+    for (const offset of wrongEscapes(written)) this.escapes.push(start + offset);
   }
 
   private hash(): void {
     this.inNode = true;
-    const opening = matchAt(/#+"(?:"")?/y, this.text, this.index);
+    const opening = matchAt(hashOpening, this.text, this.index);
     if (opening === null) {
-      this.index += matchAt(/#+[^\s\\/(){};[\]"#=]*/y, this.text, this.index)?.length ?? 1;
+      this.index = endAt(hashWord, this.text, this.index) ?? this.index + 1;
       return;
     }
     const hashes = opening.replaceAll('"', "");
@@ -172,13 +200,32 @@ class Scanner {
 }
 
 function endOfString(text: string, start: number, quote: string): number | null {
-  const sign = /["\\]/g;
-  sign.lastIndex = start + quote.length;
-  for (let match = sign.exec(text); match !== null; match = sign.exec(text)) {
-    if (match[0] === "\\") sign.lastIndex = match.index + 2;
-    else if (text.startsWith(quote, match.index)) return match.index + quote.length;
+  stringSign.lastIndex = start + quote.length;
+  while (stringSign.test(text)) {
+    const at = stringSign.lastIndex - 1;
+    if (text[at] === "\\") stringSign.lastIndex = at + 2;
+    else if (text.startsWith(quote, at)) return at + quote.length;
   }
   return null;
+}
+
+function wrongEscapes(written: string): number[] {
+  if (!written.includes("\\")) return [];
+  const found = written.matchAll(/\\(?:[nrtbfs\\/"\s]|u\{([\da-fA-F]{1,6})\})?/g);
+  return [...found].flatMap(({ 0: sign, 1: code, index }) =>
+    sign === "\\" || (code !== undefined && !isScalar(Number.parseInt(code, 16))) ? [index] : [],
+  );
+}
+
+/** Half of a pair is no character. */
+function isScalar(code: number): boolean {
+  return code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+}
+
+/** Where the match that begins here ends. */
+function endAt(pattern: RegExp, text: string, index: number): number | null {
+  pattern.lastIndex = index;
+  return pattern.test(text) ? pattern.lastIndex : null;
 }
 
 function matchAt(pattern: RegExp, text: string, index: number): string | null {

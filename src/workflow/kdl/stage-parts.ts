@@ -1,6 +1,7 @@
 import type { Prompt } from "../graph.js";
 import type { Named } from "../position.js";
-import type { KdlNode } from "./document.js";
+import type { Problems } from "../problems.js";
+import type { KdlNode } from "./node.js";
 import { type Located, readProperties, refuseUnknown } from "./properties.js";
 import { addWay, need, type Reading, type StageBase, wayProperties } from "./reading.js";
 
@@ -17,7 +18,7 @@ export function readPrompt({ node, what, text: written, files }: Prompts, { prob
     problems.error({ at: files.at, rule: "prompt", message, hint: "keep one of them" });
   }
   if (written !== null) return { type: "text", text: written.value, at: written.at };
-  if (files !== null) return { type: "files", files: splitNames(files) };
+  if (files !== null) return { type: "files", files: readFiles(files, what, problems) };
   const isWrong = node.properties.some(({ name: key }) => key === "prompt" || key === "prompt_file");
   if (!isWrong)
     problems.error({
@@ -29,11 +30,20 @@ export function readPrompt({ node, what, text: written, files }: Prompts, { prob
   return { type: "text", text: "", at: node.at };
 }
 
+function readFiles(files: Located<string>, what: string, problems: Problems): Named[] {
+  const names = splitNames(files);
+  if (names.length === 0) {
+    const message = `"prompt_file" of ${what} names no file`;
+    problems.error({ at: files.at, rule: "wrong-value", message, hint: 'write prompt_file="a.md, b.md"' });
+  }
+  return names;
+}
+
 /** "a.md, b.md", each with its own place. */
-function splitNames({ value, place }: Located<string>): Named[] {
+function splitNames({ value, source }: Located<string>): Named[] {
   return [...value.matchAll(/[^,]+/g)].flatMap(({ 0: part, index }) => {
     const file = part.trim();
-    return file === "" ? [] : [{ name: file, at: place(index + part.indexOf(file)) }];
+    return file === "" ? [] : [{ name: file, at: source.place(index + part.indexOf(file)) }];
   });
 }
 

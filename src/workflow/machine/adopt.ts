@@ -21,7 +21,10 @@ export function continueFrom(state: WorkflowState): WorkflowState {
 
 function readyAgain(token: Token): Token {
   const { expired: _, ...rest } = token;
-  if (token.phase === "stuck") return { ...rest, phase: "ready", visit: 0, attempt: 1, run: null };
+  if (token.phase === "stuck") {
+    const { broken: _broken, ...anew } = rest;
+    return { ...anew, phase: "ready", visit: 0, attempt: 1, run: null };
+  }
   const waits = token.phase === "running" || token.phase === "backing-off" || token.phase === "asking";
   return waits ? { ...rest, phase: "ready", run: null } : rest;
 }

@@ -50,6 +50,24 @@ describe("attempts, goal gates and loops", () => {
     }
   });
 
+  it("allow_partial: retries that are used up are a partial success of whatever failed, and its finding stays", () => {
+    const retried = { maxAttempts: 2, retriesFail: true, allowPartial: true };
+    const rows: [ReturnType<typeof review | typeof tool>, number | string | { crash: string }, string][] = [
+      [tool("a", retried), 3, "partial_success"],
+      [review("a", retried), failed("x"), "partial_success"],
+      [review("a", { allowPartial: true }), "[STATUS: retry]", "partial_success"],
+      [tool("a", { allowPartial: true }), 3, "fail"],
+      [tool("a", { ...retried, maxAttempts: 1 }), 3, "fail"],
+      [tool("a", retried), { crash: "broken" }, "fail"],
+      [review("a", retried), "no marker here", "fail"],
+    ];
+    for (const [stage, answer, outcome] of rows) {
+      const world = new World(graphOf([stage, exit()], ['a -> exit if outcome("a") != ""'])).play({ a: [answer] });
+      expect([answer, world.record("a").outcome]).toEqual([answer, outcome]);
+      expect(world.life.ledger.findings).toMatchObject([{ stage: "a", status: "open" }]);
+    }
+  });
+
   it("E6 markers of a stage that is no review set no status; an empty reply is no success unless the tree changed", () => {
     const graph = graphOf([llm("a"), exit()], ["a -> exit"]);
     expect(new World(graph).play({ a: [failed("x")] }).ending()?.status).toBe("success");

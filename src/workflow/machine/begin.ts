@@ -73,9 +73,11 @@ function beginCommand(step: Step, token: Token, stage: ToolStage): void {
 }
 
 function beginChild(step: Step, token: Token, stage: WorkflowStage): void {
-  running(step, token, "");
-  const child = `${step.policy.machine}/${stage.id}-v${token.visit}-a${token.attempt}`;
-  step.owe({ kind: "child", ...about(token, stage), child, ref: stage.ref.name });
+  const folder = step.newFolder(stage.id);
+  running(step, token, folder);
+  const child = `${stage.id}-v${token.visit}-a${token.attempt}`;
+  const broken = token.broken === undefined ? {} : { continues: token.broken };
+  step.owe({ kind: "child", ...about(token, stage), child, folder, ref: stage.ref.name, ...broken });
 }
 
 const workspaceOps = { "workspace.create": "open", "workspace.merge": "merge", "workspace.cleanup": "remove" } as const;

@@ -61,8 +61,12 @@ export interface StageWorktreeEffect extends StageEffect {
 export interface StageChildEffect extends StageEffect {
   readonly kind: "child";
   readonly child: string;
+  /** Of its attempts, numbered like those of other stages; absent in what an older version owes: then it is the child's name. */
+  readonly folder?: string;
   /** A name or a file. */
   readonly ref: string;
+  /** The machine of the same visit that was broken off: it begins where that one stood. */
+  readonly continues?: string;
 }
 
 /** Puts a signal into the inbox of a child. */

@@ -77,6 +77,8 @@ export type WorkflowEvent =
       readonly key: string;
       readonly outcome: "success" | "fail" | "cancelled";
       readonly reason: string | null;
+      /** Its own id, by which it can be gone on with. */
+      readonly machine?: string;
       /** What it leaves open, in the order of its execution; absent: not known. */
       readonly findings?: readonly ChildFinding[];
     }
@@ -99,6 +101,8 @@ export type WorkflowSignal =
   | {
       readonly name: "answer";
       readonly stage: string;
+      /** Which time the gate was asked; absent: whichever is open. */
+      readonly visit?: number;
       /** The option's key. */
       readonly option: string;
       readonly feedback: string | null;

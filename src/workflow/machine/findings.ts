@@ -1,3 +1,4 @@
+import { clip } from "../../core/clip.js";
 import type { Finding, FindingSource, Text } from "../../core/finding.js";
 import { newFinding } from "../../core/ledger/entry.js";
 import { hashText } from "../../core/ledger/hash.js";
@@ -5,7 +6,7 @@ import { resolveStage, supersedeStage } from "../../core/ledger/ledger.js";
 import type { StageCommandEnded } from "./events.js";
 import { raisesFindings } from "./graph-index.js";
 import { begunStages, type Token } from "./state.js";
-import { clip, type Step } from "./step.js";
+import type { Step } from "./step.js";
 
 /**
  * What reviews and tools find, on the ledger. A stage's failing visit is one finding of its own, named after the visit and

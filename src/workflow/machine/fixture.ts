@@ -173,9 +173,9 @@ export class World {
     if (effect.op === "open") return { type: "worktree-ready", key, path: "/ws", branch: "ws", baseSha: "c0" };
     return effect.op === "merge" ? { type: "worktree-merged", key, commit: "c1" } : { type: "worktree-removed", key };
   }
-  private endChild({ key }: StageEffect): WorkflowEvent | null {
+  private endChild({ key, stage }: StageEffect): WorkflowEvent | null {
     const isTold = this.history.some((one) => one.kind === "tell" && one.key === `stop:${key}`);
-    return isTold ? { type: "child-ended", key, outcome: "cancelled", reason: null } : null;
+    return isTold ? { type: "child-ended", key, outcome: "cancelled", reason: null, machine: `r1/${stage}` } : null;
   }
 }
 

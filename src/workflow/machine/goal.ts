@@ -24,7 +24,7 @@ export function reachExit(step: Step, token: Token, stage: ExitStage) {
   }
   const { reason, outcome } = step.record(unmet.id);
   const why = `goal gate ${unmet.id} is not met: ${reason ?? outcome}`;
-  const target = retryTarget(step, unmet, true);
+  const target = retryTarget(step, unmet, token);
   endVisit(step, token, stage, verdict("fail", why));
   const left = step.token(token.id) ?? token;
   if (target !== null && step.state.goalRetries < goalRetries) {

@@ -1,7 +1,8 @@
+import { clip } from "../../core/clip.js";
 import type { HumanOption, HumanStage } from "../graph.js";
 import type { WorkflowSignal } from "./events.js";
 import type { Token } from "./state.js";
-import { clip, newExecution, type Step } from "./step.js";
+import { newExecution, type Step } from "./step.js";
 import { endVisit, verdict } from "./visit.js";
 
 /**
@@ -37,7 +38,10 @@ function needsFeedback({ requireFeedbackOn }: HumanStage, option: string): boole
 
 /** What cannot be an answer is said and changes nothing: the gate stays open. */
 export function answerGate(step: Step, answer: Extract<WorkflowSignal, { name: "answer" }>) {
-  const token = step.state.tokens.find(({ stage, phase }) => stage === answer.stage && phase === "asking");
+  const isMeant = (visit: number) => answer.visit === undefined || answer.visit === visit;
+  const token = step.state.tokens.find(
+    ({ stage, phase, visit }) => stage === answer.stage && phase === "asking" && isMeant(visit),
+  );
   const stage = step.stage(answer.stage);
   const said = `${clip(answer.option, 100)} for ${clip(answer.stage, 100)}, by ${clip(answer.by, 100)}`;
   if (!token || stage?.kind !== "human") return step.log("warn", `Nobody asked for this answer: ${said}`);

@@ -116,7 +116,9 @@ function settled(step: Step, owed: Owed, event: WorkflowEvent) {
   if (owed.kind === "timer") return timerFired(step, owed, { token, stage });
   if (isBrokenOff(step, token, event)) {
     const now = event.type === "turn-ended" ? takeTurn(step, token, event) : token;
-    return token.expired && !step.state.halt ? endExpired(step, now, stage, event) : breakOff(step, now);
+    if (token.expired && !step.state.halt) return endExpired(step, now, stage, event);
+    const child = event.type === "child-ended" ? event.machine : undefined;
+    return breakOff(step, child === undefined ? now : { ...now, broken: child });
   }
   executed(step, { token, stage }, event);
 }

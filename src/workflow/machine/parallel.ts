@@ -1,6 +1,7 @@
+import { clip } from "../../core/clip.js";
 import type { JoinStage, ParallelStage, StageOutcome } from "../graph.js";
 import type { Branch, ParallelBlock, Token } from "./state.js";
-import { clip, type Step } from "./step.js";
+import type { Step } from "./step.js";
 import { endVisit, verdict } from "./visit.js";
 
 /**

@@ -32,7 +32,7 @@ export function leave(step: Step, token: Token) {
 function leaveFailed(step: Step, token: Token, { stage, choice }: { readonly stage: Stage; readonly choice: Choice }) {
   const way = selectAfterFailure(choice, (id) => step.stage(id)?.kind === "decision");
   if (way) return moveTo(step, token, { to: way.to.name, way });
-  const target = retryTarget(step, stage, token.parent === null);
+  const target = retryTarget(step, stage, token);
   if (target !== null) return moveTo(step, token, { to: target });
   const reason = `stage ${stage.id} failed: ${step.record(stage.id).reason ?? "it gave no reason"}`;
   if (token.parent !== null) return endBranch(step, token, { outcome: "fail", reason });
@@ -40,12 +40,12 @@ function leaveFailed(step: Step, token: Token, { stage, choice }: { readonly sta
   step.halt({ status: "fail", stage: stage.id, reason });
 }
 
-/** Where a failure goes that no transition is for. The graph's own targets lie outside of any branch. */
-export function retryTarget(step: Step, stage: Stage, withGraph: boolean): string | null {
-  const { graph } = step.index;
-  const own = [stage.retryTarget, stage.fallbackRetryTarget];
-  const named = withGraph ? [...own, graph.retryTarget, graph.fallbackRetryTarget] : own;
-  return named.find((target) => target !== null && step.stage(target.name) !== null)?.name ?? null;
+/** Where a failure goes that no transition is for: the first target that does not lead this token out of or into a branch. */
+export function retryTarget(step: Step, stage: Stage, token: Token): string | null {
+  const { graph, stays } = step.index;
+  const named = [stage.retryTarget, stage.fallbackRetryTarget, graph.retryTarget, graph.fallbackRetryTarget];
+  const targets = named.flatMap((target) => (target !== null && step.stage(target.name) !== null ? [target.name] : []));
+  return targets.find((target) => stays(token.stage, target)) ?? null;
 }
 
 export interface Move {
@@ -57,7 +57,7 @@ export function moveTo(step: Step, token: Token, { to, way }: Move) {
   if (token.parent !== null && to === joinOf(step, token)) return endBranch(step, token, { outcome: outcomeOf(token) });
   const isAnew = way?.restart === true && token.parent === null;
   if (isAnew) startAnew(step);
-  const { to: _, ...rest } = step.token(token.id) ?? token;
+  const { to: _to, broken: _broken, ...rest } = step.token(token.id) ?? token;
   step.setToken({
     ...rest,
     stage: to,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { Stage } from "../graph.js";
 import { failed, unbounded, World } from "./fixture.js";
-import { decision, exit, graphOf, join, llm, parallel, review, tool, way } from "./fixture-graph.js";
+import { decision, exit, graphOf, join, llm, named, parallel, review, tool, way } from "./fixture-graph.js";
 import { endedStages } from "./state.js";
 
 const ends = [exit("x"), exit("y"), exit("z")];
@@ -89,6 +90,24 @@ describe("the way on", () => {
     world.goOn();
     expect(world.ending()?.status).toBe("success");
   });
+});
+
+it("E2 E8 a failure in a branch never leads out of it, and an unmet goal gate of a branch goes back from the exit", () => {
+  const out = { retryTarget: named("work") };
+  const graph = (stage: Stage, more: readonly Stage[] = []) =>
+    graphOf(
+      [llm("work"), parallel("p", ["a"]), stage, ...more, join("p-join"), exit()],
+      ["work -> p", 'p-join -> exit if outcome("a") != ""'],
+    );
+  const stray = new World(graph(tool("a", out))).play({ a: [1] });
+  expect(stray.path()).toEqual(["work", "p", "a", "p-join", "exit"]);
+  const gate = new World(graph(tool("a", { ...out, goalGate: true }))).play({ a: [1, 0] });
+  expect(gate.path()).toEqual(["work", "p", "a", "p-join", "exit", "work", "p", "a", "p-join", "exit"]);
+  expect(gate.ending()?.status).toBe("success");
+  const inside = graph(tool("a", { goalGate: true, retryTarget: named("repair") }), [tool("repair")]);
+  const repaired = new World(inside).play({ a: [1] });
+  expect(repaired.path()).toEqual(["work", "p", "a", "repair", "p-join", "exit"]);
+  expect(repaired.ending()).toMatchObject({ status: "fail", stage: "a" });
 });
 
 it("E6 the stages so far are told in the order of execution, a visit that is under way is not among them", () => {

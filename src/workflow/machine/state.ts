@@ -96,6 +96,8 @@ export interface Token {
   readonly edge: { readonly fidelity: Fidelity | null; readonly thread: string | null } | null;
   /** The execution under way. */
   readonly run: Execution | null;
+  /** The called workflow that was broken off here: the visit goes on with it. */
+  readonly broken?: string;
   /** Ends what runs here: the branch's time is up. */
   readonly expired?: true;
 }

@@ -1,5 +1,7 @@
+import { Account } from "../../core/account.js";
+import { clip } from "../../core/clip.js";
 import type { Ledger } from "../../core/finding.js";
-import { folderName } from "../../core/folder-name.js";
+import { folderName, numberedFolder } from "../../core/folder-name.js";
 import type { LedgerChange } from "../../core/ledger/ledger.js";
 import type { Next } from "../../core/next.js";
 import type { ReportBody, RunReport } from "../../core/report.js";
@@ -22,18 +24,17 @@ import { writeValues } from "./values.js";
 
 export type WorkflowNext = Next<WorkflowLife, WorkflowEffect, RunReport>;
 
-/**
- * One transition being made. It lives for one event: the concerns write to it, the machine reads the result off it. What
- * is owed is mirrored in the state, so that a result nobody waits for is known as such and every effect can be ended.
- */
+/** One transition being made. It lives for one event: the concerns write to it, the machine reads the result off it. */
 export class Step {
   state: WorkflowState;
   ledger: Ledger;
   readonly policy: WorkflowPolicy;
   readonly index: GraphIndex;
   readonly at: number;
-  private readonly effects: WorkflowEffect[] = [];
-  private readonly cancelled: string[] = [];
+  private readonly account = new Account<WorkflowEffect, Owed>({
+    read: () => this.state.owed,
+    write: (owed) => this.set({ owed }),
+  });
   private readonly reports: RunReport[] = [];
 
   constructor(by: { readonly policy: WorkflowPolicy; readonly index: GraphIndex }, life: WorkflowLife, at: number) {
@@ -98,22 +99,18 @@ export class Step {
   }
 
   owe(effect: WorkflowEffect, about: Pick<Owed, "token" | "timer"> = {}): void {
-    this.effects.push(effect);
-    const folder = "folder" in effect && effect.kind !== "stop" ? { folder: effect.folder } : {};
+    const folder = effect.kind === "turn" || effect.kind === "command" ? { folder: effect.folder } : {};
     const child = effect.kind === "child" ? { child: effect.child } : {};
     const token = "token" in effect ? { token: effect.token } : {};
     const entry: Owed = { key: effect.key, kind: effect.kind, ...folder, ...child, ...token, ...about };
-    this.set({ owed: [...this.state.owed, entry] });
+    this.account.owe(effect, entry);
   }
   /** The effect with this key is settled; null when nobody waits for it. */
   settle(key: string): Owed | null {
-    const entry = this.state.owed.find((owed) => owed.key === key);
-    if (!entry) return null;
-    this.set({ owed: this.state.owed.filter((owed) => owed !== entry) });
-    return entry;
+    return this.account.settle(key);
   }
   cancel(key: string): void {
-    if (this.settle(key)) this.cancelled.push(key);
+    this.account.cancel(key);
   }
   /** What a token waits for. */
   owedBy(tokenId: string): Owed[] {
@@ -132,8 +129,7 @@ export class Step {
   /** Winds down something owed; it stays owed until it settles. */
   oweStop(target: Owed): void {
     if (target.told) return;
-    const told = this.state.owed.map((owed) => (owed.key === target.key ? { ...owed, told: true as const } : owed));
-    this.set({ owed: told });
+    this.account.replace({ ...target, told: true });
     const key = `stop:${target.key}`;
     if (target.child !== undefined) this.owe({ kind: "tell", key, child: target.child, signal: "cancel" });
     else if (target.kind === "turn") this.owe({ kind: "stop", key, folder: target.folder ?? "", how: "clean" });
@@ -142,7 +138,7 @@ export class Step {
   newFolder(stage: string): string {
     const folders = this.state.folders + 1;
     this.set({ folders });
-    return `${String(folders).padStart(2, "0")}-${folderName(stage)}`;
+    return numberedFolder(folders, folderName(stage));
   }
 
   /** Everything is wound down, then the workflow ends like this. The first reason stands. */
@@ -152,13 +148,7 @@ export class Step {
   }
 
   next(): WorkflowNext {
-    const gone = new Set(this.cancelled);
-    return {
-      state: { state: this.state, ledger: this.ledger },
-      effects: this.effects.filter((effect) => !gone.has(effect.key)),
-      cancel: this.cancelled,
-      reports: this.reports,
-    };
+    return this.account.next({ state: this.state, ledger: this.ledger }, this.reports);
   }
 }
 
@@ -187,10 +177,4 @@ export function newExecution(startedAt: number, folder: string): Execution {
 /** A further execution is a new conversation, but the same visit pays for all. */
 export function usedOnly(run: Execution | null): Execution | null {
   return run && { ...newExecution(run.startedAt, ""), seconds: run.seconds, usage: run.usage };
-}
-
-/** One line of bounded length. */
-export function clip(text: string, max: number): string {
-  const line = text.replace(/\s+/g, " ").trim();
-  return line.length > max ? `${line.slice(0, max - 1)}…` : line;
 }

@@ -1,4 +1,5 @@
 import { addUsage as addSpent } from "../../core/budget.js";
+import { clip } from "../../core/clip.js";
 import { appendToArray, storedValue } from "../context.js";
 import type { LlmStage } from "../graph.js";
 import { held } from "./command.js";
@@ -6,7 +7,7 @@ import type { Json, StageTurnEnded } from "./events.js";
 import { getsFindings } from "./graph-index.js";
 import { attemptsFor } from "./retry.js";
 import type { Execution, Token, Values } from "./state.js";
-import { clip, newExecution, type Step } from "./step.js";
+import { newExecution, type Step } from "./step.js";
 import { valueNames } from "./values.js";
 import { addUsage, endExecution, machineryFailure, type Verdict, verdict } from "./visit.js";
 

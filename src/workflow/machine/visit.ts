@@ -1,3 +1,4 @@
+import { clip } from "../../core/clip.js";
 import type { Text } from "../../core/finding.js";
 import type { Usage } from "../../core/issue/events.js";
 import type { Stage, StageOutcome } from "../graph.js";
@@ -8,7 +9,7 @@ import { type FailedVisit, raiseFinding, resolveFindings } from "./findings.js";
 import { raisesFindings } from "./graph-index.js";
 import { attemptsFor, backoffMs } from "./retry.js";
 import type { StageRecord, Token } from "./state.js";
-import { clip, type Step, usedOnly } from "./step.js";
+import { type Step, usedOnly } from "./step.js";
 
 /** How an execution came out, before retries are thought of. */
 export interface Verdict {
@@ -41,11 +42,15 @@ export function endExecution(step: Step, token: Token, stage: Stage, found: Verd
   // One whose time is up is not tried again.
   if (failed && !token.expired && token.attempt < attemptsFor(stage, why))
     return tryAgain(step, token, { stage, reason: found.reason });
-  endVisit(step, token, stage, found.outcome === "retry" ? exhausted(stage, found) : found);
+  const isRetried = stage.retriesFail && stage.maxAttempts > 1 && !token.expired;
+  const isExhausted = found.outcome === "retry" || (found.outcome === "fail" && !found.machinery && isRetried);
+  endVisit(step, token, stage, isExhausted ? exhausted(stage, found) : found);
 }
 
+/** Retries are used up. What broke down has given nothing that could be accepted in part. */
 function exhausted(stage: Stage, found: Verdict): Verdict {
   if (stage.allowPartial) return { ...found, outcome: "partial_success" };
+  if (found.outcome === "fail") return found;
   const told = found.reason === null ? "" : `: ${found.reason}`;
   return { ...found, outcome: "fail", reason: `asked for another try until none was left${told}` };
 }
@@ -53,7 +58,8 @@ function exhausted(stage: Stage, found: Verdict): Verdict {
 function tryAgain(step: Step, token: Token, { stage, reason }: { stage: Stage; reason: string | null }): void {
   const key = `stage:${stage.id}:v${token.visit}:a${token.attempt}`;
   const delay = backoffMs(stage.backoff, token.attempt, key);
-  const next = { ...token, attempt: token.attempt + 1, run: usedOnly(token.run) };
+  const { broken: _, ...rest } = token;
+  const next = { ...rest, attempt: token.attempt + 1, run: usedOnly(token.run) };
   if (delay === 0) {
     step.setToken({ ...next, phase: "ready" });
     return;

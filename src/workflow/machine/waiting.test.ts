@@ -50,6 +50,17 @@ describe("human gates", () => {
     expect(world.reported("log").map(({ level }) => level)).toEqual(["warn", "warn", "warn"]);
   });
 
+  it("E7 an answer to the question of before is none to the one that is asked again", () => {
+    const world = new World(planning()).play();
+    const yes = { name: "answer", stage: "ask", option: "exit", feedback: null, by: "me" } as const;
+    world.answerGate("ask", "revise", "shorter");
+    world.goOn();
+    world.signal({ ...yes, visit: 1 });
+    expect(world.life.state.tokens[0]).toMatchObject({ stage: "ask", phase: "asking", visit: 2 });
+    world.signal({ ...yes, visit: 2 });
+    expect(world.ending()?.status).toBe("success");
+  });
+
   it("E7 unanswered it fails closed, or takes the default that it names", () => {
     const closed = new World(planning({ timeoutMs: 86_400_000 })).play();
     expect(closed.ending()).toMatchObject({
@@ -341,10 +352,14 @@ describe("workspaces and workflows in workflows", () => {
     expect(new World(graph).play().ending()?.status).toBe("success");
     expect(new World(graph).play({ sub: [1] }).ending()).toMatchObject({ status: "fail", stage: "sub" });
     const world = new World(graph).play({ sub: [null] });
-    expect(world.history.at(-1)).toMatchObject({ kind: "child", child: "r1/sub-v1-a1", ref: "other" });
+    const folder = "01-sub";
+    expect(world.history.at(-1)).toMatchObject({ kind: "child", child: "sub-v1-a1", folder, ref: "other" });
     world.signal({ name: "cancel" });
     expect(world.history.some((effect) => effect.kind === "tell")).toBe(true);
     world.goOn({ sub: [null] });
     expect(world.ending()?.status).toBe("cancelled");
+    const again = new World(graph, {}, world.life.state).play();
+    expect(again.history.find(({ kind }) => kind === "child")).toMatchObject({ folder: "02-sub", continues: "r1/sub" });
+    expect(again.ending()?.status).toBe("success");
   });
 });
