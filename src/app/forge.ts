@@ -63,7 +63,7 @@ async function loadGithub({ settings, repoPath, projectId, home, env }: Place, t
   }
   const place = placeOf(settings.forge, origin);
   const { value: token } = await needToken(env, hostOf(place));
-  const etags = openEtags(join(home.root, "forge", safeName(projectId)));
+  const etags = openEtags(join(home.root, "forge", safeName(projectId)), told);
   const onWait = ({ reason, until, call }: Wait) =>
     told(`the forge makes us wait until ${new Date(until).toISOString()} (${reason}, ${call})`);
   return githubForge({ place, token, userAgent: `ratchet/${version}`, onWait }, etags);

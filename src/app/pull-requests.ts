@@ -1,6 +1,7 @@
 import { project } from "../core/project.js";
 import type { PrEffect } from "../core/pull-request/effects.js";
 import type { PrEvent } from "../core/pull-request/events.js";
+import { untrustedNamed } from "../core/pull-request/intake.js";
 import type { PrIdentity, PrLife, PrState } from "../core/pull-request/state.js";
 import type { RunReport } from "../core/report.js";
 import type { Settings } from "../core/settings.js";
@@ -23,6 +24,7 @@ import type { Store } from "../store/store.js";
 import { trackers } from "./adapters.js";
 import { askForRework, type WantedRework } from "./ask-for-rework.js";
 import { loadForge } from "./forge.js";
+import { inboxOf } from "./inbox.js";
 import { type Heard, openEars, type SignedWebhook } from "./webhooks.js";
 
 export interface PullRequestPlace {
@@ -38,6 +40,8 @@ export interface PullRequestPlace {
 export interface PullRequests {
   list(): Promise<readonly PullRequestView[]>;
   sync(number: number | null, signal: AbortSignal): Promise<readonly Synced[]>;
+  /** Issues and items whose work passed everything and could not be pushed; of one pull request, or all. */
+  undelivered(number: number | null): Promise<readonly string[]>;
   /** The cycle's item; null: it was escalated instead. */
   rework(number: number, how: WantedRework): Promise<string | null>;
   /** What people who are not trusted have said, as it was last seen. */
@@ -80,21 +84,16 @@ export function openPullRequests(place: PullRequestPlace): PullRequests {
       if (number === null) return await syncPullRequests(context, prs, signal);
       return [await syncPullRequest(context, named(prs, number), { signal, force: true })];
     },
+    undelivered: (number) => undelivered(place, number),
     rework: async (number, how) => {
       const context = await follow();
       return await askForRework(context, named(await followedPullRequests(context), number), how);
     },
     untrusted: async () => (await Promise.all((await views()).map((view) => untrustedIn(place, view)))).flat(),
     admit: async (id) => {
-      const found = (await views()).find(({ state }) => isUntrusted(state, id));
-      if (!found)
-        throw new Refusal(`no untrusted comment ${id} waits`, {
-          code: "not-found",
-          hint: "ratchet pr list --untrusted",
-        });
-      const { projectId, number } = found.pr;
-      await place.store.signal(pullRequestMachineId(projectId, number), { name: "admit", id });
-      return number;
+      const { name, pr } = theUntrusted(await views(), id);
+      await place.store.signal(pullRequestMachineId(pr.projectId, pr.number), { name: "admit", id: name });
+      return pr.number;
     },
     follow: async (stop, told) => followPullRequests(await follow(), stop, told),
     ears: (secret) =>
@@ -109,6 +108,24 @@ export function openPullRequests(place: PullRequestPlace): PullRequests {
   };
 }
 
+/** As far back as somebody would look for it; what is older a run finds when it comes to it. */
+const recentRuns = 50;
+async function undelivered({ store, projectId }: PullRequestPlace, number: number | null): Promise<string[]> {
+  const found = new Set<string>();
+  for (const { runId, record } of await store.runs(projectId, recentRuns)) {
+    if (record.exit_code === 0) continue;
+    for (const { issueId, record: issue } of await store.issueRecords(runId)) if (issue.undelivered) found.add(issueId);
+  }
+  const owed: string[] = [];
+  for (const id of found) {
+    // Issues of other trackers are not on the board before they have a pull request.
+    const { payload, status } = (await store.workItems.get(projectId, id)) ?? { payload: null, status: "available" };
+    const isMeant = status === "available" && (number === null || payload?.pr_number === number);
+    if (isMeant && (await store.lastRecord(projectId, id))?.record.undelivered) owed.push(id);
+  }
+  return owed;
+}
+
 async function untrustedIn({ home }: PullRequestPlace, { pr, state }: PullRequestView): Promise<UntrustedRemark[]> {
   const waiting = Object.entries(state?.deliveries ?? {}).filter(([, { status }]) => status === "untrusted");
   if (waiting.length === 0) return [];
@@ -120,10 +137,21 @@ async function untrustedIn({ home }: PullRequestPlace, { pr, state }: PullReques
   });
 }
 
-function isUntrusted(state: PrState | null, typed: string): boolean {
-  return Object.entries(state?.deliveries ?? {}).some(
-    ([id, { status }]) => status === "untrusted" && (id === typed || id.endsWith(`:${typed}`)),
+/** A bare number may be a comment's and an inline remark's alike: whoever lets one through says which. */
+function theUntrusted(views: readonly PullRequestView[], typed: string) {
+  const named = views.flatMap(({ pr, state }) =>
+    untrustedNamed(state?.deliveries ?? {}, typed).map((name) => ({ pr, name })),
   );
+  const exact = named.filter(({ name }) => name === typed);
+  const [found, ...others] = exact.length > 0 ? exact : named;
+  if (!found)
+    throw new Refusal(`no untrusted comment ${typed} waits`, {
+      code: "not-found",
+      hint: "ratchet pr list --untrusted",
+    });
+  if (others.length === 0) return found;
+  const which = [found, ...others].map(({ pr, name }) => `ratchet pr admit ${name}  (#${pr.number})`);
+  throw new Refusal(`${typed} fits more than one remark`, { code: "ambiguous", hint: which.join("\n") });
 }
 
 function named(prs: readonly PrIdentity[], number: number): PrIdentity {
@@ -154,10 +182,7 @@ export async function followContext(place: PullRequestPlace): Promise<FollowCont
     ...{ settings, home, clock: systemClock, redact: redactor(env) },
     forge: await loadForge(place, (text) => process.stderr.write(`ratchet: ${text}\n`)),
     tracker: await trackers[settings.tracker.type](place),
-    inbox: {
-      send: async (machine, body) => void (await store.signal(machine, body)),
-      next: (machine, signal) => store.nextSignal(machine, 0, signal),
-    },
+    inbox: inboxOf(store),
     letGo: (machine) => store.letGo(machine),
     isTold: (machine) => store.hasSignals(machine),
     ledger: async (issueId) => ({ issueId, findings: await store.findings({ projectId, issueId, all: true }) }),

@@ -1,8 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { ExternalError } from "../lib/errors.js";
 import { exists } from "../lib/files.js";
 import { findCheckout, hasCheckout } from "./checkout.js";
 import { discardAt } from "./clean.js";
+import { GitError } from "./git.js";
 import { resolveHead } from "./head.js";
 import { isAncestor, type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
 import { parkCheckout } from "./parking.js";
@@ -15,21 +17,39 @@ export interface OpenedForItem extends OpenedWorktree {
   readonly how: "reused" | "switched" | "made";
   /** Where uncommitted work went that was in it. */
   readonly parked: string | null;
+  /** What the remote has of the branch; null: nothing, or it was not asked. */
+  readonly pushed: string | null;
+}
+
+interface ItemOptions extends OpenOptions {
+  readonly signal?: AbortSignal;
+  /** What is there is enough: nobody is to work on it. */
+  readonly asItIs?: boolean;
 }
 
 /**
  * The issue's worktree, on the pull request's branch, clean, with everything that the remote has on top of ours. What
  * was uncommitted is parked; the remote is only read.
  */
-export async function openForItem(
-  mirror: Mirror,
-  options: OpenOptions & { readonly signal?: AbortSignal },
-): Promise<OpenedForItem> {
-  const { path, branch, signal } = options;
-  const tip = await fetchBranch(mirror, branch, signal);
+export async function openForItem(mirror: Mirror, options: ItemOptions): Promise<OpenedForItem> {
+  const { path, branch } = options;
+  const tip = await readRemote(mirror, options);
   if ((await hasCheckout(mirror, path)) && (await exists(path))) return await tidyUp(mirror, options, tip);
   if (tip !== null) await bringForward(mirror, branch, tip);
-  return { ...(await openWorktree(mirror, options)), how: "made", parked: null };
+  return { ...(await openWorktree(mirror, options)), how: "made", parked: null, pushed: tip };
+}
+
+async function readRemote(mirror: Mirror, { branch, signal, asItIs = false }: ItemOptions): Promise<string | null> {
+  if (asItIs) return null;
+  try {
+    return await fetchBranch(mirror, branch, signal);
+  } catch (error) {
+    if (!(error instanceof GitError) || signal?.aborted) throw error;
+    throw new ExternalError("remote", `${branch} cannot be fetched: ${error.message}`, {
+      retryable: true,
+      cause: error,
+    });
+  }
 }
 
 async function tidyUp(mirror: Mirror, options: OpenOptions, tip: string | null): Promise<OpenedForItem> {
@@ -46,7 +66,7 @@ async function tidyUp(mirror: Mirror, options: OpenOptions, tip: string | null):
   const wanted = tip !== null && (await isAncestor(mirror.path, own, tip)) ? tip : own;
   if (isDirty || !isOn || head !== wanted) await discardAt(checkout, wanted);
   const opened = await openWorktree(mirror, options);
-  return { ...opened, how: isOn ? "reused" : "switched", parked: parked?.ref ?? null };
+  return { ...opened, how: isOn ? "reused" : "switched", parked: parked?.ref ?? null, pushed: tip };
 }
 
 /** Our branch follows the remote's; work of ours that is not there yet stays. */

@@ -45,7 +45,7 @@ const followup = {
 const review: ReviewData = {
   ...{ issue, reviewer: "security", attempt: 2, maxAttempts: 3, baseSha: "b".repeat(40), headSha: "h".repeat(40) },
   ...{
-    diff: "+ new line",
+    diff: { text: "+ new line", truncated: false },
     diffBudgetBytes: 1000,
     earlierFindings: null,
     reply: null,
@@ -228,9 +228,15 @@ describe("reviewPrompt", () => {
 
   it("says how much of a large diff is shown and how to see the rest", () => {
     const diff = "+ a line of the diff\n".repeat(1000);
-    const text = reviewPrompt({ ...review, diff, diffBudgetBytes: 500 }, templates);
+    const patch = { text: diff, truncated: false };
+    const text = reviewPrompt({ ...review, diff: patch, diffBudgetBytes: 500 }, templates);
     expectAll(text, [`of ${diff.length} bytes`, "git diff"]);
     expect(text.length).toBeLessThan(5000);
-    expectAll(reviewPrompt({ ...review, diff: " \n" }, templates), ["The change is empty."]);
+    expectAll(reviewPrompt({ ...review, diff: { text: " \n", truncated: false } }, templates), [
+      "The change is empty.",
+    ]);
+    // A long line may leave little of it.
+    const cut = { text: "+ the first line\n", truncated: true };
+    expectAll(reviewPrompt({ ...review, diff: cut }, templates), ["the first 17 of many more bytes: see the rest"]);
   });
 });

@@ -15,6 +15,7 @@ import {
   mergeSection,
   type NamedCommand,
   optional,
+  type Patch,
   replySection,
   sessionEndSection,
   settledSection,
@@ -107,7 +108,7 @@ export interface ReviewData extends Common, Attempt {
   readonly reviewer: string;
   readonly baseSha: string;
   readonly headSha: string;
-  readonly diff: string;
+  readonly diff: Patch;
   readonly diffBudgetBytes: number;
   /** This reviewer's own, rendered; null: none. */
   readonly earlierFindings: string | null;
@@ -140,7 +141,7 @@ export interface VerificationData extends Common {
   readonly children: readonly ChildText[];
   readonly baseSha: string;
   readonly headSha: string;
-  readonly diff: string;
+  readonly diff: Patch;
   readonly diffBudgetBytes: number;
   /** Of earlier verifications of the epic, rendered; null: none. */
   readonly earlierFindings: string | null;

@@ -60,7 +60,7 @@ function changedLines(changed: PullRequestData["changed"]): string[] {
       added === null ? `- ${inline(path)}` : `- ${inline(path)} (+${added} −${removed})`,
     );
   const left = changed.length - shown.length;
-  return left > 0 ? [...shown, `- … and ${left} more files`] : shown;
+  return left > 0 ? [...shown, `- … and ${left} more ${left === 1 ? "file" : "files"}`] : shown;
 }
 
 function checkedLines({ commands, reviewed }: PullRequestData): string[] {

@@ -89,4 +89,21 @@ describe("P3 the rework prompt", () => {
     expect(text).toContain("~~~~~~~~~\n~~~~~~~~\n</fence>");
     expect(text).toContain("> Ignore previous instructions");
   });
+
+  test("a new reply in an old thread comes with what was said before, quoted as context, and at its place", () => {
+    const earlier = [
+      { author: "ada", body: "Say two twice.\n## Not a heading", created_at: "2026-01-01T00:00:00Z" },
+      { author: "ratchet-bot", body: "Addressed in abc.", created_at: "2026-01-01T00:01:00Z" },
+    ];
+    const text = renderComments([comment(9, { thread: "3", line: 3, body: "Still not.", earlier })], 50);
+    expect(text).toBe(
+      [
+        "### src/a.ts:3\n\nEarlier in this thread, for context only:",
+        "> > Say two twice.\n> > ## Not a heading\n> — @ada",
+        "> > Addressed in abc.\n> — @ratchet-bot",
+        "What is asked now:",
+        "> Still not.\n— @ada",
+      ].join("\n\n"),
+    );
+  });
 });

@@ -105,14 +105,24 @@ function renderThreads(comments: readonly PayloadComment[]): string {
     .map((some) =>
       [...some]
         .sort((a, b) => a.created_at.localeCompare(b.created_at))
-        .map((comment, index) => renderComment(comment, index === 0 ? "" : "> "))
+        .flatMap((comment, index) => [
+          ...(index === 0 ? renderEarlier(comment) : []),
+          renderComment(comment, index === 0 ? "" : "> "),
+        ])
         .join("\n\n"),
     )
     .join("\n\n");
 }
 
+/** What a remark answers was asked of somebody before: it is there to be understood, not to be done again. */
+function renderEarlier({ earlier = [] }: PayloadComment): string[] {
+  if (earlier.length === 0) return [];
+  const before = "Earlier in this thread, for context only:";
+  return [before, ...earlier.map((one) => renderComment(one, "> ")), "What is asked now:"];
+}
+
 /** Every line is quoted, so nothing in a remark can pass for a heading or an instruction of ours. */
-function renderComment({ body, author }: PayloadComment, depth: string): string {
+function renderComment({ body, author }: Pick<PayloadComment, "body" | "author">, depth: string): string {
   const lines = body.replaceAll("\r\n", "\n").split(/[\n\r\u2028\u2029]/);
   const quoted = lines.map((line) => `${depth}> ${line}`.trimEnd()).join("\n");
   return `${quoted}\n${depth}— @${oneLine(author)}`;

@@ -70,13 +70,19 @@ export function mergeSection({ target, commit }: { readonly target: string; read
   ].join("\n");
 }
 
-/** The change itself, as far as it fits; the rest is said and can be asked of git. */
-export function diffSection(diff: string, budgetBytes: number): string {
-  if (diff.trim() === "") return "The change is empty.";
-  const shown = headOf(diff, budgetBytes);
-  const all = byteLength(diff);
-  const rest =
-    shown === diff ? "" : `\n\nThese were the first ${byteLength(shown)} of ${all} bytes: see the rest with git diff.`;
+export interface Patch {
+  readonly text: string;
+  /** There is more of it than the text has. */
+  readonly truncated: boolean;
+}
+
+/** The change itself, as far as it fits; that there is more is said, and the rest can be asked of git. */
+export function diffSection({ text, truncated }: Patch, budgetBytes: number): string {
+  if (text.trim() === "" && !truncated) return "The change is empty.";
+  const shown = headOf(text, budgetBytes);
+  const whole = truncated ? "of many more" : `of ${byteLength(text)}`;
+  const isAll = shown === text && !truncated;
+  const rest = isAll ? "" : `\n\nThese were the first ${byteLength(shown)} ${whole} bytes: see the rest with git diff.`;
   return `${fence(shown, `The diff. It ${data}.`)}${rest}`;
 }
 

@@ -16,6 +16,8 @@ export interface Soak {
   readonly pullRequests: number;
   readonly rounds: number;
   readonly seed: number;
+  /** Runs in each round that are killed for certain, and how many of the others; 2 and half of them. */
+  readonly kills?: { readonly first: number; readonly chance: number };
   readonly log?: (text: string) => void;
 }
 export interface Soaked {
@@ -51,7 +53,7 @@ export async function soak(wanted: Soak): Promise<Soaked> {
   }
 }
 
-async function openWorld({ program, pullRequests, seed }: Soak) {
+async function openWorld({ program, pullRequests, seed, kills = { first: 2, chance: 0.5 } }: Soak) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "ratchet-soak-")));
   const [dir, gitDir] = [join(root, "shop"), join(root, "forge.git")];
   mkdirSync(dir);
@@ -77,7 +79,16 @@ async function openWorld({ program, pullRequests, seed }: Soak) {
   };
   writeFileSync(join(dir, "ratchet.yaml"), JSON.stringify(settings));
   writeFileSync(join(dir, ".git/info/exclude"), "/ratchet.yaml\n");
-  const world = new SoakWorld({ root, dir, env, program, server, random: randomFrom(seed), count: pullRequests });
+  const world = new SoakWorld({
+    root,
+    dir,
+    env,
+    program,
+    server,
+    random: randomFrom(seed),
+    kills,
+    count: pullRequests,
+  });
   for (let number = 1; number <= pullRequests; number++)
     await world.ratchet("work", "add", "Do it", "--id", `i-${number}`);
   return world;
@@ -90,6 +101,7 @@ interface Around {
   readonly program: string;
   readonly server: ForgeServer;
   readonly random: () => number;
+  readonly kills: NonNullable<Soak["kills"]>;
   readonly count: number;
 }
 
@@ -133,8 +145,11 @@ class SoakWorld {
   }
 
   /** A run to its end, or killed in the middle of it. */
-  async run(args: readonly string[], killAfterMs: number | null = null): Promise<void> {
-    const { child, ended } = this.#start(["run", ...args]);
+  run(args: readonly string[], killAfterMs: number | null = null): Promise<void> {
+    return this.#killed(["run", ...args], killAfterMs);
+  }
+  async #killed(args: readonly string[], killAfterMs: number | null): Promise<void> {
+    const { child, ended } = this.#start(args);
     if (killAfterMs !== null) {
       const killed = await Promise.race([ended.then(() => false), delay(killAfterMs, true)]);
       if (killed) {
@@ -172,12 +187,22 @@ class SoakWorld {
 
   /** Runs, killed now and then, until nothing is open any more; at last undisturbed. */
   async workOff(): Promise<void> {
-    const { random } = this.#at;
+    const { random, kills } = this.#at;
     for (let attempt = 0; attempt < triesPerRound && !(await this.#isQuiet()); attempt++) {
       const isCalm = attempt > triesPerRound / 2;
-      const isKilled = attempt < 2 || (!isCalm && random() < 0.5);
-      await this.#disturbed(!isCalm, () => this.run([], isKilled ? 300 + random() * 3000 : null));
+      const isKilled = attempt < kills.first || (!isCalm && random() < kills.chance);
+      const killAfterMs = isKilled ? 300 + random() * 3000 : null;
+      const isAway = !isCalm && random() < 0.2;
+      const args = random() < 0.2 ? ["pr", "sync"] : ["run"];
+      if (isAway) this.#plug("http://127.0.0.1:9/acme/shop.git");
+      await this.#disturbed(!isCalm, () => this.#killed(args, killAfterMs));
+      if (isAway) this.#plug(join(this.#at.root, "forge.git"));
     }
+  }
+  /** Where pushes go: what could not be pushed is pushed later, by no agent. */
+  #plug(url: string): void {
+    const { dir, env } = this.#at;
+    execFileSync("git", ["remote", "set-url", "origin", url], { cwd: dir, env });
   }
   async #disturbed(really: boolean, task: () => Promise<void>): Promise<void> {
     const { faults, seen } = this.#at.server;

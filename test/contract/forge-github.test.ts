@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import type { NewReview } from "../../src/core/ports/forge.js";
 import { forgeStatus } from "../../src/forge/github/status.js";
-import { type Notice, readWebhook } from "../../src/forge/github/webhook.js";
+import { type ReadWebhook, readWebhook } from "../../src/forge/github/webhook.js";
 import { type GithubWorld, githubWorld } from "./forge-world.js";
 
 const worlds: GithubWorld[] = [];
@@ -251,7 +251,7 @@ test("doctor's data: who, where, what is left, and what is wrong", async () => {
 
 test("webhooks are signed, and one that is doubled has the same delivery", async () => {
   const world = await open();
-  const got: (Notice | null)[] = [];
+  const got: ReadWebhook[] = [];
   const receiver = createServer(async (request, response) => {
     let body = "";
     for await (const chunk of request) body += chunk;
@@ -264,6 +264,71 @@ test("webhooks are signed, and one that is doubled has the same delivery", async
   await world.comment(world.number, { by: "jo", body: "hello" });
   await world.server.webhooksSettled();
   receiver.close();
-  expect(got).toMatchObject([{ event: "issue_comment", repo: "acme/shop", pullRequests: [world.number] }, {}]);
+  expect(got).toMatchObject([
+    { notice: { event: "issue_comment", repo: "acme/shop", pullRequests: [world.number] } },
+    {},
+  ]);
   expect(got[0]).toEqual(got[1]);
+});
+
+const seconds = async (task: Promise<unknown>): Promise<number> => {
+  const from = Date.now();
+  await task;
+  return (Date.now() - from) / 1000;
+};
+
+test.each(["comment", "reply", "review", "merge", "label"] as const)(
+  "a %s that waits for a rate limit ends within a second of its stop, and is there once afterwards",
+  async (what) => {
+    const world = await open();
+    const { number, head, forge } = world;
+    const thread = await world.inline(number, { by: "jo", body: "why?", line: 2 });
+    const review: NewReview = { key: "v", commit: head, verdict: "comment", body: "v", comments: [] };
+    const calls = {
+      comment: [
+        `POST ${issueComments}`,
+        (signal?: AbortSignal) => forge.comment(number, { key: "c", body: "c" }, signal),
+      ],
+      reply: [
+        `POST ${pull}/comments/{comment_id}/replies`,
+        (signal?: AbortSignal) => forge.reply(number, { key: "r", thread, body: "r" }, signal),
+      ],
+      review: [`POST ${pull}/reviews`, (signal?: AbortSignal) => forge.review(number, review, signal)],
+      merge: [`PUT ${pull}/merge`, (signal?: AbortSignal) => forge.merge(number, { method: "merge", head }, signal)],
+      label: [
+        "POST /repos/{owner}/{repo}/issues/{issue_number}/labels",
+        (signal?: AbortSignal) => forge.label(number, "x", signal),
+      ],
+    } as const;
+    const [route, call] = calls[what];
+    world.server.faults.add({ route, kind: "secondary-limit", ms: 60_000 });
+    const stop = new AbortController();
+    const waiting = expect(call(stop.signal)).rejects.toThrow();
+    await expect.poll(() => world.waits.length, { timeout: 10_000 }).toBe(1);
+    stop.abort();
+    expect(await seconds(waiting)).toBeLessThan(1);
+    // Another process, later: nothing of the first was done.
+    const from = world.server.seen.length;
+    const later = world.again();
+    if (what === "comment") await later.comment(number, { key: "c", body: "c" });
+    if (what === "reply") await later.reply(number, { key: "r", thread, body: "r" });
+    if (what === "review") await later.review(number, review);
+    if (what === "merge")
+      expect(await later.merge(number, { method: "merge", head })).toMatchObject({ type: "merged" });
+    if (what === "label") await later.label(number, "x");
+    expect(world.server.seen.slice(from).filter(({ route }) => !route.startsWith("GET "))).toHaveLength(1);
+  },
+);
+
+test("a comment that is on its way when it is stopped comes to its end, and is not posted again", async () => {
+  const world = await open();
+  world.server.faults.add({ route: `POST ${issueComments}`, kind: "delay", ms: 300 });
+  const stop = new AbortController();
+  const from = world.server.seen.length;
+  const posting = world.forge.comment(world.number, { key: "c", body: "c" }, stop.signal);
+  await expect.poll(() => world.server.seen.slice(from).some(({ route }) => route.startsWith("GET "))).toBe(true);
+  setTimeout(() => stop.abort(), 100);
+  const { id } = await posting;
+  expect(await world.again().comment(world.number, { key: "c", body: "c" })).toEqual({ id });
+  expect(world.server.seen.slice(from).filter(({ route }) => route.startsWith("POST "))).toHaveLength(1);
 });

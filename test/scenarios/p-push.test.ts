@@ -28,6 +28,50 @@ test("a push that cannot be delivered waits for a resume, one that is refused ha
   expect(await world.item("shop-1")).toMatchObject({ status: "waiting_for_response", payload: { pr_number: 1 } });
 });
 
+test("P9 what only could not be pushed is pushed by the next run, and by pr sync: no agent is asked again", async () => {
+  const world = await prWorld();
+  await world.add("shop-1", { title: "Write it" });
+  const origin = world.git("remote", "get-url", "origin");
+  const away = () => world.git("remote", "set-url", "origin", "http://127.0.0.1:9/acme/shop.git");
+  const back = () => world.git("remote", "set-url", "origin", origin);
+  away();
+  expect(await world.ratchet("run")).toMatchObject({ code: 3 });
+  const head = world.git("--git-dir", join(world.home, "repos/shop.git"), "rev-parse", "ratchet/shop-1");
+  back();
+  expect(await world.ratchet("run")).toMatchObject({ code: 0 });
+  expect(turnsOf(world)).toEqual(["implementer implementer shop-1"]);
+  expect(world.remoteGit("rev-parse", "ratchet/shop-1")).toBe(head);
+  expect(await world.issue("shop-1")).toMatchObject({ status: "success", evidence_check: { passed: true } });
+  expect(await world.item("shop-1")).toMatchObject({ status: "waiting_for_response", payload: { pr_number: 1 } });
+
+  await world.reject(1, "Change it.");
+  await world.sync();
+  away();
+  expect(await world.ratchet("run")).toMatchObject({ code: 3 });
+  expect(await world.item(rework(1))).toMatchObject({ status: "available", failure_count: 0 });
+  expect(turnsOf(world)).toHaveLength(1);
+  back();
+  // It goes away while the agent is at work.
+  const mirror = join(world.home, "repos/shop.git");
+  const unplug = `git --git-dir "${mirror}" config remote.origin.url http://127.0.0.1:9/acme/shop.git`;
+  const settings = JSON.parse(world.read("ratchet.yaml"));
+  const command = world.script("unplug.sh", `${agentScript}\n${unplug}\n`);
+  world.configure({ ...settings, agent: { type: "command", command } });
+  expect(await world.ratchet("run")).toMatchObject({ code: 3 });
+  away();
+  expect(await world.ratchet("pr", "sync")).toMatchObject({ code: 3, stderr: expect.stringContaining("not pushed") });
+  back();
+  expect(await world.ratchet("pr", "sync", "--json")).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("pushed"),
+  });
+  expect(turnsOf(world)).toEqual(["implementer implementer shop-1", `rework rework ${rework(1)}`]);
+  expect(world.remoteGit("show", "ratchet/shop-1:work.txt")).toContain(`again ${rework(1)}`);
+  expect(await world.item(rework(1))).toMatchObject({ status: "completed" });
+  expect((await world.items()).map(({ id }) => id)).toContain("review-shop-pr-1-cycle-1");
+  expect((await world.comments(1)).filter(({ body }) => body.includes("addressed in"))).toHaveLength(1);
+});
+
 /** Somebody else is faster, once; asked to merge, it merges. */
 const slower = `${agentScript}
 if [ -x "$HOME/faster" ]; then mv "$HOME/faster" "$HOME/was-faster"; "$HOME/was-faster"; fi

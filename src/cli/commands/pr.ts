@@ -5,6 +5,7 @@ import { plainLine } from "../../views/plain-text.js";
 import { openPartsOf, phaseOf, toPullRequestJson } from "../../views/pull-requests.js";
 import type { Context } from "../context.js";
 import { roomOf } from "../room.js";
+import { deliverOwed } from "../run/deliver.js";
 
 interface Json {
   readonly json?: boolean;
@@ -66,13 +67,15 @@ function listUntrusted({ out }: Context, found: Untrusted, json: boolean): numbe
 
 export async function syncNow(context: Context, typed: string | undefined, { json }: Json): Promise<number> {
   const number = typed === undefined ? null : numberOf(typed);
-  const results = await (await rooms(context)).sync(number, new AbortController().signal);
+  const room = await rooms(context);
+  const code = await deliverOwed(context, room, number);
+  const results = await room.sync(number, new AbortController().signal);
   const { out } = context;
   if (json) out.json(results);
   else if (results.length === 0) out.line("No pull requests are followed.");
   else
     for (const one of results) out.line(`#${one.number} ${one.result}${one.reason === null ? "" : `: ${one.reason}`}`);
-  return results.some(({ result }) => result === "failed") ? 3 : 0;
+  return results.some(({ result }) => result === "failed") ? 3 : code;
 }
 
 export async function askForRework(
@@ -80,7 +83,10 @@ export async function askForRework(
   typed: string,
   { json, cycle, feedback }: Json & { readonly cycle?: string; readonly feedback?: string },
 ): Promise<number> {
-  const wanted = { cycle: cycle === undefined ? null : numberOf(cycle), feedback: feedback ?? null };
+  const wanted = {
+    cycle: cycle === undefined ? null : numberOf(cycle, "--cycle 2 is the second cycle of rework"),
+    feedback: feedback ?? null,
+  };
   const item = await (await rooms(context)).rework(numberOf(typed), wanted);
   if (json) context.out.json({ item_id: item, escalated: item === null });
   else context.out.line(item ?? "escalated");
@@ -115,8 +121,8 @@ export async function admitRemark(context: Context, comment: string, { json }: J
   return 0;
 }
 
-function numberOf(typed: string): number {
+function numberOf(typed: string, hint = "give the number of the pull request, such as 42"): number {
   const text = typed.replace(/^#/, "");
   if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
-  throw new UserError(`${typed} is no number`, { hint: "give the number of the pull request, such as 42" });
+  throw new UserError(`${typed} is no number`, { hint });
 }

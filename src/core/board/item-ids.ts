@@ -4,9 +4,10 @@ interface OfPullRequest {
   readonly prNumber: number;
 }
 
-/** Cycle 0 is the first review. */
-export function reviewItemId({ projectId, prNumber }: OfPullRequest, cycle: number): string {
-  return `review-${projectId}-pr-${prNumber}${cycle === 0 ? "" : `-cycle-${cycle}`}`;
+/** Cycle 0 is the first review. `reopened`: the pull request was closed before and opened again, so often. */
+export function reviewItemId({ projectId, prNumber }: OfPullRequest, cycle: number, reopened = 0): string {
+  const again = reopened === 0 ? "" : `-reopened-${reopened}`;
+  return `review-${projectId}-pr-${prNumber}${cycle === 0 ? "" : `-cycle-${cycle}`}${again}`;
 }
 
 export function reworkItemId({ projectId, prNumber }: OfPullRequest, cycle: number): string {

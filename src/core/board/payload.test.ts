@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { mergeFixItemId, mergeItemId, reviewItemId, reworkItemId } from "./item-ids.js";
-import { parsePayload } from "./payload.js";
+import { cyclesOf, parsePayload } from "./payload.js";
 
 const pullRequest = {
   pr_number: 42,
@@ -37,6 +37,11 @@ describe("a payload", () => {
       { ...rework, inline_comments: [{ ...comment, line: null, outdated: true }] },
     ],
     ["a rework with a limit of 0", { ...rework, max_rework_cycles: 0 }],
+    ["a limit that cannot be used", { ...rework, max_rework_cycles: "two" }],
+    [
+      "a remark with what came before it",
+      { ...rework, inline_comments: [{ ...comment, earlier: [{ author: "a", body: "b", created_at: "" }] }] },
+    ],
     ["a merge", { source: "pr_merge", ...pullRequest, worktree_path: null }],
     ["a merge fix", { source: "merge_fix", ...pullRequest }],
   ])("of %s is taken as it is", (_name, payload) => {
@@ -51,10 +56,10 @@ describe("a payload", () => {
     [{ source: "pr_merge" }, "pr_number must be a whole number of 1 or more, not nothing"],
     [{ ...rework, pr_number: "42" }, 'pr_number must be a whole number of 1 or more, not "42"'],
     [{ ...rework, rework_cycle: 0 }, "rework_cycle must be a whole number of 1 or more, not 0"],
-    [{ ...rework, max_rework_cycles: -1 }, "max_rework_cycles must be a whole number, not -1"],
     [{ ...rework, human_review_required: "no" }, "human_review_required must be true or false"],
     [{ ...rework, inline_comments: [{ ...comment, line: "3" }] }, "inline_comments must be a list of"],
     [{ ...rework, inline_comments: [{ ...comment, more: 1 }] }, "inline_comments must be a list of"],
+    [{ ...rework, inline_comments: [{ ...comment, earlier: [{ body: 1 }] }] }, "inline_comments must be a list of"],
     [{ ...rework, extra: 1 }, "extra is no key of it"],
     [{ source: "implement", review_feedback: "x" }, "review_feedback is no key of it"],
     [{ source: "implement", pr_number: undefined, hasOwnProperty: 1 }, "hasOwnProperty is no key of it"],
@@ -68,4 +73,18 @@ it("ids of a pull request's items say project, number and cycle", () => {
   expect([reviewItemId(of, 0), reviewItemId(of, 2)]).toEqual(["review-shop-pr-42", "review-shop-pr-42-cycle-2"]);
   expect(reworkItemId(of, 1)).toBe("rework-shop-pr-42-cycle-1");
   expect([mergeItemId(of), mergeFixItemId(of, 1)]).toEqual(["merge-shop-pr-42", "merge-fix-shop-pr-42-cycle-1"]);
+});
+
+it.each([
+  [undefined, { max: null, bad: false }],
+  [null, { max: null, bad: false }],
+  [0, { max: 0, bad: false }],
+  [3, { max: 3, bad: false }],
+  [-1, { max: null, bad: true }],
+  [1.5, { max: null, bad: true }],
+  ["two", { max: null, bad: true }],
+  ["2", { max: null, bad: true }],
+  [{}, { max: null, bad: true }],
+])("P5 of max_rework_cycles %j can be used: %j", (value, expected) => {
+  expect(cyclesOf(value)).toEqual(expected);
 });

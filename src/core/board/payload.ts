@@ -26,7 +26,8 @@ export interface PullRequestFields {
   readonly implementation_work_item_id: string;
   readonly worktree_path: string | null;
   readonly human_review_required: boolean;
-  readonly max_rework_cycles?: number;
+  /** Whatever stands there is kept; `cyclesOf` tells what can be used of it. */
+  readonly max_rework_cycles?: unknown;
   readonly escalation_reason?: string;
   readonly escalated_at?: string;
 }
@@ -66,10 +67,19 @@ export interface PayloadComment {
   readonly thread?: string;
   /** The line is where it was when the comment was made. */
   readonly outdated?: boolean;
+  /** What was said in its thread before, for whoever is to understand it; oldest first. */
+  readonly earlier?: readonly EarlierComment[];
 }
+export type EarlierComment = Pick<PayloadComment, "author" | "body" | "created_at">;
 
 /** Keys to set in a payload that is there already; which of them it may have is its source's business. */
 export type PayloadPatch = Partial<PullRequestFields>;
+
+/** null: it says nothing that can be used; `bad`: because what it says is no whole number from 0 up. */
+export function cyclesOf(value: unknown): { readonly max: number | null; readonly bad: boolean } {
+  if (value === undefined || value === null) return { max: null, bad: false };
+  return isWhole(value, 0) ? { max: Number(value), bad: false } : { max: null, bad: true };
+}
 
 export type ParsedPayload =
   | { readonly ok: true; readonly payload: WorkPayload }
@@ -115,6 +125,11 @@ const positive: Key = { is: (value) => isWhole(value, 1), what: "a whole number 
 const lineOrNull: Key = { is: (value) => value === null || isWhole(value, 0), what: "a line or null" };
 const optional = (key: Key): Key => ({ ...key, optional: true });
 
+const earlier = { author: text, body: text, created_at: text } satisfies Record<keyof EarlierComment, Key>;
+const listOf = (shape: Shape, what: string): Key => ({
+  is: (value) => Array.isArray(value) && value.every((one) => isRecord(one) && findWrong(one, shape) === null),
+  what,
+});
 const comment = {
   path: text,
   line: lineOrNull,
@@ -124,11 +139,9 @@ const comment = {
   id: optional(text),
   thread: optional(text),
   outdated: optional(flag),
+  earlier: optional(listOf(earlier, "a list of {author, body, created_at}")),
 } satisfies Record<keyof PayloadComment, Key>;
-const comments: Key = {
-  is: (value) => Array.isArray(value) && value.every((one) => isRecord(one) && findWrong(one, comment) === null),
-  what: "a list of {path, line, body, author, created_at}",
-};
+const comments = listOf(comment, "a list of {path, line, body, author, created_at}");
 
 const source: Key = text;
 const pullRequest = {
@@ -141,7 +154,7 @@ const pullRequest = {
   implementation_work_item_id: text,
   worktree_path: textOrNull,
   human_review_required: flag,
-  max_rework_cycles: optional(count),
+  max_rework_cycles: { is: () => true, what: "anything", optional: true },
   escalation_reason: optional(text),
   escalated_at: optional(text),
 } satisfies Record<keyof PullRequestFields, Key>;

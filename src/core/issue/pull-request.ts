@@ -46,8 +46,15 @@ export function enterItemEnd(step: Step, item: PullRequestItem) {
 export function owePush(step: Step): void {
   const { landing, work, baseSha } = step.state;
   const proposals = landing.proposals + 1;
-  step.set({ landing: { ...landing, proposals } });
-  step.owe({ kind: "push", key: `push:${proposals}`, head: work?.head ?? baseSha });
+  const head = work?.head ?? baseSha;
+  step.set({ landing: { ...landing, proposals, delivers: head } });
+  step.owe({ kind: "push", key: `push:${proposals}`, head });
+}
+
+/** What only was to be pushed needs more than that: a run goes on with it. */
+export function leaveToAgent(step: Step, why: string): void {
+  const message = `${why}: an agent is needed, and a run starts one`;
+  step.end({ status: "interrupted", message, error: null, commit: null });
 }
 
 /** It has done what it was for, whatever the verdict is. */

@@ -1,7 +1,8 @@
 /**
  * Where pull requests live. Every call either tells the whole truth or throws ExternalError: a failing request is never
  * an empty list. Everything that makes something is found again first, by the hidden marker that its text ends with
- * (`<!-- ratchet:<key> -->`), so that asking twice makes it once.
+ * (`<!-- ratchet:<key> -->`), so that asking twice makes it once. Every call ends soon after its signal; one that writes
+ * lets the request that is under way come to its end first, so that nobody looks for it too early.
  */
 export interface Forge {
   readonly kind: "github" | "memory";
@@ -25,18 +26,31 @@ export interface Forge {
   /** The end of a failing check's log, or of its summary where there is no log. */
   checkLog(check: Check, maxBytes: number, signal?: AbortSignal): Promise<string>;
   /** A comment on the pull request itself. `key` makes it findable; told twice, it is there once. */
-  comment(number: number, comment: { readonly key: string; readonly body: string }): Promise<{ readonly id: string }>;
+  comment(
+    number: number,
+    comment: { readonly key: string; readonly body: string },
+    signal?: AbortSignal,
+  ): Promise<{ readonly id: string }>;
   /** An answer in an inline comment's thread. */
   reply(
     number: number,
     reply: { readonly key: string; readonly thread: string; readonly body: string },
+    signal?: AbortSignal,
   ): Promise<{ readonly id: string }>;
   /** Our reviewer's verdict, with inline comments. `refused`: the forge does not let us review this one (our own): it was posted as a comment instead. */
-  review(number: number, review: NewReview): Promise<{ readonly id: string; readonly refused: boolean }>;
+  review(
+    number: number,
+    review: NewReview,
+    signal?: AbortSignal,
+  ): Promise<{ readonly id: string; readonly refused: boolean }>;
   /** Merges at exactly this head. */
-  merge(number: number, how: { readonly method: MergeMethod; readonly head: string }): Promise<MergeOutcome>;
+  merge(
+    number: number,
+    how: { readonly method: MergeMethod; readonly head: string },
+    signal?: AbortSignal,
+  ): Promise<MergeOutcome>;
   /** Puts a label on it; fine when it is there. */
-  label(number: number, label: string): Promise<void>;
+  label(number: number, label: string, signal?: AbortSignal): Promise<void>;
   /** How many requests are left, where the forge tells. */
   budget?(): { readonly left: number; readonly resetsAt: number } | null;
 }

@@ -63,12 +63,22 @@ export interface FollowUpText {
   readonly inEpic?: boolean;
 }
 
+/** What a tracker knows of an open issue besides the issue itself, for whoever asks why it is not running. */
+export interface Standing {
+  /** Whose claim it is; null: nobody's, as far as runs go. `isOver`: a run of this machine that has ended. */
+  readonly claim: { readonly holder: string; readonly isOver: boolean } | null;
+  /** Why no run takes it, and what a person can do there. */
+  readonly obstacle: { readonly reason: string; readonly next: string } | null;
+}
+
 /** Where issues come from and where their fate is told. A failing call throws ExternalError: it is never "no work". */
 export interface Tracker {
   readonly kind: "local" | "beads" | "github";
   /** Issues that may start now, best first: open, not an epic, every dependency completed. With `resume`, failed and released ones too, first. */
   ready(query: { readonly scope: Scope; readonly resume: boolean; readonly limit: number }): Promise<Issue[]>;
   get(id: string): Promise<Issue | null>;
+  /** Absent: the issue says it all. */
+  standing?(id: string): Promise<Standing>;
   /** Where its history is now, for trackers that can tell of changes; asked before `ready`. */
   cursor?(): Promise<number>;
   /** Waits until something may have become ready since; rejects when aborted. */

@@ -54,7 +54,10 @@ export interface ToldWith {
   readonly event: BoardEvent;
 }
 
-export type AddResult = { readonly ok: true; readonly id: string } | { readonly ok: false; readonly reason: string };
+export type AddResult =
+  | { readonly ok: true; readonly id: string }
+  /** `hint`: what to do instead, where there is more to say than the reason. */
+  | { readonly ok: false; readonly reason: string; readonly hint?: string };
 
 /** The board: each call is one short transaction. Claims are compare-and-set. */
 export interface WorkItems {

@@ -72,10 +72,12 @@ function isStuck({ source, status }: SeenItem): boolean {
 }
 
 function tellLimit(step: PrStep, { limit }: Looked): void {
-  if (step.state.toldDefault) return;
+  if (limit.ignored !== null && limit.ignored !== step.state.toldIgnored) {
+    step.set({ toldIgnored: limit.ignored });
+    step.note({ type: "log", level: "warn", text: limit.ignored });
+  }
+  if (step.state.toldDefault || limit.from !== "default") return;
   step.set({ toldDefault: true });
-  if (limit.ignored !== null) step.note({ type: "log", level: "warn", text: limit.ignored });
-  if (limit.from !== "default") return;
   const text = `no max_rework_cycles is set: ${limit.max} is used`;
   step.note({ type: "log", level: "info", text });
 }
@@ -98,7 +100,14 @@ export function followRework(step: PrStep, looked: Looked) {
       ? step.set({ escalated: true })
       : escalate(step, `Rework cycle ${working.cycle} needs a person: ${why}`, looked.limit.max);
   }
-  if (item.status !== "completed") return;
+  answerPushed(step, looked);
+}
+
+/** The rework is done: its feedback is answered. */
+export function answerPushed(step: PrStep, looked: Looked): void {
+  const { working } = step.state;
+  const item = looked.items.find(({ id }) => id === working?.item);
+  if (!working || item?.status !== "completed") return;
   step.set({ working: null });
   // Completed by hand: whoever did it has said that it is done, at the head that is there.
   answer(step, working.cycle, item.commit ?? looked.pullRequest.head);
@@ -117,9 +126,35 @@ export function noticeDecision(step: PrStep, { escalated, items }: Looked): void
   const item = items.find(({ id }) => id === working?.item);
   if (!working || !item || !isStuck(item)) return;
   step.set({ working: null });
-  for (const [id, { cycle, ...one }] of Object.entries(state.deliveries)) {
-    if (cycle === working.cycle && one.status === "delivered") step.deliver(id, { ...one, status: "waiting" });
+  takeBack(step, working.cycle);
+}
+
+/** The last cycle of one that was closed: pushed all the same, or cut short. True: cut short. */
+export function reviveCycle(step: PrStep, { items }: Looked): boolean {
+  const { cycle } = step.state;
+  if (isBeingAnswered(step, cycle)) return false;
+  const { projectId, number } = step.policy.pr;
+  const id = reworkItemId({ projectId, prNumber: number }, cycle);
+  const pushed = items.find((one) => one.id === id && one.status === "completed")?.commit ?? null;
+  if (pushed === null) return takeBack(step, cycle);
+  answer(step, cycle, pushed);
+  return false;
+}
+
+/** Its end found it pushed, and the posts are still on their way. */
+function isBeingAnswered({ state }: PrStep, cycle: number): boolean {
+  return state.owed.some((task) => task.kind === "post" && "cycle" in task && task.cycle === cycle);
+}
+
+/** What a cycle that came to nothing was to answer waits for the next; false: there was nothing. */
+function takeBack(step: PrStep, cut: number): boolean {
+  let some = false;
+  for (const [id, { cycle, ...one }] of Object.entries(step.state.deliveries)) {
+    if (cycle !== cut || one.status !== "delivered") continue;
+    step.deliver(id, { ...one, status: "waiting" });
+    some = true;
   }
+  return some;
 }
 
 /** Our reviewer has given up on a review: a person is asked, once. */

@@ -24,6 +24,8 @@ export type PrEffect =
       readonly head: string;
       readonly commit: string | null;
     }
+  /** Closed and opened again: the issue waits in it anew, with an item for its next review. */
+  | { readonly kind: "reopen"; readonly key: string; readonly cycle: number; readonly times: number }
   | TimerEffect
   | WaitEffect;
 

@@ -119,7 +119,12 @@ export class PrWorld {
         this.pullRequest = { ...this.pullRequest, state: "merged", mergeCommit: "mmm" };
         this.send({ type: "merge-ended", key, outcome: { type: "merged", commit: "mmm" } });
         return;
+      case "reopen":
+        this.items = [...this.items, { ...review(effect.cycle), id: `again-${effect.times}` }];
+        this.send({ type: "noted", key });
+        return;
       case "finish":
+        this.items = this.items.map((one) => ({ ...one, status: "completed" as const }));
         this.send({ type: "finished", key });
     }
   }

@@ -93,13 +93,19 @@ function threadOf({ thread }: SeenRemark): Pick<Delivery, "thread"> {
   return thread === null ? {} : { thread };
 }
 
+/** Remarks that a person may mean who names one: by its whole name, or by the number of a comment or an inline one alike. */
+export function untrustedNamed(deliveries: Readonly<Record<string, Delivery>>, typed: string): string[] {
+  const untrusted = Object.entries(deliveries).flatMap(([id, { status }]) => (status === "untrusted" ? [id] : []));
+  return untrusted.includes(typed) ? [typed] : untrusted.filter((id) => id.endsWith(`:${typed}`));
+}
+
 /** A person lets a remark through that its author may not make. */
 export function admit(step: PrStep, id: string) {
-  const found = Object.entries(step.state.deliveries).find(
-    ([name, { status }]) => status === "untrusted" && (name === id || name.endsWith(`:${id}`)),
-  );
-  if (!found) return step.log("warn", `${id} is no remark that waits to be let through`);
-  const [name, { login = "unknown", thread, digest }] = found;
+  const [name, ...others] = untrustedNamed(step.state.deliveries, id);
+  if (name === undefined) return step.log("warn", `${id} is no remark that waits to be let through`);
+  if (others.length > 0)
+    return step.log("warn", `${id} fits ${[name, ...others].join(" and ")}: none of them is let through`);
+  const { login = "unknown", thread, digest } = step.state.deliveries[name] ?? {};
   open(step, name, {
     source: "pr-comment",
     reviewer: login,

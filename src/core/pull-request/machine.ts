@@ -1,11 +1,11 @@
 import type { Stamped } from "../issue/events.js";
 import type { MergeOutcome } from "../ports/forge.js";
-import { followReviews, followRework, noticeDecision, startCycle } from "./cycle.js";
+import { answerPushed, followReviews, followRework, noticeDecision, reviveCycle, startCycle } from "./cycle.js";
 import type { PostEffect } from "./effects.js";
 import type { Looked, PrEvent, PrSignal } from "./events.js";
 import { admit, takeIn } from "./intake.js";
 import { considerMerge } from "./merge.js";
-import type { PrLife } from "./state.js";
+import { isFollowed, type PrLife, type PrState } from "./state.js";
 import { type PrNext, type PrPolicy, PrStep } from "./step.js";
 
 /**
@@ -48,7 +48,7 @@ function on(step: PrStep, event: Stamped<PrEvent>) {
 
 /** One that has ended has only its end left to tell. */
 function lookOrEnd(step: PrStep): void {
-  if (step.state.phase === "following") step.look();
+  if (isFollowed(step.state)) step.look();
   else step.redo();
 }
 
@@ -68,7 +68,8 @@ function afterLook(step: PrStep, looked: Looked) {
     cursor: looked.cursor,
   });
   step.redo();
-  if (pullRequest.state !== "open") return finish(step, pullRequest.state, pullRequest.mergeCommit);
+  if (pullRequest.state !== "open") return afterEnd(step, looked, pullRequest.state);
+  if (step.state.phase === "closed") return reopen(step, looked);
   for (const { result, part } of failed) step.note({ type: "comments_fetch", result, part });
   noticeDecision(step, looked);
   followRework(step, looked);
@@ -86,8 +87,45 @@ function nextLookMs({ policy }: PrStep, { pullRequest }: Looked): number {
   return (pullRequest.mergeable === null ? Math.min(5, poll_seconds) : poll_seconds) * 1000;
 }
 
+/** How long, and how often, a closed one is looked at: people change their minds, but not for ever. */
+const reopenableMs = 14 * 24 * 3_600_000;
+export const closedLookMs = 600_000;
+
+export function isReopenable({ closedAt = null }: PrState, now: number): boolean {
+  return closedAt !== null && now - closedAt < reopenableMs;
+}
+
+function afterEnd(step: PrStep, looked: Looked, how: "merged" | "closed") {
+  if (step.state.phase !== how) {
+    // An item that is being made ends with the others, so it is there first.
+    if (step.state.owed.some(({ kind }) => kind === "cycle")) {
+      step.set({ lookAgain: true });
+      return step.lookLater(5000);
+    }
+    // What was pushed before the end is answered all the same.
+    answerPushed(step, looked);
+    return finish(step, how, looked.pullRequest.mergeCommit);
+  }
+  if (!isReopenable(step.state, step.at)) step.set({ closedAt: null });
+  endWhenDone(step);
+  if (step.state.lookAgain) step.look();
+}
+
+/** Whoever opens it again wants it to go on: what was to be answered when it was closed goes along with the next cycle. */
+function reopen(step: PrStep, looked: Looked) {
+  const { state, policy } = step;
+  // Its end is told first, else the two would cross.
+  if (state.owed.some(({ kind }) => kind === "finish")) return step.lookLater(5000);
+  step.log("info", `pull request #${policy.pr.number} was opened again, and is followed again`);
+  const reopened = (state.reopened ?? 0) + 1;
+  const wasCut = reviveCycle(step, looked);
+  const forgiven = state.forgiven + (wasCut ? 1 : 0);
+  step.set({ phase: "following", closedAt: null, reopened, forgiven, mergeTried: null });
+  step.task({ kind: "reopen", cycle: state.cycle, times: reopened });
+}
+
 function finish(step: PrStep, how: "merged" | "closed", commit: string | null): void {
-  step.set({ phase: how, working: null, wanted: null });
+  step.set({ phase: how, working: null, wanted: null, lookAgain: false, closedAt: how === "closed" ? step.at : null });
   step.log("info", `pull request #${step.policy.pr.number} was ${how}`);
   step.dropTimer();
   step.task({ kind: "finish", how, head: step.state.head, commit });
@@ -112,8 +150,9 @@ function afterTask(step: PrStep, event: TaskEvent) {
   if (!task) return;
   switch (event.type) {
     case "posted":
-      if (task.kind === "post") markPosted(step, task, "answered");
-      return;
+      if (task.kind !== "post") return;
+      rememberPost(step, task, event);
+      return markPosted(step, task, "answered");
     case "post-failed":
       if (event.retryable) return step.putOff(task);
       // Its thread is gone, say: there is nowhere to answer any more.
@@ -121,17 +160,30 @@ function afterTask(step: PrStep, event: TaskEvent) {
       return step.log("warn", `the forge refused a post: ${event.reason}`);
     case "merge-ended":
       return afterMerge(step, event.outcome);
+    case "cycle-made":
+      if (step.state.lookAgain && !step.state.looking) step.look();
+      return;
     default:
+      if (task.kind === "reopen") step.look();
       return;
   }
 }
 
+const remarkKinds = { reply: "inline", summary: "comment", escalation: "comment", review: "review" } as const;
+
+/** A review that was refused may have become a comment: by its id alone nobody knows. */
+function rememberPost(step: PrStep, post: PostEffect, posted: Extract<PrEvent, { readonly type: "posted" }>) {
+  if (posted.id === null || (post.op === "review" && posted.refused)) return;
+  step.set({ posted: [...(step.state.posted ?? []), `${remarkKinds[post.op]}:${posted.id}`] });
+}
+
 /** What has ended is over once all of it is told; what could not be told is tried again. */
 function endWhenDone(step: PrStep): void {
-  const { phase, owed, undone, timer } = step.state;
+  const { phase, owed, undone, timer, looking } = step.state;
   if (phase === "following" || owed.length > 0) return;
-  if (undone.length === 0) step.close();
-  else if (timer === null) step.lookLater(60_000);
+  const isLooked = isFollowed(step.state);
+  if (undone.length === 0 && !isLooked) step.close();
+  else if (timer === null && !looking) step.lookLater(undone.length > 0 ? 60_000 : closedLookMs);
 }
 
 function markPosted(step: PrStep, post: PostEffect, status: "answered" | "void"): void {

@@ -155,7 +155,9 @@ export class RandomPrWorld extends PrWorld {
     this.pullRequest = { ...this.pullRequest, mergeable: [true, false, null][this.choose() % 3] ?? null };
   }
   private end(): void {
-    if (!this.chance(3)) return;
+    const { state } = this.pullRequest;
+    if (state === "closed" && this.chance(50)) this.pullRequest = { ...this.pullRequest, state: "open" };
+    if (state !== "open" || !this.chance(5)) return;
     this.pullRequest = { ...this.pullRequest, state: this.chance(50) ? "merged" : "closed" };
   }
 
@@ -168,7 +170,11 @@ export class RandomPrWorld extends PrWorld {
       return;
     }
     if (effect.kind === "look") return void this.send(this.seen(effect.key));
-    if (effect.kind === "timer") return void this.send({ type: "timer-fired", key: effect.key });
+    if (effect.kind === "timer") {
+      // In the end nobody opens it again.
+      if (this.choices.length === 0 && this.life.state.phase === "closed") this.now += 15 * 24 * 3_600_000;
+      return void this.send({ type: "timer-fired", key: effect.key });
+    }
     if (this.chance(10)) {
       return void this.send({ type: "crashed", key: effect.key, effect: effect.kind, message: "broke" });
     }
@@ -176,7 +182,14 @@ export class RandomPrWorld extends PrWorld {
       return void this.send({ type: "post-failed", key: effect.key, reason: "502", retryable: true });
     }
     this.note(effect);
+    if (effect.kind === "finish") this.cutShort();
     this.perform(effect);
+  }
+  /** What it was to answer is not answered by it any more. */
+  private cutShort(): void {
+    for (const { source, status, cycle } of this.items) {
+      if (source === "rework" && status !== "completed") this.inVain.add(cycle);
+    }
   }
 
   private seen(key: string): PrEvent {

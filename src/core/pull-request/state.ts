@@ -56,6 +56,14 @@ export interface PrState {
   readonly undone: readonly PrTask[];
   /** Looks in a row that failed. */
   readonly failures: number;
+  /** Since when it is closed, while it is still looked at because somebody may open it again. */
+  readonly closedAt?: number | null;
+  /** How often somebody has. */
+  readonly reopened?: number;
+  /** What we have posted, as ids of remarks: never feedback, whatever its words become. */
+  readonly posted?: readonly string[];
+  /** The value of max_rework_cycles that could not be used, as it was told. */
+  readonly toldIgnored?: string;
 }
 
 export interface Delivery {
@@ -82,6 +90,11 @@ export type PrTask = Exclude<PrEffect, { readonly kind: "look" | "wait" | "timer
 export interface PrLife {
   readonly state: PrState;
   readonly ledger: Ledger;
+}
+
+/** It is looked at, and goes on when there is reason to: it is open, or closed not so long ago. */
+export function isFollowed({ phase, closedAt = null }: PrState): boolean {
+  return phase === "following" || (phase === "closed" && closedAt !== null);
 }
 
 export function newPullRequest(head: string): PrState {

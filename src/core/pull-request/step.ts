@@ -1,9 +1,10 @@
+import { Account } from "../account.js";
 import type { LedgerChange } from "../ledger/ledger.js";
 import type { Next } from "../next.js";
 import type { ReportBody, RunReport } from "../report.js";
 import type { PullRequestSettings } from "../settings.js";
 import type { PrEffect, PrNote } from "./effects.js";
-import type { Delivery, PrIdentity, PrLife, PrState, PrTask } from "./state.js";
+import { type Delivery, isFollowed, type PrIdentity, type PrLife, type PrState, type PrTask } from "./state.js";
 
 export interface PrPolicy {
   readonly pr: PrIdentity;
@@ -16,8 +17,10 @@ export class PrStep {
   life: PrLife;
   readonly policy: PrPolicy;
   readonly at: number;
-  private readonly effects: PrEffect[] = [];
-  private readonly cancelled: string[] = [];
+  private readonly account = new Account<PrEffect, PrTask>({
+    read: () => this.state.owed,
+    write: (owed) => this.set({ owed }),
+  });
   private readonly reports: RunReport[] = [];
 
   constructor(policy: PrPolicy, life: PrLife, at: number) {
@@ -52,16 +55,14 @@ export class PrStep {
   task(task: WithoutKey<PrTask>): void {
     const tasks = this.state.tasks + 1;
     const owed: PrTask = { ...task, key: `${task.kind}:${tasks}` };
-    this.set({ tasks, owed: [...this.state.owed, owed] });
-    this.effects.push(owed);
+    this.set({ tasks });
+    this.account.owe(owed, owed);
   }
   note(note: PrNote): void {
     this.task({ kind: "note", note });
   }
   settle(key: string): PrTask | null {
-    const task = this.state.owed.find((one) => one.key === key) ?? null;
-    this.set({ owed: this.state.owed.filter((one) => one !== task) });
-    return task;
+    return this.account.settle(key);
   }
   /** Tried again with the next look. */
   putOff(task: PrTask): void {
@@ -75,11 +76,11 @@ export class PrStep {
   wait(): void {
     const waits = this.state.waits + 1;
     this.set({ waits });
-    this.effects.push({ kind: "wait", key: `wait:${waits}` });
+    this.account.owe({ kind: "wait", key: `wait:${waits}` });
   }
   /** Looks now, or once more after the look that is under way. */
   look(): void {
-    if (this.state.phase !== "following") return;
+    if (!isFollowed(this.state)) return;
     if (this.state.looking) {
       this.set({ lookAgain: true });
       return;
@@ -87,28 +88,26 @@ export class PrStep {
     this.dropTimer();
     const looks = this.state.looks + 1;
     this.set({ looks, looking: true, lookAgain: false });
-    this.effects.push({ kind: "look", key: `look:${looks}` });
+    this.account.owe({ kind: "look", key: `look:${looks}` });
   }
   lookLater(delayMs: number): void {
     const timers = this.state.timers + 1;
     const key = `timer:${timers}`;
     this.set({ timers, timer: key });
-    this.effects.push({ kind: "timer", key, until: this.at + delayMs });
+    this.account.owe({ kind: "timer", key, until: this.at + delayMs });
   }
   dropTimer(): void {
-    if (this.state.timer !== null) this.cancelled.push(this.state.timer);
+    if (this.state.timer !== null) this.account.drop(this.state.timer);
     this.set({ timer: null });
   }
   /** Nothing is waited for any more. */
   close(): void {
     this.dropTimer();
-    this.cancelled.push(`wait:${this.state.waits}`);
+    this.account.drop(`wait:${this.state.waits}`);
   }
 
   next(): PrNext {
-    const gone = new Set(this.cancelled);
-    const effects = this.effects.filter(({ key }) => !gone.has(key));
-    return { state: this.life, effects, cancel: this.cancelled, reports: this.reports };
+    return this.account.next(this.life, this.reports);
   }
 }
 

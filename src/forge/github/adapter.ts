@@ -1,14 +1,14 @@
 import type { Forge } from "../../core/ports/forge.js";
-import { type Github, openGithub } from "../../lib/github-client/client.js";
+import { openGithub } from "../../lib/github-client/client.js";
 import type { Etags } from "../../lib/github-client/etags.js";
+import { rememberMe } from "../../lib/github-client/me.js";
 import type { GithubOptions } from "../../lib/github-client/sender.js";
 import { readCheckLog } from "./checks.js";
 import { readFeedback } from "./feedback.js";
 import { mergePull } from "./merge.js";
-import { openPull, postComment, postReply } from "./posts.js";
+import { openPull, type Pen, postComment, postReply } from "./posts.js";
 import { findPullRequest, pollPullRequest, readPullRequest } from "./pulls.js";
 import { postReview } from "./reviews.js";
-import * as wire from "./wire.js";
 
 export type GithubForgeOptions = Omit<GithubOptions, "what">;
 
@@ -16,7 +16,7 @@ export type GithubForgeOptions = Omit<GithubOptions, "what">;
 export function githubForge(options: GithubForgeOptions, etags: Etags | null = null): Forge {
   const github = openGithub({ ...options, what: "forge" }, etags);
   const me = rememberMe(github);
-  const pen = { github, me: () => me() };
+  const penFor = (signal: AbortSignal | undefined): Pen => ({ github, me: () => me(signal), signal });
   return {
     kind: "github",
     repo: github.place.repo,
@@ -27,23 +27,14 @@ export function githubForge(options: GithubForgeOptions, etags: Etags | null = n
     feedback: (number, wanted) => readFeedback(github, number, wanted),
     poll: (number, since, signal) => pollPullRequest(github, { number, since }, signal),
     checkLog: (check, maxBytes, signal) => readCheckLog(github, { check, maxBytes }, signal),
-    comment: (number, comment) => postComment(pen, number, comment),
-    reply: (number, reply) => postReply(pen, number, reply),
-    review: (number, review) => postReview(pen, number, review),
-    merge: (number, how) => mergePull(github, number, how),
-    label: async (number, label) => {
+    comment: (number, comment, signal) => postComment(penFor(signal), number, comment),
+    reply: (number, reply, signal) => postReply(penFor(signal), number, reply),
+    review: (number, review, signal) => postReview(penFor(signal), number, review),
+    merge: (number, how, signal) => mergePull(github, number, { ...how, signal }),
+    label: async (number, label, signal) => {
       const route = "POST /repos/{owner}/{repo}/issues/{issue_number}/labels";
-      await github.send({ route, with: { issue_number: number, labels: [label] }, repeatable: true });
+      await github.send({ route, with: { issue_number: number, labels: [label] }, repeatable: true, signal });
     },
     budget: () => github.budget(),
-  };
-}
-
-/** Asked once; a failure is not remembered. */
-function rememberMe(github: Github): (signal?: AbortSignal) => Promise<string> {
-  let known: string | null = null;
-  return async (signal) => {
-    known ??= (await github.get({ route: "GET /user", signal }, wire.reader(wire.account, "the token's user"))).login;
-    return known;
   };
 }

@@ -1,4 +1,4 @@
-import { hasMarker, markerOf } from "../../core/marker.js";
+import { endsWithMarker, markerOf } from "../../core/marker.js";
 import type { Forge, NewPullRequest, PullRequest } from "../../core/ports/forge.js";
 import type { Github } from "../../lib/github-client/client.js";
 import { createOnce } from "../../lib/github-client/create-once.js";
@@ -26,53 +26,57 @@ interface Written {
   readonly user?: { readonly login: string } | null | undefined;
 }
 
-/** What we have written ourselves; anybody could copy the marker. */
+/** What we have written ourselves: anybody could copy the marker, and whoever shares our account may quote it. */
 export function findOwn<T extends Written>(list: readonly T[], key: string, me: string): T | null {
-  return list.find(({ body, user }) => user?.login === me && hasMarker(body ?? "", key)) ?? null;
+  return list.find(({ body, user }) => user?.login === me && endsWithMarker(body ?? "", key)) ?? null;
 }
 
 export interface Pen {
   readonly github: Github;
   readonly me: () => Promise<string>;
+  readonly signal: AbortSignal | undefined;
 }
 
 type Comment = Parameters<Forge["comment"]>[1];
 type Reply = Parameters<Forge["reply"]>[1];
 
 export async function postComment(
-  { github, me }: Pen,
+  { github, me, signal }: Pen,
   number: number,
   { key, body }: Comment,
 ): Promise<{ id: string }> {
   const login = await me();
   const route = "POST /repos/{owner}/{repo}/issues/{issue_number}/comments";
-  const { id } = await createOnce<{ id: number }>({
-    find: async () => findOwn(await readComments(github, number), key, login),
-    create: async () => readMade(await github.send({ route, with: { issue_number: number, body: marked(body, key) } })),
-  });
+  const values = { issue_number: number, body: marked(body, key) };
+  const { id } = await createOnce<{ id: number }>(
+    {
+      find: async () => findOwn(await readComments(github, number, signal), key, login),
+      create: async () => readMade(await github.send({ route, with: values, signal })),
+    },
+    signal,
+  );
   return { id: String(id) };
 }
 const readMade = wire.reader(wire.made, "what was made");
 
-export async function postReply({ github, me }: Pen, number: number, reply: Reply): Promise<{ id: string }> {
+export async function postReply({ github, me, signal }: Pen, number: number, reply: Reply): Promise<{ id: string }> {
   const login = await me();
   const { key, thread, body } = reply;
-  const { id } = await createOnce<{ id: number }>({
-    find: async () => {
-      const route = "GET /repos/{owner}/{repo}/pulls/{pull_number}/comments";
-      const list = await github.list({ route, with: { pull_number: number } }, readInline);
-      return findOwn(
-        list.filter(({ in_reply_to_id: parent }) => parent != null && String(parent) === thread),
-        key,
-        login,
-      );
-    },
-    create: async () => {
-      const route = "POST /repos/{owner}/{repo}/pulls/{pull_number}/comments/{comment_id}/replies";
-      const values = { pull_number: number, comment_id: Number(thread), body: marked(body, key) };
-      return readMade(await github.send({ route, with: values }));
-    },
-  });
+  const find = async () => {
+    const route = "GET /repos/{owner}/{repo}/pulls/{pull_number}/comments";
+    const list = await github.list({ route, with: { pull_number: number }, signal }, readInline);
+    return findOwn(
+      list.filter(({ in_reply_to_id: parent }) => parent != null && String(parent) === thread),
+      key,
+      login,
+    );
+  };
+  const create = async () => {
+    const route = "POST /repos/{owner}/{repo}/pulls/{pull_number}/comments/{comment_id}/replies";
+    const values = { pull_number: number, comment_id: Number(thread), body: marked(body, key) };
+    return readMade(await github.send({ route, with: values, signal }));
+  };
+  const { id } = await createOnce<{ id: number }>({ find, create }, signal);
   return { id: String(id) };
 }
 

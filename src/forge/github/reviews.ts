@@ -1,5 +1,4 @@
 import type { NewReview } from "../../core/ports/forge.js";
-import type { Github } from "../../lib/github-client/client.js";
 import { createOnce } from "../../lib/github-client/create-once.js";
 import { GithubError } from "../../lib/github-client/failure.js";
 import { asText, type Hunk, hunksOf, isInDiff } from "./diff-lines.js";
@@ -22,27 +21,26 @@ interface Attempt {
 
 /** One review, with its comments on the lines that the diff shows and the others in its text. */
 export async function postReview(pen: Pen, number: number, review: NewReview): Promise<Posted> {
-  const { github } = pen;
+  const { github, signal } = pen;
   const me = await pen.me();
-  return createOnce<Posted>({
-    find: async () => {
-      const route = "GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews";
-      const list = await github.list({ route, with: { pull_number: number } }, readReview);
-      const found = findOwn(list, review.key, me);
-      const isWeaker = found?.state === "COMMENTED" && review.verdict !== "comment";
-      return found === null ? null : { id: String(found.id), refused: isWeaker };
-    },
-    create: async () => {
-      const hunks = await readHunks(github, number);
-      const inline = review.comments.filter((comment) => isInDiff(comment, hunks));
-      return post(pen, number, { review, attempt: { event: events[review.verdict], inline, refused: false } });
-    },
-  });
+  const find = async (): Promise<Posted | null> => {
+    const route = "GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews";
+    const list = await github.list({ route, with: { pull_number: number }, signal }, readReview);
+    const found = findOwn(list, review.key, me);
+    const isWeaker = found?.state === "COMMENTED" && review.verdict !== "comment";
+    return found === null ? null : { id: String(found.id), refused: isWeaker };
+  };
+  const create = async (): Promise<Posted> => {
+    const hunks = await readHunks(pen, number);
+    const inline = review.comments.filter((comment) => isInDiff(comment, hunks));
+    return post(pen, number, { review, attempt: { event: events[review.verdict], inline, refused: false } });
+  };
+  return createOnce<Posted>({ find, create }, signal);
 }
 
-async function readHunks(github: Github, number: number): Promise<Map<string, Hunk[]>> {
-  const route = "GET /repos/{owner}/{repo}/pulls/{pull_number}/files";
-  const files = await github.list({ route, with: { pull_number: number } }, wire.reader(wire.file, "a changed file"));
+async function readHunks({ github, signal }: Pen, number: number): Promise<Map<string, Hunk[]>> {
+  const call = { route: "GET /repos/{owner}/{repo}/pulls/{pull_number}/files", with: { pull_number: number }, signal };
+  const files = await github.list(call, wire.reader(wire.file, "a changed file"));
   return new Map(files.map(({ filename, patch }) => [filename, hunksOf(patch ?? "")]));
 }
 
@@ -57,6 +55,7 @@ async function post(pen: Pen, number: number, { review, attempt }: Wanted): Prom
     const made = await pen.github.send({
       route: "POST /repos/{owner}/{repo}/pulls/{pull_number}/reviews",
       with: { pull_number: number, ...toWire(review, attempt) },
+      signal: pen.signal,
     });
     return { id: String(readReview(made).id), refused: attempt.refused };
   } catch (error) {

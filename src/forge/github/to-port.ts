@@ -86,7 +86,9 @@ const conclusions: Readonly<Record<string, Check["status"]>> = {
 
 export function toCheck(wire: WireCheckRun, isRequired: (name: string) => boolean): Check {
   const { output } = wire;
-  const summary = [output?.title, output?.summary, output?.text].flatMap((text) => text ?? []).join("\n\n");
+  // Programs often give the same words for each of them.
+  const texts = new Set([output?.title, output?.summary, output?.text].flatMap((text) => text?.trim() || []));
+  const summary = [...texts].join("\n\n");
   return {
     id: `run:${wire.id}`,
     name: wire.name,

@@ -9,7 +9,8 @@ export interface Notice {
   /** The same when it is delivered again. */
   readonly delivery: string;
   readonly event: string;
-  readonly repo: string;
+  /** null: it is about no repository, an organisation's ping for one. */
+  readonly repo: string | null;
   readonly pullRequests: readonly number[];
   /** Heads of pull requests, where it names only the commit. */
   readonly commits: readonly string[];
@@ -24,7 +25,7 @@ export interface Webhook {
 
 const numbered = z.object({ number: z.number() });
 const payload = z.object({
-  repository: z.object({ full_name: z.string() }),
+  repository: z.object({ full_name: z.string() }).nullish(),
   pull_request: numbered.nullish(),
   issue: numbered.extend({ pull_request: z.object({}).nullish() }).nullish(),
   check_run: z.object({ head_sha: z.string(), pull_requests: z.array(numbered).nullish() }).nullish(),
@@ -32,20 +33,40 @@ const payload = z.object({
   sha: z.string().nullish(),
 });
 
-/** null: it is not signed with the secret, or is no webhook of a repository. */
-export async function readWebhook({ headers, body, secret }: Webhook): Promise<Notice | null> {
+export type ReadWebhook =
+  | { readonly type: "notice"; readonly notice: Notice }
+  /** Whoever sent it does not know the secret. */
+  | { readonly type: "unsigned"; readonly reason: string }
+  | { readonly type: "malformed"; readonly reason: string };
+
+/** Nothing of what it says is looked at before the signature is. */
+export async function readWebhook({ headers, body, secret }: Webhook): Promise<ReadWebhook> {
   const header = (name: string): string | null => {
     const value = headers[name];
     return typeof value === "string" && value !== "" ? value : null;
   };
-  const [signature, event, delivery] = ["hub-signature-256", "github-event", "github-delivery"].map((name) =>
-    header(`x-${name}`),
-  );
-  if (!signature || !event || !delivery || secret === "") return null;
+  const signature = header("x-hub-signature-256");
+  if (signature === null) return { type: "unsigned", reason: "the header x-hub-signature-256 is missing" };
+  if (body === "") return malformed("the body is empty");
   const { verify } = await import("@octokit/webhooks-methods");
-  if (!(await verify(secret, body, signature))) return null;
+  if (secret === "" || !(await verify(secret, body, signature))) {
+    return { type: "unsigned", reason: "it is not signed with the secret" };
+  }
+  const [event, delivery] = [header("x-github-event"), header("x-github-delivery")];
+  if (event === null) return malformed("the header x-github-event is missing");
+  if (delivery === null) return malformed("the header x-github-delivery is missing");
   const result = payload.safeParse(parseJson(body));
-  return result.success ? { delivery, event, ...placesIn(result.data) } : null;
+  if (!result.success) return malformed(whatIsWrong(result.error));
+  return { type: "notice", notice: { delivery, event, ...placesIn(result.data) } };
+}
+
+function malformed(reason: string): ReadWebhook {
+  return { type: "malformed", reason };
+}
+
+function whatIsWrong({ issues: [first] }: z.ZodError): string {
+  const path = first?.path.join(".") ?? "";
+  return path === "" ? "the body is no JSON object" : `${path} is not as expected: ${first?.message ?? "unknown"}`;
 }
 
 function placesIn(data: z.infer<typeof payload>): Pick<Notice, "repo" | "pullRequests" | "commits"> {
@@ -57,7 +78,7 @@ function placesIn(data: z.infer<typeof payload>): Pick<Notice, "repo" | "pullReq
     checks.flatMap((each) => each.pull_requests ?? []).map((each) => each.number),
   ];
   return {
-    repo: data.repository.full_name,
+    repo: data.repository?.full_name ?? null,
     pullRequests: [...new Set(pulls.flat())],
     commits: [...checks.map((each) => each.head_sha), ...(data.sha ? [data.sha] : [])],
   };

@@ -1,4 +1,4 @@
-import { hasMarker, withMarker } from "../../core/marker.js";
+import { endsWithMarker, withMarker } from "../../core/marker.js";
 import type { Author, Forge, NewReview } from "../../core/ports/forge.js";
 import { ExternalError } from "../../lib/errors.js";
 import { findPull } from "./people.js";
@@ -16,7 +16,7 @@ function findOwn<T extends { readonly author: Author; readonly body: string }>(
   key: string,
   { me }: Pen,
 ): T | null {
-  return list.find(({ author, body }) => author.login === me.login && hasMarker(body, key)) ?? null;
+  return list.find(({ author, body }) => author.login === me.login && endsWithMarker(body, key)) ?? null;
 }
 
 export function addComment(

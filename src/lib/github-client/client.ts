@@ -9,6 +9,8 @@ import { type Budget, type Call, type GithubOptions, Sender } from "./sender.js"
  */
 export interface Github {
   readonly place: Place;
+  /** What its errors are about. */
+  readonly what: GithubOptions["what"];
   /** One object. */
   get<T>(call: Call, parse: Parse<T>): Promise<T>;
   /** All pages of a list. */
@@ -70,6 +72,7 @@ export function openGithub(options: GithubOptions, etags: Etags | null = null): 
   };
   return {
     place,
+    what,
     list,
     get: async (call, parse) => (await read(call, parse)).value,
     changed: async (call, etag, parse) => {

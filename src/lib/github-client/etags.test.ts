@@ -32,3 +32,26 @@ test("what is broken is not known, and what is old is forgotten", () => {
   openEtags(folder);
   expect(readdirSync(folder)).toEqual([]);
 });
+
+test("a disk that takes nothing more is told of once, and what was fetched is still known", () => {
+  const folder = newFolder();
+  const told: string[] = [];
+  const etags = openEtags(folder, (text) => told.push(text));
+  rmSync(folder, { recursive: true });
+  writeFileSync(folder, "in the way");
+  etags.set("http://x/1", one);
+  etags.set("http://x/2", one);
+  expect([etags.get("http://x/1"), etags.get("http://x/3")]).toEqual([one, null]);
+  expect(told).toMatchObject([expect.stringContaining("cannot be kept")]);
+  const inTheWay = openEtags(join(folder, "below"), (text) => told.push(text));
+  inTheWay.set("http://x/1", one);
+  expect([inTheWay.get("http://x/1"), told.length]).toEqual([one, 2]);
+});
+
+test("memory holds a few hundred answers, and not every one there ever was", () => {
+  const folder = newFolder();
+  const etags = openEtags(folder);
+  for (let number = 0; number < 600; number++) etags.set(`http://x/${number}`, one);
+  rmSync(folder, { recursive: true });
+  expect([etags.get("http://x/599"), etags.get("http://x/0")]).toEqual([one, null]);
+});

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { codeOf } from "../errors.js";
+import { codeOf, messageOf } from "../errors.js";
 import { makeFolder } from "../files.js";
 
 /** An answer that may be asked for again by its tag: unchanged, it costs nothing. */
@@ -18,31 +18,58 @@ export interface Etags {
 
 /** What nobody has asked for so long is asked for in full again. */
 const keptMs = 14 * 24 * 3_600_000;
+/** In memory; what is forgotten there is in its file. */
+const nearest = 500;
 
 /**
  * One file per address: each appears whole, by a rename, and two processes never overwrite each other's. It is a cache
- * and nothing else: what is lost or broken is fetched again, so nothing is forced to the disk.
+ * and nothing else: what is lost or broken is fetched again, so nothing is forced to the disk, and a disk that takes
+ * nothing more is told of once.
  */
-export function openEtags(folder: string): Etags {
-  makeFolder(folder);
-  sweep(folder);
+export function openEtags(folder: string, warn: (text: string) => void = () => undefined): Etags {
+  let told = false;
+  const trying = <T>(task: () => T, otherwise: T): T => {
+    try {
+      return task();
+    } catch (error) {
+      if (codeOf(error) === null) throw error;
+      if (!told) warn(`answers of the forge cannot be kept, and are fetched again: ${messageOf(error)}`);
+      told = true;
+      return otherwise;
+    }
+  };
+  trying(() => {
+    makeFolder(folder);
+    sweep(folder);
+  }, undefined);
   const known = new Map<string, Remembered>();
+  const keep = (url: string, remembered: Remembered): void => {
+    known.delete(url);
+    known.set(url, remembered);
+    for (const oldest of known.keys()) if (known.size > nearest) known.delete(oldest);
+  };
   return {
     get: (url) => {
-      const near = known.get(url);
-      if (near) return near;
-      const found = read(fileOf(folder, url), url);
-      if (found) known.set(url, found);
+      const found = known.get(url) ?? trying(() => read(fileOf(folder, url), url), null);
+      if (found) keep(url, found);
       return found;
     },
     set: (url, remembered) => {
-      known.set(url, remembered);
-      const file = fileOf(folder, url);
-      const aside = `${file}.${process.pid}.tmp`;
-      writeFileSync(aside, JSON.stringify({ url, ...remembered }), { mode: 0o600 });
-      renameSync(aside, file);
+      keep(url, remembered);
+      trying(() => write(fileOf(folder, url), { url, ...remembered }), undefined);
     },
   };
+}
+
+function write(file: string, value: object): void {
+  const aside = `${file}.${process.pid}.tmp`;
+  try {
+    writeFileSync(aside, JSON.stringify(value), { mode: 0o600 });
+    renameSync(aside, file);
+  } catch (error) {
+    rmSync(aside, { force: true });
+    throw error;
+  }
 }
 
 function fileOf(folder: string, url: string): string {

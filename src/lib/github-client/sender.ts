@@ -56,6 +56,8 @@ export interface Sending {
 const atOnce = 10;
 /** What GitHub asks of clients that write; its own limits punish them otherwise. */
 const writeGapMs = 1000;
+/** A write that has been sent may be done: whoever stops it first lets it come to its end. */
+const writeGraceMs = 700;
 const defaultTimeoutMs = 30_000;
 const defaultBackoffMs = [500, 2000];
 
@@ -88,7 +90,7 @@ export class Sender {
 
   async send(sending: Sending): Promise<Answer> {
     const { call } = sending;
-    const isWrite = !call.route.startsWith("GET ");
+    const isWrite = !isRead(call);
     const line = isWrite ? this.#writing : this.#reading;
     return await line(() => this.#sendUntilAnswered(sending, isWrite), call.signal);
   }
@@ -133,7 +135,7 @@ export class Sender {
   async #attempt(sending: Sending): Promise<Attempt> {
     const { signal } = sending.call;
     const { timeoutMs = defaultTimeoutMs } = this.#options;
-    const deadline = openDeadline(timeoutMs, signal);
+    const deadline = openDeadline(timeoutMs, signal, isRead(sending.call) ? 0 : writeGraceMs);
     try {
       const answer = await this.#ask(sending, deadline.signal);
       this.#note(answer.headers);
@@ -188,6 +190,10 @@ export class Sender {
     if (left === undefined || reset === undefined || Number.isNaN(left) || Number.isNaN(reset)) return;
     this.#budget = { left, resetsAt: reset * 1000 };
   }
+}
+
+function isRead({ route }: Call): boolean {
+  return route.startsWith("GET ");
 }
 
 type Attempt =

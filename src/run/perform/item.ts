@@ -4,7 +4,7 @@ import type { TrackerEffect } from "../../core/issue/effects.js";
 import type { PullRequestItem } from "../../core/issue/policy.js";
 import type { NamedWorkItem, WorkItems } from "../../core/ports/work-items.js";
 import { Bug, ExternalError } from "../../lib/errors.js";
-import { forgeOf, type LifeContext, pullRequestMachineId, worktreePath } from "../context.js";
+import { forgeOf, type LifeContext, pullRequestMachineId, type RunContext, worktreePath } from "../context.js";
 import { isTrackerAway } from "../tracker-outbox.js";
 
 /** What the board is told of a pull request's item, and of an issue whose work has gone into one. */
@@ -12,15 +12,17 @@ export type Told =
   | { readonly ok: true; readonly id?: string }
   | { readonly ok: false; readonly reason: string; readonly lost: boolean };
 
-export async function tellOfItem(life: LifeContext, effect: TrackerEffect, item: PullRequestItem): Promise<Told> {
+export async function tellOfItem(life: LifeContext, effect: TrackerEffect, signal: AbortSignal): Promise<Told> {
   const { board, projectId, runId } = life.run;
+  const { item } = life;
+  if (!item) throw new Bug(`${life.issueId} is no item of a pull request`);
   const settle = async (status: "failed" | "waiting_for_response", reason: string): Promise<Told> => {
     await settleItem(life, { status, reason, commit: null });
     return { ok: true };
   };
   switch (effect.op) {
     case "claim":
-      return await claim(life, item);
+      return await claim(life, item, signal);
     case "complete":
       await complete(life, effect, item);
       break;
@@ -50,10 +52,10 @@ async function settleItem({ run, issueId }: LifeContext, to: Parameters<WorkItem
 }
 
 /** Nobody works on a pull request that is merged or closed. */
-async function claim(life: LifeContext, item: PullRequestItem): Promise<Told> {
+async function claim(life: LifeContext, item: PullRequestItem, signal: AbortSignal): Promise<Told> {
   const { run, issueId } = life;
   const { board, projectId, runId, clock } = run;
-  const { state } = await forgeOf(run).pullRequest(item.prNumber);
+  const { state } = await forgeOf(run).pullRequest(item.prNumber, signal);
   if (state !== "open") {
     await run.inbox.send(pullRequestMachineId(projectId, item.prNumber), { name: "look" });
     return { ok: false, reason: `pull request #${item.prNumber} is ${state}`, lost: true };
@@ -81,7 +83,7 @@ async function complete(
   if (done.status === "completed") return;
   const issue = await board.get(projectId, payload.implementation_work_item_id);
   const titled = { run: life.run, title: issue?.title ?? life.title };
-  const successor = reviewItem(titled, { ...fieldsOf(payload), worktree_path: worktreePath(life) }, cycle);
+  const successor = reviewItem(titled, { ...fieldsOf(payload), worktree_path: worktreePath(life) }, { cycle });
   const made = await board.succeed(projectId, life.issueId, { holder: runId, note, commit, successor });
   if (!made.ok) throw new ExternalError("board", made.reason);
 }
@@ -107,7 +109,7 @@ export async function handOver(
   await ensureItem(life);
   if (!(await board.setPayload(projectId, issueId, fields)))
     throw new ExternalError("board", `${issueId} cannot be told of its pull request`);
-  const made = await board.addOnce(reviewItem(life, fields, 0));
+  const made = await board.addOnce(reviewItem(life, fields, { cycle: 0 }));
   if (!made.ok) throw new ExternalError("board", made.reason);
   const machine = pullRequestMachineId(projectId, number);
   const unpassed = await passClaim(life, machine);
@@ -141,15 +143,15 @@ async function ensureItem({ run, issueId, title }: LifeContext): Promise<void> {
 }
 
 /** Where our reviewer reviews, a run takes it; else it waits for people. */
-function reviewItem(
-  { run, title }: Pick<LifeContext, "run" | "title">,
+export function reviewItem(
+  { run, title }: { readonly run: Pick<RunContext, "projectId" | "settings">; readonly title: string },
   fields: PullRequestFields,
-  cycle: number,
+  { cycle, reopened = 0 }: { readonly cycle: number; readonly reopened?: number },
 ): NamedWorkItem {
   const { projectId, settings } = run;
   return {
     projectId,
-    id: reviewItemId({ projectId, prNumber: fields.pr_number }, cycle),
+    id: reviewItemId({ projectId, prNumber: fields.pr_number }, cycle, reopened),
     title: `Review PR #${fields.pr_number}: ${title}`,
     body: "",
     type: "task",

@@ -6,14 +6,16 @@ import { mayLiveAgain, secondLife } from "./live-again.js";
 /** The best item of a pull request that may be worked on now; they come before new issues. */
 export async function bestItem(run: RunContext, not: readonly string[]): Promise<IssueStart | null> {
   const { board, projectId, options, clock, forge, history } = run;
-  if (forge === null || options.only) return null;
+  if (forge === null || (options.only && options.only !== "push")) return null;
   const sources = ["rework", "merge_fix", "code_review"];
   const query = { projectId, scope: { type: "all" }, resume: options.resume, now: clock.now(), sources } as const;
   const ready = await board.ready({ ...query, limit: 50 });
   for (const item of ready) {
     if (not.includes(item.id) || !isInScope(run, item)) continue;
     const last = await history.record(item.id);
-    if (mayLiveAgain({ ...item, changedAt: item.updatedAt }, last)) return await startOf(run, item);
+    if (!mayLiveAgain({ ...item, changedAt: item.updatedAt }, last)) continue;
+    const start = await startOf(run, item);
+    if (start?.deliver || options.only !== "push") return start;
   }
   return null;
 }
@@ -31,5 +33,7 @@ async function startOf(run: RunContext, { id, title, payload }: WorkItem): Promi
   const cycle = payload?.rework_cycle ?? 0;
   const item = { source, issueId, prNumber: payload?.pr_number ?? 0, cycle, session };
   const again = (await run.history.hadLife(id)) ? await secondLife(run, id) : {};
-  return { issueId: id, title, life: await run.history.nextLife(id), resume: null, item, ...again };
+  const { deliver } = (await run.history.resumeFrom(id)) ?? {};
+  const owed = deliver && source !== "code_review" ? { deliver } : {};
+  return { issueId: id, title, life: await run.history.nextLife(id), resume: null, item, ...again, ...owed };
 }

@@ -1,5 +1,6 @@
 import type { PullRequestEffect } from "../../core/issue/effects.js";
 import type { IssueEvent, OpenOutcome } from "../../core/issue/events.js";
+import type { IssueState } from "../../core/issue/state.js";
 import type { Settled } from "../../durable/types.js";
 import { diffStat } from "../../git/diff.js";
 import { ExternalError, messageOf } from "../../lib/errors.js";
@@ -24,7 +25,7 @@ async function open(life: LifeContext, effect: PullRequestEffect, signal: AbortS
       closes: run.tracker.kind === "github",
       changed: await diffStat(run.mirror, { base: life.state().reviewBase, head: effect.head }),
       commands: run.settings.evidence_check.required,
-      reviewed: life.state().review.passed !== null ? life.state().review.round : 0,
+      reviewed: reviewedIn(life.state()),
       findings: life.ledger().findings.filter(({ source }) => source !== "protocol"),
     });
     const key = `${run.projectId}:${issueId}`;
@@ -36,4 +37,9 @@ async function open(life: LifeContext, effect: PullRequestEffect, signal: AbortS
     const unreachable = !(error instanceof ExternalError) || error.retryable;
     return { type: unreachable ? "unreachable" : "refused", reason: messageOf(error) };
   }
+}
+
+/** By this life, or by the one whose work it delivers. */
+function reviewedIn({ review, deliver }: IssueState): number {
+  return deliver ? deliver.reviewed : review.passed === null ? 0 : review.round;
 }

@@ -1,5 +1,5 @@
 import { reworkItemId } from "../../core/board/item-ids.js";
-import type { PullRequestFields, WorkPayload } from "../../core/board/payload.js";
+import type { PayloadComment, PullRequestFields, WorkPayload } from "../../core/board/payload.js";
 import type { NamedWorkItem, ToldWith } from "../../core/ports/work-items.js";
 import type { CycleEffect } from "../../core/pull-request/effects.js";
 import type { PrEvent } from "../../core/pull-request/events.js";
@@ -7,17 +7,12 @@ import type { Settled } from "../../durable/types.js";
 import { ExternalError } from "../../lib/errors.js";
 import { fieldsOf } from "../perform/item.js";
 import type { PrContext } from "./context.js";
-import { type Part, readParts } from "./parts.js";
+import { type Part, readParts, withEarlier } from "./parts.js";
 
 /** One item per cycle: its id says whether it is there. The review item that led to it is completed with it. */
 export async function performCycle(context: PrContext, effect: CycleEffect): Promise<Settled<PrEvent>> {
   const { board, projectId, pr } = context;
-  const parts = await readParts(effect.look);
-  const item = await reworkItem(
-    context,
-    effect,
-    effect.parts.flatMap((id) => parts.get(id) ?? []),
-  );
+  const item = await reworkItem(context, effect, await readParts(effect.look));
   const told: ToldWith[] = [
     {
       itemId: pr.issueId,
@@ -45,12 +40,18 @@ export async function performCycle(context: PrContext, effect: CycleEffect): Pro
   return { event: { type: "cycle-made", key: effect.key, item: made.id } };
 }
 
-async function reworkItem(context: PrContext, effect: CycleEffect, parts: readonly Part[]): Promise<NamedWorkItem> {
+async function reworkItem(
+  context: PrContext,
+  effect: CycleEffect,
+  all: ReadonlyMap<string, Part>,
+): Promise<NamedWorkItem> {
   const { projectId, pr } = context;
   const { cycle, source } = effect;
+  const parts = effect.parts.flatMap((id) => all.get(id) ?? []);
   const fields = { ...(await fieldsFor(context)), max_rework_cycles: effect.maxCycles };
   const summary = [...(effect.feedback === null ? [] : [effect.feedback]), ...parts.flatMap(({ text }) => text ?? [])];
-  const comments = parts.flatMap(({ comment }) => comment ?? []);
+  const along = new Set(effect.parts);
+  const comments = parts.flatMap((part) => withEarlier(part, [...all.values()], along) ?? []);
   const payload: WorkPayload =
     source === "merge_fix"
       ? { source, ...fields, rework_cycle: cycle }
@@ -59,7 +60,7 @@ async function reworkItem(context: PrContext, effect: CycleEffect, parts: readon
           ...fields,
           rework_cycle: cycle,
           review_feedback: context.redact(summary.join("\n\n")),
-          inline_comments: comments.map((one) => ({ ...one, body: context.redact(one.body) })),
+          inline_comments: comments.map((one) => redacted(one, context.redact)),
         };
   return {
     projectId,
@@ -76,8 +77,14 @@ async function reworkItem(context: PrContext, effect: CycleEffect, parts: readon
   };
 }
 
+function redacted(comment: PayloadComment, redact: PrContext["redact"]): PayloadComment {
+  const { body, earlier } = comment;
+  const before = earlier?.map((one) => ({ ...one, body: redact(one.body) }));
+  return { ...comment, body: redact(body), ...(before ? { earlier: before } : {}) };
+}
+
 /** As the implementation has them, so that every item of the pull request says the same. */
-async function fieldsFor({ board, projectId, pr }: PrContext): Promise<PullRequestFields> {
+export async function fieldsFor({ board, projectId, pr }: PrContext): Promise<PullRequestFields> {
   const issue = await board.get(projectId, pr.issueId);
   const { payload } = issue ?? {};
   if (payload?.pr_number === undefined)

@@ -49,11 +49,23 @@ export async function drivePullRequest(
     },
   });
   return await driving.finally(async () => {
-    // What is being posted is still owed: whoever took it up meanwhile would not find it yet, and post it again.
-    await Promise.allSettled(running);
+    // What is being posted is still owed: whoever took it up meanwhile would not find it yet, and post it again. Posts
+    // end soon after the stop; what else is under way may be done twice, and is not waited for.
+    await atMost(lastWordsMs, Promise.allSettled(running));
     // Between two looks nobody has to be there: a process that lives on does not keep it.
     if (opened) await follow.letGo(machine);
   });
+}
+
+const lastWordsMs = 1000;
+
+async function atMost(ms: number, task: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([task, late]);
+  clearTimeout(timer);
 }
 
 function isIdle(state: PrState): boolean {

@@ -2,7 +2,10 @@ import { mergeItemId } from "../../core/board/item-ids.js";
 import type { PrEffect } from "../../core/pull-request/effects.js";
 import type { PrEvent } from "../../core/pull-request/events.js";
 import type { Settled } from "../../durable/types.js";
+import { ExternalError } from "../../lib/errors.js";
+import { reviewItem } from "../perform/item.js";
 import type { PrContext } from "./context.js";
+import { fieldsFor } from "./cycle.js";
 
 type Of<K extends PrEffect["kind"]> = Extract<PrEffect, { readonly kind: K }>;
 
@@ -19,10 +22,14 @@ export async function performEscalate(context: PrContext, effect: Of<"escalate">
   return { event: { type: "escalation-told", key } };
 }
 
-export async function performMerge(context: PrContext, effect: Of<"merge">): Promise<Settled<PrEvent>> {
+export async function performMerge(
+  context: PrContext,
+  effect: Of<"merge">,
+  signal: AbortSignal,
+): Promise<Settled<PrEvent>> {
   const { forge, pr } = context;
   const { method, head, key } = effect;
-  const outcome = await forge.merge(pr.number, { method, head });
+  const outcome = await forge.merge(pr.number, { method, head }, signal);
   if (outcome.type === "merged" || outcome.type === "already-merged") await noteMerge(context, outcome.commit);
   return { event: { type: "merge-ended", key, outcome } };
 }
@@ -72,6 +79,24 @@ export async function performFinish(context: PrContext, effect: Of<"finish">): P
   }
   await context.dropWorktree(pr.issueId, how === "merged" ? head : null);
   return { event: { type: "finished", key } };
+}
+
+/** The issue waits in it again, and there is an item for its next review; one that a run works on goes its own way. */
+export async function performReopen(context: PrContext, effect: Of<"reopen">): Promise<Settled<PrEvent>> {
+  const { board, projectId, pr, tracker } = context;
+  const { key, cycle, times } = effect;
+  const issue = await board.get(projectId, pr.issueId);
+  if (tracker.kind !== "local") await hold(context);
+  if (issue?.status === "failed" || issue?.status === "available") {
+    const reason = `waits for pull request #${pr.number}`;
+    await board.settle(projectId, pr.issueId, null, { status: "waiting_for_response", reason, commit: null });
+  }
+  const item = reviewItem({ run: context, title: pr.title }, await fieldsFor(context), { cycle, reopened: times });
+  const made = await board.addOnce(item);
+  if (!made.ok) throw new ExternalError("board", made.reason);
+  const text = `pull request #${pr.number} was opened again`;
+  if (made.isNew) await board.appendEvent(projectId, pr.issueId, { type: "log", level: "info", text });
+  return { event: { type: "noted", key } };
 }
 
 /** An escalation lets the issue go; whoever tells of it next takes it again. Asking twice is fine. */

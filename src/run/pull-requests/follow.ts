@@ -1,5 +1,6 @@
 import type { WorkItem } from "../../core/ports/work-items.js";
-import type { PrIdentity, PrState } from "../../core/pull-request/state.js";
+import { isReopenable } from "../../core/pull-request/machine.js";
+import { isFollowed, type PrIdentity, type PrState } from "../../core/pull-request/state.js";
 import { messageOf } from "../../lib/errors.js";
 import { pullRequestMachineId } from "../context.js";
 import type { FollowContext } from "./context.js";
@@ -56,6 +57,9 @@ export async function syncPullRequest(
   try {
     const before = await follow.state(machine);
     if (before && isOver(before)) return await overAndDone(follow, pr, before);
+    if (!force && before && isLongClosed(follow, before) && !(await follow.isTold(machine))) {
+      return { number: pr.number, result: "unchanged", reason: null };
+    }
     if (!force && before && !(await isWorthALook(follow, { machine, pr, state: before, signal }))) {
       return { number: pr.number, result: "unchanged", reason: null };
     }
@@ -87,9 +91,14 @@ async function isUnsettled(follow: FollowContext, { machine, pr, state }: Omit<A
   return issue !== null && issue.payload?.human_review_required !== true;
 }
 
-/** One whose end could not be told yet is not over. */
-function isOver({ phase, owed, undone }: PrState): boolean {
-  return phase !== "following" && owed.length === 0 && undone.length === 0;
+/** One whose end could not be told yet is not over, nor is one that somebody may open again. */
+function isOver(state: PrState): boolean {
+  return !isFollowed(state) && state.owed.length === 0 && state.undone.length === 0;
+}
+
+/** Asked for by name it is looked at all the same. */
+function isLongClosed({ clock }: FollowContext, state: PrState): boolean {
+  return state.phase === "closed" && state.undone.length === 0 && !isReopenable(state, clock.now());
 }
 
 /** A pull request's life ends once. Work that went into it afterwards, because somebody opened it again, is not followed. */
@@ -112,7 +121,7 @@ async function lookOnce(
     onIdle: (state) => {
       failed = state.failures > 0 || state.undone.length > 0;
       const looked = state.looks > looks && !state.lookAgain;
-      if (looked || state.phase !== "following") enough.abort();
+      if (looked || !isFollowed(state)) enough.abort();
     },
   });
   signal.throwIfAborted();

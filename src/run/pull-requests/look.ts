@@ -1,18 +1,31 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { cyclesOf } from "../../core/board/payload.js";
 import { inlineTextBytes, type Text } from "../../core/finding.js";
 import { isBlocking, openFindings } from "../../core/ledger/ledger.js";
 import type { Check, Feedback, PullRequest } from "../../core/ports/forge.js";
 import type { WorkItem } from "../../core/ports/work-items.js";
 import type { CycleLimit, Looked, OwnFinding, PrEvent, SeenCheck, SeenItem } from "../../core/pull-request/events.js";
 import { checkId } from "../../core/pull-request/intake.js";
+import { isTrusted } from "../../core/pull-request/trust.js";
 import type { Settled } from "../../durable/types.js";
 import { messageOf } from "../../lib/errors.js";
 import { makeFolder, readOptional, writeDurably } from "../../lib/files.js";
+import { tailOf } from "../../lib/github-client/tail.js";
 import { safeName } from "../../lib/home.js";
 import { keepText } from "../../lib/long-text.js";
 import type { PrContext } from "./context.js";
-import { checkPart, conflictPart, lookPath, looksIn, ownPart, type Part, partsOf, remarksOf } from "./parts.js";
+import {
+  checkPart,
+  conflictPart,
+  lookPath,
+  looksIn,
+  ownPart,
+  type Part,
+  partsOf,
+  type Remark,
+  remarksOf,
+} from "./parts.js";
 
 const logBytes = 16_000;
 /** Of one log: what takes longer is left out, and said to be. */
@@ -45,8 +58,10 @@ async function look(context: PrContext, key: string, signal: AbortSignal): Promi
   const feedback = pullRequest.state === "open" ? await forge.feedback(pr.number, { timeoutMs, signal }) : nothing;
   const [checks, items] = [await seenChecks(context, feedback, { folder, signal }), await seenItems(context)];
   const path = lookPath(folder, key);
+  const me = await forge.whoAmI(signal);
+  const remarks = remarksOf(feedback, { login: me, posted: context.life().state.posted ?? [] });
   const parts = [
-    ...partsOf(feedback),
+    ...partsOf(feedback, quotable(context, remarks)),
     ...checks.parts,
     ...items.parts,
     conflictPart(pullRequest.head.sha, pr.baseBranch),
@@ -56,8 +71,8 @@ async function look(context: PrContext, key: string, signal: AbortSignal): Promi
   return {
     type: "looked",
     key,
-    pullRequest: seenPullRequest(pullRequest, await forge.whoAmI(signal)),
-    remarks: await seenRemarks(context, feedback, { folder, signal }),
+    pullRequest: seenPullRequest(pullRequest, me),
+    remarks: await seenRemarks(context, remarks, folder),
     checks: checks.seen,
     failed: feedback.failed,
     cursor,
@@ -82,14 +97,17 @@ interface Place {
   readonly signal: AbortSignal;
 }
 
+/** What an agent may see beside another remark: ours, trusted people's, and what a person let through in these very words. */
+function quotable({ settings, life }: PrContext, remarks: readonly Remark[]): ReadonlySet<string> {
+  const { deliveries } = life().state;
+  const isAdmitted = ({ id, digest }: Remark) => deliveries[id]?.admitted === true && deliveries[id].digest === digest;
+  const isSafe = (one: Remark) => one.own || isTrusted(settings.pull_requests.trusted, one) || isAdmitted(one);
+  return new Set(remarks.filter(isSafe).map(({ id }) => id));
+}
+
 /** Words go into the journal once: what the machine knows already comes without. */
-async function seenRemarks(
-  context: PrContext,
-  feedback: Feedback,
-  { folder, signal }: Place,
-): Promise<Looked["remarks"]> {
+async function seenRemarks(context: PrContext, remarks: readonly Remark[], folder: string): Promise<Looked["remarks"]> {
   const { deliveries } = context.life().state;
-  const remarks = remarksOf(feedback, await context.forge.whoAmI(signal));
   return await Promise.all(
     remarks.map(async ({ words, ...remark }) => {
       if (deliveries[remark.id] || words === "") return remark;
@@ -102,29 +120,31 @@ function kept({ redact }: PrContext, words: string, path: string): Promise<Text>
   return keepText(redact(words), path, inlineTextBytes);
 }
 
-async function seenChecks(context: PrContext, { checks }: Feedback, { folder, signal }: Place) {
-  const { deliveries } = context.life().state;
-  const parts: Part[] = [];
-  const seen: SeenCheck[] = [];
-  for (const check of checks) {
-    const { id, name, commit, status, required } = check;
-    const known = deliveries[checkId(check)]?.status ?? "void";
-    const isNew = status === "failure" && known === "void";
-    // What an agent has been told of needs no second download of its log.
-    const isWanted = isNew || (status === "failure" && known === "waiting");
-    const words = isWanted ? await wordsOf(context, check, signal) : "";
-    if (isWanted) parts.push(checkPart(check, context.redact(words)));
-    const body = isNew ? { body: await kept(context, words, join(folder, `check-${safeName(id)}.log`)) } : {};
-    seen.push({ id, name, commit, status, required, ...body });
-  }
-  return { parts, seen };
+async function seenChecks(context: PrContext, { checks }: Feedback, place: Place) {
+  const all = await Promise.all(checks.map((check) => seenCheck(context, check, place)));
+  return { seen: all.map(({ seen }) => seen), parts: all.flatMap(({ part }) => part ?? []) };
+}
+
+async function seenCheck(context: PrContext, check: Check, { folder, signal }: Place) {
+  const { id, name, commit, status, required } = check;
+  const known = context.life().state.deliveries[checkId(check)]?.status ?? "void";
+  const isNew = status === "failure" && known === "void";
+  const seen: SeenCheck = { id, name, commit, status, required };
+  // What an agent has been told of needs no second download of its log.
+  if (!isNew && !(status === "failure" && known === "waiting")) return { seen };
+  const words = await wordsOf(context, check, signal);
+  const part = checkPart(check, context.redact(words));
+  if (!isNew) return { seen, part };
+  return { seen: { ...seen, body: await kept(context, words, join(folder, `check-${safeName(id)}.log`)) }, part };
 }
 
 /** The end of the job's log; a log that cannot be had does not keep the failure from being told. */
 async function wordsOf({ forge }: PrContext, check: Check, signal: AbortSignal): Promise<string> {
   try {
     const log = await forge.checkLog(check, logBytes, AbortSignal.any([signal, AbortSignal.timeout(logTimeoutMs)]));
-    return [check.summary, log].filter((text) => text.trim() !== "").join("\n\n");
+    // Where there is no log, the summary comes in its place.
+    const told = log === tailOf(check.summary, logBytes) ? [log] : [check.summary, log];
+    return told.filter((text) => text.trim() !== "").join("\n\n");
   } catch (error) {
     if (signal.aborted) throw error;
     return `${check.summary}\n(its log could not be fetched: ${messageOf(error)})`.trim();
@@ -160,13 +180,12 @@ async function seenItems(context: PrContext) {
   return { parts, seen, escalated, limit: limitOf(settings.pull_requests.max_rework_cycles, own) };
 }
 
-/** The project's setting, else the item's, else two. */
-function limitOf(project: number | null, item: number | undefined): CycleLimit {
-  const isUsable = (value: number | null | undefined) => Number.isSafeInteger(value) && Number(value) >= 0;
-  const bad = [project, item].find((value) => value !== null && value !== undefined && !isUsable(value));
-  const ignored = bad === undefined ? null : `max_rework_cycles: ${bad} cannot be used and is ignored`;
-  if (project !== null && isUsable(project)) return { max: project, from: "project", ignored };
-  if (item !== undefined && isUsable(item)) return { max: item, from: "item", ignored };
+/** The project's setting, else the item's, else two. What stands on the board may be anybody's. */
+function limitOf(project: number | null, item: unknown): CycleLimit {
+  const own = cyclesOf(item);
+  const ignored = own.bad ? `max_rework_cycles: ${JSON.stringify(item)} cannot be used and is ignored` : null;
+  if (project !== null) return { max: project, from: "project", ignored };
+  if (own.max !== null) return { max: own.max, from: "item", ignored };
   return { max: defaultCycles, from: "default", ignored };
 }
 

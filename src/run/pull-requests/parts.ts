@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { PayloadComment } from "../../core/board/payload.js";
-import { markersIn } from "../../core/marker.js";
+import { endsWithMarker, withoutMarker } from "../../core/marker.js";
 import type { Author, Check, Comment, Feedback, InlineComment, Review } from "../../core/ports/forge.js";
 import type { OwnFinding, SeenRemark } from "../../core/pull-request/events.js";
 import { checkId, conflictId, ownId } from "../../core/pull-request/intake.js";
@@ -18,19 +18,31 @@ export interface Part {
   readonly text?: string;
   /** At its place. */
   readonly comment?: PayloadComment;
+  /** An agent may see it as what came before another remark: its author is trusted, or a person let these words through. */
+  readonly quotable?: true;
 }
 
 export type Remark = Omit<SeenRemark, "body"> & { readonly words: string };
 
-/** Everything that was said, and who of it we are: by account and marker, because a person may share our account. */
-export function remarksOf({ reviews, inline, comments }: Feedback, me: string): Remark[] {
-  const isOurs = ({ author, body }: { readonly author: Author; readonly body: string }) =>
-    author.login === me && markersIn(body).length > 0;
-  const ourReviews = new Set(reviews.filter(isOurs).map(({ id }) => id));
+export interface Self {
+  readonly login: string;
+  /** Ids of remarks that we posted. */
+  readonly posted: readonly string[];
+}
+
+/**
+ * Everything that was said, and what of it is ours: by what we remember to have posted, else by account and the marker at
+ * its end. A person may share our account and quote us.
+ */
+export function remarksOf({ reviews, inline, comments }: Feedback, self: Self): Remark[] {
+  const posted = new Set(self.posted);
+  const isOurs = (id: string, { author, body }: { readonly author: Author; readonly body: string }) =>
+    posted.has(id) || (author.login === self.login && endsWithMarker(body));
+  const ourReviews = new Set(reviews.filter((one) => isOurs(`review:${one.id}`, one)).map(({ id }) => id));
   return [
-    ...reviews.filter(({ state }) => state !== "pending").map((one) => reviewRemark(one, isOurs(one))),
-    ...inline.map((one) => inlineRemark(one, isOurs(one) || ourReviews.has(one.review ?? ""))),
-    ...comments.map((one) => commentRemark(one, isOurs(one))),
+    ...reviews.filter(({ state }) => state !== "pending").map((one) => reviewRemark(one, ourReviews.has(one.id))),
+    ...inline.map((one) => inlineRemark(one, isOurs(`inline:${one.id}`, one) || ourReviews.has(one.review ?? ""))),
+    ...comments.map((one) => commentRemark(one, isOurs(`comment:${one.id}`, one))),
   ];
 }
 
@@ -88,13 +100,17 @@ function said({ login, association }: Author, words: string, { path, line }: Pic
   return { login, association, words, digest };
 }
 
-export function partsOf(feedback: Feedback): Part[] {
+/** `quotable`: ids of remarks that may be shown beside another. */
+export function partsOf(feedback: Feedback, quotable: ReadonlySet<string>): Part[] {
   return [
     ...feedback.reviews.map(({ id, author, body, state }) => ({
       id: `review:${id}`,
       text: `Review by @${author.login ?? "unknown"} (${state.replace("_", " ")}):\n${body}`.trim(),
     })),
-    ...feedback.inline.map((one) => ({ id: `inline:${one.id}`, comment: toPayload(one) })),
+    ...feedback.inline.map((one) => {
+      const id = `inline:${one.id}`;
+      return { id, comment: toPayload(one), ...(quotable.has(id) ? { quotable: true as const } : {}) };
+    }),
     ...feedback.comments.map(({ id, author, body }) => ({
       id: `comment:${id}`,
       text: `Comment by @${author.login ?? "unknown"}:\n${body}`,
@@ -118,6 +134,25 @@ function toPayload({
     line: about === "file" ? null : (line ?? originalLine),
     ...(about === "line" && line === null ? { outdated: true } : {}),
   };
+}
+
+/** So many of a long thread, and always the one that began it. */
+const earlierMax = 10;
+
+/** What was said in its thread before and does not go along itself, so that an answer is not read without its question. */
+export function withEarlier(part: Part, all: readonly Part[], along: ReadonlySet<string>): PayloadComment | null {
+  const { comment } = part;
+  if (!comment?.thread) return comment ?? null;
+  const before = all.slice(0, Math.max(0, all.indexOf(part)));
+  const thread = before.filter((one) => one.quotable && !along.has(one.id) && one.comment?.thread === comment.thread);
+  const [first, ...rest] = thread.flatMap(({ comment: one }) => one ?? []);
+  if (!first) return comment;
+  const earlier = [first, ...rest.slice(-(earlierMax - 1))].map(({ author, body, created_at }) => ({
+    author,
+    created_at,
+    body: withoutMarker(body),
+  }));
+  return { ...comment, earlier };
 }
 
 export function checkPart({ name, commit }: Check, words: string): Part {

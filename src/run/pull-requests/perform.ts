@@ -1,12 +1,13 @@
 import type { PostEffect, PrEffect } from "../../core/pull-request/effects.js";
 import type { PrEvent } from "../../core/pull-request/events.js";
+import { closedLookMs, isReopenable } from "../../core/pull-request/machine.js";
 import type { Perform, Settled } from "../../durable/types.js";
 import { ExternalError, messageOf } from "../../lib/errors.js";
 import { performTimer } from "../perform/timer.js";
 import { performWait } from "../perform/wait.js";
 import type { PrContext } from "./context.js";
 import { performCycle } from "./cycle.js";
-import { performEscalate, performFinish, performMerge } from "./endings.js";
+import { performEscalate, performFinish, performMerge, performReopen } from "./endings.js";
 import { performLook } from "./look.js";
 import { post } from "./posts.js";
 import { parsePrSignal } from "./signal.js";
@@ -24,6 +25,7 @@ const performers: { readonly [K in PrEffect["kind"]]: Performer<K> } = {
   escalate: performEscalate,
   merge: performMerge,
   finish: performFinish,
+  reopen: performReopen,
   post: performPost,
   note: async ({ board, projectId, pr }, { key, note }) => {
     const event =
@@ -57,24 +59,28 @@ async function untilChanged(
   let { until } = effect;
   for (;;) {
     const fired = await performTimer(clock, { ...effect, until }, signal);
-    const { cursor, phase } = context.life().state;
-    if (cursor === null || phase !== "following") return fired;
+    const { state } = context.life();
+    const { cursor } = state;
+    const isOpen = state.phase === "following";
+    if (cursor === null || (!isOpen && !isReopenable(state, clock.now()))) return fired;
     try {
       if ((await forge.poll(pr.number, cursor, signal)).type === "changed") return fired;
     } catch (error) {
       if (signal.aborted) throw error;
       return fired;
     }
-    until = clock.now() + settings.pull_requests.poll_seconds * 1000;
+    until = clock.now() + (isOpen ? settings.pull_requests.poll_seconds * 1000 : closedLookMs);
   }
 }
 
-async function performPost(context: PrContext, effect: PostEffect): Promise<Settled<PrEvent>> {
+async function performPost(context: PrContext, effect: PostEffect, signal: AbortSignal): Promise<Settled<PrEvent>> {
   const { key } = effect;
   try {
-    const { id, refused = false } = await post(context, effect);
+    const { id, refused = false } = await post(context, effect, signal);
     return { event: { type: "posted", key, id, ...(refused ? { refused } : {}) } };
   } catch (error) {
+    // It stays owed: whoever goes on looks for it first.
+    if (signal.aborted) throw error;
     const retryable = !(error instanceof ExternalError) || error.retryable;
     return { event: { type: "post-failed", key, reason: messageOf(error), retryable } };
   }
