@@ -39,6 +39,8 @@ it("a dossier says why, what was tried, what is open, where everything is, what 
     "`ratchet land p-1`",
   ])
     expect(text).toContain(part);
+  const somewhere = findings.map((finding) => ({ ...finding, line_start: 0, line_end: 0 }));
+  expect(renderDossier({ ...dossier, open_findings: somewhere })).toContain("- P1 test failed (a.ts), by test");
   const bare = renderDossier({
     ...dossier,
     open_findings: [],

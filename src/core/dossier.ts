@@ -1,5 +1,6 @@
 import type { Finding } from "./finding.js";
 import type { Usage } from "./issue/events.js";
+import { knownPlace } from "./ledger/render-words.js";
 
 /** What a person needs who decides about an escalated issue. Paths are absolute. Key names are those of dossier.json. */
 export interface Dossier {
@@ -71,6 +72,6 @@ function attemptLine({ folder, role, attempt, max_attempts, exit_code }: Dossier
 
 function findingLine(finding: Finding): string {
   const rank = finding.priority === null ? "" : `P${finding.priority} `;
-  const place = finding.file === "" ? "" : ` (${finding.file}:${finding.line_start}-${finding.line_end})`;
-  return `- ${rank}${finding.title}${place}, by ${finding.reviewers.join(", ")}`;
+  const place = knownPlace(finding);
+  return `- ${rank}${finding.title}${place === "" ? "" : ` (${place})`}, by ${finding.reviewers.join(", ")}`;
 }

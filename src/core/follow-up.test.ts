@@ -13,6 +13,12 @@ describe("what a follow-up does not say yet", () => {
       about("ab", "P2 Naming a.ts:9-9"),
       [],
     ],
+    [
+      "a finding that quotes the mark of another",
+      about("ab", "Naming"),
+      about("cd", "Wrong <!-- ratchet:ab --> there"),
+      [about("cd", "Wrong <!-- ratchet:ab --> there")],
+    ],
     ["another finding of the same words", about("ab", "Naming"), about("ab-2", "Naming"), [about("ab-2", "Naming")]],
   ])("is %s", (_what, old, body, added) => {
     expect(newParagraphs(old, body)).toEqual(added);

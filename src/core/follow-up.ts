@@ -5,7 +5,8 @@
 export function newParagraphs(old: string, body: string): string[] {
   const known = new Set(paragraphsOf(old));
   return paragraphsOf(body).filter((paragraph) => {
-    const mark = /<!-- ratchet:\S+ -->/.exec(paragraph)?.[0];
+    // Its own is the last line; others may stand in text that a reviewer quoted.
+    const mark = /<!-- ratchet:\S+ -->$/.exec(paragraph)?.[0];
     return !known.has(paragraph) && !(mark !== undefined && old.includes(mark));
   });
 }

@@ -49,8 +49,9 @@ function usageOf(event: PublicEvent): Usage | null {
 function projectRun(event: PublicEvent): Partial<Omit<RunRecord, "issues">> | null {
   switch (event.type) {
     case "run-started": {
-      const { project_id, target_branch, run_start_commit, repo_path, time } = event;
-      return { status: "running", started_at: time, project_id, target_branch, run_start_commit, repo_path };
+      const { project_id, target_branch, run_start_commit, repo_path, time, started_at = time } = event;
+      const begun = { status: "running", started_at, completed_at: null, exit_code: null } as const;
+      return { ...begun, project_id, target_branch, run_start_commit, repo_path };
     }
     case "run-finished":
       return { status: event.status, exit_code: event.exit_code, completed_at: event.time };
@@ -150,6 +151,8 @@ function finishedRecord(
     last_review_issues: storedIssues(event.last_review_issues ?? [], ledger),
     finished_at: event.time,
     ...(event.seen ? { seen: event.seen } : {}),
+    ...(event.undelivered ? { undelivered: event.undelivered } : {}),
+    ...(event.evidence ? { evidence_check: { passed: true, evidence: event.evidence, failure_reasons: [] } } : {}),
     ...(event.review_base === undefined ? {} : { review_base: event.review_base }),
     ...(duration_seconds === undefined ? {} : { duration_seconds }),
     ...(ledger ? { findings: countFindings(ledger) } : {}),

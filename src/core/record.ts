@@ -1,9 +1,9 @@
 import type { Priority, TextRef } from "./finding.js";
 import type { Usage } from "./issue/events.js";
-import type { Counters, IssueStatus, RunStatus, SessionEndResult } from "./report.js";
+import type { Counters, IssueStatus, RunStatus, SessionEndResult, Undelivered } from "./report.js";
 import type { Settings } from "./settings.js";
 
-export type { IssueStatus };
+export type { IssueStatus, Undelivered };
 
 /** One issue in a run's record, as `runs export` prints it. */
 export interface IssueRecord extends Counters {
@@ -35,6 +35,8 @@ export interface IssueRecord extends Counters {
   readonly finished_at: string | null;
   /** What the last failed gate or blocking round saw, so that a resume knows whether anything changed since. */
   readonly seen?: { readonly tree: string; readonly filesTree: string } | null;
+  /** It passed everything and only has to be pushed still. */
+  readonly undelivered?: Undelivered;
 }
 
 export interface StoredReviewIssue {

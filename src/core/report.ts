@@ -12,6 +12,8 @@ export type ReportBody =
       readonly target_branch: string;
       readonly run_start_commit: string;
       readonly repo_path: string;
+      /** When the run began, of one that had ended and goes on. */
+      readonly started_at?: string;
     }
   | {
       readonly type: "run-finished";
@@ -154,6 +156,10 @@ export type ReportBody =
       readonly review_base?: string;
       /** (HEAD tree, files tree) that the last failed gate or blocking round saw. */
       readonly seen?: { readonly tree: string; readonly filesTree: string } | null;
+      /** It passed everything and only has to be pushed still. */
+      readonly undelivered?: Undelivered;
+      /** Of a life that only delivered: how the gate of the earlier one passed. */
+      readonly evidence?: Readonly<Record<string, boolean>>;
     }
   | { readonly type: "run-end-started"; readonly success_count: number; readonly total_count: number }
   | {
@@ -225,6 +231,13 @@ export type RunStatus = "running" | "succeeded" | "failed" | "aborted" | "interr
 export type RunReport = ReportBody & { readonly issue_id?: string };
 /** As stored and printed. */
 export type PublicEvent = RunReport & { readonly seq: number; readonly time: string; readonly run_id: string };
+
+/** Work that passed everything and that the forge could not be given. */
+export interface Undelivered {
+  readonly head: string;
+  /** Rounds of review, the last of which passed; 0: it was not reviewed. */
+  readonly reviewed: number;
+}
 
 export interface Counters {
   readonly gate_attempts: number;

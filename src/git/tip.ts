@@ -83,7 +83,7 @@ async function decideTip(mirror: Mirror, target: string, line: Line): Promise<Ti
   const { landed, user } = line;
   if (landed === null) {
     // No landing yet: the user's branch is the line, wherever they move it.
-    if (user === null) return { type: "missing", sha: null, reason: `there is no branch ${target} with a commit` };
+    if (user === null) return { type: "missing", sha: null, reason: await whyMissing(mirror, target) };
     return { type: "tip", sha: user, merged: false };
   }
   if (user === null || user === landed) return { type: "tip", sha: landed, merged: false };
@@ -93,6 +93,15 @@ async function decideTip(mirror: Mirror, target: string, line: Line): Promise<Ti
   if (await isAncestor(mirror.path, user, landed)) return { type: "tip", sha: landed, merged: false };
   if (await isAncestor(mirror.path, landed, user)) return { type: "tip", sha: user, merged: false };
   return await mergeLines(mirror, target, { landed, user });
+}
+
+/** Where it was when it was last seen: their own commit, which git keeps for a while. */
+async function whyMissing(mirror: Mirror, target: string): Promise<string> {
+  const seen = `refs/user/heads/${target}`;
+  const sha = (await readRefs(mirror.path, [seen])).get(seen);
+  return sha === undefined
+    ? `there is no branch ${target} with a commit: run \`git branch ${target}\``
+    : `the branch ${target} is gone: run \`git branch ${target} ${sha.slice(0, 12)}\``;
 }
 
 /** Deleting their copy of the landed line is how a user says that the landed work shall be let go. It stays under `refs/ratchet/dropped/`. */

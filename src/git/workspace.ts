@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { statSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { findCheckout } from "./checkout.js";
 import { GitError, git, gitText } from "./git.js";
@@ -97,7 +97,8 @@ function pathIn(entry: string): string {
   return fields === undefined ? "" : entry.split(" ").slice(fields).join(" ");
 }
 
+/** A link is what it says, wherever it leads: perhaps nowhere. */
 function seen(path: string): string {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return found?.isFile() ? `${found.size}/${found.mtimeMs}` : "";
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  return found?.isFile() || found?.isSymbolicLink() ? `${found.size}/${found.mtimeMs}` : "";
 }

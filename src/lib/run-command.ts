@@ -75,10 +75,11 @@ function stopWord(folder: string): string | null {
 /** Every folder in which a run of this command was begun, the oldest first. */
 function runsIn(folder: string): string[] {
   const runs: string[] = [];
-  for (let next = folder; wasUsed(next); next = join(folder, `again-${runs.length}`)) runs.push(next);
+  for (let next = folder; wasBegun(next); next = join(folder, `again-${runs.length}`)) runs.push(next);
   return runs;
 }
 
-function wasUsed(folder: string): boolean {
+/** Somebody has started it there before, and may still be at it. */
+export function wasBegun(folder: string): boolean {
   return existsSync(join(folder, "lease")) || existsSync(join(folder, "pid"));
 }

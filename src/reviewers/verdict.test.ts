@@ -52,9 +52,14 @@ describe("the verdict of an output", () => {
     ["no word", '{"verdict":true}', "protocol: true is no verdict"],
     ["fail without a finding", '{"verdict":"fail","findings":[]}', "protocol: fail without any finding"],
     [
-      "fail with nothing that is a finding",
-      '{"verdict":"fail","findings":[5,null]}',
-      "protocol: fail without any finding",
+      "fail with something among its findings that is none",
+      '{"verdict":"fail","findings":[{"title":"t","priority":3},"P0: data is lost"]}',
+      'protocol: "P0: data is lost" is no finding: an object with a title',
+    ],
+    [
+      "pass with something among its findings that is none",
+      '{"verdict":"pass","findings":[null]}',
+      "protocol: null is no finding: an object with a title",
     ],
     ["with findings that are no list", '{"verdict":"pass","findings":{}}', "protocol: findings is not a list"],
     ["with a bad escape", '{"verdict":"pass","x":"\\q"}', "protocol: nothing is no verdict"],

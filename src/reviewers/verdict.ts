@@ -56,11 +56,18 @@ export function toVerdict(fields: Readonly<Record<string, unknown>>): VerdictRea
   const given = fields.findings ?? [];
   if (!Array.isArray(given)) return { type: "protocol", reason: "findings is not a list" };
   const records = given.filter(isRecord);
+  const lost = given.find((each) => !isRecord(each));
+  if (lost !== undefined) return { type: "protocol", reason: `${show(lost)} is no finding: an object with a title` };
   const unclear = records.find((each) => !isPriorityClear(each, word));
-  if (unclear) return { type: "protocol", reason: `${show(unclear.priority)} is no priority: 0 to 3, or null` };
+  if (unclear) return { type: "protocol", reason: noPriority(unclear.priority) };
   const findings = records.map(toFinding);
   if (word === "fail" && findings.length === 0) return { type: "protocol", reason: "fail without any finding" };
   return { type: "verdict", verdict: word, findings };
+}
+
+function noPriority(given: unknown): string {
+  const wanted = "0 to 3, or null";
+  return given === undefined ? `a finding has no priority: ${wanted}` : `${show(given)} is no priority: ${wanted}`;
 }
 
 function show(value: unknown): string {

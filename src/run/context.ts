@@ -79,6 +79,8 @@ export interface Journal {
 export interface Inbox {
   send(machine: string, body: unknown): Promise<void>;
   next(machine: string, signal: AbortSignal): Promise<{ readonly id: number; readonly body: unknown }>;
+  /** Everything that was sent has been recorded. */
+  isEmpty(machine: string): Promise<boolean>;
 }
 
 /** What earlier lives of an issue left behind. */

@@ -1,5 +1,5 @@
 import { triggerResult } from "../core/issue/session-end-result.js";
-import { newIssue } from "../core/issue/state.js";
+import { type IssueState, newIssue } from "../core/issue/state.js";
 import type { RunEvent, TriggerStart } from "../core/run/effects.js";
 import { markReviewed } from "../git/reviewed.js";
 import { type RunContext, runNames, triggerMachineId } from "./context.js";
@@ -23,11 +23,19 @@ export async function driveTrigger(run: RunContext, start: TriggerStart, stop: A
   const { state } = await driveLife(run, life, stop);
   stop.throwIfAborted();
   const result = triggerResult(policyOf({ run, names: life.names, trigger: start }), state);
-  if (result.code_review_result?.ran && epic === undefined) {
-    // What fixers committed and could not land has been reviewed, but is not on the branch.
-    const commit = state.ending?.commit ? (state.work?.head ?? state.baseSha) : state.baseSha;
-    await markReviewed(run.mirror, { trigger: name, target: run.target, commit });
-  }
+  if (epic === undefined) await rememberReview(run, name, state);
   const { trackerOwed } = state;
   return { type: "trigger-ended", ...result, trackerOwed, folders: state.folders } satisfies Omit<TriggerEnded, "key">;
+}
+
+/** A review without a verdict has come no further than where it began: the next one starts there again. */
+async function rememberReview(run: RunContext, name: TriggerStart["name"], state: IssueState): Promise<void> {
+  const { concluded, ending, work, baseSha, reviewBase } = state;
+  if (!concluded?.review || name === "epic_verification") return;
+  const isJudged = concluded.judged && concluded.review.ran;
+  const { baseline } = run.settings.validation_triggers[name]?.code_review ?? {};
+  if (!isJudged && baseline !== "since_last_review") return;
+  // What fixers committed and could not land has been reviewed, but is not on the branch.
+  const head = ending?.commit ? (work?.head ?? baseSha) : baseSha;
+  await markReviewed(run.mirror, { trigger: name, target: run.target, commit: isJudged ? head : reviewBase });
 }

@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { cyclesOf } from "../core/board/payload.js";
 import type { Finding } from "../core/finding.js";
 import type { TurnEffect } from "../core/issue/effects.js";
 import { openFindings, settledFindings } from "../core/ledger/ledger.js";
@@ -91,7 +92,7 @@ async function reworkData(life: LifeContext, folder: string) {
     prUrl: payload.pr_url,
     branch: life.names.branch,
     cycle: item.cycle,
-    maxCycles: payload.max_rework_cycles ?? item.cycle,
+    maxCycles: cyclesOf(payload.max_rework_cycles).max ?? item.cycle,
     summary: run.redact(isRework ? payload.review_feedback : ""),
     comments,
     maxComments,
@@ -124,7 +125,7 @@ async function reviewData(life: LifeContext, effect: TurnEffect, folder: string)
     reviewer: effect.slot ?? "reviewer",
     baseSha: effect.base,
     headSha: effect.head,
-    diff: change.text,
+    diff: change,
     diffBudgetBytes,
     earlierFindings,
     // A resumed life's first round judges an answer too: to the findings it was resumed with.
@@ -148,7 +149,7 @@ async function verificationData(life: LifeContext, effect: TurnEffect, folder: s
     children: await issuesOfEpic(run, epicId),
     baseSha: effect.base,
     headSha: effect.head,
-    diff: change.text,
+    diff: change,
     diffBudgetBytes,
     earlierFindings: await findingsText(life, folder, own),
   };

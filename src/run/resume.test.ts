@@ -57,5 +57,8 @@ describe("what a record gives a resume", () => {
       resumeFrom(record({ status, base_sha: "abc", seen: { tree: "t", filesTree: "t" } }), emptyLedger("x"), "command");
     expect(base("failed")).toMatchObject({ baseSha: "abc", seen: { tree: "t" } });
     expect(base("success")).toMatchObject({ baseSha: null, seen: null });
+    const reviewed = (status: IssueRecord["status"]) =>
+      resumeFrom(record({ status, review_base: "tip" }), emptyLedger("x"), "command").reviewBase;
+    expect([reviewed("failed"), reviewed("success")]).toEqual(["tip", undefined]);
   });
 });

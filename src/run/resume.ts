@@ -20,6 +20,8 @@ export function resumeFrom(
     // What succeeded has landed: what comes after it starts from there.
     baseSha: record.status === "success" ? null : (record.base_sha ?? null),
     seen: record.status === "success" ? null : (record.seen ?? null),
+    ...(record.status !== "success" && record.review_base ? { reviewBase: record.review_base } : {}),
+    ...(record.undelivered ? { deliver: { ...record.undelivered, evidence: record.evidence_check.evidence } } : {}),
   };
 }
 

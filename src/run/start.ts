@@ -105,7 +105,8 @@ export async function startRun(parts: RunParts): Promise<StartedRun> {
   const { only } = parts.options;
   await checkSandbox(parts);
   const agents = [parts.agent, ...(parts.fallback ? [parts.fallback] : [])];
-  await checkPrograms([...(only ? [] : agents), ...(only === "land" ? [] : parts.reviewers.values())], parts.repoPath);
+  const isJudged = only !== "land" && only !== "push";
+  await checkPrograms([...(only ? [] : agents), ...(isJudged ? parts.reviewers.values() : [])], parts.repoPath);
   const { home, runId, projectId, repoPath, inbox } = parts;
   startGitBySmallShells();
   startProgramsBySmallShells();
@@ -116,6 +117,7 @@ export async function startRun(parts: RunParts): Promise<StartedRun> {
   await parts.register();
   const killed = new AbortController();
   const over = new AbortController();
+  const leave = new AbortController();
   const follower = parts.follow
     ? followPullRequests(parts.follow, AbortSignal.any([killed.signal, over.signal]), parts.warn)
     : null;
@@ -134,7 +136,7 @@ export async function startRun(parts: RunParts): Promise<StartedRun> {
   const done = driveRun(run, killed.signal, behind).then(async (state) => {
     over.abort();
     await follower?.done;
-    if (parts.follow && state.phase === "done") await settlePullRequests(parts.follow, killed.signal, parts.warn);
+    if (parts.follow && state.phase === "done") await settle(parts.follow, { killed, leave, warn: parts.warn });
     if (state.phase === "done") await sweepWorktrees(run, parts.unfinished);
     return { exitCode: state.exitCode ?? 130 };
   });
@@ -142,9 +144,33 @@ export async function startRun(parts: RunParts): Promise<StartedRun> {
     runId,
     target: parts.target,
     done,
-    signal: (name) => inbox.send(runMachineId(runId), { name }),
+    signal: (name) => {
+      // Once the run itself has ended, all that is left is what its pull requests have to be told.
+      if (over.signal.aborted) leave.abort();
+      else over.signal.addEventListener("abort", () => setTimeout(() => leave.abort(), leavingMs).unref());
+      return inbox.send(runMachineId(runId), { name });
+    },
     kill: () => killed.abort(new Error("killed")),
   };
+}
+
+/** For somebody who has asked for the end before: as long as it takes where nothing is in the way. */
+const leavingMs = 5000;
+
+interface Leaving {
+  readonly killed: AbortController;
+  readonly leave: AbortController;
+  readonly warn: (text: string) => void;
+}
+
+/** A forge that makes us wait is not waited for by somebody who wants to go. */
+async function settle(follow: FollowContext, { killed, leave, warn }: Leaving): Promise<void> {
+  try {
+    await settlePullRequests(follow, AbortSignal.any([killed.signal, leave.signal]), warn);
+  } catch (error) {
+    if (!leave.signal.aborted || killed.signal.aborted) throw error;
+    warn("what pull requests were still to be told is told by the next run");
+  }
 }
 
 /**

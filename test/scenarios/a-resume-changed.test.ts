@@ -2,6 +2,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { logLines, type ResumeWorld, resumeWorld, says } from "./resume-world.js";
+import { failWith, pass, ran, triggerBox } from "./trigger-world.js";
 
 /** Resuming after the world has changed: settings, worktree, branch, and what a person decided meanwhile. */
 const blocking = { file: "a.ts", line_start: 10, line_end: 12, priority: 1, title: "Null deref", body: "x is null" };
@@ -134,4 +135,27 @@ test("a person has fixed it by hand in the worktree: the resumed turn may leave 
   world.agentDoes("fix-it", 'git add --all; git commit --quiet --message "What was found there"; exit 0');
   expect((await world.ratchet("run", "--resume")).code).toBe(0);
   expect(world.git("show", "main:a.ts")).toBe("fixed");
+});
+
+test("C8 what the agent has merged of others is not reviewed as the issue's, after a resume neither", async () => {
+  const merge = `tip=$(grep -o 'git merge [0-9a-f]*' | cut -d' ' -f3)
+    git merge --quiet "$tip" >/dev/null || { git checkout --quiet --ours . && git add --all && git commit --quiet --no-edit; }`;
+  const box = triggerBox({
+    commands: {},
+    triggers: {},
+    // A person commits to the same file meanwhile; the first review passes, those of the merge do not.
+    agent: `case $RATCHET_PROMPT_KIND in
+      implementer) (cd "$HOME/shop" && echo person >a.txt && git add a.txt && git commit --quiet --message person) ;;
+      gate_followup) ${merge} ;;
+    esac`,
+    reviewer: `if [ -e "$HOME/agree" ] || [ "$(grep -c '^review' "$HOME/ran")" = 1 ]; then ${pass}; else ${failWith("Wrong")}; fi`,
+  });
+  await box.add("a");
+  expect((await box.ratchet("run")).code).toBe(1);
+  const tip = box.git("rev-parse", "main");
+  const { base_sha, review_base } = await box.issue("a");
+  expect([review_base, base_sha === tip]).toEqual([tip, false]);
+  box.put("agree", "");
+  expect((await box.ratchet("run", "--resume")).code).toBe(0);
+  expect(ran(box).at(-1)).toBe(`review a per_issue_review ${tip} ${box.git("rev-parse", "main")}`);
 });

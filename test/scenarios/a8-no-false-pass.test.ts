@@ -153,3 +153,17 @@ if [ -e "$HOME/asked" ]; then echo '{"verdict": "pass", "findings": []}'; else :
   expect(existsSync(join(box.root, "asked"))).toBe(true);
   expect(await box.issue("waited-for")).toMatchObject({ status: "success", review_attempts: 1 });
 });
+
+test("A8 what a reviewer that crashed had changed is gone before the next try, whose verdict then counts", async () => {
+  const meddles = "echo x >left.txt; git add left.txt; git commit --quiet --message meddled; echo y >more.txt; exit 3";
+  const box = withReviewer(`cat >/dev/null
+    git log -1 --format=%s >>"$HOME/seen"; git status --short >>"$HOME/seen"
+    if [ ! -e "$HOME/tried" ]; then touch "$HOME/tried"; ${meddles}; fi
+    echo '{"verdict": "pass", "findings": []}'`);
+  await box.add("one");
+  const run = await box.ratchet("run", "--json");
+  expect(run.code).toBe(0);
+  const verdicts = eventsOf(run).flatMap((event) => (event.type === "review-ended" ? [event.verdict] : []));
+  expect(verdicts).toEqual(["protocol", "pass"]);
+  expect(box.read("../seen")).toBe("Work on one\nWork on one\n");
+});

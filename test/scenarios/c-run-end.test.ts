@@ -206,3 +206,18 @@ test("a review that remediates sends its fixer, then looks again; since_last_rev
   expect((await box.ratchet("run")).code).toBe(0);
   expect(ran(box).at(-1)).toBe(`review run run_end ${first} ${box.git("rev-parse", "main")}`);
 });
+
+test("a review without a verdict is no last review: since_last_review starts again from where that one began", async () => {
+  const code_review = ownReview({ baseline: "since_last_review" });
+  const box = triggerBox({ commands: {}, triggers: { run_end: { commands: [], code_review } } });
+  putOwnReview(box, "exit 3");
+  await box.add("a");
+  const start = box.git("rev-parse", "main");
+  expect((await box.ratchet("run")).code).toBe(1);
+  putOwnReview(box, pass);
+  await box.add("b");
+  expect((await box.ratchet("run")).code).toBe(0);
+  expect(ran(box).at(-1)).toBe(`review run run_end ${start} ${box.git("rev-parse", "main")}`);
+  const [finding] = JSON.parse(await box.quick("findings", "--all", "--json"));
+  expect(finding).toMatchObject({ source: "protocol", status: "waived", reason: "run_end: no verdict" });
+});

@@ -175,7 +175,7 @@ test("C11 abort: the culprit fails, others finish their command and fail run_abo
 
 test("C15 killed during session_end: interrupted, process_crash; then all commands again, the old one is ended", async () => {
   const box = triggerBox({
-    commands: { one: "true", two: `echo $$ >>"$HOME/pids"; ${waitFor("two")}` },
+    commands: { one: "test ! -e half.txt", two: `echo $$ >>"$HOME/pids"; touch half.txt; ${waitFor("two")}` },
     triggers: { session_end: { commands: ["one", "two"] } },
     reviewer: pass,
   });

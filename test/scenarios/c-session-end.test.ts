@@ -1,3 +1,5 @@
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { until } from "./sandbox.js";
 import {
@@ -185,4 +187,41 @@ test("C13 without commands session_end is its code review alone, whose blocking 
   expect(session_end_result).toMatchObject({ status: "fail", reason: "code_review", commands: [] });
   expect(session_end_result?.code_review_result).toEqual({ ran: true, passed: false, findings: [expect.any(String)] });
   expect(countRan(box, "review")).toBe(1);
+});
+
+test("C1 commands judge the exact commit: what one of them commits or writes is gone before the next, and told", async () => {
+  const meddle = "echo more > more.txt; git add more.txt; git commit --quiet --message meddled; echo x > left.txt";
+  const look = 'git log -1 --format=%s >> "$HOME/seen"; git status --short >> "$HOME/seen"';
+  const box = triggerBox({
+    commands: { meddle, look },
+    triggers: { session_end: { commands: ["meddle", "look"] } },
+    reviewer: `${look}; ${pass}`,
+    more: { evidence_check: { required: ["meddle", "look"] } },
+  });
+  await box.add("a");
+  const ended = await box.ratchet("run");
+  expect(ended.code).toBe(0);
+  expect(box.read("../seen").trim().split("\n")).toEqual(Array(3).fill("implementer for a"));
+  const told = ended.stdout.match(/^a: meddle changed files, which were put back: .*more.txt.*$/gm);
+  expect(told).toHaveLength(2);
+  expect(box.git("log", "--format=%s", "main")).not.toContain("meddled");
+});
+
+test("D1 a gate command that was killed half way leaves nothing for its second run to judge", async () => {
+  const half = 'test ! -e half.txt || echo dirty >> "$HOME/seen"; echo x > half.txt';
+  const wait = 'while [ -e "$HOME/wait" ]; do sleep 0.05; done';
+  const box = triggerBox({
+    commands: { half: `${half}; ${wait}` },
+    triggers: {},
+    more: { evidence_check: { required: ["half"] } },
+  });
+  await box.add("a");
+  const hold = box.put("wait", "");
+  const first = box.start(["run"]);
+  await until("the command runs", () => countRan(box, "half a") === 1);
+  first.kill("SIGKILL");
+  await first.ended;
+  rmSync(hold);
+  expect((await box.ratchet("run")).code).toBe(0);
+  expect([countRan(box, "half a"), existsSync(join(box.root, "seen"))]).toEqual([2, false]);
 });

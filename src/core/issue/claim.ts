@@ -1,9 +1,10 @@
 import { supersedeStage } from "../ledger/ledger.js";
+import type { Deliver } from "../run/effects.js";
 import { oweGivingBack } from "./close.js";
-import type { IssueEvent } from "./events.js";
+import type { IssueEvent, Snapshot } from "./events.js";
 import { isPass } from "./ledger-parts.js";
 import { gateAttempts, reviewAttempts } from "./policy.js";
-import { beginItem } from "./pull-request.js";
+import { beginItem, leaveToAgent } from "./pull-request.js";
 import { isReviewStage, perIssueReview, reviewSlots, reviewStage } from "./slots.js";
 import type { Step } from "./step.js";
 import { carriedFindings, oweTurn } from "./turns.js";
@@ -52,7 +53,8 @@ export function afterWorktree(step: Step, event: Of<"worktree-ready">) {
     baseSha,
     reviewBase: event.reviewBase ?? baseSha,
     work: { ...work, docsOnly: false, containsBase: true, named: null },
-    ...(step.policy.item ? { startHead: head } : {}),
+    // What an earlier life committed and nobody has pushed is a change that the pull request has not seen.
+    ...(step.policy.item ? { startHead: event.pushed ?? head } : {}),
   });
   step.report({ type: "worktree-ready", path: event.path, branch: event.branch, base_sha: baseSha });
   for (const path of event.aside ?? [])
@@ -75,6 +77,13 @@ export function afterWorktree(step: Step, event: Of<"worktree-ready">) {
   });
 }
 
+/** A remote that gives no answer says nothing about the work: it is begun when it is back. */
+export function afterNoWorktree(step: Step, { reason, unreachable }: Of<"worktree-failed">) {
+  if (!unreachable) return step.fail("worktree_failed", `The worktree failed: ${reason}`);
+  step.set({ trackerOwed: true });
+  step.end({ status: "interrupted", message: reason, error: "forge_unreachable", commit: null });
+}
+
 /** An earlier life had a worktree, and neither it nor its branch nor anything parked is there any more. */
 function sayWhatIsLeft(step: Step, { from, head }: Of<"worktree-ready">): void {
   const { resume } = step.state;
@@ -91,6 +100,7 @@ function firstTurn(step: Step) {
   const { policy, state } = step;
   const { resume } = state;
   if (policy.trigger) return step.go("session-ending");
+  if (state.deliver) return lookFirst(step);
   if (policy.item) return beginItem(step, policy.item);
   if (policy.options.only) return lookFirst(step);
   if (!resume) return implement(step, null);
@@ -123,9 +133,24 @@ function lookFirst(step: Step): void {
   step.owe({ kind: "worktree", key: "worktree:look", op: "look" });
 }
 
-export function afterLook(step: Step, { snapshot }: Of<"worktree-seen">): void {
+export function afterLook(step: Step, { snapshot }: Of<"worktree-seen">) {
   step.look(snapshot);
-  if (!step.state.halt) step.go("gating");
+  const { halt, deliver } = step.state;
+  if (halt) return;
+  if (!deliver) return step.go("gating");
+  if (isAsLeft(deliver, snapshot)) {
+    step.log("info", `Everything passed before: only pushing ${deliver.head.slice(0, 12)} is left`);
+    return step.go("finalizing");
+  }
+  step.set({ deliver: null });
+  const what = "The worktree is no longer as it was when the push failed";
+  if (step.policy.options.only === "push") return leaveToAgent(step, what);
+  step.log("warn", `${what}: it is worked on again`);
+  firstTurn(step);
+}
+
+function isAsLeft({ head }: Deliver, work: Snapshot): boolean {
+  return work.head === head && work.dirtyCount === 0;
 }
 
 function implement(step: Step, session: string | null): void {

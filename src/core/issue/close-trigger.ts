@@ -79,8 +79,16 @@ function waiveRest(step: Step): void {
   const blocking = blockingFindings(step);
   const open = openFindings(step.ledger, { stages: [triggerName(step.policy)] });
   const rest = open.filter((finding) => finding.source !== "command" && !blocking.includes(finding));
-  const ids = rest.map(({ id }) => id);
-  if (ids.length > 0) step.apply(waive(step.ledger, { ids, reason: "below threshold", at: step.at }));
+  const waiveAll = (findings: readonly Finding[], reason: string) => {
+    const ids = findings.map(({ id }) => id);
+    if (ids.length > 0) step.apply(waive(step.ledger, { ids, reason, at: step.at }));
+  };
+  const isMachinery = ({ source }: Finding) => source === "protocol";
+  waiveAll(rest.filter(isMachinery), `${triggerName(step.policy)}: no verdict`);
+  waiveAll(
+    rest.filter((finding) => !isMachinery(finding)),
+    "below threshold",
+  );
 }
 
 function reviewFindings(step: Step): readonly Finding[] {

@@ -133,6 +133,16 @@ function complete(step: Step) {
   step.owe({ kind: "tracker", key: "tracker:complete", op: "complete", commit: ending?.commit ?? null, note });
 }
 
+/** What is left to be done of work that passed everything, and how it passed where an earlier life saw to that. */
+function deliveryOf({ state }: Step, status: string) {
+  const { landing, deliver, review, ending } = state;
+  const evidence = deliver ? { evidence: deliver.evidence } : {};
+  const head = landing.delivers ?? deliver?.head;
+  if (status !== "interrupted" || ending?.error === "closed" || !head) return status === "success" ? evidence : {};
+  const reviewed = deliver?.reviewed ?? (review.passed === null ? 0 : review.round);
+  return { undelivered: { head, reviewed }, ...evidence };
+}
+
 function finish(step: Step): void {
   for (const owed of step.state.owed) step.cancel(owed.key);
   step.set({ phase: "done", turn: null });
@@ -151,6 +161,7 @@ function finish(step: Step): void {
     counters: { gate_attempts: gate.runs, review_attempts: review.round, session_end_attempts: sessionEndRuns },
     session_id: session,
     seen: step.state.seen,
+    ...deliveryOf(step, status),
     ...(reviewBase === baseSha ? {} : { review_base: reviewBase }),
     duration_seconds: (step.at - step.state.startedAt) / 1000,
   });

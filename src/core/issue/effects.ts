@@ -65,8 +65,10 @@ export interface CommandEffect {
   readonly exclusive: boolean;
   /** Where it runs. */
   readonly place: "issue" | "landing";
-  /** The commit it judges; the place is put there, clean, first. Null for setup. */
+  /** The commit it judges; the place is put there, clean, afterwards. Null for setup. */
   readonly commit: string | null;
+  /** Another command was cut short at this place by a crash: what that changed goes first. */
+  readonly cutShort?: true;
 }
 
 export type WorktreeEffect =

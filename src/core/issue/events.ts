@@ -113,8 +113,8 @@ export type LandOutcome =
   /** It cannot land before a person has acted, such as after the target was rewound: asked again until it can. */
   | { readonly type: "waits"; readonly reason: string }
   | { readonly type: "refused"; readonly reason: string }
-  /** The issue was closed by someone else meanwhile. */
-  | { readonly type: "closed" };
+  /** The issue was closed, or blocked, by someone else meanwhile. */
+  | { readonly type: "closed"; readonly blocked?: true };
 
 export type PushOutcome =
   | { readonly type: "pushed" }
@@ -162,13 +162,16 @@ export type IssueEvent =
       readonly targetTip: string;
       /** Where files went that were in its way. */
       readonly aside?: readonly string[];
+      /** Of a pull request's item: what the remote has of the branch. */
+      readonly pushed?: string;
       /** Of a trigger of the run: where its review starts, by its baseline. */
       readonly reviewBase?: string;
     }
   | { readonly type: "worktree-committed"; readonly key: string; readonly snapshot: Snapshot }
   | { readonly type: "worktree-seen"; readonly key: string; readonly snapshot: Snapshot }
   | { readonly type: "worktree-removed"; readonly key: string }
-  | { readonly type: "worktree-failed"; readonly key: string; readonly reason: string }
+  /** `unreachable`: only because the remote gave no answer. */
+  | { readonly type: "worktree-failed"; readonly key: string; readonly reason: string; readonly unreachable?: true }
   | TurnEnded
   | { readonly type: "stop-done"; readonly key: string }
   | CommandEnded

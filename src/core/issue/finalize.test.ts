@@ -102,6 +102,10 @@ describe("landing", () => {
       { status: "failed", error: "landing_failed" },
     ],
     [{ type: "closed" }, { status: "interrupted", error: "closed", commit: null }],
+    [
+      { type: "closed", blocked: true },
+      { status: "interrupted", error: "closed", message: expect.stringContaining("was blocked by someone else") },
+    ],
   ])("%j ends the issue, not landed", (outcome, ending) => {
     expect(play({}, { land: () => outcome }).finished()).toMatchObject(ending);
   });

@@ -7,7 +7,7 @@ import { endHalted, isStopping } from "./halt.js";
 import { closeOthers, commandRemark, isPass, plainRemark, visitOf } from "./ledger-parts.js";
 import { gateAttempts } from "./policy.js";
 import { landsNothing } from "./preconditions.js";
-import { endItem, enterItemEnd, owePush } from "./pull-request.js";
+import { endItem, enterItemEnd, leaveToAgent, owePush } from "./pull-request.js";
 import { isReviewDue } from "./review.js";
 import type { LandingState } from "./state.js";
 import type { Step } from "./step.js";
@@ -57,7 +57,8 @@ export function afterLand(step: Step, outcome: LandOutcome) {
     case "refused":
       return step.fail("landing_failed", `Landing was refused: ${outcome.reason}`);
     case "closed": {
-      const message = "The issue was closed by someone else meanwhile: not landed, the branch is kept";
+      const how = outcome.blocked ? "blocked" : "closed";
+      const message = `The issue was ${how} by someone else meanwhile: not landed, the branch is kept`;
       return step.end({ status: "interrupted", message, error: "closed", commit: null });
     }
   }
@@ -70,6 +71,7 @@ export function afterPush(step: Step, outcome: PushOutcome) {
       if (step.policy.item) return endItem(step, { message: "Pushed", commit: head });
       return step.owe({ kind: "pull-request", key: `pull-request:${step.state.landing.proposals}`, head });
     case "moved": {
+      if (step.policy.options.only === "push") return leaveToAgent(step, "Somebody else has pushed to the branch");
       const title = "Somebody else has pushed to the branch";
       const body = `Merge ${outcome.tip} into the branch, resolve the conflicts and commit.`;
       raiseMerge(step, [plainRemark(title, body, "merge")], "merge");
@@ -214,8 +216,8 @@ function sendBack(step: Step, tip: string, why: string) {
   const { landing, gate } = step.state;
   closeOthers(step, "merge", { keep: landing.raised, passed: false, visit: landing.rounds + 1 });
   const rounds = landing.rounds + 1;
-  setLanding(step, { rounds, demanded: true, proposed: null, raised: [] });
-  step.set({ reviewBase: tip, marker: null });
+  setLanding(step, { rounds, demanded: true, proposed: null, raised: [], delivers: null });
+  step.set({ reviewBase: tip, marker: null, deliver: null });
   if (step.state.halt) return endHalted(step);
   if (step.policy.trigger) return step.fail("merge_conflict", why);
   if (step.policy.options.only) return step.fail("landing_failed", why);

@@ -2,7 +2,7 @@ import type { Remark } from "../finding.js";
 import { folderName } from "../folder-name.js";
 import { add } from "../ledger/ledger.js";
 import type { CommandEnded } from "./events.js";
-import { closeOthers, commandRemark, isPass, visitOf } from "./ledger-parts.js";
+import { closeOthers, commandRemark, isPass, logDiscarded, visitOf } from "./ledger-parts.js";
 import { gateAttempts } from "./policy.js";
 import { brokenPreconditions, landsNothing } from "./preconditions.js";
 import type { GateState, Work } from "./state.js";
@@ -43,9 +43,7 @@ export function afterGateCommand(step: Step, event: CommandEnded) {
   const command = name === undefined ? undefined : step.policy.settings.commands[name];
   if (!work || name === undefined || !command)
     return step.fail("gate_failed", "A gate command ended that is not known");
-  if (event.discarded.length > 0) {
-    step.log("warn", `${name} changed files, which were put back: ${event.discarded.slice(0, 10).join(", ")}`);
-  }
+  logDiscarded(step, name, event);
   const passed = isPass(event);
   setGate(step, { evidence: { ...gate.evidence, [name]: passed } });
   if (passed) remember(step, work.tree, name);

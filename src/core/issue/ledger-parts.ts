@@ -66,3 +66,9 @@ export function plainRemark(title: string, body: string, reviewer: string): Rema
 export function isPass(ended: CommandEnded): boolean {
   return ended.exitCode === 0 && !ended.timedOut && !ended.stopped;
 }
+
+/** A command judges and changes nothing: what it changed was put back, and that is told. */
+export function logDiscarded(step: Step, name: string, { discarded }: CommandEnded): void {
+  if (discarded.length === 0) return;
+  step.log("warn", `${name} changed files, which were put back: ${discarded.slice(0, 10).join(", ")}`);
+}

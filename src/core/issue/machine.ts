@@ -1,6 +1,6 @@
 import type { LedgerChange } from "../ledger/ledger.js";
 import { waive } from "../ledger/ledger.js";
-import { afterClaim, afterLook, afterSetup, afterWorktree, begin } from "./claim.js";
+import { afterClaim, afterLook, afterNoWorktree, afterSetup, afterWorktree, begin } from "./claim.js";
 import { afterClosingTracker, afterDossier, afterRemoval, enterClosing } from "./close.js";
 import type { CommandEnded, IssueEvent, IssueSignal, Stamped, TurnEnded } from "./events.js";
 import {
@@ -147,7 +147,7 @@ function settled(step: Step, owed: Owed, event: IssueEvent) {
       return afterRemoval(step, null);
     case "worktree-failed":
       if (step.state.phase === "closing") return afterRemoval(step, event.reason);
-      return isHalting(step) ? undefined : step.fail("worktree_failed", `The worktree failed: ${event.reason}`);
+      return isHalting(step) ? undefined : afterNoWorktree(step, event);
     case "dossier-written":
       return afterDossier(step, event);
     case "land-ended":

@@ -34,7 +34,7 @@ export interface IssuePolicy {
   readonly options: {
     readonly strict: boolean;
     readonly fresh: boolean;
-    readonly only?: "check" | "land";
+    readonly only?: "check" | "land" | "push";
     readonly watch?: boolean;
   };
 }

@@ -46,11 +46,15 @@ function wrongMarker({ marker }: IssueState, work: Work): Remark | null {
   return wrong === null ? null : plainRemark(`ISSUE_${marker.name} does not hold`, wrong, gateName);
 }
 
+function countOf(commits: number): string {
+  return commits === 1 ? "is 1 commit" : `are ${commits} commits`;
+}
+
 function markerFault(name: string, work: Work): string | null {
   switch (name) {
     case "NO_CHANGE":
     case "OBSOLETE":
-      return work.commits > 0 ? `It means that nothing was changed, but there are ${work.commits} commits.` : null;
+      return work.commits > 0 ? `It means that nothing was changed, but there ${countOf(work.commits)}.` : null;
     case "ALREADY_COMPLETE":
       return work.named === true ? null : "Its rationale must name a commit that is in the target branch.";
     default:

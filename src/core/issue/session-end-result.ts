@@ -18,6 +18,7 @@ export function reportConclusion(step: Step, { result, reason }: Conclusion) {
     results: result === "timeout" ? [] : sessionEnd.results,
     root: sessionEnd.root,
     review: reviewResult(step, sessionEnd, result),
+    judged: isJudged(sessionEnd),
   };
   // The run tells of its own triggers, once they have landed what they changed.
   if (step.policy.trigger) return step.set({ sessionEnd: null, concluded });
@@ -68,6 +69,10 @@ function commandsOf(policy: IssuePolicy, { results, root }: Concluded): SessionE
     duration_seconds: run.seconds,
     output_path: run.output.startsWith("/") ? run.output : `${root}${run.output}`,
   }));
+}
+
+export function isJudged({ slots }: SessionEndState): boolean {
+  return slots.length > 0 && slots.every(({ status }) => status === "pass" || status === "fail");
 }
 
 function reviewResult(

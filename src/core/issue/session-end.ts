@@ -3,11 +3,11 @@ import { add } from "../ledger/ledger.js";
 import type { FailureMode, Trigger } from "../settings.js";
 import { isOverBudget, isSpent } from "./budget.js";
 import type { CommandEnded, Snapshot, TurnEnded } from "./events.js";
-import { closeOthers, commandRemark, isPass, visitOf } from "./ledger-parts.js";
+import { closeOthers, commandRemark, isPass, logDiscarded, visitOf } from "./ledger-parts.js";
 import { triggerName, triggerOf } from "./policy.js";
 import { landsNothing } from "./preconditions.js";
 import { isReviewerRunning, newSlot, startSlots } from "./reviewers.js";
-import { reportConclusion } from "./session-end-result.js";
+import { isJudged, reportConclusion } from "./session-end-result.js";
 import { reviewSlots } from "./slots.js";
 import type { Conclusion, SessionEndState } from "./state.js";
 import type { Step } from "./step.js";
@@ -40,6 +40,7 @@ export function afterSessionEndCommand(step: Step, event: CommandEnded) {
   if (!sessionEnd || !trigger || !command) return step.fail("trigger_failed", "A command ended that is not known");
   if (sessionEnd.timedOut) return concludeTimeout(step);
   recordCommand(step, event);
+  logDiscarded(step, command.ref, event);
   if (!isPass(event)) raiseFailure(step, event, { name: command.ref, command: command.command });
   if (step.state.draining) return conclude(step, bySigint);
   if (!isPass(event)) return commandFailed(step, trigger);
@@ -123,8 +124,9 @@ function fixReview(step: Step): boolean {
 const byReview = ["review", "protocol"] as const;
 
 /** What its review said before and does not say now is settled, once every reviewer has given a verdict. */
-function settleReview(step: Step, { slots, reviewFixers = 0 }: SessionEndState): void {
-  if (!slots.every(({ status }) => status === "pass" || status === "fail")) return;
+function settleReview(step: Step, sessionEnd: SessionEndState): void {
+  const { slots, reviewFixers = 0 } = sessionEnd;
+  if (!isJudged(sessionEnd)) return;
   closeOthers(step, triggerName(step.policy), {
     keep: slots.flatMap(({ found = [] }) => found),
     passed: slots.every(({ status }) => status === "pass"),
@@ -216,10 +218,10 @@ function execute(step: Step, counted: boolean): void {
   const timer = step.oweTimer(triggerName(step.policy), timerUntil);
   const execution = sessionEnd.execution + (counted ? 1 : 0);
   setSessionEnd(step, { folder, timer, timerUntil, execution, results: [] });
-  nextCommand(step, trigger);
+  nextCommand(step, trigger, !counted);
 }
 
-function nextCommand(step: Step, trigger: Trigger) {
+function nextCommand(step: Step, trigger: Trigger, cutShort = false) {
   const { sessionEnd, work } = step.state;
   if (!sessionEnd) return;
   const index = sessionEnd.results.length;
@@ -238,6 +240,7 @@ function nextCommand(step: Step, trigger: Trigger) {
     exclusive: step.policy.settings.commands[command.ref]?.exclusive ?? false,
     place: "issue",
     commit: work?.head ?? null,
+    ...(cutShort ? { cutShort } : {}),
   });
 }
 

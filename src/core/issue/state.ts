@@ -2,7 +2,7 @@ import type { Ledger } from "../finding.js";
 import type { ItemStatus } from "../ports/tracker.js";
 import type { IssueStatus } from "../record.js";
 import type { SessionEndResult } from "../report.js";
-import type { IssueStart } from "../run/effects.js";
+import type { Deliver, IssueStart } from "../run/effects.js";
 import type { IssueEffect, TurnEffect } from "./effects.js";
 import type { Marker } from "./events.js";
 import type { TriggerName } from "./policy.js";
@@ -54,8 +54,10 @@ export interface IssueState {
   readonly runBudget?: string;
   readonly baseSha: string;
   readonly reviewBase: string;
-  /** Of a pull request's item: where the branch was when it began. */
+  /** Of a pull request's item: what the pull request had of the branch when it began. */
   readonly startHead?: string;
+  /** All that is left of an earlier life's work: to push it. */
+  readonly deliver?: Deliver | null;
   /** The pull request that the work waits in. */
   readonly pullRequest?: { readonly number: number; readonly url: string };
   readonly work: Work | null;
@@ -195,6 +197,8 @@ export interface Concluded extends Conclusion {
   readonly results: SessionEndState["results"];
   readonly root: string;
   readonly review: SessionEndResult["code_review_result"];
+  /** Every reviewer has given a verdict. */
+  readonly judged?: boolean;
 }
 
 export interface ReviewState {
@@ -231,6 +235,8 @@ export interface LandingState {
   readonly proposals: number;
   /** The target must be merged into the branch before the gate. */
   readonly demanded: boolean;
+  /** The head that passed everything and is being pushed. */
+  readonly delivers?: string | null;
   /** What landing waits for, as it was last told; empty or absent: nothing. */
   readonly waiting?: string;
   readonly proposed: null | {
@@ -264,6 +270,7 @@ export function newIssue(start: IssueStart): IssueState {
     phase: "claiming",
     startedAt: 0,
     resume: resume && { runId: resume.runId, sessionId: resume.sessionId, baseSha: resume.baseSha },
+    ...(start.deliver ? { deliver: start.deliver } : {}),
     carried: resume === null ? [] : resume.blocking.length > carriedMax ? "open" : resume.blocking,
     owed: [],
     signals: 0,
@@ -275,7 +282,7 @@ export function newIssue(start: IssueStart): IssueState {
     hurry: false,
     usage: { tokens: 0, usd: 0 },
     baseSha: "",
-    reviewBase: "",
+    reviewBase: start.reviewBase ?? "",
     work: null,
     marker: null,
     session: null,

@@ -1,4 +1,7 @@
+import { Account } from "../account.js";
+import { clip } from "../clip.js";
 import type { Ledger } from "../finding.js";
+import { numberedFolder } from "../folder-name.js";
 import type { LedgerChange } from "../ledger/ledger.js";
 import type { Next } from "../next.js";
 import type { ReportBody, RunReport } from "../report.js";
@@ -9,10 +12,7 @@ import type { Ending, IssueLife, IssueState, Owed, Phase } from "./state.js";
 
 export type IssueNext = Next<IssueLife, IssueEffect, RunReport>;
 
-/**
- * One transition being made. It lives for one event: phases write to it, the machine reads the result off it. What is
- * owed is mirrored in the state, so that a result nobody waits for is known as such and every effect can be ended.
- */
+/** One transition being made. It lives for one event: phases write to it, the machine reads the result off it. */
 export class Step {
   state: IssueState;
   ledger: Ledger;
@@ -22,8 +22,10 @@ export class Step {
   dirty: readonly string[] = [];
   readonly policy: IssuePolicy;
   readonly at: number;
-  private readonly effects: IssueEffect[] = [];
-  private readonly cancelled: string[] = [];
+  private readonly account = new Account<IssueEffect, Owed>({
+    read: () => this.state.owed,
+    write: (owed) => this.set({ owed }),
+  });
   private readonly reports: RunReport[] = [];
 
   constructor(policy: IssuePolicy, life: IssueLife, at: number) {
@@ -54,20 +56,16 @@ export class Step {
   }
 
   owe(effect: IssueEffect, slot?: string): void {
-    this.effects.push(effect);
     const folder = effect.kind === "turn" || effect.kind === "command" ? { folder: effect.folder } : {};
     const entry: Owed = { key: effect.key, kind: effect.kind, ...folder, ...(slot === undefined ? {} : { slot }) };
-    this.set({ owed: [...this.state.owed, entry] });
+    this.account.owe(effect, entry);
   }
   /** The effect with this key is settled; null when nobody waits for it. */
   settle(key: string): Owed | null {
-    const entry = this.state.owed.find((owed) => owed.key === key);
-    if (!entry) return null;
-    this.set({ owed: this.state.owed.filter((owed) => owed !== entry) });
-    return entry;
+    return this.account.settle(key);
   }
   cancel(key: string): void {
-    if (this.settle(key)) this.cancelled.push(key);
+    this.account.cancel(key);
   }
   oweTimer(what: string, until: number, slot?: string): string {
     const timers = this.state.timers + 1;
@@ -84,14 +82,13 @@ export class Step {
   /** Winds down an owed turn or command; it stays owed until it settles as stopped. */
   oweStop(target: Owed, how: "clean" | "patient" | "kill"): void {
     if (target.told || target.folder === undefined) return;
-    const told = this.state.owed.map((owed) => (owed.key === target.key ? { ...owed, told: true } : owed));
-    this.set({ owed: told });
+    this.account.replace({ ...target, told: true });
     this.owe({ kind: "stop", key: `stop:${target.key}`, folder: target.folder, how });
   }
   newFolder(what: string): string {
     const folders = this.state.folders + 1;
     this.set({ folders });
-    return `${String(folders).padStart(2, "0")}-${what}`;
+    return numberedFolder(folders, what);
   }
 
   /** The tree as a turn or Ratchet's own commit left it. */
@@ -114,7 +111,7 @@ export class Step {
   /** Decides how the life ends. The first ending stands. */
   end(ending: Ending): void {
     if (this.state.ending) return;
-    this.set({ ending: { ...ending, message: oneLine(ending.message) } });
+    this.set({ ending: { ...ending, message: clip(ending.message, messageMax) } });
     this.go("closing");
   }
   fail(error: string, message: string): void {
@@ -122,13 +119,7 @@ export class Step {
   }
 
   next(): IssueNext {
-    const gone = new Set(this.cancelled);
-    return {
-      state: { state: this.state, ledger: this.ledger },
-      effects: this.effects.filter((effect) => !gone.has(effect.key)),
-      cancel: this.cancelled,
-      reports: this.reports,
-    };
+    return this.account.next({ state: this.state, ledger: this.ledger }, this.reports);
   }
 }
 
@@ -138,7 +129,3 @@ function withoutIssue({ issue_id: _, ...body }: RunReport): RunReport {
 }
 
 const messageMax = 500;
-function oneLine(text: string): string {
-  const line = text.replace(/\s+/g, " ").trim();
-  return line.length > messageMax ? `${line.slice(0, messageMax - 1)}…` : line;
-}

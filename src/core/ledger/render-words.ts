@@ -10,8 +10,16 @@ export function priorityName({ priority }: Finding): string {
 }
 
 export function fileName(finding: Finding): string {
-  const file = singleLine(finding.file);
-  return file === "" || file === "unknown" ? "The work as a whole" : file;
+  return isNowhere(finding) ? "The work as a whole" : singleLine(finding.file);
+}
+
+/** "" where it is about the work as a whole. */
+export function knownPlace(finding: Finding): string {
+  return isNowhere(finding) ? "" : placeOf(finding);
+}
+
+function isNowhere({ file }: Finding): boolean {
+  return ["", "unknown"].includes(singleLine(file));
 }
 
 export function placeOf(finding: Finding): string {

@@ -1,7 +1,7 @@
 import type { TimerEffect, WaitEffect } from "../issue/effects.js";
 import type { PullRequestItem, RunTriggerName } from "../issue/policy.js";
 import type { EpicName, Scope } from "../ports/tracker.js";
-import type { IssueStatus } from "../record.js";
+import type { IssueStatus, Undelivered } from "../record.js";
 import type { SessionEndResult } from "../report.js";
 
 /** What a life is started with. `resume`: what an earlier life of the issue left. */
@@ -20,6 +20,14 @@ export interface IssueStart {
   readonly item?: PullRequestItem;
   /** Attempt folders that earlier lives in this run have used. */
   readonly folders?: number;
+  /** What an earlier life's reviews began at, where that is no longer the issue's base. */
+  readonly reviewBase?: string;
+  /** An earlier life did the work, and only pushing it is left. */
+  readonly deliver?: Deliver;
+}
+export interface Deliver extends Undelivered {
+  /** How its gate passed. */
+  readonly evidence: Readonly<Record<string, boolean>>;
 }
 export interface ResumeFrom {
   readonly runId: string;
@@ -29,6 +37,8 @@ export interface ResumeFrom {
   readonly baseSha: string | null;
   /** (HEAD tree, files tree) that the last failed gate or blocking round saw; null: none did. */
   readonly seen: { readonly tree: string; readonly filesTree: string } | null;
+  readonly reviewBase?: string;
+  readonly deliver?: Deliver;
 }
 
 /** What the life of a trigger is started with. */
@@ -187,11 +197,14 @@ export interface RunOptions {
   readonly maxIssues: number | null;
   /** When nothing is left it waits for new work instead of ending. */
   readonly watch?: boolean;
+  /** Issues that it does not take: follow-ups of the runs that were driven to their end before it. */
+  readonly leave?: readonly string[];
   /**
    * No agent starts. `check`: gate and review of what a person left in the worktree, then on as usual. `land`: the gate
-   * alone, then landing, whatever finalize.mode says; reviews are the person's who asks for it.
+   * alone, then landing, whatever finalize.mode says; reviews are the person's who asks for it. `push`: what passed
+   * everything and could not be pushed.
    */
-  readonly only?: "check" | "land";
+  readonly only?: "check" | "land" | "push";
   /** The run is this workflow, and takes no issue. `file`: as it was found; the run has a copy of it. */
   readonly workflow?: { readonly name: string; readonly file: string; readonly goal: string | null };
 }

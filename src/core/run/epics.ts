@@ -142,7 +142,7 @@ function oweLook(step: RunStep, look: WithoutKey<EpicEffect>): void {
   const { looks, looking } = triggersOf(step.state);
   const key = `epic:${looks + 1}`;
   setTriggers(step, { looks: looks + 1, looking: [...looking, key] });
-  step.effects.push({ ...look, key });
+  step.owe({ ...look, key });
 }
 
 function settleLook(step: RunStep, key: string): void {

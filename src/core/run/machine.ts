@@ -33,7 +33,7 @@ function handle(step: RunStep, event: RunEvent, policy: RunPolicy) {
   switch (event.type) {
     case "started":
       oweSignal(step);
-      step.effects.push({ kind: "prepare", key: "prepare" });
+      step.owe({ kind: "prepare", key: "prepare" });
       return;
     case "prepared":
       return prepared(step, event);
@@ -102,7 +102,7 @@ function picked(step: RunStep, start: Extract<RunEvent, { type: "picked" }>["sta
   step.set({ picking: null, started: started + 1, children: [...children, child] });
   // Its earlier end is no longer the issue's last word.
   if (start.again) step.set({ failed: Math.max(0, step.state.failed - 1) });
-  step.effects.push({ kind: "child", key, start });
+  step.owe({ kind: "child", key, start });
   pick(step);
 }
 
@@ -116,7 +116,7 @@ function noneLeft(step: RunStep, event: Extract<RunEvent, { type: "none-left" }>
   if (children.length === 0) step.report({ type: "log", level: "info", text: "Waiting for new work" });
   const key = `board:${boards + 1}`;
   step.set({ boards: boards + 1, board: key });
-  step.effects.push({ kind: "board", key, cursor: event.cursor ?? null });
+  step.owe({ kind: "board", key, cursor: event.cursor ?? null });
 }
 
 function childEnded(step: RunStep, event: Extract<RunEvent, { type: "child-ended" }>, policy: RunPolicy): void {
@@ -179,7 +179,7 @@ function startClock(step: RunStep, { minutes = null }: RunPolicy, at: number): v
   if (minutes === null || step.state.phase !== "running" || step.state.clock !== undefined) return;
   const key = "timer:budget";
   step.set({ clock: key });
-  step.effects.push({ kind: "timer", key, until: at + minutes * 60_000 });
+  step.owe({ kind: "timer", key, until: at + minutes * 60_000 });
 }
 
 /** Nothing new starts; lives go on as far as they come without a further turn. */
@@ -242,7 +242,7 @@ function pick(step: RunStep): void {
   const picks = step.state.picks + 1;
   const key = `pick:${picks}`;
   step.set({ picks, picking: key });
-  step.effects.push({
+  step.owe({
     kind: "pick",
     key,
     not: [...step.state.children.map(({ issueId }) => issueId), ...step.state.lost],
@@ -268,7 +268,7 @@ function tellChildren(step: RunStep, signal: "drain" | "abort" | "stop" | "budge
   const trigger = running && { issueId: "", life: running.number, trigger: running.name };
   const told = trigger ? [...lives, { key: `tell:trigger:${running.number}:${signal}`, ...trigger }] : lives;
   for (const one of told) {
-    step.effects.push({ kind: "tell", ...one, signal, ...(reason === undefined ? {} : { reason }) });
+    step.owe({ kind: "tell", ...one, signal, ...(reason === undefined ? {} : { reason }) });
   }
   step.set({ telling: [...telling, ...told.map(({ key }) => key)] });
 }
@@ -277,7 +277,7 @@ function oweSignal(step: RunStep): void {
   const signals = step.state.signals + 1;
   const key = `signal:${signals}`;
   step.set({ signals, waiting: key });
-  step.effects.push({ kind: "wait", key });
+  step.owe({ kind: "wait", key });
 }
 
 function finish(step: RunStep): void {

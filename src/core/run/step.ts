@@ -1,3 +1,4 @@
+import { Account } from "../account.js";
 import type { Next } from "../next.js";
 import type { ReportBody, RunReport } from "../report.js";
 import type { TriggerSettings } from "../settings.js";
@@ -21,8 +22,7 @@ export interface RunPolicy extends RunOptions {
 export class RunStep {
   state: RunState;
   readonly policy: RunPolicy;
-  readonly effects: RunEffect[] = [];
-  private readonly cancelled: string[] = [];
+  private readonly account = new Account<RunEffect>();
   private readonly reports: RunReport[] = [];
   constructor(policy: RunPolicy, state: RunState) {
     this.policy = policy;
@@ -37,12 +37,14 @@ export class RunStep {
   log(level: "info" | "warn" | "error", text: string): void {
     this.report({ type: "log", level, text });
   }
+  owe(effect: RunEffect): void {
+    this.account.owe(effect);
+  }
   cancel(key: string | null): void {
-    if (key !== null) this.cancelled.push(key);
+    if (key !== null) this.account.drop(key);
   }
   next(): RunNext {
-    const effects = this.effects.filter((effect) => !this.cancelled.includes(effect.key));
-    return { state: this.state, effects, cancel: this.cancelled, reports: this.reports };
+    return this.account.next(this.state, this.reports);
   }
 }
 

@@ -103,7 +103,7 @@ function fire(step: RunStep, { name, about, epic }: QueuedTrigger): void {
     ...(state.budget === undefined ? {} : { budget: state.budget }),
     ...(epic ? { epic: epic.id } : {}),
   };
-  step.effects.push({ kind: "trigger", key, start });
+  step.owe({ kind: "trigger", key, start });
   const { succeeded: success_count, failed } = state;
   if (name === "run_end") {
     step.report({ type: "run-end-started", success_count, total_count: success_count + failed });

@@ -4,14 +4,14 @@ import type { CommandEffect } from "../../core/issue/effects.js";
 import type { CommandEnded, IssueEvent } from "../../core/issue/events.js";
 import type { Settled } from "../../durable/types.js";
 import { openLandingWorktree } from "../../git/land.js";
-import { discardChanges } from "../../git/worktree.js";
+import { discardChanges, putAt } from "../../git/worktree.js";
 import { commandEnvironment } from "../../lib/environment.js";
 import { Bug } from "../../lib/errors.js";
 import { exists, writeDurably } from "../../lib/files.js";
 import { safeName } from "../../lib/home.js";
 import { withLock } from "../../lib/lock.js";
 import { digestOf, outputTails, renderTails } from "../../lib/output-digest.js";
-import { type CommandResult, runShellCommand } from "../../lib/run-command.js";
+import { type CommandResult, runShellCommand, wasBegun } from "../../lib/run-command.js";
 import { attemptFolder, type LifeContext, worktreePath } from "../context.js";
 import { landingPath } from "./land.js";
 import { slotNumber } from "./slot-number.js";
@@ -68,6 +68,8 @@ async function runHere(
   { folder, cwd, signal }: Place,
 ): Promise<CommandEnded> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // Ratchet died while it ran, and it has been ended since: what it had changed by then is not judged.
+  if (effect.cutShort || wasBegun(folder)) await putBack(effect, cwd);
   const run = () =>
     runShellCommand({
       folder,
@@ -91,8 +93,14 @@ async function runHere(
     digest: life.run.redact(await digestOf(result.stdoutPath, result.stderrPath)),
     outputPath: folder,
     tails: life.run.redact(renderTails(await outputTails(result.stdoutPath, result.stderrPath))),
-    discarded: effect.stage === "setup" ? [] : await discardChanges(cwd),
+    discarded: await putBack(effect, cwd),
   };
+}
+
+/** The next one judges the same commit: what this one changed goes, its own commits too. What setup makes is for those after it. */
+async function putBack({ stage, commit }: CommandEffect, cwd: string): Promise<readonly string[]> {
+  if (stage === "setup") return [];
+  return commit === null ? await discardChanges(cwd) : await putAt(cwd, commit);
 }
 
 /** One that is stopped while it waits for its turn runs no more: its folder says so. */

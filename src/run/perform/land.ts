@@ -28,8 +28,10 @@ async function land(life: LifeContext, effect: LandEffect, signal: AbortSignal):
   const { mirror, identity, runId } = life.run;
   switch (effect.op) {
     case "propose": {
-      const issue = life.trigger ? null : await life.run.tracker.get(life.issueId);
-      if (issue?.status === "completed" && life.run.options.only !== "land") return { type: "closed" };
+      const looks = life.trigger === undefined && life.run.options.only !== "land";
+      const { status } = (looks ? await life.run.tracker.get(life.issueId) : null) ?? {};
+      if (status === "completed") return { type: "closed" };
+      if (status === "blocked") return { type: "closed", blocked: true };
       await life.run.landing.acquire(life.machine, signal);
       const message = { issue: life.names.item, title: life.title, run: runId };
       const proposal = await proposeLanding(mirror, { target: effect.target, head: effect.head, message, identity });

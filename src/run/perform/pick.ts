@@ -20,8 +20,8 @@ export async function performPick(
       place();
       return { event: { type: "none-left", key: effect.key, budget } };
     }
-    const owed = await run.outbox.empty(run.tracker);
-    const told = owed.length === 0 ? {} : { told: owed };
+    const untold = await run.outbox.empty(run.tracker);
+    const told = untold.length === 0 ? {} : { told: untold };
     const cursor = await (run.tracker.cursor?.() ?? (run.forge ? run.board.cursor() : undefined));
     await run.pullRequestsSeen;
     const item = await bestItem(run, effect.not);
@@ -35,11 +35,15 @@ export async function performPick(
       return { event: { type: "none-left", key: effect.key, ...told, ...(cursor === undefined ? {} : { cursor }) } };
     }
     const life = await run.history.nextLife(issue.id);
-    const resume = run.options.resume ? await run.history.resumeFrom(issue.id) : null;
+    const last = await run.history.resumeFrom(issue.id);
+    const deliver = mayDeliver(run) ? last?.deliver : undefined;
+    // Work that only has to be pushed is not done anew because nobody said resume.
+    const resume = run.options.resume || deliver ? last : null;
     run.slots.keep(issue.id, place);
     const { id: issueId, title, parent } = issue;
     const again = (await run.history.hadLife(issueId)) ? await secondLife(run, issueId) : {};
-    const start = { issueId, title, life, resume, parent, followUp: issue.followUpOf != null, ...again };
+    const kept = { ...(deliver ? { deliver } : {}), ...(last?.reviewBase ? { reviewBase: last.reviewBase } : {}) };
+    const start = { issueId, title, life, resume, parent, followUp: issue.followUpOf != null, ...again, ...kept };
     return { event: { type: "picked", key: effect.key, start, ...told } };
   } catch (error) {
     place();
@@ -49,7 +53,7 @@ export async function performPick(
 
 /** The first that this run has not had; what it has had is hardly ever ready again, so a few rows are enough. */
 async function bestIssue(run: RunContext, not: readonly string[]): Promise<Issue | null> {
-  const { scope, resume, only } = run.options;
+  const { scope, resume, only, leave = [] } = run.options;
   if (only === "land") return await namedIssue(run, not);
   const ownItem = runNames(run.runId).item;
   const had = async (id: string) => not.includes(id) || (await run.history.hadLife(id));
@@ -59,12 +63,23 @@ async function bestIssue(run: RunContext, not: readonly string[]): Promise<Issue
     const ready = await run.tracker.ready({ scope, resume, limit });
     for (const issue of ready) {
       const madeHere = issue.followUpOf != null && (issue.followUpOf === ownItem || (await had(issue.followUpOf)));
-      if (madeHere || (await over(issue))) continue;
-      if (only === "check" && (await run.history.resumeFrom(issue.id)) === null) continue;
+      if (madeHere || leave.includes(issue.id) || (await over(issue))) continue;
+      if (only !== undefined && !(await isFor(run, issue.id, only))) continue;
       return issue;
     }
     if (ready.length < limit) return null;
   }
+}
+
+/** Who asks for a gate or a landing by hand gets it. */
+function mayDeliver({ options: { only } }: RunContext): boolean {
+  return only === undefined || only === "push";
+}
+
+/** Where no agent starts, there must be something that an earlier life has left. */
+async function isFor({ history }: RunContext, id: string, only: "check" | "push"): Promise<boolean> {
+  const last = await history.resumeFrom(id);
+  return only === "check" ? last !== null : last?.deliver !== undefined;
 }
 
 /** To be landed by hand: whatever the tracker thinks of it. */

@@ -1,6 +1,7 @@
 import type { Finding } from "../../core/finding.js";
 import type { TrackerEffect } from "../../core/issue/effects.js";
 import type { IssueEvent } from "../../core/issue/events.js";
+import { knownPlace } from "../../core/ledger/render-words.js";
 import { headOf } from "../../core/ledger/text-bytes.js";
 import type { Settled } from "../../durable/types.js";
 import { Bug, messageOf } from "../../lib/errors.js";
@@ -10,7 +11,11 @@ import { type Ending, isTrackerAway, type Telling, tellEnding } from "../tracker
 import { handOver, type Told, tellOfItem } from "./item.js";
 
 /** The holder of a claim is the run: whoever drives the run goes on with its claims. */
-export async function performTracker(life: LifeContext, effect: TrackerEffect): Promise<Settled<IssueEvent>> {
+export async function performTracker(
+  life: LifeContext,
+  effect: TrackerEffect,
+  signal: AbortSignal,
+): Promise<Settled<IssueEvent>> {
   const { tracker, runId } = life.run;
   const { key } = effect;
   const done = (id?: string): Settled<IssueEvent> => ({
@@ -19,7 +24,7 @@ export async function performTracker(life: LifeContext, effect: TrackerEffect): 
   try {
     const { epic } = life.trigger ?? {};
     if (epic !== undefined) return { event: { type: "tracker-done", key, ...(await tellOfEpic(life, effect, epic)) } };
-    if (life.item) return { event: { type: "tracker-done", key, ...(await tellOfItem(life, effect, life.item)) } };
+    if (life.item) return { event: { type: "tracker-done", key, ...(await tellOfItem(life, effect, signal)) } };
     const was = life.run.options.only === "land" ? await tracker.get(life.issueId) : null;
     // Its work is landed after the fact: the tracker has said its last word already.
     if (was?.status === "completed") return done();
@@ -108,8 +113,8 @@ async function wholeText({ body, issue_id }: Finding): Promise<string> {
 
 /** The hidden id lets a repeated follow-up see what it has already said. */
 function line(finding: Finding, text: string): string {
-  const place = finding.file === "" ? "" : ` ${finding.file}:${finding.line_start}-${finding.line_end}`;
+  const place = knownPlace(finding);
   const rank = finding.priority === null ? "" : `P${finding.priority} `;
   const who = finding.reviewers.join(", ");
-  return `- ${rank}${finding.title}${place} (${who})\n  ${text.replaceAll("\n", "\n  ")}\n  <!-- ratchet:${finding.id} -->`;
+  return `- ${rank}${finding.title}${place === "" ? "" : ` ${place}`} (${who})\n  ${text.replaceAll("\n", "\n  ")}\n  <!-- ratchet:${finding.id} -->`;
 }

@@ -99,7 +99,9 @@ async function settle(life: LifeContext, effect: TurnEffect, ended: Ended): Prom
     ...(agentsAtOnce === undefined ? {} : { agentsAtOnce }),
   };
   if (effect.role === "reviewer") {
-    const review = outcome.type === "ended" ? await reviewOf(life, effect, reading) : null;
+    // Also of one that failed or was stopped: whoever comes next must not find it.
+    const changed = await putAt(worktreePath(life), effect.head);
+    const review = outcome.type === "ended" ? reviewOf(life, changed, reading) : null;
     return { ...base, snapshot: null, marker: null, review };
   }
   const said = outcome.type === "ended" ? await readMessage(agentOf(life, effect), files) : null;
@@ -118,12 +120,11 @@ async function charge(life: LifeContext, ended: TurnEnded): Promise<TurnEnded> {
 }
 
 /** A reviewer only reads: what it changed is put back, and its word does not count. */
-async function reviewOf(
+function reviewOf(
   life: LifeContext,
-  effect: TurnEffect,
+  changed: readonly string[],
   reading: TurnReading & { readonly review?: ReviewOutcome | null },
-): Promise<ReviewOutcome> {
-  const changed = await putAt(worktreePath(life), effect.head);
+): ReviewOutcome {
   if (changed.length > 0) {
     return {
       type: "protocol",

@@ -21,7 +21,11 @@ interface NotUnderstood {
 
 /** The next signal of the machine; its inbox row is taken by the commit that records the event. */
 export async function performWait<S>(
-  { inbox, machine, parse }: { readonly inbox: Inbox; readonly machine: string; readonly parse: (body: unknown) => S },
+  {
+    inbox,
+    machine,
+    parse,
+  }: { readonly inbox: Pick<Inbox, "next">; readonly machine: string; readonly parse: (body: unknown) => S },
   effect: WaitEffect,
   signal: AbortSignal,
 ): Promise<Settled<SignalArrived<S> | NotUnderstood>> {

@@ -12,7 +12,7 @@ import { fetchBranch } from "../../git/push.js";
 import { readReviewed } from "../../git/reviewed.js";
 import { adoptUsersBranch } from "../../git/users-branch.js";
 import { commitAll, openWorktree, removeWorktree } from "../../git/worktree.js";
-import { messageOf } from "../../lib/errors.js";
+import { ExternalError, messageOf } from "../../lib/errors.js";
 import { type LifeContext, takeSnapshot, worktreePath } from "../context.js";
 import { baseOfEpic } from "../epic-changes.js";
 import { removeTemporaryFolder, temporaryFolder } from "../temporary.js";
@@ -26,7 +26,8 @@ export async function performWorktree(
   try {
     return { event: await perform(life, effect, signal) };
   } catch (error) {
-    return { event: { type: "worktree-failed", key: effect.key, reason: messageOf(error) } };
+    const unreachable = error instanceof ExternalError && error.what === "remote" ? { unreachable: true as const } : {};
+    return { event: { type: "worktree-failed", key: effect.key, reason: messageOf(error), ...unreachable } };
   }
 }
 
@@ -44,7 +45,10 @@ async function perform(life: LifeContext, effect: WorktreeEffect, signal: AbortS
       const before = await listAside(dirname(path));
       const opened = await openWorktree(mirror, { path, branch, base, copy: settings.worktree.copy, repoPath });
       const aside = await newAside(path, before);
-      const reviewed = life.trigger ? { reviewBase: await baselineOf(life, life.trigger, tip.sha) } : {};
+      const reviewBase = life.trigger
+        ? await baselineOf(life, life.trigger, tip.sha)
+        : await mergedBase(life, opened.head);
+      const reviewed = reviewBase === null ? {} : { reviewBase };
       return { type: "worktree-ready", key: effect.key, ...opened, targetTip: tip.sha, ...aside, ...reviewed };
     }
     case "look":
@@ -73,21 +77,32 @@ async function openForItemOf(
 ): Promise<IssueEvent> {
   const { mirror, settings, repoPath, board, projectId } = life.run;
   const path = worktreePath(life);
-  const place = { path, branch: life.names.branch, base: how.base, copy: settings.worktree.copy, repoPath };
-  const { how: came, parked, ...opened } = await openForItem(mirror, { ...place, signal: how.signal });
+  const place = { path, branch: life.names.branch, copy: settings.worktree.copy, repoPath };
+  const asItIs = life.state().deliver != null;
+  const { how: came, parked, pushed, ...opened } = await openForItem(mirror, { ...place, ...how, asItIs });
   const tell = (level: "info" | "warning", text: string) =>
     board.appendEvent(projectId, life.issueId, { type: "log", level, text });
   if (parked !== null) await tell("warning", `Rework: uncommitted changes were put aside in ${parked}`);
   if (came === "reused") await tell("info", `Rework: reusing existing worktree at ${path}`);
   if (came === "switched") await tell("info", `Rework: switched the worktree at ${path} to ${opened.branch}`);
   if (came === "made") await tell("warning", `Rework: the worktree was gone, made anew at ${path}`);
-  return { type: "worktree-ready", key: how.key, ...opened, targetTip: how.targetTip };
+  const there = pushed === null ? {} : { pushed };
+  return { type: "worktree-ready", key: how.key, ...opened, targetTip: how.targetTip, ...there };
 }
 
 async function newAside(path: string, before: readonly Aside[]): Promise<{ readonly aside?: readonly string[] }> {
   const known = new Set(before.map((one) => one.path));
   const found = (await listAside(dirname(path))).filter((one) => one.name === basename(path) && !known.has(one.path));
   return found.length === 0 ? {} : { aside: found.map((one) => one.path) };
+}
+
+/** What an earlier life was to merge, where it has: what others did up to there is not the issue's. */
+async function mergedBase({ run, state }: LifeContext, head: string): Promise<string | null> {
+  const { reviewBase } = state();
+  const { path } = run.mirror;
+  const isMerged =
+    reviewBase !== "" && (await hasCommit(path, reviewBase)) && (await isAncestor(path, reviewBase, head));
+  return isMerged ? reviewBase : null;
 }
 
 /** Where the review of a trigger of the run starts. */
