@@ -1,6 +1,7 @@
 import { cpus, freemem } from "node:os";
 import { join } from "node:path";
 import type { ForgeStatus } from "./app/forge.js";
+import { inboxOf } from "./app/inbox.js";
 import type { PullRequests } from "./app/pull-requests.js";
 import type { AskedQuestion, Configured, WorkflowRequest, Workflows } from "./app/workflow.js";
 import type { Diagnostic } from "./config/diagnostic.js";
@@ -199,8 +200,8 @@ function workflowRooms(around: Parameters<typeof import("./app/workflow.js").ope
     checkWorkflow: async (source) => (await rooms()).checkWorkflow(around, source),
     lastWorkflowRun: async (file) => (await rooms()).lastRunOf(around, file),
     questions: async (runId) => (await rooms()).askedQuestions(around, runId),
-    answer: async ({ machine, stage }, answer) =>
-      void (await (await around.store()).signal(machine, { name: "answer", stage, ...answer })),
+    answer: async ({ machine, stage, visit }, answer) =>
+      void (await (await around.store()).signal(machine, { name: "answer", stage, visit, ...answer })),
   } satisfies Partial<App>;
 }
 
@@ -285,10 +286,7 @@ async function runParts(app: App, request: RunRequest): Promise<RunParts> {
     templates: await loadTemplates(frame.repoPath),
     projectText: await readOptional(join(frame.repoPath, ".ratchet", "prompts", "append.md")),
     journal: journalOf(store, frame),
-    inbox: {
-      send: async (machine, body) => void (await store.signal(machine, body)),
-      next: (machine, signal) => store.nextSignal(machine, 0, signal),
-    },
+    inbox: inboxOf(store),
     history: historyOf(store, frame),
     unfinished: async () => (await store.unfinishedRuns(projectId)).map(({ run }) => run.runId),
     register: async () => {

@@ -151,7 +151,8 @@ export const trackers: Record<Settings["tracker"]["type"], (place: TrackerPlace)
     const { needToken } = await import("../lib/github-client/token.js");
     const place = placeOf(settings.forge, await originOf(repoPath));
     const { value: token } = await needToken(env, hostOf(place));
-    const etags = openEtags(join(home.root, "forge", safeName(projectId)));
+    const warn = (text: string) => process.stderr.write(`ratchet: ${text}\n`);
+    const etags = openEtags(join(home.root, "forge", safeName(projectId)), warn);
     const { trusted } = settings.pull_requests;
     return githubTracker({ place, token, userAgent: `ratchet/${version}`, trusted, isOver: isOverIn(store) }, etags);
   },

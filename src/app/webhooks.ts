@@ -16,7 +16,7 @@ export interface SignedWebhook {
   readonly body: string;
 }
 export type Heard =
-  | { readonly type: "refused" }
+  | { readonly type: "unsigned" | "malformed"; readonly reason: string }
   /** Of those that are followed, the ones it was about. */
   | { readonly type: "heard"; readonly pullRequests: readonly number[] };
 
@@ -31,11 +31,12 @@ export function openEars(ears: Ears, secret: string): (webhook: SignedWebhook) =
   const deliveries = new Map<string, readonly number[]>();
   return async (webhook) => {
     const { readWebhook } = await import("../forge/github/webhook.js");
-    const notice = await readWebhook({ ...webhook, secret });
-    if (notice === null) return { type: "refused" };
+    const read = await readWebhook({ ...webhook, secret });
+    if (read.type !== "notice") return read;
+    const { notice } = read;
     const before = deliveries.get(notice.delivery);
     if (before !== undefined) return { type: "heard", pullRequests: before };
-    const repo = notice.repo.toLowerCase();
+    const repo = notice.repo?.toLowerCase();
     const meant = (await ears.followed()).filter(
       ({ pr, state }) =>
         pr.repo.toLowerCase() === repo &&

@@ -21,6 +21,7 @@ import type { Store, StoredRun } from "../store/store.js";
 import { version } from "../version.js";
 import type { Graph, ModelChoice } from "../workflow/graph.js";
 import type { WorkflowState } from "../workflow/machine/state.js";
+import { inboxOf } from "./inbox.js";
 import { packageRoot } from "./package-root.js";
 
 /** What to run: a workflow anew, or a run of one that goes on, with the file as it is now. */
@@ -213,10 +214,7 @@ async function sharedParts(app: Around, store: Store, frame: Frame): Promise<Omi
     redact: redactor(env),
     templates: await loadTemplates(repoPath),
     projectText: await readOptional(join(repoPath, ".ratchet", "prompts", "append.md")),
-    inbox: {
-      send: async (machine, body) => void (await store.signal(machine, body)),
-      next: (machine, signal) => store.nextSignal(machine, 0, signal),
-    },
+    inbox: inboxOf(store),
     slots: createSlots(settings.max_agents),
     meter: createMeter(settings.budgets.run, spent ?? { tokens: 0, usd: 0 }),
     identity:

@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { type App, createApp, type Project, type Store } from "../app.js";
 import { Refusal } from "../lib/errors.js";
 import type { Output } from "./output.js";
+import { typed } from "./typed.js";
 
 /** What every command is given. */
 export interface Context {
@@ -46,7 +47,7 @@ export async function chooseProject({ app }: Context, name: string | undefined):
   if (name === undefined) return await app.project();
   const project = (await (await app.store()).projects()).find(({ id }) => id === name);
   if (project === undefined) {
-    throw new Refusal(`no project ${name}`, { code: "not-found", hint: "ratchet project list shows them" });
+    throw new Refusal(`no project ${typed(name)}`, { code: "not-found", hint: "ratchet project list shows them" });
   }
   return project;
 }

@@ -4,6 +4,7 @@ import { ConfigInvalid } from "../app.js";
 import { type Diagnostic, formatDiagnostic } from "../config/diagnostic.js";
 import { ExternalError, messageOf, Refusal, UserError } from "../lib/errors.js";
 import { makeFolder } from "../lib/files.js";
+import { plainText } from "../views/plain-text.js";
 import type { Output } from "./output.js";
 
 /** An error as a person is told it. */
@@ -20,7 +21,7 @@ export interface Told {
 export function tellError(error: unknown, external: 1 | 3): Told {
   if (error instanceof ConfigInvalid) {
     const text = error.diagnostics.map(formatDiagnostic).join("\n");
-    return { exit: 2, code: error.code, ...messageAndHint(error.diagnostics, text), text };
+    return { exit: 2, code: error.code, ...messageAndHint(error.diagnostics), text };
   }
   if (error instanceof UserError) return sentence(error, { exit: 2, code: error.code });
   if (error instanceof Refusal) return sentence(error, { exit: 1, code: error.code });
@@ -31,11 +32,12 @@ export function tellError(error: unknown, external: 1 | 3): Told {
   return { exit: external, code: "bug", message, hint, text: `${stack}\n  ${hint}` };
 }
 
-/** A single mistake is told like any other error; of several each has its own hint beside it. */
-function messageAndHint([first, ...others]: readonly Diagnostic[], text: string): Pick<Told, "message" | "hint"> {
-  if (!first?.hint || others.length > 0) return { message: text, hint: null };
-  const { hint, ...rest } = first;
-  return { message: formatDiagnostic(rest), hint };
+/** For programs, what is wrong apart from what to do; of several mistakes each hint names its setting. */
+function messageAndHint(diagnostics: readonly Diagnostic[]): Pick<Told, "message" | "hint"> {
+  const message = diagnostics.map(({ hint: _, ...rest }) => formatDiagnostic(rest)).join("\n");
+  const named = (key: string) => (key === "" || diagnostics.length === 1 ? "" : `${key}: `);
+  const hints = diagnostics.flatMap(({ key, hint }) => (hint === undefined ? [] : `${named(key)}${hint}`));
+  return { message, hint: hints.length === 0 ? null : hints.join("\n") };
 }
 
 function sentence(
@@ -49,7 +51,8 @@ function sentence(
 
 export function printError({ code, message, hint, text }: Told, out: Output, json: boolean): void {
   if (json) out.jsonLine({ error: { code, message, hint } });
-  else out.note(text);
+  // What others said may be in it.
+  else out.note(plainText(text));
 }
 
 /** What belongs to no run is kept in the state home's own log, where that can be written. */

@@ -44,7 +44,7 @@ function waitOf(
   at: { readonly run: StoredRun; readonly machine: Machine; readonly machines: readonly Machine[] },
 ): LifeFacts["waiting"] {
   const landing = landingWait(at.machine);
-  if (landing !== null) return { for: landing };
+  if (landing !== null) return { for: landing, ...nextOf(landing) };
   const owed = effectsOf(at.machine).filter(({ kind }) => kind !== "wait");
   const timer = owed.find(({ kind }) => kind === "timer");
   if (timer !== undefined && owed.every(({ kind }) => kind === "timer")) {
@@ -55,6 +55,12 @@ function waitOf(
   if (!isWaiting || runningTurns(app, at.run, [at.machine]) > 0) return null;
   // Between its turn coming up and its program starting there is a moment in which it waits for nobody.
   return runningTurns(app, at.run, at.machines) >= at.run.settings.max_agents ? "slot" : null;
+}
+
+/** What a landing waits for names the command that ends the wait. */
+function nextOf(landing: string): { readonly next?: string } {
+  const command = /`(git [^`]+)`/.exec(landing)?.[1];
+  return command === undefined ? {} : { next: command };
 }
 
 function runningTurns(app: App, run: StoredRun, machines: readonly Machine[]): number {

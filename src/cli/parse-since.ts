@@ -1,4 +1,5 @@
 import { UserError } from "../lib/errors.js";
+import { typed } from "./typed.js";
 
 const unitMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 
@@ -12,7 +13,7 @@ export function parseSince(flag: string, text: string, now: number): number {
   // A bare number is a year to Date.parse, and seconds to whoever typed it.
   const time = /^\d{4}-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(time)) return time;
-  throw new UserError(`${flag} ${text} is neither a while nor a time`, {
+  throw new UserError(`${flag} ${typed(text)} is neither a while nor a time`, {
     hint: `${flag} 1h, or ${flag} 2025-01-31T12:00:00Z`,
   });
 }

@@ -25,7 +25,7 @@ export function parseArguments(args: readonly string[], out: Output): Chosen | U
     return chosen;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    return error.exitCode === 0 ? null : toUsageError(error, args);
+    return error.exitCode === 0 ? null : toUsageError(error, { args, named: nameCommand(program, args) });
   }
 }
 
@@ -53,7 +53,10 @@ function declare(choose: Choose, out: Output): Command {
 /** Described, but not in this version: saying so is better than "unknown command". */
 const notYet = new Set("worker store mcp completion".split(" "));
 
-function toUsageError(error: CommanderError, args: readonly string[]): UserError {
+function toUsageError(
+  error: CommanderError,
+  { args, named }: { readonly args: readonly string[]; readonly named: string },
+): UserError {
   const [first = ""] = args;
   if (error.code === "commander.unknownCommand" && notYet.has(first)) {
     return new UserError(`ratchet ${first} is not available yet`, { code: "not-available", hint: "ratchet --help" });
@@ -62,5 +65,16 @@ function toUsageError(error: CommanderError, args: readonly string[]): UserError
     return new UserError(`ratchet ${first} needs a command`, { hint: `ratchet ${first} --help lists them` });
   }
   const [message = "", suggestion] = error.message.replace(/^error: /, "").split("\n");
-  return new UserError(message, { hint: suggestion?.replace(/^\((.*)\)$/, "$1") ?? "ratchet --help" });
+  return new UserError(message, { hint: suggestion?.replace(/^\((.*)\)$/, "$1") ?? `${named} --help` });
+}
+
+/** The command that the arguments name, as far as there is one. */
+function nameCommand(program: Command, args: readonly string[]): string {
+  let [command, name] = [program, program.name()];
+  for (const word of args) {
+    const next = command.commands.find((one) => one.name() === word);
+    if (next === undefined) break;
+    [command, name] = [next, `${name} ${word}`];
+  }
+  return name;
 }

@@ -44,7 +44,7 @@ describe("B4 what is wrong is named with its place, its key, what was found and 
     ["foo: 1", `2:20: per_issue_review.foo: unknown key; allowed in per_issue_review: ${keys}`],
     [
       "max_retry: 1",
-      `2:20: per_issue_review.max_retry: unknown key (did you mean max_retries?); allowed in per_issue_review: ${keys}`,
+      `2:20: per_issue_review.max_retry: unknown key; allowed in per_issue_review: ${keys}\n  hint: did you mean max_retries?`,
     ],
   ])("per_issue_review: {%s}", (setting, message) => {
     const expected = [`ratchet.yaml:${message}`];
@@ -59,7 +59,7 @@ describe("B4 what is wrong is named with its place, its key, what was found and 
     ["per_issue_review:", `2:18: per_issue_review: expected a mapping of ${keys}, found nothing`],
     [
       "validation_triggers: {per_issue_review: {enabled: true}}",
-      "2:23: validation_triggers.per_issue_review: unknown key (per_issue_review belongs at the top level); allowed in validation_triggers: session_end, run_end, epic_completion, periodic",
+      "2:23: validation_triggers.per_issue_review: unknown key; allowed in validation_triggers: session_end, run_end, epic_completion, periodic\n  hint: per_issue_review belongs at the top level",
     ],
     ["timeout_minutes: 0", "2:18: timeout_minutes: expected minutes, more than 0 and at most 10080, found 0"],
     ["max_agents: 0", "2:13: max_agents: expected auto, or a whole number of 1 or more, found 0"],

@@ -1,6 +1,6 @@
 import type { Settings } from "../core/settings.js";
 import { refuseUnavailable, type Validation, validations } from "./availability.js";
-import { type Diagnostic, diagnosticAt, sortDiagnostics } from "./diagnostic.js";
+import { type Diagnostic, diagnosticAt, sortDiagnostics, valueText } from "./diagnostic.js";
 import { explainIssues } from "./issues.js";
 import { malaKeys, translateMala } from "./mala.js";
 import { type ConfigFlags, overlayEnvironment, overlayFlags, placeOfFlag } from "./overlay.js";
@@ -8,7 +8,7 @@ import { resolveSettings } from "./resolve.js";
 import { rejectRetired } from "./retired.js";
 import { checkRules } from "./rules.js";
 import { configSchema } from "./schema/root.js";
-import type { Source } from "./source.js";
+import { type Path, type Place, placeOf, type Source } from "./source.js";
 import { nearest } from "./suggest.js";
 import { noteUnusedReviewers } from "./unused-reviewers.js";
 import { readYamlSource } from "./yaml-source.js";
@@ -23,7 +23,13 @@ export interface ConfigContext {
 }
 
 export type Checked =
-  | { readonly ok: true; readonly settings: Settings; readonly warnings: readonly Diagnostic[] }
+  | {
+      readonly ok: true;
+      readonly settings: Settings;
+      readonly warnings: readonly Diagnostic[];
+      /** Where a setting was written, for what only others can find wrong with it. */
+      readonly placeOf: (path: Path) => Place;
+    }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 const maxDiagnostics = 200;
@@ -45,7 +51,8 @@ export function checkConfigText(text: string, file: string, context: ConfigConte
   if (isWrong) return { ok: false, diagnostics: limited(sortDiagnostics(found), file) };
   const { disabled, maxReviewRetries } = flags;
   const settings = resolveSettings(parsed.data, { ...context, disabled, maxReviewRetries });
-  return { ok: true, settings, warnings: sortDiagnostics([...found, ...noteUnusedReviewers(source, settings)]) };
+  const warnings = sortDiagnostics([...found, ...noteUnusedReviewers(source, settings)]);
+  return { ok: true, settings, warnings, placeOf: (path) => placeOf(source, path) };
 }
 
 interface Flags {
@@ -57,18 +64,15 @@ interface Flags {
 function readFlags({ disableValidations = [], maxReviewRetries }: ConfigFlags): Flags {
   const disabled = new Set<Validation>();
   const diagnostics: Diagnostic[] = [];
-  const complain = (flag: string, message: string) =>
-    diagnostics.push(diagnosticAt(placeOfFlag(flag), { path: [], message }));
+  const complain = (flag: string, message: string, hint?: string) =>
+    diagnostics.push(diagnosticAt(placeOfFlag(flag), { path: [], message, hint }));
   for (const name of disableValidations) {
     const known = validations.find((validation) => validation === name);
     if (known !== undefined) disabled.add(known);
     else {
       const near = nearest(name, validations);
-      const meant = near === null ? "" : `, did you mean ${near}?`;
-      complain(
-        "--disable-validations",
-        `expected some of ${validations.join(", ")}, found ${JSON.stringify(name)}${meant}`,
-      );
+      const hint = near === null ? undefined : `did you mean ${near}?`;
+      complain("--disable-validations", `expected some of ${validations.join(", ")}, found ${valueText(name)}`, hint);
     }
   }
   const retries = maxReviewRetries === undefined ? null : wholeNumberOf(maxReviewRetries);

@@ -61,8 +61,8 @@ function unknownKey(source: Source, path: Path): Diagnostic {
   const elsewhere = placesOfKey(key).map((place) => place.join("."));
   const near = nearest(key, around.length === 0 ? [...allowed, ...(source.moreKeys ?? [])] : allowed);
   const meant = suggestion({ key, near, elsewhere, around });
-  const message = `unknown key${meant === null ? "" : ` (${meant})`}; allowed ${placeWords(around)}: ${allowed.join(", ")}`;
-  return diagnosticAt(placeOf(source, path, "key"), { path, message });
+  const message = `unknown key; allowed ${placeWords(around)}: ${allowed.join(", ")}`;
+  return diagnosticAt(placeOf(source, path, "key"), { path, message, hint: meant ?? undefined });
 }
 
 interface Guess {

@@ -1,13 +1,12 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { Settings } from "../core/settings.js";
 import { codeOf, messageOf } from "../lib/errors.js";
 import { type Checked, type ConfigContext, checkConfigText } from "./check.js";
 import type { Diagnostic } from "./diagnostic.js";
 import { maxConfigBytes, tooLarge } from "./yaml-source.js";
 
 export type Loaded =
-  | { readonly ok: true; readonly settings: Settings; readonly file: string; readonly warnings: readonly Diagnostic[] }
+  | (Extract<Checked, { readonly ok: true }> & { readonly file: string })
   /** file null: there is none. */
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[]; readonly file: string | null };
 

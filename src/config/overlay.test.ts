@@ -119,7 +119,7 @@ describe("B7 how many rounds of review", () => {
     [{ maxAgents: "0" }, "command line: --max-agents: expected auto, or a whole number of 1 or more, found 0"],
     [
       { disableValidations: ["reviw"] },
-      'command line: --disable-validations: expected some of review, session_end, run_end, epic_completion, periodic, found "reviw", did you mean review?',
+      'command line: --disable-validations: expected some of review, session_end, run_end, epic_completion, periodic, found "reviw"\n  hint: did you mean review?',
     ],
   ])("%j is named by its flag", (flags, message) => {
     expect(said("", { flags })).toEqual([message]);

@@ -32,12 +32,12 @@ test.each([
 
 describe("evidence_check.required names commands that exist", () => {
   test.each([
-    ["commands: {tests: x}", "test", "2:29", 'found "test", did you mean tests? (the commands are tests)'],
+    ["commands: {tests: x}", "test", "2:29", 'found "test" (the commands are tests)\n  hint: did you mean tests?'],
     [
       "preset: go",
       "tset",
       "2:29",
-      'found "tset", did you mean test? (the commands are setup, test, lint, format, typecheck)',
+      'found "tset" (the commands are setup, test, lint, format, typecheck)\n  hint: did you mean test?',
     ],
     ["preset: go\ncommands: {test: null}", "test", "3:29", "found test, which is switched off (null)"],
     ["", "toString", "2:29", 'found "toString" (there are no commands)'],
@@ -114,7 +114,7 @@ describe("triggers", () => {
       "a ref that does not exist",
       "{session_end: {commands: [tets, {ref: nope, timeout: 1}]}}",
       [
-        '3:48: validation_triggers.session_end.commands[0]: expected the name of a command, found "tets", did you mean test? (the commands are test)',
+        '3:48: validation_triggers.session_end.commands[0]: expected the name of a command, found "tets" (the commands are test)\n  hint: did you mean test?',
         '3:60: validation_triggers.session_end.commands[1].ref: expected the name of a command, found "nope" (the commands are test)',
       ],
     ],

@@ -107,8 +107,8 @@ function unknownCommand(name: string, { say, names, path }: Where & { names: Nam
   }
   const near = nearest(name, names.known);
   const known = names.known.length === 0 ? "there are no commands" : `the commands are ${names.known.join(", ")}`;
-  const meant = near === null ? "" : `, did you mean ${near}?`;
-  return [say({ path, message: `expected the name of a command, found ${valueText(name)}${meant} (${known})` })];
+  const hint = near === null ? undefined : `did you mean ${near}?`;
+  return [say({ path, message: `expected the name of a command, found ${valueText(name)} (${known})`, hint })];
 }
 
 function triggerRules(root: unknown, { say, names, path }: Where & { names: Names }): Diagnostic[] {

@@ -1,7 +1,7 @@
 import { parsePayload, payloadSourceOf } from "../core/board/payload.js";
 import { type AddResult, isItemId, type NewWorkItem } from "../core/ports/work-items.js";
 import { number, Refused, type Sql, type Statement } from "./sql.js";
-import { eventStatement, type ItemKey, payloadColumns } from "./work-rows.js";
+import { eventStatement, type ItemKey, payloadColumns, readItem } from "./work-rows.js";
 
 /** A statement, and what it means when it finds no row. */
 export interface Checked {
@@ -29,8 +29,26 @@ export async function addItem(
     if (refusal === "followed") throw new Refused(checked.length - 1);
     if (refusal === "taken" && item.id === null) await skipNumber(sql, item.projectId, counter);
     else if (refusal === "taken") return { ok: false, reason: `the id ${id} is taken` };
-    else if (refusal !== "raced") return { ok: false, reason: refusal };
+    else if (refusal !== "raced") return { ok: false, ...(await whyRefused(sql, item, refusal)) };
   }
+}
+
+/** A new item is in nobody's way yet: one that depends on something that exists closes a circle only through its epic. */
+async function whyRefused(sql: Sql, { projectId, parent, deps }: NewWorkItem, refusal: string) {
+  const dep = deps.find((each) => refusal === noSuchItem(each, projectId));
+  if (dep === undefined || parent === null || (await readItem(sql, { projectId, id: dep }, 0)) === null) {
+    return { reason: refusal };
+  }
+  return circleThrough(dep, parent);
+}
+
+/** An epic is completed after its issues, so none of them can wait for it. */
+export function circleThrough(dep: string, epic: string): { readonly reason: string; readonly hint: string } {
+  const waits = dep === epic ? "" : `${dep} waits for the epic ${epic}, and `;
+  return {
+    reason: `${waits}${epic} is completed only after its issues: one of them that waits for ${dep} would never begin`,
+    hint: "let it depend on other issues of the epic, or leave it outside of the epic",
+  };
 }
 
 /** What is wrong with an item before anybody looks at the board. */
@@ -62,11 +80,15 @@ export function addStatements(
       : [{ statement: setParent(key, item.parent), refusal: `no epic ${item.parent} in ${item.projectId}` }]),
     ...deps.map((dep) => ({
       statement: insertDep(key, dep),
-      refusal: dep === item.id ? `${dep} cannot depend on itself` : `no item ${dep} in ${item.projectId}`,
+      refusal: dep === item.id ? `${dep} cannot depend on itself` : noSuchItem(dep, item.projectId),
     })),
     { statement: countDeps(key), refusal: "raced" },
     { statement: eventStatement(key, { type: "added", at: now, body: { title: item.title } }), refusal: "raced" },
   ];
+}
+
+function noSuchItem(id: string, projectId: string): string {
+  return `no item ${id} in ${projectId}`;
 }
 
 /** What stood in the way; null: all of it was done. */
@@ -106,9 +128,26 @@ function insertItem(item: NewWorkItem & { readonly id: string }, now: number): S
     sql: `INSERT INTO work_items (project_id, id, title, body, type, priority, status, source, created_at, updated_at,
         payload, pr_number, cycle, escalated)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-    params: [projectId, id, title, body, type, priority, status, source, createdAt ?? now, now, ...columns],
+    params: [
+      projectId,
+      id,
+      whole(title),
+      whole(body),
+      type,
+      priority,
+      status,
+      source,
+      createdAt ?? now,
+      now,
+      ...columns,
+    ],
     expect: 1,
   };
+}
+
+/** The database reads a text up to its first NUL. */
+function whole(text: string): string {
+  return text.replaceAll("\0", "\ufffd");
 }
 
 function setFollows(projectId: string, id: string, follows: string): Statement {
@@ -136,7 +175,7 @@ function setParent({ projectId, id }: ItemKey, parent: string): Statement {
   };
 }
 
-/** Refused when the other item is missing, or already waits for this one, however far away. */
+/** Refused when the other item is missing, or already waits for this one, however far away; an epic waits for its issues. */
 export function insertDep({ projectId, id }: ItemKey, on: string): Statement {
   return {
     sql: `INSERT INTO work_deps (item, on_item) SELECT one.no, other.no FROM work_items AS one, work_items AS other
@@ -144,6 +183,8 @@ export function insertDep({ projectId, id }: ItemKey, on: string): Statement {
         AND one.no NOT IN (WITH RECURSIVE reach (no) AS (
           SELECT no FROM work_items WHERE project_id = ? AND id = ?
           UNION SELECT on_item FROM work_deps JOIN reach ON item = reach.no
+          UNION SELECT issues.no FROM work_items AS issues JOIN reach ON issues.parent = reach.no
+            WHERE issues.status <> 'completed'
         ) SELECT no FROM reach)
       ON CONFLICT (item, on_item) DO UPDATE SET item = excluded.item`,
     params: [projectId, id, projectId, on, projectId, on],

@@ -1,7 +1,7 @@
 import type { ItemStatus } from "../core/ports/tracker.js";
 import { Refusal } from "../lib/errors.js";
 import { Refused, type Sql, type Statement } from "./sql.js";
-import { countDeps, insertDep } from "./work-add.js";
+import { circleThrough, countDeps, insertDep } from "./work-add.js";
 import { eventStatement, type ItemKey, idleClaim, readItem } from "./work-rows.js";
 
 /** At this many failures an item is taken out of the queue until somebody retries it. */
@@ -14,7 +14,7 @@ export interface Claim {
   readonly any?: boolean;
 }
 
-/** Compare-and-set: free, failed or idle; already this holder's own counts too, unless it must be `fresh`. */
+/** Compare-and-set: no epic, and free, failed or idle; already this holder's own counts too, unless it must be `fresh`. */
 export function claimItem(
   sql: Sql,
   key: ItemKey,
@@ -23,7 +23,7 @@ export function claimItem(
   return changed(sql, [
     {
       sql: `UPDATE work_items SET status = 'claimed', claimed_by = ?, lease_until = ?, begun = 1, updated_at = ?
-        WHERE project_id = ? AND id = ? AND waits_for = 0
+        WHERE project_id = ? AND id = ? AND waits_for = 0 AND type = 'task'
         AND (status IN ('available', 'failed'${any ? ", 'waiting_for_response', 'quarantined'" : ""}) OR (status = 'claimed' AND claimed_by = ?) OR (${idleClaim}))`,
       params: [holder, leaseUntil, now, key.projectId, key.id, fresh ? null : holder, now],
       expect: 1,
@@ -100,7 +100,7 @@ export async function failItem(
   key: ItemKey,
   { reason, now }: { readonly reason: string; readonly now: number },
 ): Promise<ItemStatus> {
-  await mustChange(sql, key, [
+  await mustChange(sql, { ...key, what: "failed" }, [
     {
       sql: `UPDATE work_items SET failure_count = failure_count + 1, failure_reason = ?, claimed_by = NULL,
         lease_until = NULL, updated_at = ?,
@@ -117,7 +117,7 @@ export async function failItem(
 /** An operator's word. `retry` alone forgets the failures; `unblock` lifts only an operator's block. */
 export function changeStatus(sql: Sql, key: ItemKey, change: OperatorChange): Promise<void> {
   const { event } = operatorChanges[change.how];
-  return mustChange(sql, key, [
+  return mustChange(sql, { ...key, what: event }, [
     { ...operatorStatement(key, change), expect: 1 },
     eventStatement(key, { type: event, at: change.now, body: { reason: change.reason } }),
   ]);
@@ -160,16 +160,32 @@ export async function addDeps(sql: Sql, key: ItemKey, on: readonly string[], now
     await sql.batch([...statements, history]);
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    await mustExist(sql, key, now);
+    const { parent } = await mustExist(sql, key, now);
     const dep = added[error.statement] ?? "";
-    await mustExist(sql, { ...key, id: dep }, now);
-    throw new Refusal(`${dep} already waits for ${key.id}: that would be a circle`, { code: "cycle" });
+    const { deps } = await mustExist(sql, { ...key, id: dep }, now);
+    throw toCircle({ ...key, parent }, { dep, itsDeps: deps });
   }
+}
+
+function toCircle(
+  { id, parent }: { readonly id: string; readonly parent: string | null },
+  { dep, itsDeps }: { readonly dep: string; readonly itsDeps: readonly string[] },
+): Refusal {
+  if (dep === id) return new Refusal(`${id} cannot wait for itself: that would be a circle`, { code: "cycle" });
+  if (parent !== null && (dep === parent || itsDeps.includes(parent))) {
+    const { reason, hint } = circleThrough(dep, parent);
+    return new Refusal(reason, { code: "cycle", hint });
+  }
+  return new Refusal(`${dep} already waits for ${id}: that would be a circle`, {
+    code: "cycle",
+    hint: `ratchet explain ${dep} says what it waits for; an epic waits for all of its issues`,
+  });
 }
 
 export async function removeDeps(sql: Sql, key: ItemKey, on: readonly string[], now: number): Promise<void> {
   await mustExist(sql, key, now);
   const removed = [...new Set(on)];
+  for (const id of removed) await mustExist(sql, { ...key, id }, now);
   await sql.batch([
     ...removed.map((dep) => ({
       sql: `DELETE FROM work_deps WHERE item = (SELECT no FROM work_items WHERE project_id = ? AND id = ?)
@@ -191,15 +207,21 @@ export async function changed(sql: Sql, statements: readonly Statement[]): Promi
   }
 }
 
-async function mustChange(sql: Sql, key: ItemKey, statements: readonly Statement[]): Promise<void> {
+/** `what` is not done to it when its status is another. */
+async function mustChange(
+  sql: Sql,
+  { what, ...key }: ItemKey & { readonly what: string },
+  statements: readonly Statement[],
+): Promise<void> {
   if (await changed(sql, statements)) return;
   const item = await mustExist(sql, key, 0);
-  throw new Refusal(`${key.id} is ${item.status}`, { code: "wrong-status", hint: `ratchet work show ${key.id}` });
+  const hint = `ratchet explain ${key.id} says how it stands`;
+  throw new Refusal(`${key.id} is ${item.status}, so it cannot be ${what}`, { code: "wrong-status", hint });
 }
 
 async function mustExist(sql: Sql, key: ItemKey, now: number) {
   const item = await readItem(sql, key, now);
   if (item === null)
-    throw new Refusal(`no item ${key.id} in ${key.projectId}`, { code: "not-found", hint: "ratchet work list" });
+    throw new Refusal(`no item ${key.id} in ${key.projectId}`, { code: "not-found", hint: "ratchet work list --all" });
   return item;
 }

@@ -6,6 +6,7 @@ import { isClosed, labels, showBead, toIssue } from "./beads/issues.js";
 import { type BeadsPlace, openBeads } from "./beads/program.js";
 import type { Bead } from "./beads/read.js";
 import { readReady } from "./beads/ready.js";
+import { readStanding } from "./beads/standing.js";
 
 export { missingBeads } from "./beads/program.js";
 
@@ -35,6 +36,7 @@ export function beadsTracker(place: BeadsPlace, takeOver: TakeOver | null = null
       const bead = await showBead(beads, id);
       return bead === null ? null : toIssue(bead);
     },
+    standing: (id) => readStanding(beads, id, takeOver),
     claim: (id, holder, how) => claims.claim(id, holder, { any: how?.any ?? false }),
     pass: async (id, { from, to }) => {
       if ((await claims.held(id, from, (bead) => isHeld(bead, to))) === null) return;

@@ -2,6 +2,7 @@ import type { Tracker } from "../core/ports/tracker.js";
 import { isTrusted } from "../core/pull-request/trust.js";
 import { type Github, openGithub } from "../lib/github-client/client.js";
 import type { Etags } from "../lib/github-client/etags.js";
+import { rememberMe } from "../lib/github-client/me.js";
 import type { GithubOptions } from "../lib/github-client/sender.js";
 import { type Claims, openClaims } from "./github/claims.js";
 import { openEpics } from "./github/epics.js";
@@ -9,7 +10,7 @@ import { writeFollowUp } from "./github/follow-up.js";
 import { addLabels, changeIssue, type Found, findIssue, labels, toIssue } from "./github/issues.js";
 import { type Notes, openNotes } from "./github/notes.js";
 import { readReady } from "./github/ready.js";
-import { readAccount } from "./github/wire.js";
+import { readStanding } from "./github/standing.js";
 
 export interface GithubTrackerOptions extends Omit<GithubOptions, "what"> {
   /** Associations or logins whose issues and claims count. */
@@ -40,6 +41,7 @@ export function githubTracker(options: GithubTrackerOptions, etags: Etags | null
       const found = await findIssue(github, id);
       return found === null ? null : toIssue(found);
     },
+    standing: (id) => readStanding(github, id, { claims, me, isOver, isWork }),
     claim: (id, holder, how) => claims.claim(id, holder, { any: how?.any ?? false }),
     pass: claims.pass,
     complete: async (id, holder, { commit, note }) => {
@@ -84,14 +86,5 @@ function giveUpIn(
     await notes.tell(id, { key: `${label}:${holder}`, text });
     await addLabels(github, id, [label]);
     await claims.letGo(found, holder);
-  };
-}
-
-/** Asked once; a failure is not remembered. */
-function rememberMe(github: Github): () => Promise<string> {
-  let known: string | null = null;
-  return async () => {
-    known ??= (await github.get({ route: "GET /user" }, readAccount)).login;
-    return known;
   };
 }

@@ -15,9 +15,16 @@ export interface BoardEventJson {
 export function renderBoardEvent(event: BoardEventJson): string {
   const { id: _id, time, type, project_id: project, item_id: item, ...rest } = event;
   const told = Object.entries(rest).flatMap(([key, value]) =>
-    value === null || value === "" ? [] : [`${key}=${plainLine(showValue(key, value))}`],
+    value === null || value === "" ? [] : [`${key}=${cut(plainLine(showValue(key, value)))}`],
   );
   return [time, `${plainLine(project)}/${plainLine(item)}`, plainLine(type), ...told].join("  ");
+}
+
+const longest = 300;
+
+/** One event is one line, whatever was written into it; --json has all of it. */
+function cut(text: string): string {
+  return text.length > longest ? `${text.slice(0, longest).replace(/[\ud800-\udbff]$/, "")}…` : text;
 }
 
 function showValue(key: string, value: unknown): string {
@@ -44,7 +51,7 @@ export function renderHits(hits: readonly SearchHit[], typed: string): string[] 
     if (hit.kind === "event") return [renderBoardEvent(hit.event)];
     const { projectId, id, status, title } = hit.item;
     const excerpt = excerptOf(hit.item, typed);
-    const head = `${plainLine(projectId)}/${plainLine(id)}  ${status}  ${plainLine(title)}`;
+    const head = `${plainLine(projectId)}/${plainLine(id)}  ${status}  ${cut(plainLine(title))}`;
     return excerpt === "" ? [head] : [head, `    ${plainLine(excerpt)}`];
   });
 }

@@ -285,3 +285,18 @@ test("what an issue of another tracker needs is done there", () => {
   expect(next({ tracker: "beads", status: "blocked" })).toBe("bd update x --status=open");
   expect(next({ tracker: "beads", status: "claimed", stoppedIn: "r0" })).toBe("ratchet run --resume x");
 });
+
+test("what a foreign tracker knows besides comes before what the issue says; a claim of another machine is said", () => {
+  const obstacle = { reason: "it is assigned to jo", next: "take the assignment off 7" };
+  const tracker = { tracker: "github" } as const;
+  check({ ...tracker, standing: { claim: null, obstacle }, deps: [{ id: "a", status: "available" }] }, obstacle);
+  check({ ...tracker, status: "claimed", standing: { claim: null, obstacle } }, obstacle);
+  const claimed = (isOver: boolean): Partial<IssueFacts> => ({
+    ...tracker,
+    ...{ status: "claimed", claimedBy: "r9", standing: { claim: { holder: "r9", isOver }, obstacle: null } },
+  });
+  check(claimed(false), { reason: "claimed by r9, which is none of this machine's", next: null });
+  check(claimed(true), { reason: "claimed by r9, which is not at work any more", next: "ratchet run --resume x" });
+  const pullRequest = { number: 2, url: "u", issueId: "x", needsPerson: null };
+  check({ ...claimed(false), pullRequest }, { reason: "waits for pull request #2 (u)", next: "ratchet pr sync 2" });
+});

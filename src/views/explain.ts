@@ -1,7 +1,8 @@
-import type { ItemStatus, Scope } from "../core/ports/tracker.js";
+import type { ItemStatus, Scope, Standing } from "../core/ports/tracker.js";
 import { type ForeignTracker, foreignHint } from "./foreign-tracker.js";
-import { formatAttempt } from "./format.js";
+import { formatAttempt, plural } from "./format.js";
 import { plainLine } from "./plain-text.js";
+import { isInScope } from "./scope.js";
 
 /** What there is to know about one issue. Times in ms since the epoch. */
 export interface IssueFacts {
@@ -27,6 +28,8 @@ export interface IssueFacts {
   readonly ahead: number;
   /** Where it is, when not on our own board. */
   readonly tracker?: ForeignTracker | null;
+  /** What is known there besides. */
+  readonly standing?: Standing | null;
   /** The pull request that it is in, or an item of. */
   readonly pullRequest?: PullRequestFacts | null;
 }
@@ -121,11 +124,12 @@ function causeOf(facts: IssueFacts): Cause {
   const unblock = tracker === null ? `ratchet work unblock ${issueId}` : foreignHint(tracker, "unblock", issueId);
   switch (status) {
     case "claimed":
-      return causeOfClaim(facts);
+      // A tracker of others has no word for it: there it stays claimed until the pull request has come to its end.
+      return facts.pullRequest ? causeOfPullRequest(facts.pullRequest) : causeOfClaim(facts);
     case "blocked":
       return { reason: `blocked by an operator${because(facts)}`, next: unblock };
     case "quarantined":
-      return { reason: `quarantined after ${facts.failureCount} failures${because(facts)}`, next: retry };
+      return { reason: `quarantined after ${plural(facts.failureCount, "failure")}${because(facts)}`, next: retry };
     case "waiting_for_response":
       if (facts.pullRequest) return causeOfPullRequest(facts.pullRequest);
       return { reason: `escalated, a person has to decide${because(facts)}`, next: retry };
@@ -158,7 +162,8 @@ function causeOfEpic({ issueId, children }: IssueFacts): Cause {
   return { reason, blockers: open.map(({ id }) => id), next };
 }
 
-function causeOfClaim({ issueId, claimedBy, leaseUntil, runs, stoppedIn }: IssueFacts): Cause {
+function causeOfClaim({ issueId, claimedBy, leaseUntil, runs, stoppedIn, standing = null }: IssueFacts): Cause {
+  if (standing?.obstacle) return standing.obstacle;
   if (leaseUntil !== null) {
     const reason = `claimed by hand, by ${claimedBy ?? "somebody"}, until ${timeOf(leaseUntil)}`;
     return { reason, next: `ratchet work release ${issueId}` };
@@ -166,15 +171,21 @@ function causeOfClaim({ issueId, claimedBy, leaseUntil, runs, stoppedIn }: Issue
   const run = runs.find(({ runId }) => runId === claimedBy);
   if (run?.driverAlive) return { running: true, reason: `run ${run.runId} has just claimed it`, next: null };
   if (run) return { reason: `the process of run ${run.runId}, which has claimed it, is gone`, next: "ratchet run" };
-  if (claimedBy === null && stoppedIn !== null) {
+  const isOver = standing?.claim?.isOver ?? false;
+  if (stoppedIn !== null && (claimedBy === null || isOver)) {
     const reason = `claimed in the tracker, and run ${stoppedIn} ended in the middle of it`;
     return { reason, next: `ratchet run --resume ${issueId}` };
   }
   if (claimedBy === null) return { reason: "claimed by somebody in the tracker", next: null };
-  return { reason: `claimed by ${claimedBy}, which is not at work any more`, next: `ratchet run ${issueId}` };
+  if (standing?.claim && !isOver)
+    return { reason: `claimed by ${claimedBy}, which is none of this machine's`, next: null };
+  // Of other trackers only a resume takes claims over.
+  const next = isOver ? `ratchet run --resume ${issueId}` : `ratchet run ${issueId}`;
+  return { reason: `claimed by ${claimedBy}, which is not at work any more`, next };
 }
 
 function causeOfWaiting(facts: IssueFacts): Cause {
+  if (facts.standing?.obstacle) return facts.standing.obstacle;
   const open = facts.deps.filter(({ status }) => status !== "completed");
   const [first] = open;
   if (first !== undefined) {
@@ -219,19 +230,6 @@ function whyNotBy(run: RunFacts, { issueId, status, ancestors }: IssueFacts): st
   if (run.full) return "it has taken as many issues as it may";
   if (!isInScope(run.scope, issueId, ancestors)) return "it was started for other issues";
   return status === "failed" && !run.resume ? "it was started without --resume" : null;
-}
-
-function isInScope(scope: Scope, issueId: string, ancestors: readonly string[]): boolean {
-  switch (scope.type) {
-    case "all":
-      return true;
-    case "orphans":
-      return ancestors.length === 0;
-    case "ids":
-      return scope.ids.includes(issueId);
-    case "epic":
-      return issueId === scope.epic || ancestors.includes(scope.epic);
-  }
 }
 
 const listedMost = 10;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Finding } from "../core/finding.js";
 import type { WorkItem } from "../core/ports/work-items.js";
+import { renderBoardEvent } from "./board.js";
 import { renderFindingDetails, renderFindingList, toFindingJson } from "./findings.js";
 import { renderWorkItem, renderWorkList, toWorkItemJson } from "./work.js";
 
@@ -153,4 +154,9 @@ describe("findings", () => {
       ...{ commit: "c", run_id: "r1" },
     });
   });
+});
+
+it("an event of the board is one line that fits, whatever was written into it", () => {
+  const event = { id: 1, time: "t", type: "added", project_id: "p", item_id: "a", title: `${"x".repeat(10_000)}\n` };
+  expect(renderBoardEvent(event)).toBe(`t  p/a  added  title=${"x".repeat(300)}…`);
 });

@@ -39,7 +39,8 @@ export const emptyLive: Live = {
 export function foldLive(model: Live, event: PublicEvent): Live {
   const at = Date.parse(event.time);
   if (event.type === "run-started") {
-    return { ...model, runId: event.run_id, target: event.target_branch, startedAt: at, finishedAt: null };
+    const { run_id: runId, target_branch: target } = event;
+    return { ...model, status: "running", runId, target, startedAt: at, finishedAt: null };
   }
   if (event.type === "run-finished") return { ...model, status: event.status, finishedAt: at };
   if (event.issue_id === undefined) return foldTrigger(model, event, at);

@@ -10,12 +10,17 @@ export interface Listening {
 
 /** On this machine alone: whoever wants it reachable from outside puts something in front that says so. */
 const address = "127.0.0.1";
+/** Whoever sends a request has to come to its end: a webhook is one packet or few. */
+const requestMs = 30_000;
 
 export async function listen(
   rooms: Rooms,
   { port, token }: { readonly port: number; readonly token: string },
 ): Promise<Listening> {
-  const server = createAdaptorServer({ fetch: createRoutes(rooms, token).fetch });
+  const server = createAdaptorServer({
+    fetch: createRoutes(rooms, token).fetch,
+    serverOptions: { requestTimeout: requestMs, headersTimeout: requestMs },
+  });
   server.listen(port, address);
   try {
     await once(server, "listening");

@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { ExternalError, messageOf, Refusal, UserError } from "../lib/errors.js";
+import { plainLine } from "../views/plain-text.js";
 
 /** What the server answers from. Each is what a command of the same name prints with --json. */
 export interface Rooms {
@@ -23,8 +24,8 @@ export interface HeardWebhook {
   readonly body: string;
 }
 export type Heard =
-  /** Not signed with the secret, or no webhook of a repository. */
-  { readonly type: "refused" } | { readonly type: "heard"; readonly pullRequests: readonly number[] };
+  | { readonly type: "unsigned" | "malformed"; readonly reason: string }
+  | { readonly type: "heard"; readonly pullRequests: readonly number[] };
 
 /** Far more than a webhook about a pull request takes; one that is larger is made up for by the next poll. */
 const longestBody = 5 * 1024 * 1024;
@@ -38,9 +39,9 @@ const welcome = [
 /** Everything needs the token but webhooks, which are signed. */
 export function createRoutes(rooms: Rooms, token: string): Hono {
   const routes = new Hono();
-  routes.use(bodyLimit({ maxSize: longestBody, onError: (c) => refuse(c, 413, "the body is too large") }));
+  routes.use(bodyLimit({ maxSize: longestBody, onError: (c) => tooLarge(c, rooms) }));
   routes.use(async (c, next) => {
-    if (c.req.path === webhooks && c.req.method === "POST") return await next();
+    if (c.req.method === "POST" && [webhooks, `${webhooks}/`].includes(c.req.path)) return await next();
     if (isTheToken(c.req.header("authorization"), token)) return await next();
     c.header("www-authenticate", "Bearer");
     return refuse(c, 401, "the token is missing or wrong: send it as Authorization: Bearer <token>");
@@ -50,7 +51,8 @@ export function createRoutes(rooms: Rooms, token: string): Hono {
   routes.get("/api/status", async (c) => c.json(asJson(await rooms.status())));
   routes.get("/api/pull-requests", async (c) => c.json(asJson(await rooms.pullRequests())));
   routes.post("/api/answer", async (c) => c.json(asJson(await rooms.answer(readAnswer(await c.req.text())))));
-  routes.post(webhooks, (c) => takeWebhook(c, rooms));
+  // Whoever typed the address with a slash at its end means the same.
+  routes.on("POST", [webhooks, `${webhooks}/`], (c) => takeWebhook(c, rooms));
   routes.notFound((c) => refuse(c, 404, `there is no ${c.req.method} ${c.req.path}`));
   routes.onError((error, c) => tell(error, c, rooms));
   return routes;
@@ -63,20 +65,32 @@ function isTheToken(header: string | undefined, token: string): boolean {
   return timingSafeEqual(digest(given), digest(token));
 }
 
-async function takeWebhook(c: Context, { hear }: Rooms): Promise<Response> {
-  if (hear === null) return refuse(c, 503, "webhooks are not taken: RATCHET_WEBHOOK_SECRET is not set");
+async function takeWebhook(c: Context, { hear, told }: Rooms): Promise<Response> {
+  // Whoever set the webhook up sees it here when it does not come through.
+  const turnAway = (status: Refused, reason: string) => {
+    told(`a webhook was refused (${status}): ${reason}${nameOf(c)}`);
+    return refuse(c, status, reason);
+  };
+  if (hear === null) return turnAway(503, "webhooks are not taken: RATCHET_WEBHOOK_SECRET is not set");
   if (!/^application\/json\b/i.test(c.req.header("content-type") ?? "")) {
-    return refuse(c, 415, "set the content type of the webhook to application/json");
+    return turnAway(415, "set the content type of the webhook to application/json");
   }
   const heard = await hear({ headers: c.req.header(), body: await c.req.text() });
-  if (heard.type === "refused") return refuse(c, 401, "it is not signed with the secret");
-  return c.json({ pull_requests: heard.pullRequests }, 202);
+  if (heard.type === "heard") return c.json({ pull_requests: heard.pullRequests }, 202);
+  return turnAway(heard.type === "unsigned" ? 401 : 400, heard.reason);
+}
+
+/** Anybody may have written these. */
+function nameOf(c: Context): string {
+  const named = ["x-github-event", "x-github-delivery"].flatMap((name) => c.req.header(name)?.slice(0, 100) ?? []);
+  return named.length === 0 ? "" : ` [${plainLine(named.join(" "))}]`;
 }
 
 function readAnswer(text: string): GivenAnswer {
   const { gate, option, feedback } = fieldsOf(text);
-  if (typeof gate !== "string" || typeof option !== "string") {
-    throw new UserError('an answer is {"gate": …, "option": …, "feedback": …}');
+  const isFeedback = feedback === undefined || feedback === null || typeof feedback === "string";
+  if (typeof gate !== "string" || typeof option !== "string" || !isFeedback) {
+    throw new UserError('an answer is {"gate": …, "option": …, "feedback": …}, each of them a text');
   }
   return { gate, option, ...(typeof feedback === "string" ? { feedback } : {}) };
 }
@@ -102,9 +116,15 @@ function tell(error: unknown, c: Context, { told }: Rooms): Response {
   return c.json({ error: { code, message, hint } }, error instanceof ExternalError ? 502 : 500);
 }
 
-type Refused = 401 | 404 | 413 | 415 | 503;
+type Refused = 400 | 401 | 404 | 413 | 415 | 503;
 function refuse(c: Context, status: Refused, message: string): Response {
   return c.json({ error: { code: "refused", message, hint: null } }, status);
+}
+
+function tooLarge(c: Context, { told }: Rooms): Response {
+  const reason = `the body is larger than ${longestBody / 1024 / 1024} MiB`;
+  told(`${c.req.method} ${c.req.path} was refused (413): ${reason}${nameOf(c)}`);
+  return refuse(c, 413, reason);
 }
 
 /** What was made for printing is plain data; anything else would be a mistake to send. */

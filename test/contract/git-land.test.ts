@@ -174,6 +174,6 @@ test("a target without a commit is said, not guessed", async () => {
   const world = await makeWorld();
   expect(await tipOf(world.mirror, "nowhere")).toMatchObject({
     type: "missing",
-    reason: "there is no branch nowhere with a commit",
+    reason: "there is no branch nowhere with a commit: run `git branch nowhere`",
   });
 });

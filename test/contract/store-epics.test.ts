@@ -85,4 +85,30 @@ describe("an epic", () => {
     expect(await statusOf("sub")).toBe("blocked");
     expect([await finish("later", "run-1"), await finish("nobody", "run-1")]).toEqual([false, false]);
   });
+
+  it("S3 is waited for by none of its issues, however far below or however far around", async () => {
+    for (const epic of ["sub", "top"]) {
+      await expect(board.addDeps("p", "a", [epic])).rejects.toMatchObject({ code: "cycle", hint: expect.any(String) });
+      expect(await add({ id: "new", parent: "sub", deps: [epic] })).toMatchObject({
+        ok: false,
+        reason: expect.stringContaining("sub is completed only after its issues"),
+        hint: expect.stringContaining("outside of the epic"),
+      });
+    }
+    await expect(board.addDeps("p", "a", ["sub"])).rejects.toThrow(
+      "sub is completed only after its issues: one of them that waits for sub would never begin",
+    );
+    // later waits for the epic, so that none of the epic's issues can wait for it.
+    await expect(board.addDeps("p", "b", ["later"])).rejects.toThrow("later waits for the epic sub, and sub is");
+    expect(await add({ id: "new", parent: "sub", deps: ["later"] })).toMatchObject({ ok: false });
+    expect(await board.get("p", "new")).toBeNull();
+    // What is done stands in nobody's way.
+    await complete("a");
+    await board.addDeps("p", "later", ["a", "top"]);
+  });
+
+  it("is nobody's to claim by hand", async () => {
+    expect(await board.claim("p", "sub", { holder: "me", leaseUntil: 9e12, now: Date.now() })).toBe(false);
+    expect(await statusOf("sub")).toBe("available");
+  });
 });

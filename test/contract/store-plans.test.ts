@@ -82,5 +82,6 @@ it.each([
   expect(lines.filter((line) => /^SCAN (?!\(subquery|json_each|reach|above|below|CONSTANT)/.test(line))).toEqual([]);
   // A list merges the heads of its ranges; nothing else is put in order after it was read.
   const isSorted = plan.some(({ line, isOuter }) => isOuter && line.includes("TEMP B-TREE FOR ORDER BY"));
-  expect(isSorted).toBe(lines.includes("COMPOUND QUERY"));
+  // Following dependencies and epics is one too, but in a part of its own.
+  expect(isSorted).toBe(plan.some(({ line, isOuter }) => isOuter && line === "COMPOUND QUERY"));
 });

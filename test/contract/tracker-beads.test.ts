@@ -204,6 +204,12 @@ test("a resume takes over from runs that are over, once, and from nobody else", 
   expect(won.filter(Boolean)).toHaveLength(1);
   expect(world.issue("dead").assignee).toBe(won[0] ? "ratchet/run-3" : "ratchet/run-4");
   expect(await world.tracker.claim("alive", "run-3")).toBe(false);
+  expect(await world.tracker.standing?.("alive")).toEqual({
+    claim: { holder: "run-2", isOver: false },
+    obstacle: null,
+  });
+  expect(await world.tracker.standing?.("jos")).toMatchObject({ obstacle: { reason: "it is assigned to jo" } });
+  expect(await world.tracker.standing?.("free")).toEqual({ claim: null, obstacle: null });
 });
 
 test("a helper that the program leaves in the background keeps nobody waiting", async () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -54,6 +55,22 @@ test("observe --follow tells what other processes do, as they do it", async () =
   expect(linesOf(following.stdout()).map(({ type }) => type)).toEqual(["added", "blocked"]);
   following.kill("SIGTERM");
   await following.ended;
+});
+
+test("observe --follow in a repository that is not known yet waits for its own events and shows nobody else's", async () => {
+  const box = sandbox();
+  execFileSync("git", ["clone", "--quiet", box.dir, join(box.root, "other")], { env: box.env });
+  const other = (...args: string[]) => box.start(args, { cwd: join(box.root, "other") });
+  expect((await other("work", "add", "Theirs", "--id", "theirs").ended).code).toBe(0);
+  const following = box.start(["observe", "--follow", "--json"]);
+  await until("it says that it waits", () => following.stderr().includes("waiting for it to become one"));
+  expect((await other("work", "block", "theirs").ended).code).toBe(0);
+  await box.add("own");
+  await until("the first event", () => following.stdout().includes('"added"'));
+  expect(linesOf(following.stdout()).map(({ type, item_id }) => `${type} ${item_id}`)).toEqual(["added own"]);
+  following.kill("SIGTERM");
+  await following.ended;
+  expect(linesOf(await box.quick("observe", "--all", "--json"))).toHaveLength(3);
 });
 
 test('S4 search finds "rework-p-pr-42" and what people wrote, whatever else is typed', async () => {

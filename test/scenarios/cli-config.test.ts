@@ -16,7 +16,7 @@ test("config check lists every mistake and exits 2", async () => {
   const { code, stdout, stderr } = await ratchet("config", "check");
   expect([code, stdout]).toEqual([2, ""]);
   expect(stderr).toMatch(/^ratchet\.yaml:2:\d+: max_agents: /m);
-  expect(stderr).toMatch(/^ratchet\.yaml:3:\d+: max_isues: .*did you mean max_issues/m);
+  expect(stderr).toMatch(/^ratchet\.yaml:3:\d+: max_isues: unknown key.*\n {2}hint: did you mean max_issues/m);
   const json = await ratchet("config", "check", "--json");
   expect(json.code).toBe(2);
   const { diagnostics } = JSON.parse(json.stdout);

@@ -75,6 +75,12 @@ test("all mistakes of the configuration are told at once", async () => {
   expect(code).toBe(2);
   expect(stderr).toContain("max_agents");
   expect(stderr).toContain("did you mean per_issue_review");
+  const { error } = JSON.parse((await ratchet("run", "--json")).stdout);
+  expect(error).toMatchObject({ code: "config", hint: "per_issue_revew: did you mean per_issue_review?" });
+  expect(error.message).toMatch(
+    /max_agents: expected .*\nratchet\.yaml:\d+:\d+: per_issue_revew: unknown key; allowed/,
+  );
+  expect(error.message).not.toContain("did you mean");
 });
 
 test("a missing agent program is found before anything starts", async () => {

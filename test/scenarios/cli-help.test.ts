@@ -46,10 +46,11 @@ test.each([
   [["statsu"], "unknown command 'statsu'", "Did you mean status?"],
   [["run", "--dry-rnu"], "unknown option '--dry-rnu'", "Did you mean --dry-run?"],
   [["work", "ad"], "unknown command 'ad'", "Did you mean add?"],
-  [["findings", "waive", "x"], "required option '--reason <text>' not specified", "ratchet --help"],
+  [["findings", "waive", "x"], "required option '--reason <text>' not specified", "ratchet findings waive --help"],
   [["work"], "ratchet work needs a command", "ratchet work --help"],
   [["mcp"], "ratchet mcp is not available yet", "ratchet --help"],
-  [["status", "too", "many"], "too many arguments", "ratchet --help"],
+  [["status", "too", "many"], "too many arguments", "ratchet status --help"],
+  [["work", "nope"], "unknown command 'nope'", "ratchet work --help"],
 ])("%j is a mistake that is explained", async (args, message, hint) => {
   const { ratchet } = sandbox();
   const { code, stdout, stderr } = await ratchet(...args);

@@ -3,15 +3,16 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Running, type Sandbox, sandbox, until } from "./sandbox.js";
 
-/** An agent that works once `wait` is gone, and a run that has asked it. */
-async function startWaiting(box: Sandbox, ...args: string[]): Promise<{ run: Running; go: () => void }> {
+/** An agent that works once `wait` is gone, and a run that has asked it. `first`: what the agent does before. */
+async function startWaiting(box: Sandbox, first = ""): Promise<{ run: Running; go: () => void }> {
   const wait = box.put("wait", "");
-  const agent = `while [ -e ${wait} ]; do sleep 0.05; done
+  const agent = `${first}
+    while [ -e ${wait} ]; do sleep 0.05; done
     echo "$RATCHET_ISSUE_ID" > "$RATCHET_ISSUE_ID.txt" && git add -A && git commit -q -m "Did it"\n`;
   box.configure({ agent: { type: "command", command: box.script("agent", agent) } });
   await box.add("one");
   await box.add("two");
-  const run = box.start(["run", "--max-agents", "1", ...args]);
+  const run = box.start(["run", "--max-agents", "1"]);
   await until("the agent is asked", () => run.stdout().includes("prompt implementer sent"));
   return { run, go: () => rmSync(wait) };
 }
@@ -51,7 +52,8 @@ test.each([["SIGINT", "SIGINT"], ["SIGTERM"]] as const)(
 
 test("SIGINT three times leaves the run as a crash would, and the next start goes on", async () => {
   const box = sandbox();
-  const { run, go } = await startWaiting(box);
+  // It does not end when it is asked to: the run has to wait for it.
+  const { run, go } = await startWaiting(box, "trap '' INT TERM");
   for (const said of ["draining", "stopping", null]) {
     run.kill("SIGINT");
     if (said) await until(said, () => run.stderr().includes(said));

@@ -8,10 +8,11 @@ import { eventsOf, program, type Sandbox, sandbox, until } from "./sandbox.js";
 const commits = 'echo "$RATCHET_ISSUE_ID" > "$RATCHET_ISSUE_ID.txt" && git add -A && git commit -q -m "Did it"\n';
 
 /** An agent that does its work; while `wait` exists it waits before. */
-function useAgent(box: Sandbox, text = commits): void {
+function useAgent(box: Sandbox, text = commits, more: Readonly<Record<string, unknown>> = {}): void {
   const wait = join(box.root, "wait");
   box.configure({
     agent: { type: "command", command: box.script("agent", `while [ -e ${wait} ]; do sleep 0.05; done\n${text}`) },
+    ...more,
   });
 }
 
@@ -124,7 +125,13 @@ test("ids that are not ready are told one by one, the others run", async () => {
   ]);
   expect(await box.status("ready")).toBe("completed");
   expect(await box.status("first")).toBe("available");
-  expect((await box.ratchet("run", "done", "held")).code).toBe(0);
+  expect((await box.ratchet("run", "done")).code).toBe(0);
+  // What a person holds is done by no run: it was asked for and cannot be.
+  expect((await box.ratchet("run", "done", "held")).code).toBe(1);
+  expect(await box.ratchet("run", "held")).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^held is not ready: claimed by somebody\n.*held cannot run now\n.*explain held/),
+  });
 });
 
 test("named issues of which none can run are refused; a run that finds nothing ready says what is left", async () => {
@@ -145,6 +152,10 @@ test("named issues of which none can run are refused; a run that finds nothing r
   expect(existsSync(join(box.home, "runs"))).toBe(false);
   const idle = await box.ratchet("run");
   expect(idle).toMatchObject({ code: 0, stderr: "nothing is ready: 1 blocked (ratchet work unblock <id>)\n" });
+  await box.add("elsewhere");
+  const empty = await box.ratchet("run", "--scope", "epic:epic-1");
+  expect(empty).toMatchObject({ code: 0, stderr: "nothing is ready: there is no open issue in epic epic-1\n" });
+  expect(await box.status("elsewhere")).toBe("available");
 });
 
 test("do adds one issue, its title the first line, and runs exactly it", async () => {
@@ -182,9 +193,44 @@ test("a reader that goes away neither ends nor loses the run", async () => {
   expect(runLog(box).at(-1)).toMatch(/exit code 0$/);
 });
 
-test("a killed run is continued first, then the new one runs if its scope has work", async () => {
+test("what a person blocks or completes while it is worked on does not land, and stays as they said", async () => {
   const box = sandbox();
   useAgent(box);
+  await box.add("one");
+  await box.add("two");
+  const wait = box.put("wait", "");
+  const run = box.start(["run", "--max-agents", "2"]);
+  await until("both work", () => (run.stdout().match(/prompt implementer sent/g) ?? []).length === 2);
+  for (const change of [
+    ["complete", "one"],
+    ["release", "two"],
+    ["block", "two"],
+  ])
+    await box.quick("work", ...change);
+  rmSync(wait);
+  const { code, stdout } = await run.ended;
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/one: interrupted: The issue was closed by someone else/)]);
+  expect(stdout).toContain("two: interrupted: The issue was blocked by someone else meanwhile: not landed");
+  expect([await box.status("one"), await box.status("two")]).toEqual(["completed", "blocked"]);
+  expect(existsSync(join(box.dir, "two.txt"))).toBe(false);
+});
+
+test("a killed run is continued first, then the new one runs if its scope has work", async () => {
+  await continueKilled(sandbox());
+});
+
+test("D1 what a killed run found for later stays for later: its follow-ups are not taken by whoever continues it", async () => {
+  const box = sandbox();
+  const later = { verdict: "pass", findings: [{ title: "Nit", priority: 3, file: "one.txt" }] };
+  const command = box.script("reviewer", `cat > /dev/null; echo '${JSON.stringify(later)}'`);
+  await continueKilled(box, { per_issue_review: { enabled: true, reviewer_type: "command", command } });
+  expect((await box.ratchet("work", "list")).stdout).toMatch(/available .* Follow-up of one/);
+  const next = await box.ratchet("run");
+  expect(next.stdout).toContain("Follow-up of one");
+});
+
+async function continueKilled(box: Sandbox, settings: Readonly<Record<string, unknown>> = {}): Promise<void> {
+  useAgent(box, commits, settings);
   await box.add("one");
   const wait = box.put("wait", "");
   const first = box.start(["run"]);
@@ -202,4 +248,4 @@ test("a killed run is continued first, then the new one runs if its scope has wo
   const texts = runLog(box);
   expect(texts[0]).toContain(`run ${run_id} started`);
   expect(texts.filter((line) => line.includes("one: started"))).toHaveLength(1);
-});
+}

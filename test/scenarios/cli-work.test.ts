@@ -44,6 +44,11 @@ test("a body comes from standard input, byte for byte", async () => {
   const args = [program, "work", "add", "From stdin", "--id", "in", "--body-file", "-"];
   spawnSync(process.execPath, args, { cwd: box.dir, env: box.env, input });
   expect((await json(box, "work", "show", "in")).body).toBe(input);
+  // What could not be kept as it is, is not taken.
+  for (const bytes of [Buffer.from("a\0b"), Buffer.from([0xff, 0xfe, 0x41])]) {
+    const refused = spawnSync(process.execPath, args.with(5, "no-text"), { cwd: box.dir, env: box.env, input: bytes });
+    expect([refused.status, String(refused.stderr)]).toEqual([2, expect.stringContaining("is no text in UTF-8")]);
+  }
 });
 
 test("work list leaves completed ones out unless --all, and filters by status", async () => {
@@ -70,7 +75,12 @@ test.each([
   [["work", "add", "  "], 2, "the title is empty"],
   [["work", "show", "nobody"], 1, "no item nobody"],
   [["work", "release", "taken"], 1, "taken is available, not claimed"],
-  [["work", "unblock", "taken"], 1, "taken is available"],
+  [["work", "unblock", "taken"], 1, "taken is available, so it cannot be unblocked"],
+  [["work", "block", ""], 1, 'no item "" in shop'],
+  [["work", "claim", "taken", "--as", ""], 2, '--as "" is no name'],
+  [["work", "claim", "taken", "--as", "a\u001b[31mb"], 2, "is no name"],
+  [["work", "dep", "taken", "--on", ","], 2, "--on names no issue"],
+  [["work", "dep", "taken", "--on", "nobody", "--remove"], 1, "no item nobody"],
   [["work", "dep", "taken", "--on", "nobody"], 1, "no item nobody"],
   [["retry", "nobody"], 1, "no item nobody"],
 ])("%j is refused with exit %d", async (args, code, message) => {
@@ -89,6 +99,17 @@ test("S1 of many who claim one item at the same time one gets it", async () => {
   const claims = await Promise.all(Array.from({ length: 8 }, () => box.ratchet("work", "claim", "one", "--json")));
   expect(claims.map(({ code }) => code).sort()).toEqual([0, 1, 1, 1, 1, 1, 1, 1]);
   expect(claims.filter(({ stdout }) => JSON.parse(stdout).claimed === true)).toHaveLength(1);
+});
+
+test("an epic is not claimed by hand, and that is said", async () => {
+  const box = sandbox();
+  await box.add("big", { more: ["--type", "epic"] });
+  expect(await box.ratchet("work", "claim", "big")).toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringContaining("big is an epic, which nobody works on itself"),
+  });
+  expect(await json(box, "work", "claim", "big")).toEqual({ claimed: false });
 });
 
 test("a claim is kept, given back, and taken by name again and again", async () => {

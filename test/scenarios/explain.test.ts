@@ -71,11 +71,32 @@ test("an issue that cannot land says what a person has to do, in explain and sta
   box.put("go", "");
   const said = "main was rewound: run `git merge refs/ratchet/landed/main`";
   await until("explain says so", async () => (await explain(box, "one")).reason.includes(said));
-  expect(await explain(box, "one")).toMatchObject({ running: false, reason: expect.stringContaining("(finalizing") });
+  expect(await explain(box, "one")).toMatchObject({
+    running: false,
+    reason: expect.stringContaining("(finalizing"),
+    next: "git merge refs/ratchet/landed/main",
+  });
   const { runs } = JSON.parse(await box.quick("status", "--json"));
   expect(runs[0].issues[0].waiting_for).toContain(said);
   box.git("merge", "--quiet", "refs/ratchet/landed/main");
   expect((await run.ended).code).toBe(0);
+});
+
+test("an issue whose target was deleted waits, says how to bring the branch back, and then lands", async () => {
+  const box = sandbox();
+  configure(box, { waits: true });
+  await box.add("one");
+  const run = box.start(["run"]);
+  await until("the agent is at work", () => run.stdout().includes("prompt implementer sent"));
+  box.git("checkout", "--quiet", "-b", "elsewhere");
+  box.git("branch", "--quiet", "-D", "main");
+  box.put("go", "");
+  await until("explain says so", async () => (await explain(box, "one")).reason.includes("the branch main is gone"));
+  const { next } = await explain(box, "one");
+  expect(next).toBe(`git branch main ${box.git("rev-parse", "HEAD").slice(0, 12)}`);
+  box.git(...(next ?? "").split(" ").slice(1));
+  expect((await run.ended).code).toBe(0);
+  expect(box.git("ls-tree", "--name-only", "main")).toContain("one.txt");
 });
 
 test("an issue that is not on the board is exit 1", async () => {

@@ -96,7 +96,7 @@ test("a linked file is changed where it is", async () => {
 });
 
 test.each([
-  [["--required", "tset"], /evidence_check\.required.*did you mean test/],
+  [["--required", "tset"], /evidence_check\.required.*\n {2}hint: did you mean test/],
   [["--trigger", "session_end=nope"], /session_end/],
   [["--command", "bad name=x"], /commands/],
   [["--preset", "java"], /--preset java is not one of/],

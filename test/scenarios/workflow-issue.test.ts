@@ -117,7 +117,7 @@ esac`;
   const check = await box.ratchet("config", "check");
   expect([check.code, check.stderr]).toEqual([
     2,
-    expect.stringContaining("agent.workflow: there is no workflow nosuch"),
+    expect.stringMatching(/^ratchet\.yaml:\d+:\d+: agent\.workflow: there is no workflow nosuch\n/),
   ]);
   expect(check.stderr).toContain(join(box.dir, ".ratchet/workflows"));
 });

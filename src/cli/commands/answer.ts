@@ -1,6 +1,7 @@
 import { userInfo } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
-import type { Question } from "../../app.js";
+import type { Question, Store } from "../../app.js";
+import { exactGateName, gatesMeant } from "../../core/gate-names.js";
 import { Refusal, UserError } from "../../lib/errors.js";
 import { questionLines } from "../../views/question-lines.js";
 import { type Context, findRoot } from "../context.js";
@@ -38,9 +39,27 @@ export async function answerGate(
 export async function recordAnswer({ app, cwd }: Pick<Context, "app" | "cwd">, given: Given) {
   const { runId, question } = await findGate({ app, cwd }, given.gate);
   checkAnswer(question, given);
+  await refuseSecond(await app.store(), question);
+  refuseLate(question);
   const { option, feedback = null } = given;
   await app.answer(question, { option, feedback, by: userInfo().username });
   return { run_id: runId, stage: question.stage, option, feedback };
+}
+
+/** While nobody drives the workflow an answer waits, and the gate looks open: the first one stands. */
+async function refuseSecond(store: Store, { machine, stage }: Question): Promise<void> {
+  const answers = (await store.signals(machine)).map(({ body }) => body).filter(isAnswer);
+  const first = answers.find((one) => one.stage === stage);
+  if (first === undefined) return;
+  throw new Refusal(`${stage} has been answered already: ${first.option}`, {
+    code: "answered",
+    hint: "the answer waits until the workflow goes on: ratchet status says whether anybody drives it",
+  });
+}
+
+function isAnswer(body: unknown): body is { readonly stage: string; readonly option: string } {
+  const isObject = typeof body === "object" && body !== null;
+  return isObject && "name" in body && body.name === "answer" && "stage" in body && "option" in body;
 }
 
 /** A gate that has only just been reached is told a moment later: a short while is waited for it. */
@@ -50,10 +69,10 @@ async function findGate({ app, cwd }: Pick<Context, "app" | "cwd">, gate: string
   const until = Date.now() + patienceMs;
   for (;;) {
     const asked = await app.questions();
-    const found = asked.filter((one) => isMeant(one, gate));
+    const found = gatesMeant(asked, gate);
     const [first] = found;
     if (found.length > 1) {
-      const names = found.map(nameOf);
+      const names = found.map(exactGateName);
       throw new Refusal(`${gate} is asked by ${names.join(" and ")}`, {
         code: "ambiguous",
         hint: `say which: ${names[0]}`,
@@ -61,7 +80,7 @@ async function findGate({ app, cwd }: Pick<Context, "app" | "cwd">, gate: string
     }
     if (first !== undefined) return first;
     if (Date.now() > until) {
-      const open = asked.length === 0 ? "none is open there" : `open are ${asked.map(nameOf).join(", ")}`;
+      const open = asked.length === 0 ? "none is open there" : `open are ${asked.map(exactGateName).join(", ")}`;
       const hint = `only the runs of this repository are looked at (${findRoot(cwd) ?? cwd}): ${open}`;
       throw new Refusal(`nobody asks for ${gate}`, { code: "not-found", hint });
     }
@@ -69,17 +88,11 @@ async function findGate({ app, cwd }: Pick<Context, "app" | "cwd">, gate: string
   }
 }
 
-/** The shortest that is surely one: an issue is worked on once, a stage's name is in many runs. */
-function nameOf({ runId, question: { stage, issueId } }: Asked): string {
-  return `${issueId ?? runId}/${stage}`;
-}
-
-function isMeant({ runId, question: { stage, issueId } }: Asked, gate: string): boolean {
-  if (gate === stage) return true;
-  const cut = gate.lastIndexOf("/");
-  if (cut <= 0 || gate.slice(cut + 1) !== stage) return false;
-  const whose = gate.slice(0, cut);
-  return runId.startsWith(whose) || whose === issueId || whose === `${runId}/${issueId}`;
+function refuseLate({ stage, until, default: fallback }: Question): void {
+  if (until === null || until > Date.now()) return;
+  const next = fallback === null ? "it fails" : `${fallback} is taken`;
+  const hint = `nobody drives the workflow: when it goes on, ${next}`;
+  throw new Refusal(`${stage} was to be answered until ${new Date(until).toISOString()}`, { code: "too-late", hint });
 }
 
 function checkAnswer({ stage, options }: Question, { option, feedback }: Given): void {

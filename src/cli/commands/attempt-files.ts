@@ -128,7 +128,7 @@ async function foldersWith(root: string, file: string, depth = 0): Promise<strin
   return found.flat();
 }
 
-/** A workflow that a stage called has no number. */
+/** Of an older version: a workflow that a stage called had no number. */
 function byNumber(one: string, other: string): number {
   const [a, b] = [one, other].map((name) => (/^\d/.test(name) ? Number.parseInt(name, 10) : Number.MAX_SAFE_INTEGER));
   return (a ?? 0) - (b ?? 0) || one.localeCompare(other);

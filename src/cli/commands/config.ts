@@ -1,7 +1,7 @@
 import { cpus, freemem } from "node:os";
 import { relative } from "node:path";
-import { type Diagnostic, formatDiagnostic } from "../../config/diagnostic.js";
-import type { Settings } from "../../core/settings.js";
+import { type Diagnostic, diagnosticAt, formatDiagnostic } from "../../config/diagnostic.js";
+import type { Loaded } from "../../config/load.js";
 import { type Context, findRoot } from "../context.js";
 
 /** Needs no repository with commits, not even git: a file can be checked before anything else exists. */
@@ -22,25 +22,23 @@ export async function checkConfig(context: Context, { json }: { readonly json?: 
   return isFine ? 0 : 2;
 }
 
-interface Checked {
-  readonly settings: Settings;
-  readonly file: string;
-}
+type Checked = Extract<Loaded, { readonly ok: true }>;
 
 /** The file that a setting names is a part of the configuration: a run would refuse it. */
-async function checkWorkflow({ app, cwd }: Context, { settings, file }: Checked): Promise<Diagnostic[]> {
+async function checkWorkflow({ app }: Context, { settings, placeOf }: Checked): Promise<Diagnostic[]> {
   const { workflow } = settings.agent;
   if (workflow === null) return [];
-  const at = { severity: "error", file: relative(cwd, file), line: null, column: null, key: "agent.workflow" } as const;
+  const path = ["agent", "workflow"];
+  const tell = (message: string, hint: string) => [diagnosticAt(placeOf(path), { path, message, hint })];
   const workflows = await app.workflows();
   const found = workflows.find(workflow);
   if (found === null) {
     const hint = `looked in ${workflows.folders().join(", ")}; ratchet workflow list shows what there is`;
-    return [{ ...at, message: `there is no workflow ${workflow}`, hint }];
+    return tell(`there is no workflow ${workflow}`, hint);
   }
   const { graph, diagnostics } = await workflows.load(found);
   if (graph !== null && diagnostics.every(({ severity }) => severity !== "error")) return [];
-  return [{ ...at, message: `${found} cannot be run`, hint: `ratchet workflow validate ${workflow}` }];
+  return tell(`${found} cannot be run`, `ratchet workflow validate ${workflow}`);
 }
 
 export async function printSchema({ out }: Context): Promise<number> {

@@ -1,5 +1,5 @@
 import type { Project, Store } from "../../app.js";
-import type { Issue, Tracker } from "../../core/ports/tracker.js";
+import type { Issue, Standing, Tracker } from "../../core/ports/tracker.js";
 import type { WorkItem } from "../../core/ports/work-items.js";
 import { Refusal, UserError } from "../../lib/errors.js";
 import {
@@ -10,8 +10,10 @@ import {
   type RunFacts,
   renderExplanation,
 } from "../../views/explain.js";
+import { type ForeignTracker, foreignHint, foreignName } from "../../views/foreign-tracker.js";
 import type { Context } from "../context.js";
 import { findLife } from "../life.js";
+import { typed } from "../typed.js";
 
 interface Board {
   readonly store: Store;
@@ -30,16 +32,25 @@ export async function explainIssue(
   const [project, store] = [await app.project(), await app.store()];
   const board: Board = { project, store, tracker: await foreignTracker(context) };
   const issue = await readIssue(board, id);
-  if (issue === null) {
-    throw new Refusal(`${id} is not on the board of ${project.id}`, {
-      code: "not-found",
-      hint: "ratchet work list --all shows the issues; ratchet work add makes one",
-    });
-  }
+  if (issue === null) throw notFound(board, id);
   const told = explain(await gather(context, board, issue));
   if (json) out.json(told);
   else for (const line of renderExplanation(told)) out.line(line);
   return 0;
+}
+
+function notFound({ project, tracker }: Board, id: string): Refusal {
+  const kind = foreignKind(tracker);
+  if (kind === null) {
+    const hint = "ratchet work list --all shows the issues; ratchet work add makes one";
+    return new Refusal(`${typed(id)} is not on the board of ${project.id}`, { code: "not-found", hint });
+  }
+  const asked = `${typed(id)} is no issue in ${foreignName(kind)}, and not on the board of ${project.id}`;
+  return new Refusal(asked, { code: "not-found", hint: `${foreignHint(kind, "list")}; ratchet pr list` });
+}
+
+function foreignKind(tracker: Tracker | null): ForeignTracker | null {
+  return tracker === null || tracker.kind === "local" ? null : tracker.kind;
 }
 
 async function foreignTracker({ app }: Context): Promise<Tracker | null> {
@@ -52,21 +63,27 @@ async function foreignTracker({ app }: Context): Promise<Tracker | null> {
   }
 }
 
-type Known = Issue & Partial<Pick<WorkItem, "claimedBy" | "leaseUntil" | "failureCount" | "failureReason">>;
+type Known = Issue & Partial<Pick<WorkItem, "source" | "claimedBy" | "leaseUntil" | "failureCount" | "failureReason">>;
 
 async function readIssue({ store, project, tracker }: Board, id: string): Promise<Known | null> {
   return (await tracker?.get(id)) ?? (await store.workItems.get(project.id, id));
+}
+
+/** Of an issue that is the tracker's: what comes out of a pull request is on our own board. */
+async function standingOf({ tracker }: Board, { id, source }: Known): Promise<Standing | null> {
+  return source === undefined ? ((await tracker?.standing?.(id)) ?? null) : null;
 }
 
 async function gather(context: Context, board: Board, issue: Known): Promise<IssueFacts> {
   const { id, type, status } = issue;
   const { store, project } = board;
   const last = await store.lastRecord(project.id, id);
+  const standing = await standingOf(board, issue);
   return {
     issueId: id,
     type,
     status,
-    claimedBy: issue.claimedBy ?? null,
+    claimedBy: issue.claimedBy ?? standing?.claim?.holder ?? null,
     leaseUntil: issue.leaseUntil ?? null,
     failureCount: issue.failureCount ?? 0,
     failureReason: issue.failureReason ?? null,
@@ -77,7 +94,8 @@ async function gather(context: Context, board: Board, issue: Known): Promise<Iss
     life: await findLife(context.app, project.id, id),
     runs: await runsFor(context, board, issue),
     ahead: await countAhead(board, id),
-    tracker: board.tracker === null || board.tracker.kind === "local" ? null : board.tracker.kind,
+    tracker: foreignKind(board.tracker),
+    standing,
     pullRequest: await pullRequestOf(board, id),
   };
 }
@@ -86,7 +104,8 @@ async function gather(context: Context, board: Board, issue: Known): Promise<Iss
 async function pullRequestOf({ store, project }: Board, id: string): Promise<PullRequestFacts | null> {
   const item = await store.workItems.get(project.id, id);
   const { pr_number: number, pr_url: url = "", implementation_work_item_id: issueId = id } = item?.payload ?? {};
-  if (item === null || number === undefined) return null;
+  // One that was closed meanwhile keeps nobody waiting.
+  if (item?.status !== "waiting_for_response" || number === undefined) return null;
   const isIssue = item.payload?.source === "implement";
   const needsPerson = isIssue
     ? item.payload?.human_review_required

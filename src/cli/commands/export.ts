@@ -9,7 +9,7 @@ export async function exportBoard(context: Context, { project }: { readonly proj
   const { app, out } = context;
   const store = await app.store("reader");
   const scope = await boardScope(context, store, { all: true, ...(project !== undefined && { project }) });
-  const projects = (await store.projects()).filter(({ id }) => scope === null || id === scope);
+  const projects = (await store.projects()).filter(({ id }) => scope.type !== "project" || id === scope.id);
   const named = projects.map(({ id, repoPath }) => ({ project_id: id, repo_path: repoPath }));
   out.piece(`{\n"format": "ratchet-board",\n"version": 1,\n"exported_at": "${new Date().toISOString()}",\n`);
   out.piece(`"projects": ${JSON.stringify(named)},\n"items": [`);

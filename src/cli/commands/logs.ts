@@ -110,7 +110,8 @@ export async function followRun(context: Context, which: string, { json }: Json)
     else {
       for (const line of logLines(event)) out.line(line.text);
     }
-    if (event.type === "run-finished") return 0;
+    // One that had ended and goes on has ended more than once.
+    if (event.type === "run-finished" && (await store.run(runId)).record.completed_at === event.time) return 0;
   }
   return 0;
 }

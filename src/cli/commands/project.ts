@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { createApp, type Store } from "../../app.js";
-import { Refusal } from "../../lib/errors.js";
+import { Refusal, UserError } from "../../lib/errors.js";
 import { renderColumns } from "../../views/columns.js";
 import { type Context, chooseProject } from "../context.js";
 import { roomOf } from "../room.js";
@@ -23,6 +23,7 @@ export async function listProjects({ app, out }: Context, { json }: Json): Promi
 }
 
 export async function addProject({ cwd, env, out }: Context, folder: string, { json }: Json): Promise<number> {
+  if (folder.trim() === "") throw new UserError("the folder is empty", { hint: "ratchet project add ." });
   const path = resolve(cwd, folder);
   if (!existsSync(path)) throw new Refusal(`${folder} is not there`, { code: "not-found" });
   const there = createApp({ cwd: path, env });

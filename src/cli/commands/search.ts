@@ -1,5 +1,5 @@
 import { renderHits, toHitJson } from "../../views/board.js";
-import { boardScope, type ScopeOptions } from "../board-scope.js";
+import { boardScope, projectsIn, type ScopeOptions } from "../board-scope.js";
 import type { Context } from "../context.js";
 import { parseCount } from "../parse-count.js";
 
@@ -13,8 +13,7 @@ export async function searchBoard(context: Context, words: readonly string[], op
   const { app, out } = context;
   const limit = parseCount("--limit", options.limit);
   const store = await app.store("reader");
-  const project = await boardScope(context, store, options);
-  const projectIds = project === null ? (await store.projects()).map(({ id }) => id) : [project];
+  const projectIds = await projectsIn(context, store, await boardScope(context, store, options));
   const text = words.join(" ");
   const hits = await store.search({ text, projectIds, limit });
   if (options.json) out.json(hits.map((hit) => toHitJson(hit, text)));

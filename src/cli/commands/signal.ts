@@ -36,7 +36,9 @@ async function reach(context: Context, name: "drain" | "stop", what: string | un
     const living = await findLiving(store, project.id, what);
     if (living) {
       await store.signal(living.machine, { name });
-      return [{ run_id: living.runId, issue_id: what, alive: true }];
+      // A workflow run is its own life.
+      const issue = what === living.runId ? {} : { issue_id: what };
+      return [{ run_id: living.runId, ...issue, alive: true }];
     }
   }
   const chosen = what === undefined ? runs.filter((run) => run.driverAlive) : [await oneOf(store, runs, what)];

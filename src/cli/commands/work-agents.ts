@@ -1,7 +1,7 @@
 import type { Store } from "../../app.js";
 import type { WorkItem } from "../../core/ports/work-items.js";
 import { type AgentJson, renderAgents } from "../../views/board.js";
-import { boardScope, type ScopeOptions } from "../board-scope.js";
+import { boardScope, type ScopeOptions, unknownYet } from "../board-scope.js";
 import type { Context } from "../context.js";
 import { roomOf } from "../room.js";
 
@@ -17,15 +17,20 @@ export async function listAgents(
 ): Promise<number> {
   const { app, out } = context;
   const store = await app.store("reader");
-  const projectId = await boardScope(context, store, options);
+  const scope = await boardScope(context, store, options);
+  if (scope.type === "unknown") out.note(unknownYet(scope.root));
+  const agents = scope.type === "unknown" ? [] : await agentsOf(store, scope.type === "all" ? null : scope.id);
+  if (options.json) out.json(agents);
+  else for (const line of renderAgents(agents, await roomOf(out))) out.line(line);
+  return 0;
+}
+
+async function agentsOf(store: Store, projectId: string | null): Promise<AgentJson[]> {
   const [workers, claimed] = await Promise.all([
     store.workers.list(projectId),
     store.workItems.list({ projectId, statuses: ["claimed"], limit: mostClaims }),
   ]);
-  const agents = [...workers.map((worker) => runOf(worker, claimed)), ...leasesOf(claimed)];
-  if (options.json) out.json(agents);
-  else for (const line of renderAgents(agents, await roomOf(out))) out.line(line);
-  return 0;
+  return [...workers.map((worker) => runOf(worker, claimed)), ...leasesOf(claimed)];
 }
 
 function runOf(worker: Worker, claimed: readonly WorkItem[]): AgentJson {

@@ -1,9 +1,11 @@
 import { randomBytes } from "node:crypto";
 import type { Store } from "../../app.js";
 import type { WorkItem } from "../../core/ports/work-items.js";
-import { Refusal } from "../../lib/errors.js";
+import { Refusal, UserError } from "../../lib/errors.js";
+import { plainLine } from "../../views/plain-text.js";
 import { type Context, chooseProject } from "../context.js";
 import { refuseForeign } from "../foreign-tracker.js";
+import { typed } from "../typed.js";
 
 export interface ItemOptions {
   readonly project?: string;
@@ -36,30 +38,43 @@ async function openItem(
 ): Promise<Place> {
   const place = await openBoard(context, options);
   const item = await place.board.get(place.projectId, id);
-  if (item === null) await refuseForeign(context, change, { id, project: options.project });
-  return place;
+  if (item !== null) return place;
+  await refuseForeign(context, change, { id, project: options.project });
+  throw notThere(place, id);
 }
 
 async function mustExist({ board, projectId }: Place, id: string): Promise<WorkItem> {
   const item = await board.get(projectId, id);
   if (item !== null) return item;
-  throw new Refusal(`no item ${id} in ${projectId}`, { code: "not-found", hint: "ratchet work list --all" });
+  throw notThere({ board, projectId }, id);
+}
+
+function notThere({ projectId }: Place, id: string): Refusal {
+  return new Refusal(`no item ${typed(id)} in ${projectId}`, { code: "not-found", hint: "ratchet work list --all" });
+}
+
+/** A name that nobody could read, or give again, is none. */
+function nameOf({ as: name }: ClaimOptions): string | null {
+  if (name === undefined) return null;
+  if (name.trim() !== "" && name === plainLine(name) && name.length <= 200) return name;
+  throw new UserError(`--as ${typed(name.slice(0, 200))} is no name`, { hint: "one line of at most 200 characters" });
 }
 
 /** Without --as every call is somebody else, so that of many who ask only one gets it. */
 export async function claimItem(context: Context, id: string | undefined, options: ClaimOptions): Promise<number> {
+  const own = nameOf(options);
   const place = id === undefined ? await openBoard(context, options) : await openItem(context, { id }, options);
-  const holder = options.as ?? `shell-${process.pid}-${randomBytes(3).toString("hex")}`;
+  const holder = own ?? `shell-${process.pid}-${randomBytes(3).toString("hex")}`;
   const leaseUntil = Date.now() + leaseMs;
   const claimed = await claim(place, id, { holder, leaseUntil });
-  if (options.json) {
-    const until = new Date(leaseUntil).toISOString();
-    context.out.json(
-      claimed === null ? { claimed: false } : { claimed: true, id: claimed, holder, lease_until: until },
-    );
-  } else if (claimed !== null) context.out.line(claimed);
-  else context.out.note(id === undefined ? "nothing is ready" : await whyNot(place, id));
-  return claimed === null ? 1 : 0;
+  if (claimed === null) {
+    context.out.note(id === undefined ? "nothing is ready" : await whyNot(place, id));
+    if (options.json) context.out.json({ claimed: false });
+    return 1;
+  }
+  const until = new Date(leaseUntil).toISOString();
+  const value = { claimed: true, id: claimed, holder, lease_until: until };
+  return told(context, options, { value, line: claimed });
 }
 
 async function claim(
@@ -74,7 +89,10 @@ async function claim(
 }
 
 async function whyNot(place: Place, id: string): Promise<string> {
-  const { status, claimedBy, deps } = await mustExist(place, id);
+  const { type, status, claimedBy, deps } = await mustExist(place, id);
+  if (type === "epic" && status !== "completed") {
+    return `${id} is an epic, which nobody works on itself: ratchet explain ${id} names its issues`;
+  }
   if (status === "claimed") return `${id} is claimed by ${claimedBy ?? "somebody"}`;
   return status === "available" ? `${id} waits for ${deps.join(", ")}` : `${id} is ${status}`;
 }
@@ -161,6 +179,7 @@ export async function changeDeps(
   id: string,
   options: ItemOptions & { readonly on: readonly string[]; readonly remove?: boolean },
 ): Promise<number> {
+  if (options.on.length === 0) throw new UserError("--on names no issue", { hint: `ratchet work dep ${id} --on <id>` });
   const place = await openItem(context, { id }, options);
   if (options.remove) await place.board.removeDeps(place.projectId, id, options.on);
   else await place.board.addDeps(place.projectId, id, options.on);

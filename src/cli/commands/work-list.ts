@@ -6,6 +6,7 @@ import { type Context, chooseProject } from "../context.js";
 import { foreignTracker, refuseForeign } from "../foreign-tracker.js";
 import { parseCount } from "../parse-count.js";
 import { roomOf } from "../room.js";
+import { typed } from "../typed.js";
 import type { ItemOptions } from "./work-change.js";
 
 export interface ListOptions {
@@ -46,7 +47,7 @@ export async function listWork(context: Context, options: ListOptions): Promise<
 
 function parseStatus(name: string): ItemStatus {
   const found = statuses.find((status) => status === name.trim());
-  if (found === undefined) throw new UserError(`--status ${name} is not one of ${statuses.join(", ")}`);
+  if (found === undefined) throw new UserError(`--status ${typed(name)} is not one of ${statuses.join(", ")}`);
   return found;
 }
 
@@ -56,7 +57,7 @@ export async function showWork(context: Context, id: string, options: ItemOption
   const item = await workItems.get(project.id, id);
   if (item === null) {
     await refuseForeign(context, "change", { id, project: options.project });
-    throw new Refusal(`no item ${id} in ${project.id}`, { code: "not-found", hint: "ratchet work list --all" });
+    throw new Refusal(`no item ${typed(id)} in ${project.id}`, { code: "not-found", hint: "ratchet work list --all" });
   }
   const events = await workItems.events(project.id, id);
   if (options.json) context.out.json({ ...toWorkItemJson(item), events });

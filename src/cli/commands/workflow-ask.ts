@@ -10,10 +10,9 @@ export async function askInTerminal(question: Question, signal: AbortSignal): Pr
   const keys = question.options.map(({ key }) => key);
   const words = keys.map(plainLine).join(" or ");
   const choices = question.options.map(({ key, label }) => plainLine(`${key}: ${label}`));
-  const typed = await text({
+  const typed = await untilAnswered(signal, {
     message: [plainText(question.prompt), ...choices].join("\n"),
     placeholder: words,
-    signal,
     // Nothing is chosen already: neither a stray Enter nor a slip of the finger decides.
     validate: (value) => (keyMeant(keys, value ?? "") === null ? `type ${words}` : undefined),
   });
@@ -21,14 +20,26 @@ export async function askInTerminal(question: Question, signal: AbortSignal): Pr
   const option = keyMeant(keys, typed);
   if (option === null) return null;
   const required = question.options.some(({ key, feedback }) => key === option && feedback);
-  const feedback = await text({
+  const feedback = await untilAnswered(signal, {
     message: required ? "What should be different?" : "Anything to add? (Enter: no)",
     defaultValue: "",
-    signal,
     validate: (value) => (required && (value ?? "").trim() === "" ? "this option needs a word" : undefined),
   });
   if (isCancel(feedback)) return given(signal);
   return { option, feedback: feedback.trim() === "" ? null : feedback, by: "terminal" };
+}
+
+/** A prompt that was answered still listens: what is aborted later would take the terminal from the one that is shown then. */
+async function untilAnswered(signal: AbortSignal, options: Parameters<typeof text>[0]): ReturnType<typeof text> {
+  const open = new AbortController();
+  const close = () => open.abort();
+  if (signal.aborted) close();
+  signal.addEventListener("abort", close);
+  try {
+    return await text({ ...options, signal: open.signal });
+  } finally {
+    signal.removeEventListener("abort", close);
+  }
 }
 
 /** In small letters too, where that is no other option. */

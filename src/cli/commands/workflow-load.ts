@@ -1,4 +1,5 @@
-import { relative } from "node:path";
+import { existsSync } from "node:fs";
+import { relative, resolve } from "node:path";
 import type { LoadedWorkflow } from "../../app.js";
 import { Refusal, UserError } from "../../lib/errors.js";
 import type { Context } from "../context.js";
@@ -10,8 +11,10 @@ export async function findWorkflow(context: Context, what: string, missing: "ref
   const file = (await context.app.workflows()).find(what);
   if (file !== null) return file;
   const told = { code: "not-found", hint: "ratchet workflow list shows those that have a name" };
-  if (missing === "usage") throw new UserError(`there is no workflow ${what}`, told);
-  throw new Refusal(`there is no workflow ${what}`, told);
+  const isThere = existsSync(resolve(context.cwd, what));
+  const message = isThere ? `${what} is no file, so no workflow` : `there is no workflow ${what}`;
+  if (missing === "usage") throw new UserError(message, told);
+  throw new Refusal(message, told);
 }
 
 export function diagnosticLine(context: Context, file: string, diagnostic: Diagnostic): string {

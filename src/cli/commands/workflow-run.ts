@@ -1,6 +1,7 @@
 import type { Answer, App, LoadedWorkflow, Question } from "../../app.js";
 import { UserError } from "../../lib/errors.js";
 import type { Context } from "../context.js";
+import { inTurn } from "../in-turn.js";
 import { followToEnd, readEvents } from "../run/drive.js";
 import { openRunLog } from "../run/run-log.js";
 import { diagnosticLine, findWorkflow, hasErrors } from "./workflow-load.js";
@@ -95,8 +96,8 @@ function planOf(graph: Graph): { readonly id: string; readonly kind: string }[] 
   const seen = new Map<string, { readonly id: string; readonly kind: string }>();
   for (let id: string | undefined = graph.start.name; id !== undefined && !seen.has(id); ) {
     seen.set(id, { id, kind: stages.get(id)?.kind ?? "unknown" });
-    const ways = graph.transitions.filter(({ from }) => from.name === id);
-    id = ways.length === 1 ? ways[0]?.to.name : undefined;
+    const ways = new Set(graph.transitions.flatMap(({ from, to }) => (from.name === id ? [to.name] : [])));
+    id = ways.size === 1 ? [...ways][0] : undefined;
   }
   return [...seen.values()];
 }
@@ -119,8 +120,11 @@ function askerFor(context: Context, flags: WorkflowRunFlags): Ask {
     };
   }
   const isPerson = out.isTerminal && process.stdin.isTTY === true && flags.json !== true;
-  return async (question, signal) => {
-    if (isPerson) return await (await import("./workflow-ask.js")).askInTerminal(question, signal);
+  if (isPerson)
+    return inTurn(async (question: Question, signal) =>
+      (await import("./workflow-ask.js")).askInTerminal(question, signal),
+    );
+  return async (question) => {
     const { questionLines } = await import("../../views/question-lines.js");
     for (const line of questionLines(question))
       if (flags.json) out.note(line);

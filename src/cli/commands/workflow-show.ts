@@ -17,11 +17,10 @@ export async function showWorkflow(
   const { app, out } = context;
   const file = await findWorkflow(context, what, "refused");
   const loaded = await (await app.workflows()).load(file);
-  for (const diagnostic of loaded.diagnostics) out.note(diagnosticLine(context, file, diagnostic));
-  const { graph } = loaded;
-  if (graph === null) return 1;
-  if (json) out.json({ file, graph });
-  else out.text(await draw(context, graph, format));
+  const { graph, diagnostics } = loaded;
+  for (const diagnostic of diagnostics) out.note(diagnosticLine(context, file, diagnostic));
+  if (json) out.json({ file, graph, diagnostics });
+  else if (graph !== null) out.text(await draw(context, graph, format));
   return hasErrors(loaded) ? 1 : 0;
 }
 

@@ -17,7 +17,7 @@ export function declareWorkflow(program: Command, choose: Choose): void {
     .description("run a workflow, by its file or name, in the current checkout")
     .option("--goal <text>", "what it is about; stages read it as $goal")
     .option("--resume [run]", "go on with a run of it, from the stage where it stopped (default: the last)")
-    .option("--approve-all", "answer every human gate with the first of its options")
+    .option("--approve-all", "answer every human gate with the first of its options that needs no feedback")
     .option("--dry-run", "check it and print the stages it would begin with; start nothing")
     .option("--json", "print one event per line, nothing else");
   withExample(

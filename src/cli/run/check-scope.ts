@@ -14,7 +14,7 @@ interface Board {
 
 /**
  * Ids that do not exist are refused; those that cannot start now are told, one line each, with the reason. Returned are
- * those that nobody works on or has done.
+ * those that no run works on or has done.
  */
 export async function checkScope({ app, out }: Context, wanted: Wanted, settings: Settings): Promise<string[]> {
   const { scope } = wanted;
@@ -27,9 +27,16 @@ export async function checkScope({ app, out }: Context, wanted: Wanted, settings
     const reason = await reasonAgainst(board, issue, wanted);
     if (reason === null) continue;
     out.note(`${issue.id} is not ready: ${reason}`);
-    if (issue.status !== "completed" && issue.status !== "claimed") stuck.push(issue.id);
+    if (!(await isCaredFor(board, issue))) stuck.push(issue.id);
   }
   return stuck;
+}
+
+/** Done, or claimed by a run, which this one works along with. What a person has claimed is not done by any of them. */
+async function isCaredFor({ tracker, store, project }: Board, { id, status }: Issue): Promise<boolean> {
+  if (status !== "claimed") return status === "completed";
+  if (tracker.kind === "local") return (await store.workItems.get(project.id, id))?.leaseUntil == null;
+  return ((await tracker.standing?.(id))?.obstacle ?? null) === null;
 }
 
 async function readAll({ tracker, project }: Board, ids: readonly string[]): Promise<Issue[]> {
@@ -62,7 +69,9 @@ async function reasonAgainst(board: Board, issue: Issue, wanted: Wanted): Promis
     case "completed":
       return "completed";
     case "failed":
-      return wanted.resume ? null : `failed, use --resume or ${use("retry").replace(/^use /, "")}`;
+      return wanted.resume
+        ? await obstacleOf(board, id)
+        : `failed, use --resume or ${use("retry").replace(/^use /, "")}`;
     case "claimed":
       return await claimOf(board, issue, wanted);
     case "blocked":
@@ -71,13 +80,22 @@ async function reasonAgainst(board: Board, issue: Issue, wanted: Wanted): Promis
     case "waiting_for_response":
       return `${status}, ${use("retry")}`;
     case "available":
-      return await missingDeps(board, issue, wanted);
+      return (await obstacleOf(board, id)) ?? (await missingDeps(board, issue, wanted));
   }
+}
+
+/** What the tracker itself has against it: its author, an assignment. */
+async function obstacleOf({ tracker }: Board, id: string): Promise<string | null> {
+  const obstacle = (await tracker.standing?.(id))?.obstacle ?? null;
+  return obstacle === null ? null : `${obstacle.reason}; ${obstacle.next}`;
 }
 
 /** A resume takes claims of runs that are over; only the tracker can tell whose they are. */
 async function claimOf({ tracker, store, project }: Board, { id }: Issue, { resume }: Wanted): Promise<string | null> {
-  if (tracker.kind !== "local") return resume ? null : `in progress in ${foreignName(tracker.kind)}`;
+  if (tracker.kind !== "local") {
+    const obstacle = await obstacleOf({ tracker, store, project }, id);
+    return obstacle ?? (resume ? null : `in progress in ${foreignName(tracker.kind)}`);
+  }
   const item = await store.workItems.get(project.id, id);
   return `claimed by ${item?.leaseUntil == null ? "run " : ""}${item?.claimedBy ?? "somebody"}`;
 }

@@ -2,6 +2,7 @@ import type { ConfigFlags } from "../../config/overlay.js";
 import type { Scope } from "../../core/ports/tracker.js";
 import type { RunOptions } from "../../core/run/effects.js";
 import { UserError } from "../../lib/errors.js";
+import { typed } from "../typed.js";
 
 /** As commander hands them over. */
 export interface RunFlags {
@@ -65,7 +66,7 @@ function toScope(ids: readonly string[], text: string | undefined): Scope {
   const [first = ""] = names;
   if (kind === "epic" && names.length === 1 && first !== "") return { type: "epic", epic: first };
   if (kind === "ids" && names.every((name) => name !== "")) return { type: "ids", ids: [...new Set(names)] };
-  throw new UserError(`--scope ${text} is not one of all, epic:X, ids:a,b, orphans`);
+  throw new UserError(`--scope ${typed(text)} is not one of all, epic:X, ids:a,b, orphans`);
 }
 
 export function toConfigFlags(flags: RunFlags): ConfigFlags {

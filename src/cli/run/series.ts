@@ -31,18 +31,22 @@ export async function driveSeries(context: Context, series: Series): Promise<num
     // A workflow goes on when it is asked to: `workflow run --resume`.
     const unfinished = all.filter(({ run }) => run.options.workflow === undefined);
     const codes: number[] = [];
+    const continued: string[] = [];
     for (const { run } of unfinished.filter(({ driverAlive }) => !driverAlive)) {
       if (interrupts.level > 0) break;
       say(context, series, `Continuing run ${run.runId} from ${run.startedAt}`);
       // Whoever does not watch wants an end, whatever the run was begun for.
       if (run.options.watch && !series.options.watch) await app.signalRun(run.runId, "unwatch");
       codes.push(await driveOwned(context, { type: "unfinished", runId: run.runId }, { series, interrupts }));
+      continued.push(run.runId);
     }
     if (interrupts.level > 0) return 130;
     const others = unfinished.filter(({ driverAlive }) => driverAlive).map(({ run }) => run.runId);
     if (others.length > 0) out.note(`working along with run ${others.join(", ")}`);
-    if (codes.length === 0 || series.options.watch || (await hasWork(context, series))) {
-      const { settings, options } = series;
+    const work = await lookForWork(context, series, continued);
+    if (series.options.watch || work.isThere) {
+      const { settings } = series;
+      const options = work.leave.length === 0 ? series.options : { ...series.options, leave: work.leave };
       if (codes.length === 0) await tellWaiting(context, options, settings);
       codes.push(await driveOwned(context, { type: "new", settings, options }, { series, interrupts }));
     }
@@ -76,10 +80,22 @@ function isTakenOver(error: unknown): boolean {
   return error instanceof Error && (error.name === "Fenced" || error.name === "Driven");
 }
 
-async function hasWork({ app }: Context, { settings, options }: Series): Promise<boolean> {
-  const tracker = await app.tracker(settings);
-  const ready = await tracker.ready({ scope: options.scope, resume: options.resume, limit: 1 });
-  return ready.length > 0;
+const everything = 100_000;
+
+/**
+ * Whether anything is left after the runs that were continued. Their follow-ups stay for later, as they would have if
+ * nothing had come in between; whoever names one means it.
+ */
+async function lookForWork({ app }: Context, { settings, options }: Series, continued: readonly string[]) {
+  if (continued.length === 0) return { isThere: true, leave: [] };
+  const [tracker, store] = [await app.tracker(settings), await app.store()];
+  const { scope, resume } = options;
+  const ready = await tracker.ready({ scope, resume, limit: everything });
+  const records = await Promise.all(continued.map((runId) => store.issueRecords(runId)));
+  const sources = new Set([...records.flat().map(({ issueId }) => issueId), ...continued.map((id) => `run-${id}`)]);
+  const made = ready.filter(({ followUpOf }) => followUpOf != null && sources.has(followUpOf));
+  const leave = scope.type === "ids" ? [] : made.map(({ id }) => id);
+  return { isThere: ready.length > leave.length, leave };
 }
 
 const badness = [130, 3, 2, 1, 0];

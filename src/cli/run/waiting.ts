@@ -1,4 +1,8 @@
+import type { Tracker } from "../../core/ports/tracker.js";
+import type { WorkItem } from "../../core/ports/work-items.js";
 import type { Settings } from "../../core/settings.js";
+import { foreignName } from "../../views/foreign-tracker.js";
+import { isInScope, nameScope } from "../../views/scope.js";
 import { waitingLine } from "../../views/waiting.js";
 import type { Context } from "../context.js";
 import type { Wanted } from "./request.js";
@@ -9,12 +13,30 @@ const everything = 100_000;
 export async function tellWaiting({ app, out }: Context, wanted: Wanted, settings: Settings): Promise<void> {
   const tracker = await app.tracker(settings);
   const { scope, resume } = wanted;
-  // Another tracker tells only what is ready.
-  if (tracker.kind !== "local" || scope.type === "ids") return;
+  if (scope.type === "ids") return;
   if ((await tracker.ready({ scope, resume, limit: 1 })).length > 0) return;
+  if (tracker.kind !== "local") return out.note(await tellForeign(tracker, wanted, foreignName(tracker.kind)));
   const { id: projectId } = await app.project();
   const { workItems } = await app.store();
   const items = await workItems.list({ projectId, statuses: null, limit: everything });
-  const line = waitingLine(items.filter(({ type }) => type === "task").map(({ status }) => status));
+  const parents = new Map(items.map(({ id, parent }) => [id, parent]));
+  const meant = items.filter((item) => item.type === "task" && isInScope(scope, item.id, ancestorsOf(item, parents)));
+  const line = waitingLine(meant.map(({ status }) => status));
   if (line !== null) out.note(line);
+  else if (scope.type !== "all") out.note(`nothing is ready: there is no open issue in ${nameScope(scope)}`);
+}
+
+function ancestorsOf({ parent }: WorkItem, parents: ReadonlyMap<string, string | null>): string[] {
+  const found: string[] = [];
+  for (let above = parent; above !== null && !found.includes(above); above = parents.get(above) ?? null) {
+    found.push(above);
+  }
+  return found;
+}
+
+/** Another tracker tells only what is ready: with a resume, what has failed or was stopped too. */
+async function tellForeign(tracker: Tracker, { scope, resume }: Wanted, name: string): Promise<string> {
+  const begun = resume ? 0 : (await tracker.ready({ scope, resume: true, limit: everything })).length;
+  const left = begun === 0 ? "" : `, ${begun} failed or stopped (ratchet run --resume)`;
+  return `nothing is ready in ${name}${left}; ratchet explain <id> says why an issue is not`;
 }

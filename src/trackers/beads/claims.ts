@@ -34,6 +34,11 @@ export function assigneeOf(holder: string): string {
   return `${prefix}${holder}`;
 }
 
+/** null: it is no run. */
+export function holderOf(assignee: string): string | null {
+  return assignee.startsWith(prefix) ? assignee.slice(prefix.length) : null;
+}
+
 export function isHeld({ status, assignee }: Bead, holder: string): boolean {
   return status === "in_progress" && assignee === assigneeOf(holder);
 }

@@ -41,4 +41,3 @@ function reader<T>(schema: z.ZodType<T>, what: string): (data: unknown) => T {
 
 export const readIssue = reader(issue, "an issue");
 export const readComment = reader(comment, "a comment");
-export const readAccount = reader(z.object({ login: z.string() }), "the token's user");

@@ -1,0 +1,28 @@
+import type { Scope } from "../core/ports/tracker.js";
+
+/** `ancestors`: its parent, the parent's parent, and so on. */
+export function isInScope(scope: Scope, issueId: string, ancestors: readonly string[]): boolean {
+  switch (scope.type) {
+    case "all":
+      return true;
+    case "orphans":
+      return ancestors.length === 0;
+    case "ids":
+      return scope.ids.includes(issueId);
+    case "epic":
+      return issueId === scope.epic || ancestors.includes(scope.epic);
+  }
+}
+
+export function nameScope(scope: Scope): string {
+  switch (scope.type) {
+    case "all":
+      return "the project";
+    case "orphans":
+      return "no epic";
+    case "ids":
+      return scope.ids.join(", ");
+    case "epic":
+      return `epic ${scope.epic}`;
+  }
+}
