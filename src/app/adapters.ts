@@ -28,7 +28,7 @@ function placeIn(env: NodeJS.ProcessEnv): AgentPlace {
   const programs = {
     node: process.execPath,
     hook: programPath("hook.js"),
-    piGuard: programPath("pi-guard.js"),
+    piGuard: programPath("pi/pi-guard.js"),
     acp: programPath("acp.js"),
   };
   return { env, programs };

@@ -1,5 +1,6 @@
 import { UserError } from "../lib/errors.js";
 import { ratchetHome } from "../lib/home.js";
+import { runToEnd } from "../lib/run-to-end.js";
 import { validateWorkflow } from "./commands/workflow-validate.js";
 import { type Chosen, createContext } from "./context.js";
 import { keepInLog, printError, tellError } from "./errors.js";
@@ -9,12 +10,14 @@ import { type Output, openOutput } from "./output.js";
 const lingerMs = 500;
 
 /** One command line from start to exit code. The process ends by itself, once its output has been taken. */
-export async function runProgram(args: readonly string[], host: NodeJS.Process): Promise<void> {
-  const out = openOutput(host, host.env);
-  const code = await run(args, { cwd: host.cwd(), env: host.env, out });
-  host.exitCode = code;
-  await out.flushed();
-  setTimeout(() => host.exit(code), lingerMs).unref();
+export function runProgram(args: readonly string[], host: NodeJS.Process): void {
+  runToEnd(async () => {
+    const out = openOutput(host, host.env);
+    const code = await run(args, { cwd: host.cwd(), env: host.env, out });
+    host.exitCode = code;
+    await out.flushed();
+    setTimeout(() => host.exit(code), lingerMs).unref();
+  });
 }
 
 interface Surroundings {

@@ -229,7 +229,7 @@ export async function setStage(
   const world = await agentWorld(caseScript);
   Object.assign(world.env, { CLAUDE_CODE_MAX_RETRIES: "1" }, variables);
   const dist = (name: string) => resolve("dist", name);
-  const own = { node: process.execPath, hook: dist("hook.js"), piGuard: dist("pi-guard.js"), acp: dist("acp.js") };
+  const own = { node: process.execPath, hook: dist("hook.js"), piGuard: dist("pi/pi-guard.js"), acp: dist("acp.js") };
   const agent = subject.create(settingsOf(subject), { env: world.env, programs: { ...own, ...programs } });
   let turns = 0;
   const turn = async (prompt: string, more: Partial<Turn> = {}) => {

@@ -3,6 +3,7 @@ import type { AgentEvent } from "../../core/ports/agent-event.js";
 import { messageOf, UserError } from "../../lib/errors.js";
 import { findExecutable } from "../../lib/executable.js";
 import { readJson } from "../../lib/files.js";
+import { runToEnd } from "../../lib/run-to-end.js";
 import { openGuard } from "./guard.js";
 import { countOpenCode } from "./opencode.js";
 import { type BridgeOptions, parseOptions } from "./options.js";
@@ -80,11 +81,13 @@ function heard(): void {
   process.stdout.write(`${JSON.stringify({ type: "heard", at: toldAt })}\n`);
 }
 
-try {
-  process.exitCode = await main();
-} catch (error) {
-  process.stderr.write(
-    `${error instanceof UserError ? messageOf(error) : ((error as Error).stack ?? messageOf(error))}\n`,
-  );
-  process.exitCode = 1;
-}
+runToEnd(async () => {
+  try {
+    process.exitCode = await main();
+  } catch (error) {
+    process.stderr.write(
+      `${error instanceof UserError ? messageOf(error) : ((error as Error).stack ?? messageOf(error))}\n`,
+    );
+    process.exitCode = 1;
+  }
+});

@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { messageOf } from "../../lib/errors.js";
 import { parseJson } from "../../lib/parse-json.js";
+import { runToEnd } from "../../lib/run-to-end.js";
 import { isPassing, readReply } from "./reply.js";
 
 /**
@@ -52,4 +53,6 @@ function tell(code: number, message: string): number {
   return code;
 }
 
-process.exitCode = await main();
+runToEnd(async () => {
+  process.exitCode = await main();
+});

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { messageOf } from "../../lib/errors.js";
+import { runToEnd } from "../../lib/run-to-end.js";
 import { playSteps } from "./play.js";
 import { parseScript, type Scene, type WhenKey } from "./script.js";
 
@@ -31,9 +32,11 @@ function matches(scene: Scene, turn: Readonly<Record<string, string>>): boolean 
   return Object.entries(scene.when).every(([key, value]) => turn[key] === value);
 }
 
-try {
-  process.exitCode = await main();
-} catch (error) {
-  process.stderr.write(`scripted agent: ${messageOf(error)}\n`);
-  process.exitCode = 2;
-}
+runToEnd(async () => {
+  try {
+    process.exitCode = await main();
+  } catch (error) {
+    process.stderr.write(`scripted agent: ${messageOf(error)}\n`);
+    process.exitCode = 2;
+  }
+});

@@ -1,6 +1,7 @@
 import { dirname, join, resolve } from "node:path";
 import { createApp } from "../../app.js";
 import { UserError } from "../../lib/errors.js";
+import { runToEnd } from "../../lib/run-to-end.js";
 import { diagnosticsJson, handlersJson, parsedJson } from "../../views/workflow/conformance.js";
 import { hasErrors } from "../commands/workflow-load.js";
 import { tellError } from "../errors.js";
@@ -40,6 +41,8 @@ async function tell(): Promise<Done> {
   }
 }
 
-const { json, exitCode } = await tell();
-process.stdout.write(`${JSON.stringify(json, null, 2)}\n`);
-process.exitCode = exitCode;
+runToEnd(async () => {
+  const { json, exitCode } = await tell();
+  process.stdout.write(`${JSON.stringify(json, null, 2)}\n`);
+  process.exitCode = exitCode;
+});

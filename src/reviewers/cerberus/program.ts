@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { messageOf } from "../../lib/errors.js";
 import { readForeignJson } from "../../lib/program-files.js";
+import { runToEnd } from "../../lib/run-to-end.js";
 import { findingsIn, findingsOfReviewer, readGate, resolutionOf, usageOf } from "./gate.js";
 import { graceSeconds, type Plan, planVariable, waits, waitTimeout } from "./plan.js";
 
@@ -193,11 +194,13 @@ process.once("SIGTERM", () => {
   current?.kill("SIGTERM");
   process.exit(143);
 });
-try {
-  await main();
-} catch (error) {
-  process.stderr.write(`${error instanceof Ended ? error.message : messageOf(error)}\n`);
-  process.exitCode = 1;
-}
-// Pipes that others still hold open would keep this process alive.
-process.exit();
+runToEnd(async () => {
+  try {
+    await main();
+  } catch (error) {
+    process.stderr.write(`${error instanceof Ended ? error.message : messageOf(error)}\n`);
+    process.exitCode = 1;
+  }
+  // Pipes that others still hold open would keep this process alive.
+  process.exit();
+});
