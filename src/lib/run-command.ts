@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { copyFileSync, existsSync, linkSync, mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
+import { codeOf } from "./errors.js";
 import { attemptOf, readStopMark } from "./process/attempt.js";
 import { type Followed, followProgram } from "./process/follow.js";
 import { startProgram } from "./process/start.js";
@@ -7,7 +8,8 @@ import { type Stop, stopProgram } from "./process/stop.js";
 
 /**
  * A command that judges is worth only as much as its whole run: after a crash it is not attached to, but stopped and
- * run again. A folder is claimed for good, so each further run has its own: `<folder>/again-<n>`.
+ * run again. A folder is claimed for good, so each further run has its own: `<folder>/again-<n>`. What it came to stands
+ * in `folder` all the same, where whoever looks for it looks; what the run before had said by then is beside it.
  */
 export interface ShellCommand {
   readonly folder: string;
@@ -42,7 +44,8 @@ export async function runShellCommand(command: ShellCommand): Promise<CommandRes
   const folder = last === undefined ? command.folder : join(command.folder, `again-${earlier.length}`);
   const end = await runIn(folder, command, startedAt + command.timeoutSeconds * 1000);
   if (end.type !== "exited") await stopProgram(folder, ending);
-  return result(folder, startedAt, {
+  else if (folder !== command.folder) showIn(command.folder, folder, earlier.length);
+  return result(end.type === "exited" ? command.folder : folder, startedAt, {
     exitCode: end.type === "exited" && end.stopped === null ? end.code : null,
     timedOut: end.type === "timed-out",
     stopped: end.type === "aborted" || stopWord(folder) !== null,
@@ -55,6 +58,23 @@ async function runIn(folder: string, command: ShellCommand, timeoutAt: number): 
   const { cwd, env, signal } = command;
   await startProgram({ folder, argv: ["/bin/sh", "-c", command.command], env, cwd, ...files });
   return followProgram(folder, { signal, timeoutAt });
+}
+
+function showIn(folder: string, from: string, lost: number): void {
+  for (const name of ["stdout.log", "stderr.log", "exit"]) {
+    const place = join(folder, name);
+    if (existsSync(place)) renameSync(place, join(folder, `lost-${lost}-${name}`));
+    linkOrCopy(join(from, name), place);
+  }
+}
+
+function linkOrCopy(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch (error) {
+    if (!["EPERM", "EXDEV", "EMLINK", "ENOTSUP"].includes(codeOf(error) ?? "")) throw error;
+    copyFileSync(from, to);
+  }
 }
 
 function result(folder: string, startedAt: number, end: Partial<CommandResult>): CommandResult {

@@ -6,6 +6,7 @@ import {
   continuePrompt,
   fixerPrompt,
   gateFollowupPrompt,
+  goalPrompt,
   type ImplementerData,
   implementerPrompt,
   type ReviewData,
@@ -25,6 +26,7 @@ const templates: Templates = {
   rework: read("rework"),
   continue: read("continue"),
   stage: read("stage"),
+  goal: read("goal"),
 };
 const issue = { id: "demo-1", title: "Fix the parser", body: "It loses the last line." };
 const commands = [
@@ -239,4 +241,13 @@ describe("reviewPrompt", () => {
     const cut = { text: "+ the first line\n", truncated: true };
     expectAll(reviewPrompt({ ...review, diff: cut }, templates), ["the first 17 of many more bytes: see the rest"]);
   });
+});
+
+it("a workflow's goal has the issue each time, with what is open and what has to be merged", () => {
+  const first = goalPrompt({ ...implementer, merge: null }, templates);
+  expectAll(first, ["Issue demo-1", "It loses the last line.", "- test: npm test", "AGENTS.md"]);
+  expect(first).not.toMatch(/Open findings|First merge|You are/);
+  const merge = { target: "main", commit: "c0ffee" };
+  const again = goalPrompt({ ...implementer, findings: "#### 1. [P0] Null deref", merge }, templates);
+  expectAll(again, ["It loses the last line.", "## Open findings", "Null deref", "git merge c0ffee"]);
 });

@@ -60,6 +60,25 @@ export function implementerPrompt(data: ImplementerData, templates: Templates): 
   });
 }
 
+type Merge = { readonly target: string; readonly commit: string } | null;
+
+/** What a workflow that implements an issue is for, in words for all of its stages: what is asked, what is open, what counts. */
+export function goalPrompt(
+  data: Omit<ImplementerData, "projectText"> & { readonly merge: Merge },
+  templates: Templates,
+): string {
+  const open = "Checks and reviews of the work so far have found these; each of them has to be addressed.";
+  return fill("goal", templates, {
+    issue_id: data.issue.id,
+    issue: issueSection(data.issue),
+    branch: data.branch,
+    guides: guidesLine(data.guides),
+    commands: commandList(data.commands),
+    findings: optional(data.findings, (text) => `## Open findings\n\n${open}\n\n${findingsSection(text)}`),
+    merge: data.merge ? mergeSection(data.merge) : "",
+  });
+}
+
 export interface FollowupData extends Common, Attempt {
   readonly issueId: string;
   /** Rendered; see renderFindings. */
@@ -67,10 +86,7 @@ export interface FollowupData extends Common, Attempt {
   readonly commands: readonly NamedCommand[];
 }
 /** `merge`: the commit of the target that the branch must contain before it is judged again; null: none is demanded. */
-export function gateFollowupPrompt(
-  data: FollowupData & { readonly merge: { readonly target: string; readonly commit: string } | null },
-  templates: Templates,
-): string {
+export function gateFollowupPrompt(data: FollowupData & { readonly merge: Merge }, templates: Templates): string {
   return fill("gate_followup", templates, {
     ...followupValues(data),
     merge: data.merge ? mergeSection(data.merge) : "",

@@ -48,6 +48,7 @@ export const templateNames = {
   ],
   continue: ["issue_id", "reason"],
   stage: ["prompt", "context", "findings", "answer", "project_text"],
+  goal: ["issue_id", "issue", "branch", "guides", "commands", "findings", "merge"],
 } as const satisfies Record<PromptKind, readonly string[]>;
 
 export type Templates = Readonly<Record<PromptKind, string>>;
@@ -63,6 +64,7 @@ export const promptKinds: readonly PromptKind[] = [
   "rework",
   "continue",
   "stage",
+  "goal",
 ];
 
 /** A template that cannot be used; for the user to mend. */

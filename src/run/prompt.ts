@@ -17,6 +17,7 @@ import {
   findingsBudgetBytes,
   fixerPrompt,
   gateFollowupPrompt,
+  goalPrompt,
   implementerPrompt,
   reviewFollowupPrompt,
   reviewPrompt,
@@ -52,8 +53,7 @@ export async function renderPrompt(life: LifeContext, effect: TurnEffect, folder
     }
     case "gate_followup": {
       const findings = (await findingsText(life, folder, effectFindings(life, effect))) ?? "";
-      const merge = life.state().landing.demanded ? { target: life.run.target, commit: effect.base } : null;
-      return gateFollowupPrompt({ ...common, findings, commands, merge }, templates);
+      return gateFollowupPrompt({ ...common, findings, commands, merge: demandedMerge(life, effect) }, templates);
     }
     case "review_followup": {
       const findings = (await findingsText(life, folder, effectFindings(life, effect))) ?? "";
@@ -74,6 +74,20 @@ export async function renderPrompt(life: LifeContext, effect: TurnEffect, folder
     case "continue":
       return continuePrompt({ issueId: life.names.item, reason: "its process ended before the turn did" }, templates);
   }
+}
+
+/** In place of an implementer's prompt, for a workflow that does its work: every time it starts it is told all. */
+export async function renderGoal(life: LifeContext, effect: TurnEffect, folder: string): Promise<string> {
+  if (effect.prompt === "rework") return await renderPrompt(life, effect, folder);
+  const findings = await findingsText(life, folder, effectFindings(life, effect));
+  const [issue, guides] = [await issueText(life), await guidesIn(life)];
+  const merge = demandedMerge(life, effect);
+  const data = { issue, guides, findings, merge, branch: life.names.branch, commands: commandsOf(life) };
+  return goalPrompt(data, life.run.templates);
+}
+
+function demandedMerge({ run, state }: LifeContext, { base }: TurnEffect) {
+  return state().landing.demanded ? { target: run.target, commit: base } : null;
 }
 
 async function reworkData(life: LifeContext, folder: string) {

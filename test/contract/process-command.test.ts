@@ -49,10 +49,12 @@ test("a command left by a crash is stopped, not attached to, and run again in fu
   await until("the old one runs", () => text(folder, "stdout.log").includes("ready"));
   const result = await runShellCommand(command(folder, "echo again"));
   expect(belongings(folder)).toEqual([]);
-  expect(result).toMatchObject({ exitCode: 0, stdoutPath: join(folder, "again-1", "stdout.log") });
-  expect(text(join(folder, "again-1"), "stdout.log")).toBe("again\n");
+  expect(result).toMatchObject({ exitCode: 0, stdoutPath: join(folder, "stdout.log") });
+  expect([text(folder, "stdout.log"), text(folder, "exit")]).toEqual(["again\n", "0\n"]);
+  expect(text(folder, "lost-1-stdout.log")).toContain("ready");
   const third = await runShellCommand(command(folder, "exit 4"));
-  expect(third).toMatchObject({ exitCode: 4, stdoutPath: join(folder, "again-2", "stdout.log") });
+  expect(third).toMatchObject({ exitCode: 4, stdoutPath: join(folder, "stdout.log") });
+  expect([text(folder, "stdout.log"), text(folder, "exit")]).toEqual(["", "4\n"]);
 });
 
 test("a command that somebody stopped says so, and is not begun again", async () => {

@@ -96,6 +96,19 @@ test("a run that is stopped from another terminal says so, and status too", asyn
   expect((await run.ended).stdout).toContain("Stopping: what runs ends at its next safe point and can be resumed");
 });
 
+test("stop ends a process that goes on with an earlier run: it starts no other", async () => {
+  const box = sandbox();
+  const killed = await startWaiting(box);
+  killed.run.kill("SIGKILL");
+  await killed.run.ended;
+  const run = box.start(["run"]);
+  await until("it goes on", () => run.stdout().includes("Continuing run "));
+  await until("somebody drives it", async () => (await box.ratchet("stop")).code === 0);
+  const { code, stdout } = await run.ended;
+  expect([code, stdout.match(/^run \S+ started/gm)]).toEqual([130, null]);
+  expect([await box.status("one"), await box.status("two")]).toEqual(["available", "available"]);
+});
+
 test("stop takes a single issue; the run goes on with the others", async () => {
   const box = sandbox();
   const { run, go } = await startWaiting(box);

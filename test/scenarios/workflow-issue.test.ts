@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { attemptsOf, eventsOf, sandbox, until } from "./sandbox.js";
@@ -37,7 +37,7 @@ test("agent.workflow implements an issue by a workflow on the issue's ledger; wh
     evidence_check: { required: ["test"] },
     agent: { type: "command", command: box.script("agent.sh", agent), workflow: "dev", env: ["PATH", "HOME", "LOG"] },
   });
-  await box.add("shop-1", { title: "Make it good" });
+  await box.add("shop-1", { title: "Make it good", body: "As good as gold" });
   const env = { LOG: log };
   const first = box.start(["run", "--json"], { env });
   first.onLine((line) => {
@@ -56,6 +56,8 @@ test("agent.workflow implements an issue by a workflow on the issue's ledger; wh
   const stages = (folder: string) => attemptsOf(box, run, join("shop-1", folder)).filter((name) => /^\d/.test(name));
   expect(stages("01-implementer")).toEqual(["01-implement", "02-review", "03-fix", "04-review"]);
   expect(stages("03-gate_followup")).toEqual(["01-implement", "02-review"]);
+  const goal = readFileSync(join(box.home, "runs", run, "shop-1", "03-gate_followup", "prompt.md"), "utf8");
+  expect(goal).toMatch(/As good as gold[\s\S]*test failed: exit 7/);
   const found = JSON.parse((await box.ratchet("findings", "shop-1", "--all", "--json")).stdout);
   const told = found.map(({ stage, status }: { stage: string; status: string }) => `${stage} ${status}`);
   expect(told.sort()).toEqual(["gate resolved", "review resolved"]);

@@ -37,8 +37,12 @@ export async function driveSeries(context: Context, series: Series): Promise<num
       say(context, series, `Continuing run ${run.runId} from ${run.startedAt}`);
       // Whoever does not watch wants an end, whatever the run was begun for.
       if (run.options.watch && !series.options.watch) await app.signalRun(run.runId, "unwatch");
-      codes.push(await driveOwned(context, { type: "unfinished", runId: run.runId }, { series, interrupts }));
+      const before = await app.runState(run.runId);
+      const code = await driveOwned(context, { type: "unfinished", runId: run.runId }, { series, interrupts });
+      codes.push(code);
       continued.push(run.runId);
+      // Told to end from another terminal, while this process drove it: whoever said so means all of its work.
+      if (code === 130 && !before?.draining && !before?.stopping) return 130;
     }
     if (interrupts.level > 0) return 130;
     const others = unfinished.filter(({ driverAlive }) => driverAlive).map(({ run }) => run.runId);

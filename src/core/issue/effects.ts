@@ -14,7 +14,8 @@ export type PromptKind =
   | "epic_verification"
   | "rework"
   | "continue"
-  | "stage";
+  | "stage"
+  | "goal";
 
 export interface TurnEffect {
   readonly kind: "turn";
@@ -23,7 +24,7 @@ export interface TurnEffect {
   readonly folder: string;
   /** Stages are a workflow's. */
   readonly role: Exclude<TurnRole, "stage">;
-  readonly prompt: Exclude<PromptKind, "stage">;
+  readonly prompt: Exclude<PromptKind, "stage" | "goal">;
   /** The stage on whose behalf the turn runs: `implement`, `session_end`, `per_issue_review`, `per_issue_review/<slot>`. */
   readonly stage: string;
   /** Reviewer slot (panel name, or reviewer_type where there is no panel); null for other roles. */

@@ -9,7 +9,7 @@ import { readOptional, writeDurably } from "../../lib/files.js";
 import type { ModelChoice } from "../../workflow/graph.js";
 import { newWorkflow, type WorkflowState } from "../../workflow/machine/state.js";
 import { attemptFolder, type IssueWorkflow, type LifeContext, takeSnapshot, worktreePath } from "../context.js";
-import { renderPrompt } from "../prompt.js";
+import { renderGoal } from "../prompt.js";
 import { partMachineId, type Question, type WorkflowRun } from "./context.js";
 import { driveWorkflow, graphOf, type WorkflowTransition } from "./drive.js";
 import type { WorkflowSource } from "./load.js";
@@ -24,7 +24,7 @@ export interface WorkflowOfIssues {
 /**
  * An implementer's turn that is a workflow, in the issue's worktree and on the issue's ledger. To the issue it is a turn
  * like any other; the workflow's own journal says where it stands, so that a crash loses none of it. Its goal is the
- * prompt that a single session would get, so that findings of gate and review reach its stages.
+ * issue with what is open of it and how it is judged, so that findings of gate and review reach its stages.
  */
 export function implementBy(workflow: WorkflowOfIssues): IssueWorkflow {
   return {
@@ -99,7 +99,7 @@ function askedSignal({ stage, visit, prompt, details, gate }: Question) {
   return { name: "asked", stage, visit, prompt: prompt.slice(0, toldCharacters), details: told, more, gate };
 }
 
-/** The goal is a whole prompt: whoever follows the run is told what it is about. */
+/** The goal is long: whoever follows the run is told what it is about. */
 function tellTitle(goal: string): (transition: WorkflowTransition) => WorkflowTransition {
   return (transition) => (current, event) => {
     const next = transition(current, event);
@@ -114,7 +114,7 @@ async function goalOf(life: LifeContext, effect: TurnEffect, folder: string): Pr
   const known = await readOptional(file);
   if (known !== null) return known;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const goal = await renderPrompt(life, effect, folder);
+  const goal = await renderGoal(life, effect, folder);
   await writeDurably(file, goal);
   return goal;
 }
