@@ -10,6 +10,12 @@ export function answerCommand({ gate, options }: Pick<OpenGate, "gate" | "option
   return `ratchet answer ${shellWord(gate)} <${options.map(({ key }) => plainLine(key)).join("|")}>`;
 }
 
+/** One of several gates, in short: its name, what it asks and what to type. */
+export function openGateLines(question: Pick<OpenGate, "gate" | "prompt" | "options">): string[] {
+  const [first = "", ...rest] = plainText(question.prompt).trim().split("\n");
+  return [`${plainLine(question.gate)}: ${first}${rest.length > 0 ? " …" : ""}`, `  ${answerCommand(question)}`];
+}
+
 /** `more`: how many characters of the details are not shown here. */
 export function questionLines(question: OpenGate & { readonly more?: number }): string[] {
   const { stage, prompt, details, options, until, default: fallback, gate, more = 0 } = question;

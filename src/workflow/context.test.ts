@@ -30,6 +30,20 @@ describe("the context", () => {
     );
   });
 
+  it("has a command's output without the line ends at its end, so that it can be compared; its file has all of it", () => {
+    const plain = (more: object) => {
+      const world = new World(chain).play({ b: [more] });
+      return contextOf(world.life, chain).get("tool.output");
+    };
+    expect(plain({ output: { text: "3\n" } })).toEqual({ json: "3" });
+    expect(plain({ output: { text: "one\n\ntwo\r\n\n" } })).toEqual({ json: "one\n\ntwo" });
+    const ref = { path: "f", bytes: 1001, sha256: "" };
+    const long = plain({ output: { text: `${"x".repeat(1000)}\n` }, outputFile: ref });
+    expect(long).toEqual({ text: { text: "x".repeat(512), ref }, trimmed: true });
+    const longer = plain({ output: { text: "a\n", ref } });
+    expect(longer).toEqual({ text: { text: "a\n", ref }, trimmed: true });
+  });
+
   it("leaves out what would make the state large, and says so", () => {
     const world = new World(chain).play({ a: [{ reply: { text: "x" }, contextUpdates: { big: "x".repeat(20_000) } }] });
     expect(contextOf(world.life, chain).has("big")).toBe(false);
@@ -56,6 +70,7 @@ describe("the context", () => {
     const ref = { path: "f", bytes: 9, sha256: "" };
     expect(textOf({ text: { text: "head", ref } }, () => "the whole")).toBe("the whole");
     expect(textOf({ text: { text: "short" } }, () => "never")).toBe("short");
+    expect(textOf({ text: { text: "head", ref }, trimmed: true }, () => "a\n\nb\r\n\n")).toBe("a\n\nb");
     expect([textOf({ json: { a: 1 } }, () => ""), textOf({ json: "s" }, () => "")]).toEqual(['{"a":1}', "s"]);
   });
 });

@@ -1,5 +1,6 @@
 import type { Finding, Text } from "../core/finding.js";
 import type { Graph } from "./graph.js";
+import { withoutLineEnds } from "./line-ends.js";
 import type { Json } from "./machine/events.js";
 import {
   begunStages,
@@ -87,7 +88,10 @@ export function stageFindings({ ledger }: Pick<WorkflowLife, "ledger">): Finding
 
 /** As a text, for prompts and commands. `read`: the whole of a text of which only the beginning is at hand. */
 export function textOf(value: ContextValue, read: (text: Text) => string): string {
-  if ("text" in value) return value.text.ref ? read(value.text) : value.text.text;
+  if ("text" in value) {
+    const whole = value.text.ref ? read(value.text) : value.text.text;
+    return value.trimmed ? withoutLineEnds(whole) : whole;
+  }
   return typeof value.json === "string" ? value.json : JSON.stringify(value.json);
 }
 

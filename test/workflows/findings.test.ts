@@ -143,6 +143,12 @@ fix) touch fixed; echo "by $RATCHET_PROVIDER" ;;`);
   expect(await world.quick("logs", "prompt", run, "_run", "--list")).toBe(
     "01-checks/01-judge\n02-fix\n03-checks/01-judge\n",
   );
+  expect(await world.quick("logs", "prompt", "last", "judge", "--list")).toBe(
+    "01-checks/01-judge\n03-checks/01-judge\n",
+  );
+  expect(await world.quick("logs", "prompt", "last", "fix")).toBe(promptOf(world, run, "02-fix"));
+  expect(await world.quick("logs", "transcript", "last", "_run", "fix")).toBe("by anthropic\n");
+  expect((await world.ratchet("logs", "prompt", "last", "ci")).stderr).toContain("the stages that did are judge, fix");
   const fix = stagesOf(world, run).find((folder) => folder.endsWith("-fix")) ?? "";
   const prompt = promptOf(world, run, fix);
   expect(prompt.match(/^### .*$/gm)).toEqual(["### checks/judge (fail)", "### checks/ci (fail)"]);

@@ -37,7 +37,7 @@ workflow "choices" {
 test("E3 E10 model profiles, prompt files, tool cwd and timeout and retries take effect, and a failing tool says how", async () => {
   const world = workflowWorld();
   world.agent(
-    'last) echo "$RATCHET_ATTEMPT" >> ../tries; test "$RATCHET_ATTEMPT" = 3 && echo done || exit 1 ;;\n*) echo "$RATCHET_ROLE $RATCHET_PROMPT_KIND $RATCHET_MODEL $RATCHET_EFFORT" ;;',
+    'last) echo "$RATCHET_VISIT $RATCHET_ATTEMPT" >> ../tries; test "$RATCHET_ATTEMPT" = 3 && echo done || exit 1 ;;\n*) echo "$RATCHET_ROLE $RATCHET_PROMPT_KIND $RATCHET_MODEL $RATCHET_EFFORT" ;;',
   );
   world.workflow(".ratchet/workflows/choices.awf.kdl", choices);
   world.write(".ratchet/workflows/prompts/fast.md", "First: $goal");
@@ -57,7 +57,7 @@ test("E3 E10 model profiles, prompt files, tool cwd and timeout and retries take
   expect(read("01-fast", "prompt.md")).toContain("First: a $goal of its own\n\nAnd more.\n");
   expect(read("04-below", "stdout.log").trim()).toBe(join(world.dir, "sub"));
   expect(existsSync(at("08-last"))).toBe(true);
-  expect(world.read("../tries")).toBe("1\n2\n3\n");
+  expect(world.read("../tries")).toBe("1 1\n1 2\n1 3\n");
   const reasons = eventsOf(ended).flatMap((event) =>
     event.type === "stage-ended" && event.reason !== null ? [`${event.stage}: ${event.reason}`] : [],
   );

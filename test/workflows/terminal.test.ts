@@ -51,9 +51,11 @@ test.skipIf(!hasPty)(
     mkdirSync(box.dir);
     box.write("plan.awf.kdl", workflow);
     const terminal = openTerminal(box, ["workflow", "run", "plan.awf.kdl"]);
-    await terminal.answer("revise: Change it", "\r");
+    await terminal.answer("revise: Change it (needs feedback)", "\r");
     await terminal.answer("type yes or revise", "zz\r");
-    await terminal.answer("type yes or revise", "\x7f\x7frevise\r");
+    await terminal.answer("type yes or revise", "change IT\r");
+    await terminal.answer("What should be different?", "\r");
+    await terminal.see("this option needs feedback");
     await terminal.answer("What should be different?", "too long\r");
     await terminal.see("stage revise: success");
     await terminal.answer("revise: Change it", "yes\r");
@@ -63,3 +65,19 @@ test.skipIf(!hasPty)(
     expect(box.read("feedback")).toBe("too long\n");
   },
 );
+
+test.skipIf(!hasPty)("E7 Ctrl-D leaves the gate open, says how to answer it, and the run waits", async () => {
+  const box = emptySandbox();
+  mkdirSync(box.dir);
+  box.write("plan.awf.kdl", workflow);
+  const terminal = openTerminal(box, ["workflow", "run", "plan.awf.kdl"]);
+  await terminal.answer("revise: Change it", "\x04");
+  await terminal.see("approve stays open, and the run waits for it");
+  await terminal.see("ratchet answer approve <yes|revise>");
+  expect(await box.quick("answer")).toBe("approve: Is it good?\n  ratchet answer approve <yes|revise>\n");
+  expect(JSON.parse(await box.quick("answer", "--json"))).toMatchObject([{ stage: "approve", gate: "approve" }]);
+  expect(await box.quick("answer", "approve", "approve it")).toContain(": yes");
+  await terminal.see("workflow plan ended: success");
+  expect(await terminal.ended).toBe(0);
+  expect(await box.quick("answer")).toContain("No gate is open in ");
+});

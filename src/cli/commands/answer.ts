@@ -2,8 +2,9 @@ import { userInfo } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Question, Store } from "../../app.js";
 import { exactGateName, gatesMeant } from "../../core/gate-names.js";
+import { optionMeant } from "../../core/gate-option.js";
 import { Refusal, UserError } from "../../lib/errors.js";
-import { questionLines } from "../../views/question-lines.js";
+import { openGateLines, questionLines } from "../../views/question-lines.js";
 import { type Context, findRoot } from "../context.js";
 
 interface Given {
@@ -11,13 +12,38 @@ interface Given {
   readonly option: string;
   readonly feedback?: string;
 }
+interface Look {
+  readonly json?: boolean;
+  readonly feedback?: string;
+}
 type Asked = Awaited<ReturnType<Context["app"]["questions"]>>[number];
+
+/** Without a gate: those that are open, each with the name to give. */
+export async function listGates({ app, cwd, out }: Context, { json, feedback }: Look): Promise<number> {
+  refuseFeedback(feedback);
+  const asked = await app.questions();
+  if (json) out.json(asked.map(({ runId, question }) => ({ run_id: runId, ...question })));
+  else if (asked.length === 0) out.line(`No gate is open in ${findRoot(cwd) ?? cwd}.`);
+  else for (const line of asked.flatMap((one) => openGateLines(named(asked, one)))) out.line(line);
+  return 0;
+}
+
+function refuseFeedback(feedback: string | undefined): void {
+  if (feedback !== undefined) throw new UserError("--feedback goes with an option", { hint: "name the option first" });
+}
+
+/** By the shortest name that means no other. */
+function named(asked: readonly Asked[], one: Asked): Question {
+  const isAlone = gatesMeant(asked, one.question.gate).length === 1;
+  return isAlone ? one.question : { ...one.question, gate: exactGateName(one) };
+}
 
 /** Without an option: all of what is asked, and nothing is answered. */
 export async function showGate(
   { app, cwd, out }: Context,
-  { gate, json }: { readonly gate: string; readonly json?: boolean },
+  { gate, json, feedback }: Look & { readonly gate: string },
 ): Promise<number> {
+  refuseFeedback(feedback);
   const { runId, question } = await findGate({ app, cwd }, gate);
   if (json) out.json({ run_id: runId, ...question });
   else for (const line of questionLines(question)) out.line(line);
@@ -38,10 +64,10 @@ export async function answerGate(
 /** Refused where nobody asks, or not for that. */
 export async function recordAnswer({ app, cwd }: Pick<Context, "app" | "cwd">, given: Given) {
   const { runId, question } = await findGate({ app, cwd }, given.gate);
-  checkAnswer(question, given);
+  const option = checkedOption(question, given);
   await refuseSecond(await app.store(), question);
   refuseLate(question);
-  const { option, feedback = null } = given;
+  const { feedback = null } = given;
   await app.answer(question, { option, feedback, by: userInfo().username });
   return { run_id: runId, stage: question.stage, option, feedback };
 }
@@ -95,13 +121,15 @@ function refuseLate({ stage, until, default: fallback }: Question): void {
   throw new Refusal(`${stage} was to be answered until ${new Date(until).toISOString()}`, { code: "too-late", hint });
 }
 
-function checkAnswer({ stage, options }: Question, { option, feedback }: Given): void {
-  const chosen = options.find(({ key }) => key === option);
-  if (chosen === undefined) {
+/** The key of what was chosen. */
+function checkedOption({ stage, options }: Question, { option, feedback }: Given): string {
+  const chosen = optionMeant(options, option);
+  if (chosen === null) {
     const known = options.map(({ key, label }) => `${key} (${label})`).join(", ");
     throw new UserError(`${stage} has no option ${option}`, { code: "unknown-option", hint: `it has ${known}` });
   }
   if (chosen.feedback && (feedback ?? "").trim() === "") {
-    throw new UserError(`${option} needs feedback`, { code: "feedback-missing", hint: "add --feedback TEXT" });
+    throw new UserError(`${chosen.key} needs feedback`, { code: "feedback-missing", hint: "add --feedback TEXT" });
   }
+  return chosen.key;
 }

@@ -2,6 +2,7 @@ import { createReadStream } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
+import { folderName } from "../../core/folder-name.js";
 import type { AgentEvent } from "../../core/ports/agent-event.js";
 import type { Settings } from "../../core/settings.js";
 import { codeOf, Refusal } from "../../lib/errors.js";
@@ -14,8 +15,9 @@ interface Json {
 }
 export interface Which {
   readonly run: string;
+  /** In a run of a workflow: one of its stages, or `_run` for all of them. */
   readonly issue: string;
-  /** The number or name of the folder, of a workflow's stage `01/07`; absent: the last that has such a file. */
+  /** The number or name of the folder, of a workflow's stage `01/07` or its name; absent: the last that has such a file. */
   readonly nn: string | undefined;
 }
 interface Attempt {
@@ -76,10 +78,10 @@ async function showEvents({ out }: Context, events: AsyncIterable<AgentEvent>): 
 }
 
 async function findAttempt(context: Context, { run, issue, nn }: Which, file: string): Promise<Attempt> {
-  const { runId, settings, root, folders } = await attemptsOf(context, { run, issue }, file);
+  const { runId, settings, root, folders, others } = await attemptsOf(context, { run, issue }, file);
   const found = nn === undefined ? folders.at(-1) : folders.findLast((name) => isNamed(name, nn));
   if (found !== undefined) return { runId, settings, folder: found, path: join(root, found, file) };
-  const known = folders.length === 0 ? "it got none" : `there are ${folders.join(", ")}`;
+  const known = folders.length === 0 ? gotNone(others) : `there are ${folders.join(", ")}`;
   throw new Refusal(`${issue} has no ${file}${nn === undefined ? "" : ` number ${nn}`} in run ${runId}: ${known}`, {
     code: "not-found",
     hint: `look into ${context.app.home.run(runId)}`,
@@ -90,14 +92,40 @@ async function attemptsOf(context: Context, { run, issue }: Omit<Which, "nn">, f
   const { app } = context;
   const store = await app.store("reader");
   const project = await knownProject(context, store);
-  const { runId, settings } = await store.run(run, project?.id);
-  const root = app.home.attempt(runId, issue, "");
-  return { runId, settings, root, folders: await foldersWith(root, file) };
+  const { runId, settings, options } = await store.run(run, project?.id);
+  const own = app.home.attempt(runId, issue, "");
+  if (options.workflow === undefined || issue === runLevel)
+    return { runId, settings, root: own, folders: await foldersWith(own, file), others: [] };
+  const root = app.home.attempt(runId, runLevel, "");
+  const all = await foldersWith(root, file);
+  return { runId, settings, root, folders: all.filter((folder) => isStage(folder, issue)), others: all };
+}
+
+/** Where the stages of a workflow run have their folders. */
+const runLevel = "_run";
+
+/** `others`: the folders of the stages that got one. */
+function gotNone(others: readonly string[]): string {
+  const stages = [...new Set(others.map((folder) => withoutNumber(folder.split("/").at(-1) ?? "")))];
+  if (stages.length === 0) return "it got none";
+  const more = stages.length > 20 ? ` and ${stages.length - 20} more` : "";
+  return `it got none; the stages that did are ${stages.slice(0, 20).join(", ")}${more}`;
+}
+
+/** Of a stage of this name, or of one that it called. */
+function isStage(folder: string, stage: string): boolean {
+  const name = folderName(stage);
+  return folder.split("/").some((part) => withoutNumber(part) === name);
+}
+
+function withoutNumber(folder: string): string {
+  return folder.replace(/^\d+-/, "");
 }
 
 /** Each part by number or name; what names a workflow's folder means the last of its stages. */
 function isNamed(folder: string, nn: string): boolean {
   const parts = folder.split("/");
+  if (!/^\d+$/.test(nn) && isStage(folder, nn)) return true;
   const asked = nn.split("/").filter((part) => part !== "");
   return (
     asked.length > 0 && asked.every((part, index) => parts[index] === part || sameNumber(parts[index] ?? "", part))

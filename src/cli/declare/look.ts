@@ -45,7 +45,7 @@ function declareLogs(program: Command, choose: Choose): void {
   );
   const prompt = logs
     .command("prompt <run> <issue> [nn]")
-    .description("a prompt as it was sent (default: the last); of a workflow's stage as 01/07")
+    .description("a prompt as it was sent (default: the last); in a run of a workflow a stage stands for the issue")
     .option("--list", "only which there are")
     .option("--json", "print JSON");
   withExample(prompt, "ratchet logs prompt last shop-3").action(

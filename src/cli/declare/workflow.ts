@@ -55,16 +55,17 @@ export function declareWorkflow(program: Command, choose: Choose): void {
 
 function declareAnswer(program: Command, choose: Choose): void {
   const answer = program
-    .command("answer <gate> [option]")
+    .command("answer [gate] [option]")
     .description(
-      "answer a human gate: its stage, or issue/stage or run/stage where several ask; show it without an option",
+      "answer a human gate: its stage, or issue/stage or run/stage where several ask; show it without an option, list what is open without a gate",
     )
     .option("--feedback <text>", "what should be different")
     .option("--json", "print JSON");
   withExample(answer, "ratchet answer approve_plan revise --feedback 'Keep the old API'").action(
-    (gate: string, option: string | undefined, flags: Json & { readonly feedback?: string }) =>
+    (gate: string | undefined, option: string | undefined, flags: Json & { readonly feedback?: string }) =>
       choose(async (context) => {
-        const { answerGate, showGate } = await import("../commands/answer.js");
+        const { answerGate, listGates, showGate } = await import("../commands/answer.js");
+        if (gate === undefined) return await listGates(context, flags);
         if (option === undefined) return await showGate(context, { gate, ...flags });
         return await answerGate(context, { gate, option, ...flags });
       }),

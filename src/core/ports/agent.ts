@@ -11,6 +11,8 @@ export interface Turn {
   readonly issueId: string;
   readonly stageId: string;
   readonly attempt: number;
+  /** Of a workflow's stage: how often it has been reached, this time included. */
+  readonly visit?: number;
   readonly sessionId: string | null;
   readonly model: string | null;
   readonly effort: string | null;

@@ -31,6 +31,10 @@ test("a first turn gets exactly the variables of the protocol, and no session", 
   expect(turnEnvironment(turn)).toEqual(basic);
 });
 
+test("a stage's turn is told its visit beside the attempt within it", () => {
+  expect(turnEnvironment({ ...turn, visit: 3 })).toEqual({ ...basic, RATCHET_VISIT: "3" });
+});
+
 test("session, model, effort and what is reviewed are added where there are any", () => {
   const review = { reviewer: "security", baseSha: "aaa", headSha: "bbb" };
   expect(turnEnvironment({ ...turn, sessionId: "s", model: "m", effort: "high", review })).toEqual({

@@ -13,6 +13,7 @@ export function turnEnvironment(turn: Turn): Record<string, string> {
     RATCHET_ISSUE_ID: turn.issueId,
     RATCHET_STAGE_ID: turn.stageId,
     RATCHET_ATTEMPT: String(turn.attempt),
+    ...(turn.visit === undefined ? {} : { RATCHET_VISIT: String(turn.visit) }),
     RATCHET_RESULT_FILE: turn.files.result,
     ...(turn.sessionId === null ? {} : { RATCHET_SESSION_ID: turn.sessionId }),
     ...(turn.model === null ? {} : { RATCHET_MODEL: turn.model }),

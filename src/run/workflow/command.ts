@@ -122,6 +122,7 @@ function environmentOf(
     RATCHET_ISSUE_ID: issueId,
     RATCHET_STAGE_ID: effect.stage,
     RATCHET_ATTEMPT: String(effect.attempt),
+    RATCHET_VISIT: String(effect.visit),
     RATCHET_SLOT: String(slotNumber(run.home.root, place)),
   };
 }

@@ -88,13 +88,13 @@ function lookAt(name: string, file: string, { root }: WorkflowPlace): Seen {
   const within = [dirname(file), ...(root === null ? [] : [root])];
   try {
     const real = realpathSync(path);
-    if (!within.some((folder) => isBelow(real, realpathSync(folder)))) return { state: "outside" };
+    if (!within.some((folder) => isWithin(real, realpathSync(folder)))) return { state: "outside" };
     const found = statSync(real);
     if (found.isDirectory()) return { state: "directory" };
     return found.isFile() ? { state: "file", path: real } : { state: "missing" };
   } catch (error) {
     if (!isNoPath(error)) throw error;
-    return { state: within.some((folder) => isBelow(path, folder)) ? "missing" : "outside" };
+    return { state: within.some((folder) => isWithin(path, folder)) ? "missing" : "outside" };
   }
 }
 
@@ -105,9 +105,9 @@ function promptState(seen: Seen): ReturnType<CheckOptions["readable"]> {
   return read.text.trim() === "" ? "empty" : "file";
 }
 
-function isBelow(path: string, folder: string): boolean {
+function isWithin(path: string, folder: string): boolean {
   const way = relative(folder, path);
-  return way !== "" && way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
 interface Around {

@@ -90,6 +90,7 @@ function turnOf(
     issueId: context.issueId,
     stageId: effect.stage,
     attempt: effect.attempt,
+    visit: effect.visit,
     sessionId: effect.session,
     model: effect.model.model ?? own.model,
     effort: effect.model.effort ?? own.effort,

@@ -218,7 +218,7 @@ const stages: fc.Arbitrary<Stage[]> = fc.tuple(
 
 const graph: fc.Arbitrary<Graph> = fc.record({
   name,
-  format: fc.constant("kdl" as const),
+  format: fc.constant("dot" as const),
   file: fc.constant("f.dot"),
   goal: orNull(text),
   label: orNull(text),

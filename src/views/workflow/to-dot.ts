@@ -2,6 +2,7 @@ import { usualBackoff, usualParallel, usualToolMs } from "../../workflow/default
 import { splitLabel } from "../../workflow/dot/accelerator.js";
 import type { Graph, HumanOption, ModelChoice, Stage, Transition } from "../../workflow/graph.js";
 import { toDotCondition } from "./condition-text.js";
+import { dotWeights } from "./weights.js";
 
 export type Attribute = readonly [key: string, value: string | number | boolean | null];
 
@@ -21,7 +22,10 @@ const shapes: Readonly<Record<Stage["kind"], string>> = {
   unknown: "box",
 };
 
-/** The workflow as a DOT file: Graphviz draws it, and parsed again it is the same graph, control characters apart. */
+/**
+ * The workflow as a DOT file: Graphviz draws it, and parsed again it takes the same path. It is the same graph, control
+ * characters apart, and the weights that stand for the order of a KDL file.
+ */
 export function toDot(graph: Graph): string {
   const lines = [`digraph ${id(graph.name)} {`];
   const about: Attribute[] = [
@@ -152,12 +156,16 @@ interface Edge {
 /** The answers of a human gate and the branches of a parallel stage are edges in DOT. */
 export function edgesOf(graph: Graph): Edge[] {
   const kinds = new Map(graph.stages.map((stage) => [stage.id, stage.kind]));
+  const weights = dotWeights(graph);
   return [
     ...graph.stages.flatMap(ownEdges),
     ...graph.transitions.map((transition) => ({
       from: transition.from.name,
       to: transition.to.name,
-      attributes: edgeAttributes(transition, kinds.get(transition.from.name) ?? null),
+      attributes: edgeAttributes(
+        { ...transition, priority: weights.get(transition) ?? 0 },
+        kinds.get(transition.from.name) ?? null,
+      ),
     })),
   ];
 }

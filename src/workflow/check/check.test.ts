@@ -7,6 +7,7 @@ import type { CheckOptions } from "./rule.js";
 const files = {
   "dir/": "directory",
   "../x.md": "outside",
+  ".": "directory",
   "gone.md": "missing",
   "no.md": "empty",
   "x.png": "not-text",
@@ -103,13 +104,14 @@ describe("a workflow in KDL", () => {
     ["that calls a known one", `stage "a" kind="workflow" ref="there"; ${e}; transition from="a" to="e"`, []],
     [
       "with prompt files that cannot be read",
-      `stage "a" kind="llm" prompt_file="ok.md,gone.md, dir/,../x.md,no.md,x.png"; ${e}; transition from="a" to="e"`,
+      `stage "a" kind="llm" prompt_file="ok.md,gone.md, dir/,../x.md,no.md,x.png,."; ${e}; transition from="a" to="e"`,
       [
         '2:41 error prompt-file: prompt file "gone.md" of stage "a" does not exist',
         '2:50 error prompt-file: prompt file "dir/" of stage "a" is a folder',
         '2:55 error prompt-file: prompt file "../x.md" of stage "a" is outside of the repository',
         '2:63 error prompt-file: prompt file "no.md" of stage "a" is empty',
         '2:69 error prompt-file: prompt file "x.png" of stage "a" is not text in UTF-8',
+        '2:75 error prompt-file: prompt file "." of stage "a" is a folder',
       ],
     ],
     [

@@ -209,6 +209,11 @@ describe("E11: mistakes have a place", () => {
       ['3:34 error unknown-stage there is no stage "verfy" (did you mean verify?)'],
     ],
     ["s->a->e", ["3:4 warning undeclared a is only named in edges: its name is all that the agent is told"]],
+    ['node [prompt="p"]; s->a->e', []],
+    [
+      'node [prompt="p"]; verify; s->verify->e s->verfy->e',
+      ["3:44 warning undeclared verfy is only named in edges (did you mean verify?)"],
+    ],
     [
       "t [shape=parallelogram] p [shape=component] s->t->e s->p->{t e}",
       [

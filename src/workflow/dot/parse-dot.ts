@@ -2,7 +2,7 @@ import { nearest } from "../../core/suggest.js";
 import type { Parsed } from "../diagnostic.js";
 import type { Graph, HumanOption, Named, Stage } from "../graph.js";
 import { Problems } from "../problems.js";
-import type { Document } from "./document.js";
+import type { Document, DotNode } from "./document.js";
 import { Fields } from "./fields.js";
 import { optionsOf } from "./gates.js";
 import { JoinFinder } from "./joins.js";
@@ -143,8 +143,8 @@ function startOf({ graph, document, problems }: Made, stages: readonly Stage[]):
 }
 
 /**
- * Nodes that only edges name. One with a way on is a stage, as in every DOT file, and its name is its prompt; where
- * nothing leads on it is a misspelt target rather than the end of the work.
+ * Nodes that only edges name. One with a way on is a stage, as in every DOT file, and its name is its prompt, unless it
+ * inherits one; where nothing leads on it is a misspelt target rather than the end of the work.
  */
 function tellUndeclared({ planned, problems, document }: Made): void {
   let declared: string[] | null = null;
@@ -155,12 +155,19 @@ function tellUndeclared({ planned, problems, document }: Made): void {
     const hint = meant === null ? {} : { hint: `did you mean ${meant}?` };
     if (outgoing.length === 0)
       problems.error({ at: node.at, rule: "unknown-stage", message: `there is no stage "${node.id}"`, ...hint });
-    else
+    else if (kind === "llm" && !isToldMore(node))
       problems.warning({
         at: node.at,
         rule: "undeclared",
         message: `${node.id} is only named in edges: its name is all that the agent is told`,
         ...hint,
       });
+    else if (meant !== null)
+      problems.warning({ at: node.at, rule: "undeclared", message: `${node.id} is only named in edges`, ...hint });
   }
+}
+
+/** By `node [ … ]` around it. */
+function isToldMore({ inherited }: DotNode): boolean {
+  return ["prompt", "prompt_file", "label"].some((key) => (inherited.get(key)?.text ?? "").trim() !== "");
 }

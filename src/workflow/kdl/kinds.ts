@@ -20,6 +20,7 @@ import {
   refuseUnknown,
   type Table,
   toNamed,
+  words,
 } from "./properties.js";
 import { need, type Reading, readBase, type StageBase, stageProperties } from "./reading.js";
 import { addRoute, readInput, readPrompt } from "./stage-parts.js";
@@ -54,7 +55,7 @@ const joinPolicy = oneOf("all", "any", "quorum");
 const kinds = {
   llm: kind({
     properties: {
-      prompt: name,
+      prompt: words,
       prompt_file: name,
       ...modelProperties,
       auto_status: flag,
@@ -86,7 +87,7 @@ const kinds = {
     }),
   }),
   tool: kind({
-    properties: { command: name, timeout: limit, cwd: name },
+    properties: { command: words, timeout: limit, cwd: name },
     canRetry: true,
     build: ({ node, what, base, get, reading }) => ({
       kind: "tool",
@@ -98,7 +99,7 @@ const kinds = {
   }),
   human: kind({
     properties: {
-      prompt: name,
+      prompt: words,
       re_review: flag,
       details_from: name,
       timeout: limit,

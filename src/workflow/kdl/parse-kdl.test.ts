@@ -241,6 +241,13 @@ describe("what is wrong is told at its place", () => {
   });
 
   test.each([
+    ['stage "a" kind="llm" prompt=""', '"prompt" of stage "a" must be a text in quotes that is not empty'],
+    ['stage "a" kind="tool" command=" "', '"command" of stage "a" must be a text in quotes that is not empty'],
+  ])("%s in words", (line, message) => {
+    expect(parse(around(line)).diagnostics).toMatchObject([{ rule: "wrong-value", message }]);
+  });
+
+  test.each([
     ["plain, with escapes", 'when="outcome(\\"e\\") = \\"x\\""', 49],
     ["raw", 'when=#"outcome("e") = "x""#', 48],
     ["raw of version 1", 'when=r#"outcome("e") = "x""#', 49],

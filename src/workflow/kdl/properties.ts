@@ -39,6 +39,10 @@ export const text: Reader<string> = (value) =>
 export const name: Reader<string> = (value) =>
   typeof value === "string" && value.trim() !== "" ? { ok: value } : { wanted: "a name in quotes" };
 
+/** Text that somebody is to read. */
+export const words: Reader<string> = (value) =>
+  typeof value === "string" && value.trim() !== "" ? { ok: value } : { wanted: "a text in quotes that is not empty" };
+
 /** `auto_status="true"` is what files of other runners have. */
 export const flag: Reader<boolean> = (value) => {
   if (value === "true" || value === "false") return { ok: value === "true" };

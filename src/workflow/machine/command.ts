@@ -1,5 +1,6 @@
 import type { Text } from "../../core/finding.js";
 import type { Stage } from "../graph.js";
+import { withoutLineEnds } from "../line-ends.js";
 import type { StageCommandEnded, WorkflowEvent } from "./events.js";
 import { toolFinding } from "./findings.js";
 import type { ContextValue, Token } from "./state.js";
@@ -24,8 +25,15 @@ export function afterCommand(step: Step, token: Token, stage: Stage, event: Stag
 export function takeOutput(step: Step, token: Token, { output, outputFile, seconds }: StageCommandEnded): Token {
   const run = token.run ?? newExecution(step.at, "");
   step.setToken({ ...token, run: { ...run, seconds: run.seconds + seconds } });
-  step.write(token.id, { "tool.output": held(output, outputFile) });
+  step.write(token.id, { "tool.output": printed(output, outputFile) });
   return step.token(token.id) ?? token;
+}
+
+/** As `$(…)` has it in a shell: without the line ends at its end. */
+function printed(output: Text, file: Text["ref"]): ContextValue | string {
+  const isWhole = output.ref === undefined;
+  const value = held(isWhole ? { text: withoutLineEnds(output.text) } : output, file);
+  return typeof value === "string" ? value : { ...value, trimmed: true };
 }
 
 /** As the state keeps it: the beginning of a text, where the whole of it is in a file. */

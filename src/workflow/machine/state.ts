@@ -205,7 +205,13 @@ export function compareOrder(a: readonly number[], b: readonly number[]): number
   return 0;
 }
 
-export type ContextValue = { readonly json: Json } | { readonly text: Text };
+export type ContextValue =
+  | { readonly json: Json }
+  | {
+      readonly text: Text;
+      /** Line ends at its end do not belong to the value; its file has them. */
+      readonly trimmed?: true;
+    };
 /** A short text is itself: there may be thousands. */
 export type Values = Readonly<Record<string, ContextValue | string>>;
 
