@@ -7,8 +7,9 @@ import { discardAt } from "./clean.js";
 import { GitError } from "./git.js";
 import { resolveHead } from "./head.js";
 import { isAncestor, type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
+import { shareObjects } from "./objects.js";
 import { parkCheckout } from "./parking.js";
-import { fetchBranch } from "./push.js";
+import { fetchBranch, knownRemote } from "./push.js";
 import { readChanges, unfinishedOperations } from "./status.js";
 import { type OpenedWorktree, type OpenOptions, openWorktree } from "./worktree.js";
 
@@ -19,6 +20,8 @@ export interface OpenedForItem extends OpenedWorktree {
   readonly parked: string | null;
   /** What the remote has of the branch; null: nothing, or it was not asked. */
   readonly pushed: string | null;
+  /** Others have rewritten the branch there: work goes on from theirs, and ours is parked. */
+  readonly rewritten: boolean;
 }
 
 interface ItemOptions extends OpenOptions {
@@ -33,10 +36,11 @@ interface ItemOptions extends OpenOptions {
  */
 export async function openForItem(mirror: Mirror, options: ItemOptions): Promise<OpenedForItem> {
   const { path, branch } = options;
+  const known = await knownRemote(mirror, branch);
   const tip = await readRemote(mirror, options);
-  if ((await hasCheckout(mirror, path)) && (await exists(path))) return await tidyUp(mirror, options, tip);
+  if ((await hasCheckout(mirror, path)) && (await exists(path))) return await tidyUp(mirror, options, { tip, known });
   if (tip !== null) await bringForward(mirror, branch, tip);
-  return { ...(await openWorktree(mirror, options)), how: "made", parked: null, pushed: tip };
+  return { ...(await openWorktree(mirror, options)), how: "made", parked: null, pushed: tip, rewritten: false };
 }
 
 async function readRemote(mirror: Mirror, { branch, signal, asItIs = false }: ItemOptions): Promise<string | null> {
@@ -52,7 +56,13 @@ async function readRemote(mirror: Mirror, { branch, signal, asItIs = false }: It
   }
 }
 
-async function tidyUp(mirror: Mirror, options: OpenOptions, tip: string | null): Promise<OpenedForItem> {
+interface Remote {
+  readonly tip: string | null;
+  /** What it was before, as far as we know. */
+  readonly known: string | null;
+}
+
+async function tidyUp(mirror: Mirror, options: OpenOptions, { tip, known }: Remote): Promise<OpenedForItem> {
   const { path, branch } = options;
   const checkout = await findCheckout(path);
   const head = (await resolveHead(checkout.gitDir)) ?? checkout.baseSha;
@@ -63,10 +73,28 @@ async function tidyUp(mirror: Mirror, options: OpenOptions, tip: string | null):
   const own = isOn
     ? head
     : ((await readRefs(mirror.path, [`refs/heads/${branch}`])).get(`refs/heads/${branch}`) ?? head);
-  const wanted = tip !== null && (await isAncestor(mirror.path, own, tip)) ? tip : own;
+  // What an agent committed last may be in its checkout alone.
+  if (isOn) await shareObjects(checkout);
+  const isBehind = tip !== null && (await isAncestor(mirror.path, own, tip));
+  const rewritten =
+    tip !== null && !isBehind && (await isRewritten(mirror, { own, tip, known, base: checkout.baseSha }));
+  const wanted = tip !== null && (isBehind || rewritten) ? tip : own;
   if (isDirty || !isOn || head !== wanted) await discardAt(checkout, wanted);
   const opened = await openWorktree(mirror, options);
-  return { ...opened, how: isOn ? "reused" : "switched", parked: parked?.ref ?? null, pushed: tip };
+  return { ...opened, how: isOn ? "reused" : "switched", parked: parked?.ref ?? null, pushed: tip, rewritten };
+}
+
+/** All of ours was there and is there no longer; what is there instead still begins where the issue did. */
+async function isRewritten(
+  { path }: Mirror,
+  {
+    own,
+    tip,
+    known,
+    base,
+  }: { readonly own: string; readonly tip: string; readonly known: string | null; readonly base: string },
+): Promise<boolean> {
+  return known !== null && (await isAncestor(path, own, known)) && (await isAncestor(path, base, tip));
 }
 
 /** Our branch follows the remote's; work of ours that is not there yet stays. */

@@ -1,5 +1,5 @@
 import { GitError, git, gitText } from "./git.js";
-import { isAncestor, type Mirror } from "./mirror-refs.js";
+import { isAncestor, type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
 
 const remote = "origin";
 const timeoutMs = 300_000;
@@ -8,7 +8,7 @@ export type Pushed =
   | { readonly type: "pushed" }
   /** The branch has commits there that ours has not; its tip has been fetched. */
   | { readonly type: "moved"; readonly tip: string }
-  /** By protection, a hook, or because there is no such remote. */
+  /** By protection or a hook, or because no remote has that name. A folder that is gone may come back: it is unreachable. */
   | { readonly type: "refused"; readonly reason: string }
   | { readonly type: "unreachable"; readonly reason: string };
 
@@ -26,7 +26,10 @@ export async function pushBranch(mirror: Mirror, { branch, head, signal }: PushO
     okCodes: [1, 128],
     ...(signal ? { signal } : {}),
   });
-  if (output.code === 0) return { type: "pushed" };
+  if (output.code === 0) {
+    await updateRefs(mirror.path, [{ ref: knownRef(branch), to: head }]);
+    return { type: "pushed" };
+  }
   const said = `${output.stdout.toString("utf8")}\n${output.stderr}`;
   if (/\((fetch first|non-fast-forward|stale info)\)/.test(said)) {
     const tip = await fetchBranch(mirror, branch, signal);
@@ -36,13 +39,23 @@ export async function pushBranch(mirror: Mirror, { branch, head, signal }: PushO
       : { type: "moved", tip };
   }
   const refused =
-    /\[remote rejected\]|! \[rejected\]|hook declined|protected branch|does not appear to be a git repository/;
+    /\[remote rejected\]|! \[rejected\]|hook declined|protected branch|'origin' does not appear to be a git repository/;
   return { type: refused.test(said) ? "refused" : "unreachable", reason: firstWords(said) };
+}
+
+function knownRef(branch: string): string {
+  return `refs/ratchet/remote/${branch}`;
+}
+
+/** The branch as the remote had it when we last pushed to it or fetched it; null: neither was. */
+export async function knownRemote(mirror: Mirror, branch: string): Promise<string | null> {
+  const ref = knownRef(branch);
+  return (await readRefs(mirror.path, [ref])).get(ref) ?? null;
 }
 
 /** The branch as the remote has it now, with its commits; null: it has no such branch. */
 export async function fetchBranch(mirror: Mirror, branch: string, signal?: AbortSignal): Promise<string | null> {
-  const kept = `refs/ratchet/remote/${branch}`;
+  const kept = knownRef(branch);
   const options = { timeoutMs, ...(signal ? { signal } : {}) };
   try {
     await git(mirror.path, ["fetch", "--no-tags", "--quiet", remote, `+refs/heads/${branch}:${kept}`], options);

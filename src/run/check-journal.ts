@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { IssueEvent, Stamped } from "../core/issue/events.js";
-import { type IssueLife, type IssuePolicy, issueMachine, newIssue } from "../core/issue/machine.js";
+import { type IssueLife, issueMachine, newIssue } from "../core/issue/machine.js";
+import { type CommonPolicy, lifePolicy } from "../core/issue/policy.js";
 import { emptyLedger } from "../core/ledger/ledger.js";
 import type { IssueStart, RunEvent, RunOptions } from "../core/run/effects.js";
 import { newRun, type RunState, runMachine } from "../core/run/machine.js";
@@ -9,7 +10,7 @@ import { issueMachineId, runMachineId } from "./context.js";
 
 /** A finished run as the store has it. */
 export interface RecordedRun {
-  readonly policy: Omit<IssuePolicy, "promptPath">;
+  readonly policy: CommonPolicy;
   readonly options: RunOptions;
   /** The arrivals of a machine, oldest first. */
   readonly journal: (machine: string) => Promise<readonly unknown[]>;
@@ -54,7 +55,8 @@ function foldRun({ policy, options }: RecordedRun, arrivals: readonly Stamped<Ru
 
 function foldLife({ policy }: RecordedRun, start: IssueStart, arrivals: readonly Stamped<IssueEvent>[]): IssueLife {
   // Where prompts are told to be is said in reports, not in the state.
-  const transition = issueMachine({ ...policy, promptPath: (folder) => folder });
+  const own = { promptPath: (folder: string) => folder, trigger: undefined, item: start.item };
+  const transition = issueMachine(lifePolicy(policy, own));
   const initial: IssueLife = { state: newIssue(start), ledger: emptyLedger(start.issueId) };
   return arrivals.reduce((life, arrival) => transition(life, arrival).state, initial);
 }

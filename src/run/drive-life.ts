@@ -2,6 +2,7 @@ import type { Ledger } from "../core/finding.js";
 import type { IssueEffect } from "../core/issue/effects.js";
 import type { IssueEvent } from "../core/issue/events.js";
 import { type IssuePolicy, issueMachine } from "../core/issue/machine.js";
+import { lifePolicy } from "../core/issue/policy.js";
 import type { IssueLife, IssueState } from "../core/issue/state.js";
 import type { RunReport } from "../core/report.js";
 import { drive } from "../durable/drive.js";
@@ -69,15 +70,6 @@ export async function driveLife(run: RunContext, whose: Life, stop: AbortSignal)
 }
 
 export function policyOf(life: Pick<LifeContext, "run" | "names" | "trigger" | "item">): IssuePolicy {
-  const { settings, runId, projectId, target, options } = life.run;
-  return {
-    settings,
-    runId,
-    projectId,
-    target,
-    options,
-    promptPath: (folder) => `${attemptFolder(life, folder)}/prompt.md`,
-    ...(life.trigger ? { trigger: life.trigger.name } : {}),
-    ...(life.item ? { item: life.item } : {}),
-  };
+  const promptPath = (folder: string) => `${attemptFolder(life, folder)}/prompt.md`;
+  return lifePolicy(life.run, { promptPath, trigger: life.trigger?.name, item: life.item });
 }

@@ -87,7 +87,8 @@ export async function renderGoal(life: LifeContext, effect: TurnEffect, folder: 
 }
 
 function demandedMerge({ run, state }: LifeContext, { base }: TurnEffect) {
-  return state().landing.demanded ? { target: run.target, commit: base } : null;
+  const { demanded, demandedOf } = state().landing;
+  return demanded ? { target: demandedOf ?? run.target, commit: base } : null;
 }
 
 async function reworkData(life: LifeContext, folder: string) {
@@ -105,7 +106,7 @@ async function reworkData(life: LifeContext, folder: string) {
     prNumber: item.prNumber,
     prUrl: payload.pr_url,
     branch: life.names.branch,
-    cycle: item.cycle,
+    cycle: payload.counted_cycle ?? item.cycle,
     maxCycles: cyclesOf(payload.max_rework_cycles).max ?? item.cycle,
     summary: run.redact(isRework ? payload.review_feedback : ""),
     comments,

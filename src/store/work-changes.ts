@@ -153,6 +153,9 @@ const operatorChanges: Record<
 };
 
 export async function addDeps(sql: Sql, key: ItemKey, on: readonly string[], now: number): Promise<void> {
+  const { status } = await mustExist(sql, key, now);
+  if (status === "completed")
+    throw new Refusal(`${key.id} is completed and waits for nothing any more`, { code: "wrong-status" });
   const added = [...new Set(on)];
   const statements = [...added.map((dep) => insertDep(key, dep)), countDeps(key)];
   const history = eventStatement(key, { type: "dep-added", at: now, body: { on: added.join(" ") } });

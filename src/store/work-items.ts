@@ -18,7 +18,7 @@ import {
 } from "./work-changes.js";
 import { claimEpic, completeEpic, readChildren, readDueEpics } from "./work-epics.js";
 import { listItems } from "./work-list.js";
-import { appendEvent, escalateItem, liftEscalation, setPayload } from "./work-payload.js";
+import { appendEvent, escalateItem, joinRework, liftEscalation, setPayload } from "./work-payload.js";
 import { readCompletion, readInPullRequests } from "./work-pull-requests.js";
 import { type ReadyQuery, readReady } from "./work-ready.js";
 import { type ItemKey, readItem, readWorkEvents, type WorkEvent } from "./work-rows.js";
@@ -100,6 +100,7 @@ function pullRequestItems({ sql, now, after }: Pick<BoardShared, "sql" | "now"> 
   return {
     addOnce: (item, told = []) => after(addOnce(sql, item, { told, now: now() })),
     succeed: (projectId, id, next) => after(succeedItem(sql, { projectId, id }, { ...next, now: now() })),
+    joinRework: (projectId, id, more) => after(joinRework(sql, { projectId, id }, { ...more, now: now() })),
     setPayload: (projectId, id, patch) => after(setPayload(sql, { projectId, id }, { patch, now: now() })),
     escalate: (projectId, id, how) => after(escalateItem(sql, { projectId, id }, { ...how, now: now() })),
     appendEvent: (projectId, id, event) => after(appendEvent(sql, { projectId, id }, { event, now: now() })),

@@ -1,7 +1,14 @@
 import type { BoardEvent } from "../core/board/board-event.js";
-import { type PayloadPatch, parsePayload, payloadSourceOf, type WorkPayload } from "../core/board/payload.js";
+import {
+  type PayloadPatch,
+  parsePayload,
+  payloadSourceOf,
+  type ReworkPayload,
+  type WorkPayload,
+} from "../core/board/payload.js";
+import type { MoreRework, ToldWith } from "../core/ports/work-items.js";
 import { Bug } from "../lib/errors.js";
-import { Refused, type Row, type Sql, type Statement, text, textOrNull } from "./sql.js";
+import { number, Refused, type Row, type Sql, type Statement, text, textOrNull } from "./sql.js";
 import { changed } from "./work-changes.js";
 import { eventStatement, type ItemKey, payloadColumns, readPayload } from "./work-rows.js";
 
@@ -22,10 +29,10 @@ async function changePayload(
   { now, decide }: { readonly now: number; readonly decide: (row: Row) => Change | null },
 ): Promise<boolean> {
   for (let attempt = 1; attempt <= 100; attempt++) {
-    const [row] = await sql.all("SELECT id, source, status, payload FROM work_items WHERE project_id = ? AND id = ?", [
-      key.projectId,
-      key.id,
-    ]);
+    const [row] = await sql.all(
+      "SELECT id, source, status, begun, payload FROM work_items WHERE project_id = ? AND id = ?",
+      [key.projectId, key.id],
+    );
     const change = row === undefined ? null : decide(row);
     if (row === undefined || change === null) return false;
     const write: Statement = {
@@ -61,6 +68,56 @@ export function setPayload(
   return changePayload(sql, key, { now, decide });
 }
 
+/** What is added is there before the claim that begins it, or not at all. */
+export async function joinRework(
+  sql: Sql,
+  key: ItemKey,
+  { name, now, ...more }: MoreRework & { readonly now: number },
+): Promise<boolean> {
+  let isThere = false;
+  const decide = (row: Row) => {
+    const before = readPayload(row);
+    const payload = before === null ? null : withMore(before, { ...more, name });
+    isThere = before?.source === "rework" && before.joined?.includes(name) === true;
+    const isFree = number(row, "begun") === 0 && ["available", "blocked"].includes(text(row, "status"));
+    if (payload === null || isThere || !isFree) return null;
+    return { payload, along: [stillUnbegun(key), ...tellAll(key.projectId, more.told, now)] };
+  };
+  return (await changePayload(sql, key, { now, decide })) || isThere;
+}
+
+function withMore(payload: WorkPayload, { name, feedback, comments }: Omit<MoreRework, "told">): ReworkPayload | null {
+  if (payload.source !== "rework" && payload.source !== "merge_fix") return null;
+  const { rework_cycle = 1 } = payload;
+  const before =
+    payload.source === "rework"
+      ? { said: payload.review_feedback, comments: payload.inline_comments, joined: payload.joined ?? [] }
+      : { said: `The branch conflicts with ${payload.base_branch}.`, comments: [], joined: [] };
+  return {
+    ...payload,
+    source: "rework",
+    rework_cycle,
+    review_feedback: [before.said, ...feedback].filter((text) => text !== "").join("\n\n"),
+    inline_comments: [...before.comments, ...comments],
+    joined: [...before.joined, name],
+  };
+}
+
+function stillUnbegun({ projectId, id }: ItemKey): Statement {
+  return {
+    sql: `UPDATE work_items SET source = 'rework' WHERE project_id = ? AND id = ? AND begun = 0
+      AND status IN ('available', 'blocked')`,
+    params: [projectId, id],
+    expect: 1,
+  };
+}
+
+function tellAll(projectId: string, told: readonly ToldWith[], at: number): Statement[] {
+  return told.map(({ itemId, event: { type, ...body } }) =>
+    eventStatement({ projectId, id: itemId }, { type, at, body }),
+  );
+}
+
 /** Once: of two that ask, one is told true, and the event is there once. */
 export function escalateItem(
   sql: Sql,
@@ -89,7 +146,7 @@ function outOfQueue({ projectId, id }: ItemKey, reason: string): Statement {
   };
 }
 
-/** `retry` of an escalated item: a person has decided. False: it is not escalated. */
+/** `retry` of an escalated item: a person has decided. False: it is not escalated, or done all the same. */
 export function liftEscalation(
   sql: Sql,
   key: ItemKey,
@@ -97,7 +154,7 @@ export function liftEscalation(
 ): Promise<boolean> {
   const decide = (row: Row) => {
     const payload = readPayload(row);
-    if (payload?.human_review_required !== true) return null;
+    if (payload?.human_review_required !== true || row.status === "completed") return null;
     const { escalation_reason, escalated_at: _then, ...rest } = payload;
     const lifted: WorkPayload = { ...rest, human_review_required: false };
     const body = { human_review_required: false, escalation_reason: escalation_reason ?? null };

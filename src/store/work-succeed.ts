@@ -114,10 +114,11 @@ export async function readEscalated(
 ): Promise<WorkItem[]> {
   const heads = await Promise.all(
     projectIds.map((project) =>
-      sql.all(`SELECT ${itemColumns} FROM work_items WHERE project_id = ? AND escalated = 1 ORDER BY no LIMIT ?`, [
-        project,
-        limit,
-      ]),
+      sql.all(
+        `SELECT ${itemColumns} FROM work_items WHERE project_id = ? AND escalated = 1 AND status <> 'completed'
+          ORDER BY no LIMIT ?`,
+        [project, limit],
+      ),
     ),
   );
   const byAge = (one: Row, other: Row) => number(one, "no") - number(other, "no");

@@ -46,6 +46,10 @@ export interface ReworkPayload extends PullRequestFields {
   readonly review_feedback: string;
   readonly rework_cycle: number;
   readonly inline_comments: readonly PayloadComment[];
+  /** Which of max_rework_cycles it is, where a person has forgiven earlier ones. */
+  readonly counted_cycle?: number;
+  /** What has come to it since it was made, and before anybody began, by name. */
+  readonly joined?: readonly string[];
 }
 export interface PrMergePayload extends PullRequestFields {
   readonly source: "pr_merge";
@@ -53,6 +57,7 @@ export interface PrMergePayload extends PullRequestFields {
 export interface MergeFixPayload extends PullRequestFields {
   readonly source: "merge_fix";
   readonly rework_cycle?: number;
+  readonly counted_cycle?: number;
 }
 
 export interface PayloadComment {
@@ -123,6 +128,7 @@ const flag: Key = { is: (value) => typeof value === "boolean", what: "true or fa
 const count: Key = { is: (value) => isWhole(value, 0), what: "a whole number" };
 const positive: Key = { is: (value) => isWhole(value, 1), what: "a whole number of 1 or more" };
 const lineOrNull: Key = { is: (value) => value === null || isWhole(value, 0), what: "a line or null" };
+const texts: Key = { is: (value) => Array.isArray(value) && value.every(isText), what: "a list of texts" };
 const optional = (key: Key): Key => ({ ...key, optional: true });
 
 const earlier = { author: text, body: text, created_at: text } satisfies Record<keyof EarlierComment, Key>;
@@ -161,9 +167,12 @@ const pullRequest = {
 const shapes: Record<PayloadSource, Shape> = {
   implement: { source, ...Object.fromEntries(Object.entries(pullRequest).map(([name, key]) => [name, optional(key)])) },
   code_review: { source, ...pullRequest, rework_cycle: count },
-  rework: { source, ...pullRequest, review_feedback: text, rework_cycle: positive, inline_comments: comments },
+  rework: {
+    ...{ source, ...pullRequest, review_feedback: text, rework_cycle: positive, inline_comments: comments },
+    ...{ counted_cycle: optional(positive), joined: optional(texts) },
+  },
   pr_merge: { source, ...pullRequest },
-  merge_fix: { source, ...pullRequest, rework_cycle: optional(positive) },
+  merge_fix: { source, ...pullRequest, rework_cycle: optional(positive), counted_cycle: optional(positive) },
 };
 const sources = Object.keys(shapes);
 

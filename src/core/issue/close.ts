@@ -137,8 +137,10 @@ function complete(step: Step) {
 function deliveryOf({ state }: Step, status: string) {
   const { landing, deliver, review, ending } = state;
   const evidence = deliver ? { evidence: deliver.evidence } : {};
-  const head = landing.delivers ?? deliver?.head;
-  if (status !== "interrupted" || ending?.error === "closed" || !head) return status === "success" ? evidence : {};
+  // What the forge refused once the branch was pushed is no agent's business: that, too, is only delivered again.
+  const head = landing.delivers ?? (status === "interrupted" ? deliver?.head : null);
+  const isLeft = (status === "interrupted" && ending?.error !== "closed") || ending?.error === "landing_failed";
+  if (!isLeft || !head) return status === "success" ? evidence : {};
   const reviewed = deliver?.reviewed ?? (review.passed === null ? 0 : review.round);
   return { undelivered: { head, reviewed }, ...evidence };
 }

@@ -49,7 +49,26 @@ it("a branch that somebody else has pushed to goes to an agent, and stays owed w
     implement: () => ({ snapshot: snapshot(2) }),
   });
   expect(world.turns()[0]).toMatchObject({ prompt: "gate_followup" });
+  expect(world.life.state.landing).toMatchObject({ demanded: true, demandedOf: "ratchet/p-1" });
   expect(world.finished()).toMatchObject({ status: "success", commit: "c2" });
+});
+
+it("P9 a pull request that the forge refused to open has failed, and the next life only delivers it", () => {
+  const refused = () => ({ type: "refused", reason: "401, Bad credentials" }) as const;
+  const left = { undelivered: { head: "c1", reviewed: 1 } };
+  expect(play(setup, { open: refused }).finished()).toMatchObject({
+    status: "failed",
+    error: "landing_failed",
+    ...left,
+  });
+  const second = again({ left: {}, open: refused });
+  expect([turnsOf(second), second.finished()]).toEqual([[], expect.objectContaining({ status: "failed", ...left })]);
+});
+
+it("a push that was refused may be about what is in it: an agent goes on", () => {
+  const world = play(setup, { push: () => ({ type: "refused", reason: "a secret was found" }) });
+  expect(world.finished()).toMatchObject({ status: "failed", error: "landing_failed" });
+  expect(world.finished()).not.toHaveProperty("undelivered");
 });
 
 it("stopped before it was pushed again, it is still to be pushed", () => {

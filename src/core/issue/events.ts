@@ -122,7 +122,7 @@ export type PushOutcome =
   | { readonly type: "moved"; readonly tip: string }
   /** By protection or a hook. */
   | { readonly type: "refused"; readonly reason: string }
-  /** The pull request was merged or closed meanwhile; nothing was pushed. */
+  /** The pull request, or the issue itself, was ended by someone else meanwhile; nothing was pushed. */
   | { readonly type: "closed"; readonly reason: string }
   | { readonly type: "unreachable"; readonly reason: string };
 export type OpenOutcome =

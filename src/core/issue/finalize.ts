@@ -72,16 +72,21 @@ export function afterPush(step: Step, outcome: PushOutcome) {
       return step.owe({ kind: "pull-request", key: `pull-request:${step.state.landing.proposals}`, head });
     case "moved": {
       if (step.policy.options.only === "push") return leaveToAgent(step, "Somebody else has pushed to the branch");
-      const title = "Somebody else has pushed to the branch";
-      const body = `Merge ${outcome.tip} into the branch, resolve the conflicts and commit.`;
+      const branch = branchName(step);
+      const title = `Somebody else has pushed to ${branch}`;
+      const body = `Merge ${outcome.tip}, the newest commit of ${branch} at origin, resolve the conflicts and commit.`;
       raiseMerge(step, [plainRemark(title, body, "merge")], "merge");
-      return sendBack(step, outcome.tip, title);
+      return sendBack(step, { tip: outcome.tip, why: title, branch });
     }
     case "closed": {
       const message = `${outcome.reason} meanwhile: not pushed, the work is kept`;
       return step.end({ status: "interrupted", message, error: "closed", commit: null });
     }
-    default:
+    case "refused":
+      // By a rule about what is in it, maybe: that is an agent's business again.
+      setLanding(step, { delivers: null });
+      return notDelivered(step, "Pushing", outcome);
+    case "unreachable":
       return notDelivered(step, "Pushing", outcome);
   }
 }
@@ -204,19 +209,24 @@ function conflict(step: Step, tip: string, files: readonly string[]): void {
   const more = files.length > listed.length ? `\n… and ${files.length - listed.length} more` : "";
   const body = `Merge ${tip} into the branch, resolve the conflicts and commit. Files in conflict:\n${listed.join("\n")}${more}`;
   raiseMerge(step, [plainRemark(`Conflict with ${step.policy.target}`, body, "merge")], "merge");
-  sendBack(step, tip, `It conflicts with ${step.policy.target}`);
+  sendBack(step, { tip, why: `It conflicts with ${step.policy.target}` });
 }
 
 /** Each side passes alone, together they do not: the agent must merge and repair. */
 function gateConflict(step: Step, tip: string): void {
-  sendBack(step, tip, `The gate fails on the merge with ${step.policy.target}`);
+  sendBack(step, { tip, why: `The gate fails on the merge with ${step.policy.target}` });
 }
 
-function sendBack(step: Step, tip: string, why: string) {
+/** `branch`: whose newest commit the tip is, where it is not the target's. */
+function sendBack(
+  step: Step,
+  { tip, why, branch = null }: { readonly tip: string; readonly why: string; readonly branch?: string | null },
+) {
   const { landing, gate } = step.state;
   closeOthers(step, "merge", { keep: landing.raised, passed: false, visit: landing.rounds + 1 });
   const rounds = landing.rounds + 1;
-  setLanding(step, { rounds, demanded: true, proposed: null, raised: [], delivers: null });
+  const demandedOf = branch === null && landing.demandedOf === undefined ? {} : { demandedOf: branch };
+  setLanding(step, { rounds, demanded: true, ...demandedOf, proposed: null, raised: [], delivers: null });
   step.set({ reviewBase: tip, marker: null, deliver: null });
   if (step.state.halt) return endHalted(step);
   if (step.policy.trigger) return step.fail("merge_conflict", why);
@@ -243,7 +253,7 @@ function succeed(step: Step, commit: string | null): void {
 }
 
 function branchName({ state, policy }: Step): string {
-  return policy.trigger ? `ratchet/run-${policy.runId}` : `ratchet/${state.issueId}`;
+  return policy.trigger ? `ratchet/run-${policy.runId}` : `ratchet/${policy.item?.issueId ?? state.issueId}`;
 }
 function headOf({ state }: Step): string {
   return state.work?.head ?? state.baseSha;

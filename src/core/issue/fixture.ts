@@ -9,6 +9,7 @@ import type {
   IssueEvent,
   IssueSignal,
   LandOutcome,
+  OpenOutcome,
   PushOutcome,
   Snapshot,
   Stamped,
@@ -193,6 +194,7 @@ export interface Rules {
   readonly command?: (effect: CommandEffect, n: number) => Partial<CommandEnded> | null;
   readonly land?: (effect: LandEffect, n: number) => LandOutcome;
   readonly push?: () => PushOutcome;
+  readonly open?: () => OpenOutcome;
   readonly tracker?: (effect: TrackerEffect) => Partial<Extract<IssueEvent, { type: "tracker-done" }>>;
   /** What a person left in the worktree, where no agent starts. */
   readonly left?: Partial<Snapshot>;
@@ -300,7 +302,7 @@ export class World {
       case "push":
         return { type: "push-ended", key, outcome: rules.push?.() ?? { type: "pushed" } };
       case "pull-request":
-        return { type: "pull-request-ended", key, outcome: { type: "opened", number: 7, url: "https://forge/pull/7" } };
+        return { type: "pull-request-ended", key, outcome: rules.open?.() ?? opened };
       case "tracker":
         return { type: "tracker-done", key, ok: true, ...rules.tracker?.(effect) } as IssueEvent;
       case "dossier":
@@ -351,6 +353,7 @@ export class World {
   }
 }
 
+const opened: OpenOutcome = { type: "opened", number: 7, url: "https://forge/pull/7" };
 const worktree = { path: "/w", branch: "ratchet/p-1", head: "c0", tree: "t0", fresh: true, targetTip: "c0" };
 
 export function play(setup: Setup, rules: Rules = {}): World {

@@ -39,6 +39,20 @@ export interface IssuePolicy {
   };
 }
 
+/** What all lives of a run are decided by. */
+export type CommonPolicy = Omit<IssuePolicy, "trigger" | "item" | "promptPath">;
+interface OwnPolicy extends Pick<IssuePolicy, "promptPath"> {
+  readonly trigger: RunTriggerName | undefined;
+  readonly item: PullRequestItem | undefined;
+}
+
+/** One place for whoever leads a life and for whoever folds its journal again: both must come to the same. */
+export function lifePolicy(common: CommonPolicy, { promptPath, trigger, item }: OwnPolicy): IssuePolicy {
+  const { settings, runId, projectId, target, options } = common;
+  const whose = { ...(trigger ? { trigger } : {}), ...(item ? { item } : {}) };
+  return { settings, runId, projectId, target, options, promptPath, ...whose };
+}
+
 /** Judgements, not repeats: 0 and 1 both mean one. Where no agent may start, there is one. */
 export function gateAttempts(policy: IssuePolicy): number {
   if (policy.options.only) return 1;

@@ -21,8 +21,10 @@ export function brokenPreconditions(state: IssueState, work: Work, dirty: readon
 
 function withoutBase({ landing, reviewBase }: IssueState): Remark {
   if (landing.demanded) {
-    const body = `The branch must contain ${reviewBase}, the tip of the target. Merge it into the branch, resolve the conflicts and commit.`;
-    return plainRemark("The target is not merged", body, gateName);
+    const { demandedOf = null } = landing;
+    const whose = demandedOf === null ? "the tip of the target" : `the newest commit of ${demandedOf} at origin`;
+    const body = `The branch must contain ${reviewBase}, ${whose}. Merge it into the branch, resolve the conflicts and commit.`;
+    return plainRemark(`${demandedOf === null ? "The target" : "What others pushed"} is not merged`, body, gateName);
   }
   const body = `The branch no longer contains its base ${reviewBase.slice(0, 12)}: it was reset to before it, or begun anew. Put the work on top of that commit again, for example with git cherry-pick.`;
   return plainRemark("The base is not in the branch", body, gateName);

@@ -233,8 +233,10 @@ export interface Slot {
 export interface LandingState {
   readonly rounds: number;
   readonly proposals: number;
-  /** The target must be merged into the branch before the gate. */
+  /** What others did must be merged into the branch before the gate. */
   readonly demanded: boolean;
+  /** The branch whose newest commit that is; absent: the target. */
+  readonly demandedOf?: string | null;
   /** The head that passed everything and is being pushed. */
   readonly delivers?: string | null;
   /** What landing waits for, as it was last told; empty or absent: nothing. */

@@ -8,6 +8,8 @@ export interface Forge {
   readonly kind: "github" | "memory";
   /** owner/name. */
   readonly repo: string;
+  /** What will keep us from opening pull requests there, such as a token that is not accepted; null: nothing that is known now. */
+  obstacle?(signal?: AbortSignal): Promise<Obstacle | null>;
   /** Who the token belongs to: what this one writes is never feedback. */
   whoAmI(signal?: AbortSignal): Promise<string>;
   /** The open or closed pull request whose head is this branch of the repository; of several the newest. */
@@ -53,6 +55,11 @@ export interface Forge {
   label(number: number, label: string, signal?: AbortSignal): Promise<void>;
   /** How many requests are left, where the forge tells. */
   budget?(): { readonly left: number; readonly resetsAt: number } | null;
+}
+
+export interface Obstacle {
+  readonly message: string;
+  readonly hint: string;
 }
 
 export interface PullRequest {

@@ -1,5 +1,5 @@
 import type { BoardEvent } from "../board/board-event.js";
-import type { PayloadPatch, WorkPayload } from "../board/payload.js";
+import type { PayloadComment, PayloadPatch, WorkPayload } from "../board/payload.js";
 import type { EpicName, FollowUpText, Issue, ItemStatus, Scope } from "./tracker.js";
 
 /** A row of the board. */
@@ -54,6 +54,14 @@ export interface ToldWith {
   readonly event: BoardEvent;
 }
 
+export interface MoreRework {
+  /** Says whether it has been added. */
+  readonly name: string;
+  readonly feedback: readonly string[];
+  readonly comments: readonly PayloadComment[];
+  readonly told: readonly ToldWith[];
+}
+
 export type AddResult =
   | { readonly ok: true; readonly id: string }
   /** `hint`: what to do instead, where there is more to say than the reason. */
@@ -79,6 +87,11 @@ export interface WorkItems {
       readonly told?: readonly ToldWith[];
     },
   ): Promise<AddOnceResult>;
+  /**
+   * Adds to a rework that nobody has begun; a merge_fix becomes one by it. Asked again under the same name it changes
+   * nothing. False: somebody has begun it, or there is no such item.
+   */
+  joinRework(projectId: string, id: string, more: MoreRework): Promise<boolean>;
   /** Sets these keys, leaves the others. False: there is no such item, or it cannot have such a payload. */
   setPayload(projectId: string, id: string, patch: PayloadPatch): Promise<boolean>;
   /**

@@ -1,24 +1,22 @@
 import { reworkItemId } from "../board/item-ids.js";
 import { resolveFindings } from "../ledger/ledger.js";
 import type { Looked, SeenItem } from "./events.js";
-import { checkId, conflictId, ownId } from "./intake.js";
-import type { Delivery } from "./state.js";
+import { joinCycle } from "./join.js";
+import { causeOf, keepWords, readyParts, wordsIn } from "./parts.js";
+import { isGivenUp } from "./review.js";
+import type { PrState } from "./state.js";
 import type { PrStep } from "./step.js";
 
 /** Starts the next cycle when there is reason to; beyond the limit a person decides. */
 export function startCycle(step: PrStep, looked: Looked) {
+  const wanted = takeWanted(step);
   const { state } = step;
-  const { wanted } = state;
-  // Asked for the cycle that is under way, or for one before it: that one is the answer.
-  const isAnswered = wanted !== null && wanted.cycle !== null && wanted.cycle <= state.cycle;
-  if (state.working !== null) {
-    // A person's further words go along with the next cycle; the same ones again are this one's.
-    const isNew = wanted?.feedback && wanted.feedback !== state.working.feedback;
-    return isAnswered || !isNew ? step.set({ wanted: null }) : undefined;
-  }
-  if (isAnswered || state.escalated) return step.set({ wanted: null });
-  if (wanted === null && !readyParts(step, looked).some(([, one]) => one.cause)) return;
-  const cycle = wanted?.cycle ?? state.cycle + 1;
+  if (state.working !== null) return joinCycle(step, looked);
+  if (state.escalated) return;
+  // Asked for one that has been: that one is the answer.
+  const isNew = wanted !== null && (wanted.cycle === null || wanted.cycle > state.cycle);
+  if (!isNew && !readyParts(step, looked).some(([, one]) => one.cause)) return;
+  const cycle = (isNew ? wanted.cycle : null) ?? state.cycle + 1;
   tellLimit(step, looked);
   if (cycle - state.forgiven > looked.limit.max) {
     return escalate(step, `Max rework cycles (${looked.limit.max}) exceeded`, looked.limit.max);
@@ -26,37 +24,33 @@ export function startCycle(step: PrStep, looked: Looked) {
   makeCycle(step, looked, cycle);
 }
 
-/** What waits and whose words this look has: what could not be fetched stays for the next cycle. */
-function readyParts({ state }: PrStep, looked: Looked): [string, Delivery][] {
-  const there = new Set([
-    ...looked.remarks.map(({ id }) => id),
-    ...looked.checks.map(checkId),
-    ...looked.items.flatMap(({ id, verdict }) => verdict?.findings.map((_, index) => ownId(id, index)) ?? []),
-    conflictId(looked.pullRequest.head),
-  ]);
-  return Object.entries(state.deliveries).filter(([id, { status }]) => status === "waiting" && there.has(id));
+/** A person's words are kept until a cycle takes them along; whoever asks for a cycle that is not due yet is refused. */
+function takeWanted(step: PrStep): PrState["wanted"] {
+  const { wanted, working, escalated, cycle } = step.state;
+  if (wanted === null) return null;
+  const isEarly = working !== null && !escalated && wanted.cycle !== null && wanted.cycle > cycle;
+  if (!isEarly) keepWords(step);
+  step.set({ wanted: null });
+  return wanted;
 }
 
 function makeCycle(step: PrStep, looked: Looked, cycle: number): void {
-  const { wanted } = step.state;
   const parts = readyParts(step, looked);
   for (const [id, one] of parts) step.deliver(id, { ...one, status: "delivered", cycle });
   const onlyConflict = parts.length > 0 && parts.every(([id]) => id.startsWith("conflict@"));
-  const source = onlyConflict && !wanted?.feedback ? "merge_fix" : "rework";
-  const { projectId, number } = step.policy.pr;
-  step.set({
-    cycle,
-    working: { cycle, item: reworkItemId({ projectId, prNumber: number }, cycle), feedback: wanted?.feedback ?? null },
-    wanted: null,
-  });
+  const { projectId, number, baseBranch } = step.policy.pr;
+  const told = parts.flatMap(([id, { words }]) => (words === undefined ? [id] : []));
+  step.set({ cycle, working: { cycle, item: reworkItemId({ projectId, prNumber: number }, cycle) } });
   step.task({
     kind: "cycle",
     cycle,
     maxCycles: looked.limit.max,
-    source,
-    parts: parts.map(([id]) => id),
+    source: onlyConflict ? "merge_fix" : "rework",
+    parts: told,
     look: looked.path,
-    feedback: wanted?.feedback ?? null,
+    feedback: wordsIn(parts),
+    reason: causeOf(told, looked, baseBranch),
+    counted: cycle - step.state.forgiven,
     predecessor: (openReview(looked.items) ?? looked.items.findLast(isStuck))?.id ?? null,
   });
 }
@@ -83,7 +77,7 @@ function tellLimit(step: PrStep, { limit }: Looked): void {
 }
 
 function escalate(step: PrStep, reason: string, maxCycles: number): void {
-  step.set({ escalated: true, wanted: null });
+  step.set({ escalated: true });
   step.task({ kind: "escalate", reason, maxCycles });
   step.task({ kind: "post", op: "escalation", reason });
   step.report({ type: "escalated", reason, dossier: null });
@@ -121,7 +115,7 @@ export function noticeDecision(step: PrStep, { escalated, items }: Looked): void
   const { state } = step;
   const told = !state.owed.some(({ kind }) => kind === "escalate");
   if (!state.escalated || escalated || !told) return;
-  step.set({ escalated: false, forgiven: state.cycle });
+  step.set({ escalated: false, forgiven: state.cycle, reviewAsked: null });
   const { working } = state;
   const item = items.find(({ id }) => id === working?.item);
   if (!working || !item || !isStuck(item)) return;
@@ -160,10 +154,13 @@ function takeBack(step: PrStep, cut: number): boolean {
 /** Our reviewer has given up on a review: a person is asked, once. */
 export function followReviews(step: PrStep, looked: Looked): void {
   if (!step.policy.settings.review.enabled) return;
-  for (const { id, source, status, reason } of looked.items) {
-    const gaveUp = source === "code_review" && status === "waiting_for_response" && reason !== null;
-    if (!gaveUp || step.state.judged.includes(id)) continue;
-    step.set({ judged: [...step.state.judged, id] });
+  const stuck = looked.items.filter(isGivenUp);
+  const told = (step.state.gaveUp ?? []).filter((id) => stuck.some((one) => one.id === id));
+  const news = stuck.filter(({ id }) => !told.includes(id) && !step.state.judged.includes(id));
+  // One that a person has put back into the queue is told of anew.
+  if (news.length > 0 || told.length < (step.state.gaveUp?.length ?? 0))
+    step.set({ gaveUp: [...told, ...news.map(({ id }) => id)] });
+  for (const { reason } of news) {
     if (!step.state.escalated) escalate(step, `No verdict on the pull request: ${reason}`, looked.limit.max);
   }
 }
@@ -177,6 +174,8 @@ function answer(step: PrStep, cycle: number, commit: string): void {
   step.apply(resolveFindings(step.life.ledger, { ids: findings, at: step.at, commit }));
   const threads = new Set(parts.flatMap(([, { thread }]) => (thread === undefined ? [] : [thread])));
   for (const thread of threads) step.task({ kind: "post", op: "reply", thread, cycle, commit });
-  const others = parts.filter(([, { thread }]) => thread === undefined).map(([id]) => id);
+  for (const [id, one] of parts) if (one.words !== undefined) step.deliver(id, { ...one, status: "answered" });
+  const isOther = ([, { thread, words }]: (typeof parts)[number]) => thread === undefined && words === undefined;
+  const others = parts.filter(isOther).map(([id]) => id);
   if (others.length > 0) step.task({ kind: "post", op: "summary", cycle, commit, parts: others });
 }

@@ -9,6 +9,7 @@ export type PrEffect =
   /** The forge and the board as they are now; settles with `looked`. */
   | { readonly kind: "look"; readonly key: string }
   | CycleEffect
+  | JoinEffect
   /** Marks the implementation for a person, once, and tells the tracker. */
   | { readonly kind: "escalate"; readonly key: string; readonly reason: string; readonly maxCycles: number }
   /** A remark of the board about the pull request: comments that could not be fetched, a default that was taken. */
@@ -26,6 +27,14 @@ export type PrEffect =
     }
   /** Closed and opened again: the issue waits in it anew, with an item for its next review. */
   | { readonly kind: "reopen"; readonly key: string; readonly cycle: number; readonly times: number }
+  /** An item for one more review of ours; `predecessor`: the one without a verdict that ends by it. */
+  | {
+      readonly kind: "review";
+      readonly key: string;
+      readonly cycle: number;
+      readonly times: number;
+      readonly predecessor: string | null;
+    }
   | TimerEffect
   | WaitEffect;
 
@@ -43,8 +52,25 @@ export interface CycleEffect {
   readonly look: string;
   /** A person's own words (`pr rework --feedback`). */
   readonly feedback: string | null;
+  /** What it is about, in a line. */
+  readonly reason?: string;
+  /** Which of maxCycles it is: those that a person has forgiven are not counted. */
+  readonly counted?: number;
   /** The review item that ends by it; null: none is open. */
   readonly predecessor: string | null;
+}
+
+/** More for a cycle whose item nobody has begun yet, in one transaction with the proof that nobody has. */
+export interface JoinEffect {
+  readonly kind: "join";
+  readonly key: string;
+  /** Names the addition, so that it is made once. */
+  readonly join: string;
+  readonly cycle: number;
+  readonly item: string;
+  readonly parts: readonly string[];
+  readonly look: string;
+  readonly feedback: string | null;
 }
 
 export type PostEffect =

@@ -99,7 +99,11 @@ export interface CycleLimit {
 
 export type PrSignal =
   /** Somebody wants it looked at now: a webhook, `pr sync`, an item that ended. */
-  | { readonly name: "look" }
+  | {
+      readonly name: "look";
+      /** A person asked for it: what was refused is tried again at once. */
+      readonly byHand?: true;
+    }
   /** A person lets an untrusted remark through. */
   | { readonly name: "admit"; readonly id: string }
   /** A person wants a cycle; null: the next one, or the one that is under way. */
@@ -112,6 +116,8 @@ export type PrEvent =
   /** The forge could not be asked; it is asked again later. */
   | { readonly type: "look-failed"; readonly key: string; readonly reason: string }
   | { readonly type: "cycle-made"; readonly key: string; readonly item: string }
+  /** taken: the item has it; else somebody had begun. */
+  | { readonly type: "joined"; readonly key: string; readonly taken: boolean }
   | { readonly type: "escalation-told"; readonly key: string }
   | { readonly type: "noted"; readonly key: string }
   | { readonly type: "posted"; readonly key: string; readonly id: string | null; readonly refused?: boolean }

@@ -34,6 +34,8 @@ export class PrWorld {
   owed = new Map<string, PrEffect>();
   readonly done: PrEffect[] = [];
   readonly reports: { readonly type: string }[] = [];
+  /** What the board has added to items. */
+  readonly joined = new Set<string>();
   now = 1_000_000;
   pullRequest: Looked["pullRequest"] = {
     state: "open",
@@ -105,6 +107,12 @@ export class PrWorld {
         this.items = [...this.items, rework(effect.cycle)];
         this.send({ type: "cycle-made", key, item: rework(effect.cycle).id });
         return;
+      case "join": {
+        const isFree = this.items.some(({ id, status }) => id === effect.item && status === "available");
+        if (isFree) this.joined.add(effect.join);
+        this.send({ type: "joined", key, taken: this.joined.has(effect.join) });
+        return;
+      }
       case "escalate":
         this.escalated = true;
         this.send({ type: "escalation-told", key });
@@ -120,6 +128,11 @@ export class PrWorld {
         this.send({ type: "merge-ended", key, outcome: { type: "merged", commit: "mmm" } });
         return;
       case "reopen":
+        this.items = [...this.items, { ...review(effect.cycle), id: `again-${effect.times}` }];
+        this.send({ type: "noted", key });
+        return;
+      case "review":
+        this.items = this.items.map((one) => (one.id === effect.predecessor ? { ...one, status: "completed" } : one));
         this.items = [...this.items, { ...review(effect.cycle), id: `again-${effect.times}` }];
         this.send({ type: "noted", key });
         return;

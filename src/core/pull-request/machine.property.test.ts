@@ -40,6 +40,10 @@ describe("whatever happens to a pull request", () => {
         for (const { id, login } of world.remarks) {
           if (login === "eve" && !world.admitted.has(id)) expect([id, world.cyclesOf(id)]).toEqual([id, []]);
         }
+        for (const words of phase === "following" ? world.asked : []) {
+          const statuses = Object.values(deliveries).flatMap((one) => (one.words === words ? [one.status] : []));
+          expect([words, ...statuses]).toEqual([words, "answered"]);
+        }
         expect(new Set(world.replies).size).toBe(world.replies.length);
         expect(new Set(world.summaries).size).toBe(world.summaries.length);
         for (const { id, thread } of world.remarks) {

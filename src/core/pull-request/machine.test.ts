@@ -34,7 +34,7 @@ describe("a cycle", () => {
   test("P12 what is said meanwhile waits for the next cycle; each is answered once, with its commit", () => {
     const world = new PrWorld();
     world.remarks = [remark("review:1"), remark("inline:2")];
-    world.look();
+    world.look().set(rework(1).id, { status: "claimed" });
     world.remarks.push(remark("inline:9"), remark("inline:10", { thread: "2" }));
     world.look();
     expect(statusOf(world, "inline:9")).toBe("waiting");
@@ -117,15 +117,16 @@ describe("a cycle", () => {
 
 test("a person's words are this cycle's when they are said again, and the next one's when they are others", () => {
   const world = new PrWorld();
-  world.signal({ name: "rework", cycle: null, feedback: "Be kind." }).look();
+  world.signal({ name: "rework", cycle: null, feedback: "Be kind." }).look().set(rework(1).id, { status: "claimed" });
   world.signal({ name: "rework", cycle: null, feedback: "Be kind." }).look().push(1, "ccc").look();
   expect(world.all("cycle")).toMatchObject([{ cycle: 1, feedback: "Be kind." }]);
-  world.signal({ name: "rework", cycle: null, feedback: "Kinder." }).look();
-  world.signal({ name: "rework", cycle: null, feedback: "Briefer." }).look();
+  world.signal({ name: "rework", cycle: null, feedback: "Kinder." }).look().set(rework(2).id, { status: "claimed" });
+  world.signal({ name: "rework", cycle: null, feedback: "Briefer." });
+  world.signal({ name: "rework", cycle: 2, feedback: "Now." }).look();
   expect(world.all("cycle")).toHaveLength(2);
   world.limit = { max: 9, from: "project", ignored: null };
   world.push(2, "ddd").look();
-  expect(world.all("cycle")[2]).toMatchObject({ cycle: 3, feedback: "Briefer." });
+  expect(world.all("cycle")[2]).toMatchObject({ cycle: 3, feedback: "Briefer.\n\nNow." });
 });
 
 describe("escalation", () => {

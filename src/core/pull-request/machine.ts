@@ -1,10 +1,13 @@
 import type { Stamped } from "../issue/events.js";
-import type { MergeOutcome } from "../ports/forge.js";
+import type { PullRequestSettings } from "../settings.js";
 import { answerPushed, followReviews, followRework, noticeDecision, reviveCycle, startCycle } from "./cycle.js";
 import type { PostEffect } from "./effects.js";
 import type { Looked, PrEvent, PrSignal } from "./events.js";
 import { admit, takeIn } from "./intake.js";
-import { considerMerge } from "./merge.js";
+import { afterJoin, isJoining } from "./join.js";
+import { afterMerge, considerMerge, refusalOf } from "./merge.js";
+import { keepWords } from "./parts.js";
+import { askForReview } from "./review.js";
 import { isFollowed, type PrLife, type PrState } from "./state.js";
 import { type PrNext, type PrPolicy, PrStep } from "./step.js";
 
@@ -54,7 +57,11 @@ function lookOrEnd(step: PrStep): void {
 
 function onSignal(step: PrStep, signal: PrSignal): void {
   if (signal.name === "admit") admit(step, signal.id);
-  if (signal.name === "rework") step.set({ wanted: { cycle: signal.cycle, feedback: signal.feedback } });
+  if (signal.name === "look" && signal.byHand && refusalOf(step.state)) step.set({ mergeTried: null });
+  if (signal.name === "rework") {
+    keepWords(step);
+    step.set({ wanted: { cycle: signal.cycle, feedback: signal.feedback } });
+  }
   lookOrEnd(step);
 }
 
@@ -65,20 +72,37 @@ function afterLook(step: PrStep, looked: Looked) {
     failures: 0,
     head: pullRequest.head,
     headAt: step.state.head === pullRequest.head ? step.state.headAt : step.at,
-    cursor: looked.cursor,
+    // What could not be fetched is asked for again, also where the forge says that nothing has changed.
+    cursor: failed.length > 0 ? null : looked.cursor,
   });
   step.redo();
   if (pullRequest.state !== "open") return afterEnd(step, looked, pullRequest.state);
   if (step.state.phase === "closed") return reopen(step, looked);
-  for (const { result, part } of failed) step.note({ type: "comments_fetch", result, part });
+  if (isJoining(step.state)) return lookAfterTask(step);
+  tellFailed(step, failed);
   noticeDecision(step, looked);
   followRework(step, looked);
   followReviews(step, looked);
   takeIn(step, looked);
   startCycle(step, looked);
+  askForReview(step, looked);
   considerMerge(step, looked);
   step.lookLater(nextLookMs(step, looked));
   if (step.state.lookAgain) step.look();
+}
+
+/** What is under way decides what this look means. */
+function lookAfterTask(step: PrStep): void {
+  step.set({ lookAgain: true });
+  step.lookLater(5000);
+}
+
+/** Once, however often it is tried again. */
+function tellFailed(step: PrStep, failed: Looked["failed"]): void {
+  const told = failed.map(({ part, result }) => `${part} ${result}`).join(", ");
+  if (told === (step.state.toldFailed ?? "")) return;
+  step.set({ toldFailed: told });
+  for (const { result, part } of failed) step.note({ type: "comments_fetch", result, part });
 }
 
 /** Whether it can be merged is worked out by the forge after it was asked. */
@@ -89,7 +113,9 @@ function nextLookMs({ policy }: PrStep, { pullRequest }: Looked): number {
 
 /** How long, and how often, a closed one is looked at: people change their minds, but not for ever. */
 const reopenableMs = 14 * 24 * 3_600_000;
-export const closedLookMs = 600_000;
+export function closedLookMs({ poll_seconds }: Pick<PullRequestSettings, "poll_seconds">): number {
+  return Math.max(poll_seconds, Math.min(10 * poll_seconds, 600)) * 1000;
+}
 
 export function isReopenable({ closedAt = null }: PrState, now: number): boolean {
   return closedAt !== null && now - closedAt < reopenableMs;
@@ -98,10 +124,8 @@ export function isReopenable({ closedAt = null }: PrState, now: number): boolean
 function afterEnd(step: PrStep, looked: Looked, how: "merged" | "closed") {
   if (step.state.phase !== how) {
     // An item that is being made ends with the others, so it is there first.
-    if (step.state.owed.some(({ kind }) => kind === "cycle")) {
-      step.set({ lookAgain: true });
-      return step.lookLater(5000);
-    }
+    if (step.state.owed.some(({ kind }) => kind === "cycle" || kind === "join" || kind === "review"))
+      return lookAfterTask(step);
     // What was pushed before the end is answered all the same.
     answerPushed(step, looked);
     return finish(step, how, looked.pullRequest.mergeCommit);
@@ -125,9 +149,12 @@ function reopen(step: PrStep, looked: Looked) {
 }
 
 function finish(step: PrStep, how: "merged" | "closed", commit: string | null): void {
+  keepWords(step);
   step.set({ phase: how, working: null, wanted: null, lookAgain: false, closedAt: how === "closed" ? step.at : null });
   step.log("info", `pull request #${step.policy.pr.number} was ${how}`);
   step.dropTimer();
+  // Nobody has to decide about what is over.
+  for (const { kind, key } of step.state.owed) if (kind === "escalate") step.cancel(key);
   step.task({ kind: "finish", how, head: step.state.head, commit });
 }
 
@@ -160,6 +187,10 @@ function afterTask(step: PrStep, event: TaskEvent) {
       return step.log("warn", `the forge refused a post: ${event.reason}`);
     case "merge-ended":
       return afterMerge(step, event.outcome);
+    case "joined":
+      if (task.kind === "join") afterJoin(step, task, event.taken);
+      if (step.state.lookAgain && !step.state.looking) step.look();
+      return;
     case "cycle-made":
       if (step.state.lookAgain && !step.state.looking) step.look();
       return;
@@ -183,7 +214,7 @@ function endWhenDone(step: PrStep): void {
   if (phase === "following" || owed.length > 0) return;
   const isLooked = isFollowed(step.state);
   if (undone.length === 0 && !isLooked) step.close();
-  else if (timer === null && !looking) step.lookLater(undone.length > 0 ? 60_000 : closedLookMs);
+  else if (timer === null && !looking) step.lookLater(undone.length > 0 ? 60_000 : closedLookMs(step.policy.settings));
 }
 
 function markPosted(step: PrStep, post: PostEffect, status: "answered" | "void"): void {
@@ -194,13 +225,6 @@ function markPosted(step: PrStep, post: PostEffect, status: "answered" | "void")
       step.deliver(id, { ...one, status });
     }
   }
-}
-
-function afterMerge(step: PrStep, outcome: MergeOutcome) {
-  if (outcome.type === "refused")
-    return step.note({ type: "log", level: "warn", text: `not merged: ${outcome.reason}` });
-  if (outcome.type === "moved") step.set({ mergeTried: null });
-  step.look();
 }
 
 function afterCrash(step: PrStep, { key, message, effect }: Extract<PrEvent, { readonly type: "crashed" }>) {

@@ -1,4 +1,4 @@
-import type { PrEffect } from "./effects.js";
+import type { CycleEffect, JoinEffect, PrEffect } from "./effects.js";
 import type { Looked, PrEvent, SeenCheck, SeenRemark } from "./events.js";
 import { isWaitingForPerson, PrWorld, remark } from "./fixture.js";
 import type { PrNext } from "./step.js";
@@ -17,6 +17,8 @@ export class RandomPrWorld extends PrWorld {
   /** Trusted remarks that nobody took back. */
   readonly meant = new Map<string, SeenRemark>();
   readonly admitted = new Set<string>();
+  /** What people asked for in their own words. */
+  readonly asked = new Set<string>();
   private readonly choices: number[];
   private made = 0;
   /** Whose words each look brought. */
@@ -102,9 +104,10 @@ export class RandomPrWorld extends PrWorld {
   private takeBack(): void {
     const one = this.remarks[this.choose() % Math.max(1, this.remarks.length)];
     const status = one && this.life.state.deliveries[one.id]?.status;
-    // While a look is under way it is not known which words it brings.
-    if (!one || this.life.state.looking || (status !== undefined && status !== "waiting" && status !== "untrusted"))
-      return;
+    // While a look is under way it is not known which words it brings, nor what joins meanwhile.
+    const { looking, owed, undone } = this.life.state;
+    if (!one || looking || [...owed, ...undone].some(({ kind }) => kind === "join")) return;
+    if (status !== undefined && status !== "waiting" && status !== "untrusted") return;
     if (this.chance(50)) {
       this.remarks = this.remarks.filter((other) => other !== one);
       this.meant.delete(one.id);
@@ -119,7 +122,13 @@ export class RandomPrWorld extends PrWorld {
     if (untrusted && this.chance(50) && !this.life.state.looking) {
       this.signal({ name: "admit", id: untrusted[0] });
       if (this.remarks.some(({ id }) => id === untrusted[0])) this.admitted.add(untrusted[0]);
-    } else this.signal({ name: "rework", cycle: null, feedback: null });
+    } else this.askForRework();
+  }
+  private askForRework(): void {
+    this.made += 1;
+    const feedback = this.chance(50) ? `please ${this.made}` : null;
+    if (feedback !== null && this.life.state.phase === "following") this.asked.add(feedback);
+    this.signal({ name: "rework", cycle: null, feedback });
   }
 
   /** A run takes the rework: it fails, needs a person, or is pushed. */
@@ -182,6 +191,10 @@ export class RandomPrWorld extends PrWorld {
       return void this.send({ type: "post-failed", key: effect.key, reason: "502", retryable: true });
     }
     this.note(effect);
+    // Killed after the board had it and before that was recorded.
+    if (effect.kind === "join" && this.joined.has(effect.join) && this.chance(20)) {
+      return void this.send({ type: "crashed", key: effect.key, effect: effect.kind, message: "killed" });
+    }
     if (effect.kind === "finish") this.cutShort();
     this.perform(effect);
   }
@@ -211,13 +224,25 @@ export class RandomPrWorld extends PrWorld {
     if (effect.kind === "cycle") {
       if (this.cycles.has(effect.cycle)) throw new Error(`cycle ${effect.cycle} was made twice`);
       this.cycles.set(effect.cycle, effect.parts);
-      const said = effect.parts.filter((id) => /^(inline|review|comment):/.test(id));
-      const missing = said.filter((id) => !this.words.get(effect.look)?.has(id));
-      if (missing.length > 0) throw new Error(`the words of ${missing.join()} are not there`);
+      this.needWords(effect);
+    }
+    if (effect.kind === "join" && this.isUnbegun(effect.item) && !this.joined.has(effect.join)) {
+      this.joined.add(effect.join);
+      this.cycles.set(effect.cycle, [...(this.cycles.get(effect.cycle) ?? []), ...effect.parts]);
+      this.needWords(effect);
     }
     if (effect.kind !== "post") return;
     if (effect.op === "reply") this.replies.push(`${effect.thread}:${effect.cycle}`);
     if (effect.op === "summary") this.summaries.push(effect.cycle);
+  }
+
+  private isUnbegun(item: string): boolean {
+    return this.items.some(({ id, status }) => id === item && status === "available");
+  }
+  private needWords({ parts, look }: CycleEffect | JoinEffect): void {
+    const said = parts.filter((id) => /^(inline|review|comment):/.test(id));
+    const missing = said.filter((id) => !this.words.get(look)?.has(id));
+    if (missing.length > 0) throw new Error(`the words of ${missing.join()} are not there`);
   }
 
   /** The cycles that took a remark along, those left out that came to nothing. */

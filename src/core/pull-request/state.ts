@@ -38,7 +38,12 @@ export interface PrState {
   /** Cycles before a person decided anew: they count no more. */
   readonly forgiven: number;
   /** The rework that has not been pushed yet, or that waits for a person. */
-  readonly working: { readonly cycle: number; readonly item: string; readonly feedback?: string | null } | null;
+  readonly working: {
+    readonly cycle: number;
+    readonly item: string;
+    /** Somebody has taken it: nothing more goes along. */
+    readonly begun?: true;
+  } | null;
   readonly escalated: boolean;
   readonly deliveries: Readonly<Record<string, Delivery>>;
   /** What a person asked for, until a look has been taken. */
@@ -49,6 +54,16 @@ export interface PrState {
   readonly passed: string | null;
   /** The head that was tried, with what spoke for it. */
   readonly mergeTried: string | null;
+  /** What the forge had against the last try. */
+  readonly refused?: MergeRefusal | null;
+  /** What kept it from being merged when it was last looked at; null: nothing. */
+  readonly unmerged?: MergeObstacle | null;
+  /** The head that the newest review item is for. */
+  readonly reviewAsked?: string | null;
+  /** How many reviews were asked for besides those that come by themselves. */
+  readonly reviews?: number;
+  /** Review items without a verdict of which a person was told. */
+  readonly gaveUp?: readonly string[];
   readonly toldDefault: boolean;
   /** What was begun and has not settled, looks and waits left out. */
   readonly owed: readonly PrTask[];
@@ -64,7 +79,38 @@ export interface PrState {
   readonly posted?: readonly string[];
   /** The value of max_rework_cycles that could not be used, as it was told. */
   readonly toldIgnored?: string;
+  /** What could not be fetched, as it was told; empty or absent: all of it could. */
+  readonly toldFailed?: string;
 }
+
+export interface MergeRefusal {
+  /** As in `mergeTried`: while nothing has changed, it stands. */
+  readonly tried: string;
+  readonly reason: string;
+  readonly at: number;
+  /** How often in a row. */
+  readonly times: number;
+}
+
+export type MergeObstacle =
+  | "not-fetched"
+  | "needs-person"
+  | "rework"
+  | "feedback"
+  | "untrusted-author"
+  | "draft"
+  | "conflict"
+  | "checks-failed"
+  | "checks-pending"
+  | "changes-requested"
+  | "review-due"
+  | "stale-approval"
+  | "no-approval"
+  /** `merge: none`. */
+  | "left-to-people"
+  /** The forge has not worked out yet whether it can be. */
+  | "unknown"
+  | "checks-may-come";
 
 export interface Delivery {
   /**
@@ -83,6 +129,8 @@ export interface Delivery {
   readonly login?: string;
   /** In the ledger. */
   readonly finding?: string;
+  /** A person's own (`pr rework --feedback`), which nobody at the forge is answered for. */
+  readonly words?: string;
 }
 
 export type PrTask = Exclude<PrEffect, { readonly kind: "look" | "wait" | "timer" }>;
@@ -95,6 +143,16 @@ export interface PrLife {
 /** It is looked at, and goes on when there is reason to: it is open, or closed not so long ago. */
 export function isFollowed({ phase, closedAt = null }: PrState): boolean {
   return phase === "following" || (phase === "closed" && closedAt !== null);
+}
+
+/**
+ * Somebody who read `before` and asked for a look has got one. The look that was under way then may be all there is: one
+ * that finds it merged or closed needs no other after it.
+ */
+export function isLookedAt(before: PrState | null, now: PrState): boolean {
+  const { waits, looks, looking } = before ?? { waits: 0, looks: 0, looking: false };
+  const heard = now.waits > waits;
+  return heard && (now.looks > looks || looking) && !now.looking && !now.lookAgain;
 }
 
 export function newPullRequest(head: string): PrState {

@@ -64,6 +64,9 @@ export class PrStep {
   settle(key: string): PrTask | null {
     return this.account.settle(key);
   }
+  cancel(key: string): void {
+    this.account.cancel(key);
+  }
   /** Tried again with the next look. */
   putOff(task: PrTask): void {
     this.set({ undone: [...this.state.undone, task] });

@@ -3,6 +3,7 @@ import { openGithub } from "../../lib/github-client/client.js";
 import type { Etags } from "../../lib/github-client/etags.js";
 import { rememberMe } from "../../lib/github-client/me.js";
 import type { GithubOptions } from "../../lib/github-client/sender.js";
+import { findObstacle } from "./access.js";
 import { readCheckLog } from "./checks.js";
 import { readFeedback } from "./feedback.js";
 import { mergePull } from "./merge.js";
@@ -20,6 +21,7 @@ export function githubForge(options: GithubForgeOptions, etags: Etags | null = n
   return {
     kind: "github",
     repo: github.place.repo,
+    obstacle: (signal) => findObstacle(github, signal),
     whoAmI: me,
     pullRequestOf: (branch, signal) => findPullRequest(github, { branch, state: "all" }, signal),
     pullRequest: (number, signal) => readPullRequest(github, number, signal),

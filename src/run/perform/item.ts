@@ -51,10 +51,16 @@ async function settleItem({ run, issueId }: LifeContext, to: Parameters<WorkItem
     throw new ExternalError("board", `${issueId} is no longer held by ${runId}: it is ${status}`);
 }
 
-/** Nobody works on a pull request that is merged or closed. */
+/** Nobody works on a pull request that is merged or closed, nor for an issue that is done. */
 async function claim(life: LifeContext, item: PullRequestItem, signal: AbortSignal): Promise<Told> {
   const { run, issueId } = life;
   const { board, projectId, runId, clock } = run;
+  const issue = await board.get(projectId, item.issueId);
+  if (run.tracker.kind === "local" && issue?.status === "completed") {
+    const reason = `${item.issueId} is completed`;
+    await board.settle(projectId, issueId, null, { status: "completed", reason, commit: null });
+    return { ok: false, reason, lost: true };
+  }
   const { state } = await forgeOf(run).pullRequest(item.prNumber, signal);
   if (state !== "open") {
     await run.inbox.send(pullRequestMachineId(projectId, item.prNumber), { name: "look" });
@@ -137,21 +143,33 @@ async function passClaim({ run, issueId }: LifeContext, to: string): Promise<Err
 async function ensureItem({ run, issueId, title }: LifeContext): Promise<void> {
   if (run.tracker.kind === "local") return;
   const row = { projectId: run.projectId, id: issueId, title, body: "", type: "task" } as const;
-  const rest = { parent: null, deps: [], priority: 2, source: "implement", createdAt: null } as const;
+  const priority = await priorityOf(run, issueId);
+  const rest = { parent: null, deps: [], priority, source: "implement", createdAt: null } as const;
   const made = await run.board.addOnce({ ...row, ...rest, status: "waiting_for_response" });
   if (!made.ok) throw new ExternalError("board", made.reason);
 }
+
+/** As the tracker has it. One that is away does not keep the pull request from being known. */
+async function priorityOf({ tracker }: RunContext, issueId: string): Promise<number> {
+  try {
+    return (await tracker.get(issueId))?.priority ?? usualPriority;
+  } catch (error) {
+    if (error instanceof Error && isTrackerAway(error)) return usualPriority;
+    throw error;
+  }
+}
+const usualPriority = 2;
 
 /** Where our reviewer reviews, a run takes it; else it waits for people. */
 export function reviewItem(
   { run, title }: { readonly run: Pick<RunContext, "projectId" | "settings">; readonly title: string },
   fields: PullRequestFields,
-  { cycle, reopened = 0 }: { readonly cycle: number; readonly reopened?: number },
+  { cycle, ...how }: { readonly cycle: number; readonly reopened?: number; readonly again?: number },
 ): NamedWorkItem {
   const { projectId, settings } = run;
   return {
     projectId,
-    id: reviewItemId({ projectId, prNumber: fields.pr_number }, cycle, reopened),
+    id: reviewItemId({ projectId, prNumber: fields.pr_number }, cycle, how),
     title: `Review PR #${fields.pr_number}: ${title}`,
     body: "",
     type: "task",

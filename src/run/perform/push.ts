@@ -4,6 +4,7 @@ import type { Settled } from "../../durable/types.js";
 import { pushBranch } from "../../git/push.js";
 import { messageOf } from "../../lib/errors.js";
 import { forgeOf, type LifeContext } from "../context.js";
+import { isTrackerAway } from "../tracker-outbox.js";
 
 /** Pushing what is there already changes nothing, so it is simply done again. */
 export async function performPush(
@@ -18,13 +19,26 @@ export async function performPush(
 }
 
 /** A rework takes its time: a branch whose pull request has ended meanwhile is not brought back. */
-async function whyOver({ run, item }: LifeContext, signal: AbortSignal): Promise<PushOutcome | null> {
-  if (!item) return null;
+async function whyOver(life: LifeContext, signal: AbortSignal): Promise<PushOutcome | null> {
+  const { run, item } = life;
+  if (!item) return await whyUnwanted(life);
   try {
     const { state } = await forgeOf(run).pullRequest(item.prNumber, signal);
     return state === "open" ? null : { type: "closed", reason: `Pull request #${item.prNumber} was ${state}` };
   } catch (error) {
     if (signal.aborted) throw error;
     return { type: "unreachable", reason: messageOf(error) };
+  }
+}
+
+/** No pull request for an issue that somebody has ended while it was worked on. A tracker that is away says nothing. */
+async function whyUnwanted({ run, issueId }: LifeContext): Promise<PushOutcome | null> {
+  try {
+    const status = (await run.tracker.get(issueId))?.status;
+    if (status !== "completed" && status !== "blocked") return null;
+    return { type: "closed", reason: `The issue was ${status} by someone else` };
+  } catch (error) {
+    if (isTrackerAway(error)) return null;
+    throw error;
   }
 }

@@ -79,10 +79,14 @@ async function openForItemOf(
   const path = worktreePath(life);
   const place = { path, branch: life.names.branch, copy: settings.worktree.copy, repoPath };
   const asItIs = life.state().deliver != null;
-  const { how: came, parked, pushed, ...opened } = await openForItem(mirror, { ...place, ...how, asItIs });
+  const { how: came, parked, pushed, rewritten, ...opened } = await openForItem(mirror, { ...place, ...how, asItIs });
   const tell = (level: "info" | "warning", text: string) =>
     board.appendEvent(projectId, life.issueId, { type: "log", level, text });
   if (parked !== null) await tell("warning", `Rework: uncommitted changes were put aside in ${parked}`);
+  if (rewritten) {
+    const text = `Rework: ${opened.branch} was rewritten at origin: it goes on from there, what it was before is parked`;
+    await tell("warning", text);
+  }
   if (came === "reused") await tell("info", `Rework: reusing existing worktree at ${path}`);
   if (came === "switched") await tell("info", `Rework: switched the worktree at ${path} to ${opened.branch}`);
   if (came === "made") await tell("warning", `Rework: the worktree was gone, made anew at ${path}`);

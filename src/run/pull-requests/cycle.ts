@@ -1,7 +1,7 @@
 import { reworkItemId } from "../../core/board/item-ids.js";
 import type { PayloadComment, PullRequestFields, WorkPayload } from "../../core/board/payload.js";
 import type { NamedWorkItem, ToldWith } from "../../core/ports/work-items.js";
-import type { CycleEffect } from "../../core/pull-request/effects.js";
+import type { CycleEffect, JoinEffect } from "../../core/pull-request/effects.js";
 import type { PrEvent } from "../../core/pull-request/events.js";
 import type { Settled } from "../../durable/types.js";
 import { ExternalError } from "../../lib/errors.js";
@@ -13,6 +13,7 @@ import { type Part, readParts, withEarlier } from "./parts.js";
 export async function performCycle(context: PrContext, effect: CycleEffect): Promise<Settled<PrEvent>> {
   const { board, projectId, pr } = context;
   const item = await reworkItem(context, effect, await readParts(effect.look));
+  const { reason = "changes requested" } = effect;
   const told: ToldWith[] = [
     {
       itemId: pr.issueId,
@@ -20,7 +21,7 @@ export async function performCycle(context: PrContext, effect: CycleEffect): Pro
         type: "work_rejected",
         pr_number: pr.number,
         rework_cycle: effect.cycle,
-        reason: effect.feedback ?? "changes requested",
+        reason: context.redact(effect.feedback ?? reason),
         rework_item_id: item.id,
       },
     },
@@ -31,7 +32,7 @@ export async function performCycle(context: PrContext, effect: CycleEffect): Pro
       ? await board.addOnce(item, told)
       : await board.succeed(projectId, before, {
           holder: null,
-          note: "changes requested",
+          note: reason,
           commit: null,
           successor: item,
           told,
@@ -47,11 +48,9 @@ async function reworkItem(
 ): Promise<NamedWorkItem> {
   const { projectId, pr } = context;
   const { cycle, source } = effect;
-  const parts = effect.parts.flatMap((id) => all.get(id) ?? []);
-  const fields = { ...(await fieldsFor(context)), max_rework_cycles: effect.maxCycles };
-  const summary = [...(effect.feedback === null ? [] : [effect.feedback]), ...parts.flatMap(({ text }) => text ?? [])];
-  const along = new Set(effect.parts);
-  const comments = parts.flatMap((part) => withEarlier(part, [...all.values()], along) ?? []);
+  const { feedback, comments } = wordsOf(context, effect, { all, along: new Set(effect.parts) });
+  const counted = effect.counted === undefined ? {} : { counted_cycle: Math.max(1, effect.counted) };
+  const fields = { ...(await fieldsFor(context)), max_rework_cycles: effect.maxCycles, ...counted };
   const payload: WorkPayload =
     source === "merge_fix"
       ? { source, ...fields, rework_cycle: cycle }
@@ -59,8 +58,8 @@ async function reworkItem(
           source,
           ...fields,
           rework_cycle: cycle,
-          review_feedback: context.redact(summary.join("\n\n")),
-          inline_comments: comments.map((one) => redacted(one, context.redact)),
+          review_feedback: feedback.join("\n\n"),
+          inline_comments: comments,
         };
   return {
     projectId,
@@ -75,6 +74,36 @@ async function reworkItem(
     createdAt: null,
     payload,
   };
+}
+
+/** What goes along, in words: what has no place, a person's own first, and what has one, with its thread so far. */
+function wordsOf(
+  { redact }: PrContext,
+  { parts, feedback }: Pick<CycleEffect, "parts" | "feedback">,
+  { all, along }: { readonly all: ReadonlyMap<string, Part>; readonly along: ReadonlySet<string> },
+) {
+  const told = parts.flatMap((id) => all.get(id) ?? []);
+  const texts = [...(feedback === null ? [] : [feedback]), ...told.flatMap(({ text }) => text ?? [])];
+  const comments = told.flatMap((part) => withEarlier(part, [...all.values()], along) ?? []);
+  return { feedback: texts.map(redact), comments: comments.map((one) => redacted(one, redact)) };
+}
+
+/** Added where nobody has begun; the addition has a name, so that it is there once. */
+export async function performJoin(context: PrContext, effect: JoinEffect): Promise<Settled<PrEvent>> {
+  const { board, projectId, pr } = context;
+  const { item, parts, cycle, join: name, key } = effect;
+  const payload = (await board.get(projectId, item))?.payload;
+  if (payload?.source === "rework" && payload.joined?.includes(name))
+    return { event: { type: "joined", key, taken: true } };
+  const before = payload?.source === "rework" ? payload.inline_comments.flatMap(({ id }) => id ?? []) : [];
+  // A reply to a remark that is in the item already needs no copy of it.
+  const along = new Set([...parts, ...before.map((id) => `inline:${id}`)]);
+  const all = await readParts(effect.look);
+  const count = `${parts.length} more ${parts.length === 1 ? "remark goes" : "remarks go"} along`;
+  const event = { type: "log", level: "info", text: `rework cycle ${cycle}: ${count}` } as const;
+  const told = [{ itemId: pr.issueId, event }];
+  const taken = await board.joinRework(projectId, item, { name, told, ...wordsOf(context, effect, { all, along }) });
+  return { event: { type: "joined", key, taken } };
 }
 
 function redacted(comment: PayloadComment, redact: PrContext["redact"]): PayloadComment {

@@ -77,6 +77,10 @@ export async function performFinish(context: PrContext, effect: Of<"finish">): P
   if (issue && issue.status !== "completed" && issue.status !== status) {
     await board.settle(projectId, pr.issueId, null, { status, reason: note, commit });
   }
+  // Nobody has to decide about it any more.
+  if (issue?.payload?.human_review_required) {
+    await board.setPayload(projectId, pr.issueId, { human_review_required: false });
+  }
   await context.dropWorktree(pr.issueId, how === "merged" ? head : null);
   return { event: { type: "finished", key } };
 }
@@ -96,6 +100,20 @@ export async function performReopen(context: PrContext, effect: Of<"reopen">): P
   if (!made.ok) throw new ExternalError("board", made.reason);
   const text = `pull request #${pr.number} was opened again`;
   if (made.isNew) await board.appendEvent(projectId, pr.issueId, { type: "log", level: "info", text });
+  return { event: { type: "noted", key } };
+}
+
+/** Asked again it is there already; the one that came to no verdict ends by it. */
+export async function performReview(context: PrContext, effect: Of<"review">): Promise<Settled<PrEvent>> {
+  const { board, projectId, pr } = context;
+  const { key, cycle, times, predecessor } = effect;
+  const successor = reviewItem({ run: context, title: pr.title }, await fieldsFor(context), { cycle, again: times });
+  const last = { holder: null, note: "asked again", commit: null };
+  const made =
+    predecessor === null
+      ? await board.addOnce(successor)
+      : await board.succeed(projectId, predecessor, { ...last, successor });
+  if (!made.ok) throw new ExternalError("board", made.reason);
   return { event: { type: "noted", key } };
 }
 

@@ -1,6 +1,7 @@
 import type { WorkItem } from "../../core/ports/work-items.js";
 import { isReopenable } from "../../core/pull-request/machine.js";
-import { isFollowed, type PrIdentity, type PrState } from "../../core/pull-request/state.js";
+import { isMergeDue, refusalOf } from "../../core/pull-request/merge.js";
+import { isFollowed, isLookedAt, type PrIdentity, type PrState } from "../../core/pull-request/state.js";
 import { messageOf } from "../../lib/errors.js";
 import { pullRequestMachineId } from "../context.js";
 import type { FollowContext } from "./context.js";
@@ -11,6 +12,7 @@ export interface Synced {
   readonly number: number;
   /** unchanged: there was nothing to take in. driven: another process follows it, and was told. */
   readonly result: "looked" | "unchanged" | "driven" | "failed";
+  /** Why it failed, or what the forge has against merging it. */
   readonly reason: string | null;
 }
 
@@ -40,18 +42,26 @@ export async function syncPullRequests(
   const results: Synced[] = [];
   const work = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
-      results[next[0]] = await syncPullRequest(follow, next[1], { signal, force: false });
+      // Its requests listen on a signal of its own, not all on one.
+      results[next[0]] = await syncPullRequest(follow, next[1], { signal: AbortSignal.any([signal]), force: false });
     }
   };
   await Promise.all(Array.from({ length: atOnce }, work));
   return results;
 }
 
-/** One look, and everything that follows from it. `force`: also where the forge says that nothing has changed. */
+/**
+ * One look, and everything that follows from it. `force`: also where the forge says that nothing has changed. `byHand`: a
+ * person wants it, so a merge that was refused is tried again at once.
+ */
 export async function syncPullRequest(
   follow: FollowContext,
   pr: PrIdentity,
-  { signal, force }: { readonly signal: AbortSignal; readonly force: boolean },
+  {
+    signal,
+    force,
+    byHand = false,
+  }: { readonly signal: AbortSignal; readonly force: boolean; readonly byHand?: boolean },
 ): Promise<Synced> {
   const machine = pullRequestMachineId(pr.projectId, pr.number);
   try {
@@ -61,15 +71,20 @@ export async function syncPullRequest(
       return { number: pr.number, result: "unchanged", reason: null };
     }
     if (!force && before && !(await isWorthALook(follow, { machine, pr, state: before, signal }))) {
-      return { number: pr.number, result: "unchanged", reason: null };
+      return { number: pr.number, result: "unchanged", reason: whyNotMerged(before) };
     }
-    await follow.inbox.send(machine, { name: "look" });
-    return await lookOnce(follow, pr, { signal, looks: before?.looks ?? 0 });
+    await follow.inbox.send(machine, { name: "look", ...(byHand ? { byHand } : {}) });
+    return await lookOnce(follow, pr, { signal, before });
   } catch (error) {
     if (signal.aborted) throw error;
     if (isElsewhere(error)) return { number: pr.number, result: "driven", reason: null };
     return { number: pr.number, result: "failed", reason: messageOf(error) };
   }
+}
+
+function whyNotMerged(state: PrState): string | null {
+  const refusal = refusalOf(state);
+  return refusal && `not merged: ${refusal.reason}`;
 }
 
 interface Asked {
@@ -79,6 +94,7 @@ interface Asked {
   readonly signal: AbortSignal;
 }
 async function isWorthALook(follow: FollowContext, { machine, pr, state, signal }: Asked): Promise<boolean> {
+  if (isMergeDue(state, follow.clock.now())) return true;
   if (state.cursor === null || (await isUnsettled(follow, { machine, pr, state }))) return true;
   return (await follow.forge.poll(pr.number, state.cursor, signal)).type === "changed";
 }
@@ -112,20 +128,20 @@ async function overAndDone({ board }: FollowContext, pr: PrIdentity, { phase }: 
 async function lookOnce(
   follow: FollowContext,
   pr: PrIdentity,
-  { signal, looks }: { readonly signal: AbortSignal; readonly looks: number },
+  { signal, before }: { readonly signal: AbortSignal; readonly before: PrState | null },
 ): Promise<Synced> {
   const enough = new AbortController();
-  let failed = false;
+  let [failed, unmerged]: [boolean, string | null] = [false, null];
   await drivePullRequest(follow, pr, {
     stop: AbortSignal.any([signal, enough.signal]),
     onIdle: (state) => {
       failed = state.failures > 0 || state.undone.length > 0;
-      const looked = state.looks > looks && !state.lookAgain;
-      if (looked || !isFollowed(state)) enough.abort();
+      unmerged = whyNotMerged(state);
+      if (isLookedAt(before, state) || !isFollowed(state)) enough.abort();
     },
   });
   signal.throwIfAborted();
-  if (!failed) return { number: pr.number, result: "looked", reason: null };
+  if (!failed) return { number: pr.number, result: "looked", reason: unmerged };
   return { number: pr.number, result: "failed", reason: "not everything could be asked or told; it is tried again" };
 }
 
@@ -187,8 +203,10 @@ export function followPullRequests(follow: FollowContext, stop: AbortSignal, tol
 async function followOne(
   follow: FollowContext,
   pr: PrIdentity,
-  { stop, told }: { readonly stop: AbortSignal; readonly told: (text: string) => void },
+  { stop: outer, told }: { readonly stop: AbortSignal; readonly told: (text: string) => void },
 ): Promise<void> {
+  // Each request and each wait listens for the end: on a signal of its own, not all on one.
+  const stop = AbortSignal.any([outer]);
   let said = "";
   while (!stop.aborted) {
     try {

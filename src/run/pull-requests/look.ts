@@ -213,10 +213,12 @@ async function verdictOf(
   return { verdict: note === "Approved" ? "pass" : "fail", findings };
 }
 
-/** A cycle that could not be made yet needs the file of its look. */
+/** A cycle that could not be made yet, or added to, needs the file of its look. */
 function neededLooks({ life }: PrContext): ReadonlySet<string> {
   const { owed, undone } = life().state;
-  return new Set([...owed, ...undone].flatMap((task) => (task.kind === "cycle" ? [task.look] : [])));
+  return new Set(
+    [...owed, ...undone].flatMap((task) => (task.kind === "cycle" || task.kind === "join" ? [task.look] : [])),
+  );
 }
 
 function forgetOld(folder: string, needed: ReadonlySet<string>): void {

@@ -1,13 +1,14 @@
 import type { PostEffect, PrEffect } from "../../core/pull-request/effects.js";
 import type { PrEvent } from "../../core/pull-request/events.js";
 import { closedLookMs, isReopenable } from "../../core/pull-request/machine.js";
+import { isMergeDue } from "../../core/pull-request/merge.js";
 import type { Perform, Settled } from "../../durable/types.js";
 import { ExternalError, messageOf } from "../../lib/errors.js";
 import { performTimer } from "../perform/timer.js";
 import { performWait } from "../perform/wait.js";
 import type { PrContext } from "./context.js";
-import { performCycle } from "./cycle.js";
-import { performEscalate, performFinish, performMerge, performReopen } from "./endings.js";
+import { performCycle, performJoin } from "./cycle.js";
+import { performEscalate, performFinish, performMerge, performReopen, performReview } from "./endings.js";
 import { performLook } from "./look.js";
 import { post } from "./posts.js";
 import { parsePrSignal } from "./signal.js";
@@ -22,10 +23,12 @@ type Performer<K extends PrEffect["kind"]> = (
 const performers: { readonly [K in PrEffect["kind"]]: Performer<K> } = {
   look: performLook,
   cycle: performCycle,
+  join: performJoin,
   escalate: performEscalate,
   merge: performMerge,
   finish: performFinish,
   reopen: performReopen,
+  review: performReview,
   post: performPost,
   note: async ({ board, projectId, pr }, { key, note }) => {
     const event =
@@ -62,6 +65,7 @@ async function untilChanged(
     const { state } = context.life();
     const { cursor } = state;
     const isOpen = state.phase === "following";
+    if (isMergeDue(state, clock.now())) return fired;
     if (cursor === null || (!isOpen && !isReopenable(state, clock.now()))) return fired;
     try {
       if ((await forge.poll(pr.number, cursor, signal)).type === "changed") return fired;
@@ -69,7 +73,7 @@ async function untilChanged(
       if (signal.aborted) throw error;
       return fired;
     }
-    until = clock.now() + (isOpen ? settings.pull_requests.poll_seconds * 1000 : closedLookMs);
+    until = clock.now() + (isOpen ? settings.pull_requests.poll_seconds * 1000 : closedLookMs(settings.pull_requests));
   }
 }
 
