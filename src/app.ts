@@ -9,6 +9,7 @@ import type { ConfigFlags } from "./config/overlay.js";
 import type { Agent, Reviewer } from "./core/ports/agent.js";
 import type { AgentEvent } from "./core/ports/agent-event.js";
 import type { Tracker } from "./core/ports/tracker.js";
+import type { PrState } from "./core/pull-request/state.js";
 import type { RunState } from "./core/run/state.js";
 import type { Settings } from "./core/settings.js";
 import type { Repository } from "./git/repository.js";
@@ -53,6 +54,8 @@ export interface App {
   signalRun(runId: string, name: "drain" | "stop" | "unwatch"): Promise<void>;
   /** The run's machine as it is now; null: it has not begun. */
   runState(runId: string): Promise<RunState | null>;
+  /** null: it has not been looked at yet. */
+  pullRequestState(projectId: string, number: number): Promise<PrState | null>;
   /** Branches of a repository that do not have what has landed for them, a sentence each; `likely` first. */
   branchesBehind(repoPath: string, likely: readonly string[]): Promise<readonly string[]>;
   /** The issues' checkouts of the current directory's project. */
@@ -132,6 +135,11 @@ export function createApp({ cwd, env }: { readonly cwd: string; readonly env: No
       const { runMachineId } = await import("./run/context.js");
       const view = await (await store()).machineState(runMachineId(runId));
       return view === null ? null : (view.state as RunState);
+    },
+    pullRequestState: async (projectId, number) => {
+      const { pullRequestMachineId } = await import("./run/context.js");
+      const view = await (await store()).machineState(pullRequestMachineId(projectId, number));
+      return view === null ? null : (view.state as PrState);
     },
     branchesBehind: async (repoPath, likely) => {
       const { branchesBehind } = await import("./run/behind.js");

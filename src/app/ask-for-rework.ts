@@ -1,5 +1,5 @@
 import { reworkItemId } from "../core/board/item-ids.js";
-import type { PrIdentity, PrState } from "../core/pull-request/state.js";
+import type { Delivery, PrIdentity, PrState } from "../core/pull-request/state.js";
 import { Refusal } from "../lib/errors.js";
 import { pullRequestMachineId } from "../run/context.js";
 import type { FollowContext } from "../run/pull-requests/context.js";
@@ -11,13 +11,48 @@ export interface WantedRework {
   readonly feedback: string | null;
 }
 
-/** The id of the cycle's item, the same however often it is asked for; null: a person decides instead. */
-export async function askForRework(
+export interface AskedRework {
+  /** The id of the cycle's item, the same however often it is asked for; null: a person decides instead. */
+  readonly item: string | null;
+  readonly issueId: string;
+  /** The words that were given have not gone along with it: they are kept for the cycle after it. */
+  readonly kept: boolean;
+}
+
+export async function askForRework(context: FollowContext, pr: PrIdentity, wanted: WantedRework): Promise<AskedRework> {
+  const done = await saidBefore(context, pr, wanted);
+  if (done !== null) return { item: done, issueId: pr.issueId, kept: false };
+  const state = await tell(context, pr, wanted);
+  const item = await itemOf(context, pr, { wanted, state });
+  const isKept = ({ words, status }: Delivery) => words === wanted.feedback && status === "waiting";
+  return { item, issueId: pr.issueId, kept: Object.values(state.deliveries).some(isKept) };
+}
+
+/** Words for a cycle that is over reach nobody, unless it had them. Null: it is not over, or there are none. */
+async function saidBefore(context: FollowContext, pr: PrIdentity, wanted: WantedRework): Promise<string | null> {
+  if (wanted.feedback === null) return null;
+  const state = await context.state(pullRequestMachineId(pr.projectId, pr.number));
+  const hasEnded = state !== null && state.phase !== "following";
+  if (!hasEnded && wanted.cycle === null) return null;
+  const id = reworkItemId({ projectId: pr.projectId, prNumber: pr.number }, wanted.cycle ?? state?.cycle ?? 0);
+  const item = await context.board.get(pr.projectId, id);
+  if (!hasEnded && item?.status !== "completed") return null;
+  const { payload } = item ?? {};
+  const words = payload?.source === "rework" ? payload.review_feedback : "";
+  if (item !== null && words.includes(context.redact(wanted.feedback))) return id;
+  if (hasEnded)
+    throw new Refusal(`pull request #${pr.number} is ${state.phase}: nobody works on it`, { code: "not-due" });
+  throw new Refusal(`cycle ${wanted.cycle} is completed: your words would reach nobody`, {
+    code: "not-due",
+    hint: "without --cycle they go along with the next one",
+  });
+}
+
+async function itemOf(
   context: FollowContext,
   pr: PrIdentity,
-  wanted: WantedRework,
+  { wanted, state }: { readonly wanted: WantedRework; readonly state: PrState },
 ): Promise<string | null> {
-  const state = await tell(context, pr, wanted);
   const cycle = wanted.cycle ?? (state.escalated ? 0 : state.cycle);
   if (cycle > state.cycle && state.working !== null && !state.escalated) {
     throw new Refusal(`cycle ${cycle} is not due: cycle ${state.cycle} is under way`, { code: "not-due" });

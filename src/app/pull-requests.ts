@@ -22,7 +22,7 @@ import {
 import { newestParts } from "../run/pull-requests/parts.js";
 import type { Store } from "../store/store.js";
 import { trackers } from "./adapters.js";
-import { askForRework, type WantedRework } from "./ask-for-rework.js";
+import { type AskedRework, askForRework, type WantedRework } from "./ask-for-rework.js";
 import { loadForge } from "./forge.js";
 import { inboxOf } from "./inbox.js";
 import { type Heard, openEars, type SignedWebhook } from "./webhooks.js";
@@ -43,7 +43,7 @@ export interface PullRequests {
   /** Issues and items whose work passed everything and could not be pushed; of one pull request, or all. */
   undelivered(number: number | null): Promise<readonly string[]>;
   /** The cycle's item; null: it was escalated instead. */
-  rework(number: number, how: WantedRework): Promise<string | null>;
+  rework(number: number, how: WantedRework): Promise<AskedRework>;
   /** What people who are not trusted have said, as it was last seen. */
   untrusted(): Promise<readonly UntrustedRemark[]>;
   /** Lets an untrusted remark through. */
@@ -82,7 +82,7 @@ export function openPullRequests(place: PullRequestPlace): PullRequests {
       const context = await follow();
       const prs = await followedPullRequests(context);
       if (number === null) return await syncPullRequests(context, prs, signal);
-      return [await syncPullRequest(context, named(prs, number), { signal, force: true })];
+      return [await syncPullRequest(context, named(prs, number), { signal, force: true, byHand: true })];
     },
     undelivered: (number) => undelivered(place, number),
     rework: async (number, how) => {

@@ -22,6 +22,8 @@ export interface Output {
   /** A person is watching: redrawing is welcome. */
   readonly isTerminal: boolean;
   readonly columns: number;
+  /** How wide a table may be: the terminal, or what COLUMNS says of another reader; null: nothing is cut. */
+  readonly tableColumns: number | null;
   readonly rows: number;
   /** Aborted when nobody reads stdout any longer. */
   readonly gone: AbortSignal;
@@ -38,6 +40,7 @@ export function openOutput(streams: Streams, env: NodeJS.ProcessEnv): Output {
   // Opening a stream takes its time, and most commands have no remark to make.
   let writeError: ((text: string) => void) | null = null;
   const redact = redactor(env);
+  const isTerminal = stdout.isTTY === true && env.TERM !== "dumb" && !env.CI;
   return {
     line: (text) => write(`${redact(text)}\n`),
     note: (text) => {
@@ -49,9 +52,12 @@ export function openOutput(streams: Streams, env: NodeJS.ProcessEnv): Output {
     jsonLine: (value) => write(`${JSON.stringify(value)}\n`),
     piece: write,
     redact,
-    isTerminal: stdout.isTTY === true && env.TERM !== "dumb" && !env.CI,
+    isTerminal,
     get columns() {
       return stdout.columns ?? 80;
+    },
+    get tableColumns() {
+      return isTerminal ? (stdout.columns ?? 80) : columnsIn(env);
     },
     get rows() {
       return stdout.rows ?? 24;
@@ -64,6 +70,10 @@ export function openOutput(streams: Streams, env: NodeJS.ProcessEnv): Output {
         stdout.write("", () => resolve());
       }),
   };
+}
+
+function columnsIn({ COLUMNS: told = "" }: NodeJS.ProcessEnv): number | null {
+  return /^[1-9]\d{0,3}$/.test(told) ? Number(told) : null;
 }
 
 function writer(stream: NodeJS.WriteStream, onGone: () => void): (text: string) => void {

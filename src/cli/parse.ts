@@ -65,8 +65,15 @@ function toUsageError(
     return new UserError(`ratchet ${first} needs a command`, { hint: `ratchet ${first} --help lists them` });
   }
   const [message = "", suggestion] = error.message.replace(/^error: /, "").split("\n");
+  if (error.code === "commander.unknownOption" && takeText.has(named)) {
+    const hint = `text that begins with a dash comes behind --: ${named} -- "-…"; ${named} --help lists the options`;
+    return new UserError(message, { hint });
+  }
   return new UserError(message, { hint: suggestion?.replace(/^\((.*)\)$/, "$1") ?? `${named} --help` });
 }
+
+/** Whose words are anybody's, a leading dash included. */
+const takeText = new Set(["ratchet search", "ratchet work add", "ratchet do"]);
 
 /** The command that the arguments name, as far as there is one. */
 function nameCommand(program: Command, args: readonly string[]): string {

@@ -141,3 +141,20 @@ describe("triggers", () => {
     expect(said(commands + text)).toEqual(messages.map((message) => `ratchet.yaml:${message}`));
   });
 });
+
+test.each([
+  ["member", "MEMBER"],
+  ["Owners", "OWNER"],
+  ["COLABORATER", "COLLABORATOR"],
+  ["first-timer", "FIRST_TIMER"],
+])("trusted %s is no login that anybody meant", (name, meant) => {
+  const [line = "", ...more] = said(`${agent}pull_requests: {trusted: [OWNER, ${name}]}`);
+  expect(more).toEqual([]);
+  expect(line).toMatch(/^ratchet\.yaml:2:\d+: pull_requests\.trusted\[1\]: expected an association/);
+  expect(line).toContain(`hint: did you mean ${meant}? A login of that name is written "@${name}"`);
+});
+
+test("trusted takes associations, logins and @logins", () => {
+  const names = 'OWNER, CONTRIBUTOR, NONE, jo, nine, "coderabbitai[bot]", "@member"';
+  expect(said(`${agent}pull_requests: {trusted: [${names}]}`)).toEqual([]);
+});

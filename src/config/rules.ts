@@ -2,6 +2,7 @@ import { type Diagnostic, diagnosticAt, type Remark, valueText } from "./diagnos
 import { isPresetName, presets } from "./presets.js";
 import { isMapping, mappingAt, type Path, placeOf, type Source, valueAt } from "./source.js";
 import { nearest } from "./suggest.js";
+import { trustedRules } from "./trusted.js";
 
 /**
  * What no single key can say of itself. The rules look at the configuration as it was written, so that they are
@@ -22,6 +23,7 @@ export function checkRules(source: Source): Diagnostic[] {
     ...triggerNames.flatMap((name) => triggerRules(root, { say, names, path: ["validation_triggers", name] })),
     ...ignoredBaseline(root, { say, path: ["validation_triggers", "session_end", "code_review"] }),
     ...sessionEndReviewRules(root, say),
+    ...trustedRules(root, say),
   ];
 }
 

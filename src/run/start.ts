@@ -87,6 +87,14 @@ async function checkSandbox({ settings, env }: RunParts): Promise<void> {
   if (missing) throw new UserError(missing.message, { hint: missing.hint, code: "program-missing" });
 }
 
+/** A forge that is away is no obstacle, and nobody waits for one long. */
+const forgePatienceMs = 5_000;
+async function checkForge({ follow, options }: RunParts): Promise<void> {
+  if (!follow || options.only === "land") return;
+  const found = await follow.forge.obstacle?.(AbortSignal.timeout(forgePatienceMs));
+  if (found) throw new UserError(found.message, { hint: found.hint, code: "forge-refused" });
+}
+
 /** Every program is there, and asks the guard before its tools run: known before the first issue is touched. */
 async function checkPrograms(programs: readonly (Agent | Reviewer)[], repoPath: string): Promise<void> {
   for (const program of programs) {
@@ -104,6 +112,7 @@ async function checkPrograms(programs: readonly (Agent | Reviewer)[], repoPath: 
 export async function startRun(parts: RunParts): Promise<StartedRun> {
   const { only } = parts.options;
   await checkSandbox(parts);
+  await checkForge(parts);
   const agents = [parts.agent, ...(parts.fallback ? [parts.fallback] : [])];
   const isJudged = only !== "land" && only !== "push";
   await checkPrograms([...(only ? [] : agents), ...(isJudged ? parts.reviewers.values() : [])], parts.repoPath);

@@ -278,6 +278,13 @@ test.each([
   check({ status: "waiting_for_response", pullRequest }, { reason, next });
 });
 
+test("in a pull request it says what that waits for, and the command that helps", () => {
+  const wait = { reason: "its rework r failed", next: "ratchet run --resume r" };
+  const pullRequest = { number: 7, url: "u", issueId: "x", needsPerson: null, wait };
+  const reason = "waits for pull request #7 (u): its rework r failed";
+  check({ status: "waiting_for_response", pullRequest }, { reason, next: wait.next });
+});
+
 test("what an issue of another tracker needs is done there", () => {
   const next = (facts: Partial<IssueFacts>) => explain({ ...plain, ...facts }).next;
   const retry = "bd update x --remove-label=needs-followup --remove-label=human-review";

@@ -2,6 +2,7 @@ import type { ItemStatus, Scope, Standing } from "../core/ports/tracker.js";
 import { type ForeignTracker, foreignHint } from "./foreign-tracker.js";
 import { formatAttempt, plural } from "./format.js";
 import { plainLine } from "./plain-text.js";
+import type { PullRequestWait } from "./pull-request-wait.js";
 import { isInScope } from "./scope.js";
 
 /** What there is to know about one issue. Times in ms since the epoch. */
@@ -40,6 +41,8 @@ export interface PullRequestFacts {
   readonly issueId: string;
   /** Why a person has to decide; null: nobody has to. */
   readonly needsPerson: string | null;
+  /** What it waits for; null: for people or the forge, as far as is known. */
+  readonly wait?: PullRequestWait | null;
 }
 /** status null: it is not there. */
 export interface Neighbour {
@@ -143,9 +146,14 @@ function because({ failureReason }: IssueFacts): string {
   return failureReason === null || failureReason === "" ? "" : `: ${failureReason}`;
 }
 
-function causeOfPullRequest({ number, url, issueId, needsPerson }: PullRequestFacts): Cause {
-  if (needsPerson === null)
-    return { reason: `waits for pull request #${number} (${url})`, next: `ratchet pr sync ${number}` };
+function causeOfPullRequest({ number, url, issueId, needsPerson, wait = null }: PullRequestFacts): Cause {
+  if (needsPerson === null) {
+    const why = wait === null ? "" : `: ${wait.reason}`;
+    return {
+      reason: `waits for pull request #${number} (${url})${why}`,
+      next: wait?.next ?? `ratchet pr sync ${number}`,
+    };
+  }
   return {
     reason: `needs a person: ${needsPerson} (pull request #${number}, ${url})`,
     next: `ratchet retry ${issueId}`,

@@ -1,3 +1,4 @@
+import { refusalOf } from "../core/pull-request/merge.js";
 import type { PrIdentity, PrState } from "../core/pull-request/state.js";
 
 /** Where a pull request stands, in one word. null: it has not been looked at yet. */
@@ -15,6 +16,11 @@ export function openPartsOf(state: PrState | null): string[] {
   );
 }
 
+/** What the forge has against merging it; null: nothing, or nobody has tried. */
+export function notMerged(state: PrState | null): string | null {
+  return state === null ? null : (refusalOf(state)?.reason ?? null);
+}
+
 /** As `pr list --json` prints it and the server answers. */
 export function toPullRequestJson({ pr, state }: { readonly pr: PrIdentity; readonly state: PrState | null }) {
   return {
@@ -29,5 +35,6 @@ export function toPullRequestJson({ pr, state }: { readonly pr: PrIdentity; read
     head: state?.head ?? null,
     open: openPartsOf(state),
     escalated: state?.escalated ?? false,
+    not_merged: notMerged(state),
   };
 }

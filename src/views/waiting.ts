@@ -1,9 +1,13 @@
 import type { ItemStatus } from "../core/ports/tracker.js";
 
+/** How an issue that is left stands: as on the board, or in a pull request, where nobody has to do anything about it. */
+export type Left = ItemStatus | "in-pull-request";
+
 /** Why an issue that is not done is not taken, and what helps; in the order in which a person would look. */
-const waiting: readonly (readonly [ItemStatus, (count: number) => string])[] = [
+const waiting: readonly (readonly [Left, (count: number) => string])[] = [
   ["failed", (count) => `${count} failed (ratchet run --resume)`],
   ["waiting_for_response", (count) => `${count} ${count === 1 ? "waits" : "wait"} for a person (ratchet retry <id>)`],
+  ["in-pull-request", inPullRequests],
   ["quarantined", (count) => `${count} quarantined (ratchet retry <id>)`],
   ["blocked", (count) => `${count} blocked (ratchet work unblock <id>)`],
   ["claimed", (count) => `${count} claimed (ratchet status)`],
@@ -11,10 +15,15 @@ const waiting: readonly (readonly [ItemStatus, (count: number) => string])[] = [
 ];
 
 /** What is left where nothing is ready; null: nothing is. */
-export function waitingLine(statuses: readonly ItemStatus[]): string | null {
+export function waitingLine(statuses: readonly Left[]): string | null {
   const parts = waiting.flatMap(([status, say]) => {
     const count = statuses.filter((one) => one === status).length;
     return count === 0 ? [] : [say(count)];
   });
   return parts.length === 0 ? null : `nothing is ready: ${parts.join(", ")}`;
+}
+
+function inPullRequests(count: number): string {
+  const where = count === 1 ? "1 waits for its pull request" : `${count} wait for their pull requests`;
+  return `${where} (ratchet pr list)`;
 }

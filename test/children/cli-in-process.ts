@@ -24,6 +24,7 @@ export async function runInProcess(
     redact: (text) => text,
     isTerminal: false,
     columns: 80,
+    tableColumns: null,
     rows: 24,
     gone: new AbortController().signal,
     flushed: async () => undefined,

@@ -82,6 +82,33 @@ describe("an item that is made once", () => {
   });
 });
 
+describe("what has come since a rework was made", () => {
+  const id = "rework-p-pr-42-cycle-1";
+  const comment = { path: "a.ts", line: 1, body: "why", author: "jo", created_at: "2026-01-01T00:00:00Z", id: "9" };
+  const more = (name: string) => ({ name, feedback: ["more"], comments: [comment], told: [rejected] });
+  const isOf = async () => (await board.get("p", id))?.payload;
+
+  it("joins it once while nobody has begun it, a conflict too, and never afterwards", async () => {
+    const fix = { source: "merge_fix", ...pullRequestFields("p"), rework_cycle: 1 } as const;
+    await board.addOnce({ ...reworkItem("p"), source: "merge_fix", payload: fix });
+    expect(
+      await Promise.all(["look:2", "look:2", "look:3"].map((name) => board.joinRework("p", id, more(name)))),
+    ).toEqual([true, true, true]);
+    expect(await isOf()).toMatchObject({
+      source: "rework",
+      review_feedback: "The branch conflicts with main.\n\nmore\n\nmore",
+      inline_comments: [comment, comment],
+    });
+    expect((await told("i")).filter((type) => type === "work_rejected")).toHaveLength(2);
+    await board.claim("p", id, { holder: "r", leaseUntil: null, now });
+    await board.release("p", id, "r");
+    const before = await isOf();
+    expect(await board.joinRework("p", id, more("look:4"))).toBe(false);
+    expect(await board.joinRework("p", id, more("look:3"))).toBe(true);
+    expect(await isOf()).toEqual(before);
+  });
+});
+
 describe("a successor", () => {
   const next = { holder: "r", note: "pushed", commit: "c0ffee", successor: review(1) };
   const rework = "rework-p-pr-42-cycle-1";
@@ -186,11 +213,10 @@ describe("an issue with a pull request", () => {
     });
   });
 
-  it("that is completed stays so when a person has decided", async () => {
+  it("that is completed waits for nobody, and is not retried", async () => {
     await board.complete("p", "i", null);
     await board.escalate("p", "i", escalation);
-    await board.retry("p", "i");
-    expect(await board.get("p", "i")).toMatchObject({ status: "completed", payload: { human_review_required: false } });
+    expect(await board.escalated("p", 10)).toEqual([]);
     await expect(board.retry("p", "i")).rejects.toThrow("i is completed");
   });
 

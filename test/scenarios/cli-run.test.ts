@@ -193,7 +193,7 @@ test("a reader that goes away neither ends nor loses the run", async () => {
   expect(runLog(box).at(-1)).toMatch(/exit code 0$/);
 });
 
-test("what a person blocks or completes while it is worked on does not land, and stays as they said", async () => {
+test("what a living run holds is not taken out of its hands; what a person completes meanwhile does not land", async () => {
   const box = sandbox();
   useAgent(box);
   await box.add("one");
@@ -201,18 +201,32 @@ test("what a person blocks or completes while it is worked on does not land, and
   const wait = box.put("wait", "");
   const run = box.start(["run", "--max-agents", "2"]);
   await until("both work", () => (run.stdout().match(/prompt implementer sent/g) ?? []).length === 2);
-  for (const change of [
-    ["complete", "one"],
-    ["release", "two"],
-    ["block", "two"],
-  ])
-    await box.quick("work", ...change);
+  const { run_id: runId } = await box.record();
+  for (const [command = "", ...more] of [["release"], ["fail"], ["block"], ["claim", "--as", runId]]) {
+    const refused = await box.ratchet("work", command, "two", ...more);
+    expect([command, refused.code, refused.stderr]).toEqual([command, 1, expect.stringContaining("ratchet stop two")]);
+  }
+  expect(await box.ratchet("work", "complete", "one")).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("ratchet stop one"),
+  });
   rmSync(wait);
   const { code, stdout } = await run.ended;
   expect([code, stdout]).toEqual([0, expect.stringMatching(/one: interrupted: The issue was closed by someone else/)]);
-  expect(stdout).toContain("two: interrupted: The issue was blocked by someone else meanwhile: not landed");
-  expect([await box.status("one"), await box.status("two")]).toEqual(["completed", "blocked"]);
-  expect(existsSync(join(box.dir, "two.txt"))).toBe(false);
+  expect([await box.status("one"), await box.status("two")]).toEqual(["completed", "completed"]);
+  expect([existsSync(join(box.dir, "one.txt")), existsSync(join(box.dir, "two.txt"))]).toEqual([false, true]);
+});
+
+test("what a killed run holds may be given back by hand", async () => {
+  const box = sandbox();
+  useAgent(box);
+  await box.add("one");
+  box.put("wait", "");
+  const run = box.start(["run"]);
+  await until("it works", () => run.stdout().includes("prompt implementer sent"));
+  run.kill("SIGKILL");
+  await run.ended;
+  expect(await box.ratchet("work", "release", "one")).toMatchObject({ code: 0, stdout: "one is free again\n" });
 });
 
 test("a killed run is continued first, then the new one runs if its scope has work", async () => {

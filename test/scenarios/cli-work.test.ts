@@ -83,14 +83,36 @@ test.each([
   [["work", "dep", "taken", "--on", "nobody", "--remove"], 1, "no item nobody"],
   [["work", "dep", "taken", "--on", "nobody"], 1, "no item nobody"],
   [["retry", "nobody"], 1, "no item nobody"],
+  [["work", "complete", "big"], 1, "big is an epic with open issues: taken"],
+  [["work", "dep", "done", "--on", "taken"], 1, "done is completed and waits for nothing any more"],
+  [["search", "-x"], 2, "unknown option '-x'"],
 ])("%j is refused with exit %d", async (args, code, message) => {
   const box = sandbox();
-  await box.add("taken");
+  await box.add("big", { more: ["--type", "epic"] });
+  await box.add("taken", { more: ["--parent", "big"] });
+  await box.add("done");
+  await box.quick("work", "complete", "done");
   const plain = await box.ratchet(...args);
   expect(plain).toMatchObject({ code, stdout: "" });
   expect(plain.stderr).toContain(message);
   const { stdout } = await box.ratchet(...args, "--json");
   expect(JSON.parse(stdout).error.message).toContain(message);
+});
+
+test("a table in a pipe is as wide as COLUMNS says, and as it needs where nobody says", async () => {
+  const box = sandbox();
+  await box.add("one", { title: "word ".repeat(30) });
+  const widest = ({ stdout }: { readonly stdout: string }) =>
+    Math.max(...stdout.split("\n").map((line) => line.length));
+  expect(widest(await box.start(["work", "list"], { env: { COLUMNS: "60" } }).ended)).toBeLessThanOrEqual(60);
+  expect(widest(await box.ratchet("work", "list"))).toBeGreaterThan(150);
+});
+
+test("what begins with a dash is searched for behind --", async () => {
+  const box = sandbox();
+  await box.add("one", { title: "Take -x" });
+  expect((await box.ratchet("search", "-x")).stderr).toContain('ratchet search -- "-…"');
+  expect((await box.ratchet("search", "--", "-x")).stdout).toContain("shop/one");
 });
 
 test("S1 of many who claim one item at the same time one gets it", async () => {

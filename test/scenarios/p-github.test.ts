@@ -6,15 +6,17 @@ import { type PrWorld, prWorld } from "./pr-world.js";
 /** An issue of GitHub's, #1, whose work has gone into pull request #2. */
 async function opened(config: Readonly<Record<string, unknown>> = {}): Promise<PrWorld> {
   const world = await prWorld({ tracker: { type: "github" }, ...config });
-  expect(await world.jo.send("POST", "/issues", { title: "Write it", body: "" })).toMatchObject({ number: 1 });
+  const issue = { title: "Write it", body: "", labels: ["P1"] };
+  expect(await world.jo.send("POST", "/issues", issue)).toMatchObject({ number: 1 });
   expect(await world.ratchet("run")).toMatchObject({ code: 0 });
   return world;
 }
 const turnsOf = (world: PrWorld) => readFileSync(join(world.root, "turns"), "utf8").trimEnd().split("\n");
-const labelsOf = (world: PrWorld) => world.server.state.repo.issues.get(1)?.labels;
+const labelsOf = (world: PrWorld) => world.server.state.repo.issues.get(1)?.labels.filter((label) => label !== "P1");
 
 test("P7 P8 an issue of GitHub's waits in its pull request: no resume begins it anew, and a close fails it", async () => {
   const world = await opened();
+  expect(await world.item("1")).toMatchObject({ priority: 1 });
   expect(await world.ratchet("run", "--resume")).toMatchObject({ code: 0 });
   expect(turnsOf(world)).toEqual(["implementer implementer 1"]);
   expect(labelsOf(world)).toEqual(["in-progress"]);

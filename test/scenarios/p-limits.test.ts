@@ -15,7 +15,7 @@ async function opened(config: Readonly<Record<string, unknown>> = {}): Promise<P
 }
 const turnsOf = (world: PrWorld) => readFileSync(join(world.root, "turns"), "utf8").trimEnd().split("\n");
 
-test("P4 P5 comments that do not come in time are left for the next cycle; beyond the limit a person is asked, once", async () => {
+test("P4 P5 what comes late goes along until somebody begins; beyond the limit a person is asked, and no word is lost", async () => {
   const world = await opened({ pull_requests: { comment_timeout_seconds: 1, max_rework_cycles: 1 } });
   world.server.faults.add({ route: inline, kind: "delay", ms: 20_000, times: 1 });
   await world.reject(1, "The summary.", [{ line: 1, body: "The remark." }]);
@@ -27,7 +27,14 @@ test("P4 P5 comments that do not come in time are left for the next cycle; beyon
   expect((await world.events()).filter(({ type }) => type === "comments_fetch")).toMatchObject([
     { result: "timeout", part: "inline" },
   ]);
+  const byHand = await world.ratchet("pr", "rework", "1", "--feedback", "By hand.");
+  expect(byHand).toMatchObject({ code: 0, stdout: `${rework(1)}\n`, stderr: "" });
+  await world.jo.send("POST", "/issues/1/comments", { body: "One more thing." });
   await world.ratchet("run");
+  const prompt = readFileSync(join(world.root, `prompt-${rework(1)}-rework`), "utf8");
+  for (const words of ["The summary.", "By hand.", "One more thing.", "> The remark."])
+    expect(prompt.split(words)).toHaveLength(2);
+  await world.reject(1, "Still not.", [{ line: 2, body: "The other remark." }]);
   await world.sync();
   await world.sync();
   expect(await world.item("shop-1")).toMatchObject({
@@ -42,12 +49,20 @@ test("P4 P5 comments that do not come in time are left for the next cycle; beyon
     /needs a person: Max rework cycles \(1\) exceeded[\s\S]*ratchet retry shop-1/,
   );
   expect(await world.ratchet("pr", "rework", "1", "--cycle", "2")).toMatchObject({ code: 1, stdout: "escalated\n" });
-  expect(await world.ratchet("pr", "rework", "1")).toMatchObject({ code: 1, stdout: "escalated\n" });
+  const kept = expect.stringContaining("your words are kept");
+  const said = await world.ratchet("pr", "rework", "1", "--feedback", "Later.");
+  expect(said).toMatchObject({ code: 1, stdout: "escalated\n", stderr: kept });
   expect((await world.comments(1)).filter(({ body }) => body.includes("Max rework cycles"))).toHaveLength(1);
 
   await world.quick("retry", "shop-1");
   await world.sync();
-  expect((await world.item(rework(2))).payload).toMatchObject({ inline_comments: [{ body: "The remark." }] });
+  expect((await world.item(rework(2))).payload).toMatchObject({
+    review_feedback: expect.stringMatching(/^Later\.[\s\S]*Still not\./),
+    inline_comments: [{ body: "The other remark." }],
+    counted_cycle: 1,
+  });
+  const reasons = (await world.events()).flatMap(({ type, reason }) => (type === "work_rejected" ? [reason] : []));
+  expect(reasons).toEqual(["changes requested by jo", "Later."]);
 });
 
 test("P8 nobody works on what was merged meanwhile, nothing changed is no fix, and a failed agent loses nothing", async () => {

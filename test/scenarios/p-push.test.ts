@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { agentScript, type PrWorld, prWorld } from "./pr-world.js";
+import { program } from "./sandbox.js";
 
 const rework = (cycle: number) => `rework-shop-pr-1-cycle-${cycle}`;
 const turnsOf = (world: PrWorld) => readFileSync(join(world.root, "turns"), "utf8").trimEnd().split("\n");
@@ -26,6 +27,52 @@ test("a push that cannot be delivered waits for a resume, one that is refused ha
 
   expect(await world.ratchet("run", "--resume")).toMatchObject({ code: 0 });
   expect(await world.item("shop-1")).toMatchObject({ status: "waiting_for_response", payload: { pr_number: 1 } });
+});
+
+test("P9 a token that is refused is told before an agent starts; an issue in an open pull request ends with it alone", async () => {
+  const world = await prWorld();
+  await world.add("shop-1", { title: "Write it" });
+  const token = world.env.GITHUB_TOKEN;
+  world.env.GITHUB_TOKEN = "wrong";
+  const refused = await world.ratchet("run");
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringMatching(/401.*\n {2}hint: .*GITHUB_TOKEN/) });
+  expect(await world.status("shop-1")).toBe("available");
+  world.env.GITHUB_TOKEN = token ?? "";
+
+  // A folder that is gone may come back, as a server may.
+  const [forge, aside] = [join(world.root, "forge.git"), join(world.root, "aside.git")];
+  renameSync(forge, aside);
+  expect(await world.ratchet("run")).toMatchObject({ code: 3 });
+  expect(await world.issue("shop-1")).toMatchObject({ status: "interrupted", error: "forge_unreachable" });
+  renameSync(aside, forge);
+  expect(await world.ratchet("run")).toMatchObject({ code: 0 });
+  expect(turnsOf(world)).toHaveLength(1);
+
+  for (const command of [
+    ["work", "complete", "shop-1"],
+    ["land", "shop-1"],
+    ["retry", "shop-1"],
+  ]) {
+    const { code, stderr } = await world.ratchet(...command);
+    expect([command, code, stderr]).toEqual([
+      command,
+      1,
+      expect.stringMatching(/waits for pull request #1\n {2}hint: /),
+    ]);
+  }
+  expect(await world.status("shop-1")).toBe("waiting_for_response");
+  await world.jo.send("PATCH", "/pulls/1", { state: "closed" });
+  await world.sync();
+  expect(await world.ratchet("work", "complete", "shop-1")).toMatchObject({ code: 0 });
+
+  // Done by somebody else while an agent works on it: there is nothing to open a pull request for.
+  await world.add("shop-2");
+  const complete = `RATCHET_HOME="${world.home}" "${process.execPath}" "${program}" work complete shop-2 --project shop`;
+  const command = world.script("late.sh", `${agentScript}\n${complete}\n`);
+  world.configure({ ...JSON.parse(world.read("ratchet.yaml")), agent: { type: "command", command } });
+  expect(await world.ratchet("run", "shop-2")).toMatchObject({ stdout: expect.stringContaining("not pushed") });
+  expect((await world.item("shop-2")).payload).toBeNull();
+  expect(await world.status("shop-2")).toBe("completed");
 });
 
 test("P9 what only could not be pushed is pushed by the next run, and by pr sync: no agent is asked again", async () => {
@@ -102,6 +149,8 @@ git add -A && git -c user.name=mo -c user.email=mo@localhost commit -qm "By hand
   world.remoteGit("merge-base", "--is-ancestor", theirs, "ratchet/shop-1");
   expect(world.remoteGit("show", "ratchet/shop-1:work.txt")).toContain(`again ${rework(1)}`);
   expect(turnsOf(world).at(-1)).toBe(`rework gate_followup ${rework(1)}`);
+  const followup = readFileSync(join(world.root, `prompt-${rework(1)}-gate_followup`), "utf8");
+  expect(followup).toContain(`## First merge ratchet/shop-1`);
 
   // Left on another branch, and the branch is gone from the forge.
   const path = String((await world.item("shop-1")).payload?.worktree_path);

@@ -11,6 +11,7 @@ import {
   renderExplanation,
 } from "../../views/explain.js";
 import { type ForeignTracker, foreignHint, foreignName } from "../../views/foreign-tracker.js";
+import { pullRequestWait } from "../../views/pull-request-wait.js";
 import type { Context } from "../context.js";
 import { findLife } from "../life.js";
 import { typed } from "../typed.js";
@@ -96,12 +97,13 @@ async function gather(context: Context, board: Board, issue: Known): Promise<Iss
     ahead: await countAhead(board, id),
     tracker: foreignKind(board.tracker),
     standing,
-    pullRequest: await pullRequestOf(board, id),
+    pullRequest: await pullRequestOf(context, board, id),
   };
 }
 
 /** On our own board, whatever the tracker. */
-async function pullRequestOf({ store, project }: Board, id: string): Promise<PullRequestFacts | null> {
+async function pullRequestOf({ app }: Context, board: Board, id: string): Promise<PullRequestFacts | null> {
+  const { store, project } = board;
   const item = await store.workItems.get(project.id, id);
   const { pr_number: number, pr_url: url = "", implementation_work_item_id: issueId = id } = item?.payload ?? {};
   // One that was closed meanwhile keeps nobody waiting.
@@ -112,7 +114,11 @@ async function pullRequestOf({ store, project }: Board, id: string): Promise<Pul
       ? (item.payload.escalation_reason ?? "it was escalated")
       : null
     : item.failureReason;
-  return { number, url, issueId, needsPerson };
+  if (needsPerson !== null) return { number, url, issueId, needsPerson };
+  const state = await app.pullRequestState(project.id, number);
+  const items = await store.workItems.ofPullRequest(project.id, number);
+  const wait = pullRequestWait({ number, state, items, foreign: foreignKind(board.tracker) !== null });
+  return { number, url, issueId, needsPerson, wait };
 }
 
 function toNeighbour(id: string, issue: Issue | null): Neighbour {

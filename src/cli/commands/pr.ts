@@ -2,7 +2,7 @@ import type { PullRequests } from "../../app.js";
 import { UserError } from "../../lib/errors.js";
 import { renderColumns } from "../../views/columns.js";
 import { plainLine } from "../../views/plain-text.js";
-import { openPartsOf, phaseOf, toPullRequestJson } from "../../views/pull-requests.js";
+import { notMerged, openPartsOf, phaseOf, toPullRequestJson } from "../../views/pull-requests.js";
 import type { Context } from "../context.js";
 import { roomOf } from "../room.js";
 import { deliverOwed } from "../run/deliver.js";
@@ -48,6 +48,10 @@ export async function listPullRequests(
       pr.url,
     ]);
     for (const line of renderColumns(columns, rows, await roomOf(out))) out.line(line);
+    for (const { pr, state } of views) {
+      const reason = notMerged(state);
+      if (reason !== null) out.line(plainLine(`#${pr.number} is not merged: ${reason}`));
+    }
   }
   return 0;
 }
@@ -74,7 +78,8 @@ export async function syncNow(context: Context, typed: string | undefined, { jso
   if (json) out.json(results);
   else if (results.length === 0) out.line("No pull requests are followed.");
   else
-    for (const one of results) out.line(`#${one.number} ${one.result}${one.reason === null ? "" : `: ${one.reason}`}`);
+    for (const one of results)
+      out.line(plainLine(`#${one.number} ${one.result}${one.reason === null ? "" : `: ${one.reason}`}`));
   return results.some(({ result }) => result === "failed") ? 3 : code;
 }
 
@@ -87,7 +92,9 @@ export async function askForRework(
     cycle: cycle === undefined ? null : numberOf(cycle, "--cycle 2 is the second cycle of rework"),
     feedback: feedback ?? null,
   };
-  const item = await (await rooms(context)).rework(numberOf(typed), wanted);
+  const { item, issueId, kept } = await (await rooms(context)).rework(numberOf(typed), wanted);
+  const when = item === null ? `once you have decided: ratchet retry ${issueId}` : "that one has begun already";
+  if (kept) context.out.note(`your words are kept and go along with the next cycle (${when})`);
   if (json) context.out.json({ item_id: item, escalated: item === null });
   else context.out.line(item ?? "escalated");
   return item === null ? 1 : 0;

@@ -5,6 +5,7 @@ import { Refusal, UserError } from "../../lib/errors.js";
 import { plainLine } from "../../views/plain-text.js";
 import { type Context, chooseProject } from "../context.js";
 import { refuseForeign } from "../foreign-tracker.js";
+import { endPullRequest, holdingRun, refuseHeldByRun, refuseInPullRequest } from "../hands-off.js";
 import { typed } from "../typed.js";
 
 export interface ItemOptions {
@@ -53,6 +54,10 @@ function notThere({ projectId }: Place, id: string): Refusal {
   return new Refusal(`no item ${typed(id)} in ${projectId}`, { code: "not-found", hint: "ratchet work list --all" });
 }
 
+async function refuseHeld({ app }: Context, item: WorkItem): Promise<void> {
+  await refuseHeldByRun(await app.store(), item);
+}
+
 /** A name that nobody could read, or give again, is none. */
 function nameOf({ as: name }: ClaimOptions): string | null {
   if (name === undefined) return null;
@@ -66,6 +71,9 @@ export async function claimItem(context: Context, id: string | undefined, option
   const place = id === undefined ? await openBoard(context, options) : await openItem(context, { id }, options);
   const holder = own ?? `shell-${process.pid}-${randomBytes(3).toString("hex")}`;
   const leaseUntil = Date.now() + leaseMs;
+  // Under the name of a run it would be that run's own claim, with an end to it.
+  const item = id === undefined || own === null ? null : await mustExist(place, id);
+  if (item && item.claimedBy === own) await refuseHeld(context, item);
   const claimed = await claim(place, id, { holder, leaseUntil });
   if (claimed === null) {
     context.out.note(id === undefined ? "nothing is ready" : await whyNot(place, id));
@@ -116,8 +124,11 @@ export async function renewClaim(context: Context, id: string, options: ClaimOpt
 
 export async function releaseItem(context: Context, id: string, options: ClaimOptions): Promise<number> {
   const place = await openItem(context, { id }, options);
-  const { status, claimedBy } = await mustExist(place, id);
-  if (!(await place.board.release(place.projectId, id, options.as ?? null))) {
+  const item = await mustExist(place, id);
+  const { status, claimedBy } = item;
+  await refuseHeld(context, item);
+  // Whoever has taken it since then keeps it.
+  if (!(await place.board.release(place.projectId, id, options.as ?? claimedBy))) {
     const reason = status === "claimed" ? `held by ${claimedBy ?? "somebody else"}` : `${status}, not claimed`;
     throw new Refusal(`${id} is ${reason}`, { code: "not-held" });
   }
@@ -126,15 +137,37 @@ export async function releaseItem(context: Context, id: string, options: ClaimOp
 
 export async function completeItem(context: Context, id: string, options: ItemOptions): Promise<number> {
   const place = await openItem(context, { id, change: "complete" }, options);
-  const { status } = await mustExist(place, id);
+  const item = await mustExist(place, id);
+  const { status } = item;
+  await refuseInPullRequest(context, item, endPullRequest);
+  await refuseOpenChildren(place, item);
   if (!(await place.board.complete(place.projectId, id, options.note ?? null))) {
     throw new Refusal(`${id} is ${status}`, { code: "wrong-status" });
   }
+  const held = await holdingRun(await context.app.store(), item);
+  if (held) context.out.note(`run ${held.runId} still works on ${id} and will not land it; ${held.stop} ends that now`);
   return told(context, options, { value: { id, status: "completed" }, line: `${id} is completed` });
 }
 
+/** An epic is done when its issues are. */
+async function refuseOpenChildren({ board, projectId }: Place, { id, type, status }: WorkItem): Promise<void> {
+  if (type !== "epic" || status === "completed") return;
+  const open = (await board.childrenOf(projectId, id)).filter((child) => child.status !== "completed");
+  if (open.length === 0) return;
+  const [first] = open;
+  const more = open.length > listed ? ` and ${open.length - listed} more` : "";
+  const ids = open.slice(0, listed).map((child) => child.id);
+  throw new Refusal(`${id} is an epic with open issues: ${ids.join(", ")}${more}`, {
+    code: "open-children",
+    hint: `complete them first, such as ratchet work complete ${first?.id ?? ""}; the epic follows with the next run`,
+  });
+}
+const listed = 20;
+
 export async function blockItem(context: Context, id: string, options: ItemOptions): Promise<number> {
-  const { board, projectId } = await openItem(context, { id }, options);
+  const place = await openItem(context, { id }, options);
+  const { board, projectId } = place;
+  await refuseHeld(context, await mustExist(place, id));
   await board.block(projectId, id, options.reason ?? null);
   return told(context, options, { value: { id, status: "blocked" }, line: `${id} is blocked` });
 }
@@ -146,32 +179,26 @@ export async function unblockItem(context: Context, id: string, options: ItemOpt
 }
 
 export async function failItem(context: Context, id: string, options: ItemOptions): Promise<number> {
-  const { board, projectId } = await openItem(context, { id }, options);
+  const place = await openItem(context, { id }, options);
+  const { board, projectId } = place;
+  await refuseHeld(context, await mustExist(place, id));
   const status = await board.failItem(projectId, id, options.reason ?? "no reason given");
   return told(context, options, { value: { id, status }, line: `${id} is ${status}` });
 }
 
 export async function retryItem(context: Context, id: string, options: ItemOptions): Promise<number> {
-  const { board, projectId } = await openItem(context, { id, change: "retry" }, options);
-  await refuseInPullRequest(context, await board.get(projectId, id));
+  const place = await openItem(context, { id, change: "retry" }, options);
+  const { board, projectId } = place;
+  const item = await mustExist(place, id);
+  // Begun anew, it would be in the way of its own pull request; where a person has decided, it goes on there.
+  if (!item.payload?.human_review_required) {
+    const hint = (pr: number) => `ratchet pr rework ${pr} asks for changes; closing the pull request gives the work up`;
+    await refuseInPullRequest(context, item, hint);
+  }
   await board.retry(projectId, id);
-  // One that waited for a person's word may be claimed or completed, and stays so.
+  // One that waited for a person's word may be claimed, and stays so.
   const status = (await board.get(projectId, id))?.status ?? "available";
   return told(context, options, { value: { id, status }, line: `${id} is ${status}` });
-}
-
-/** Begun anew, it would be in the way of its own pull request. */
-async function refuseInPullRequest({ app }: Context, item: WorkItem | null): Promise<void> {
-  const { pr_number: number, human_review_required: needsPerson } = item?.payload ?? {};
-  if (item?.payload?.source !== "implement" || number === undefined || needsPerson) return;
-  if (item.status !== "waiting_for_response" || item.projectId !== (await app.project()).id) return;
-  const followed = await (await app.pullRequests((await app.settings({})).settings)).list();
-  const found = followed.find(({ pr }) => pr.number === number);
-  if (found?.state && found.state.phase !== "following") return;
-  throw new Refusal(`${item.id} waits for pull request #${number}`, {
-    code: "wrong-status",
-    hint: `ratchet pr rework ${number} asks for changes; closing the pull request gives the work up`,
-  });
 }
 
 export async function changeDeps(

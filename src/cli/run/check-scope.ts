@@ -3,6 +3,7 @@ import type { Issue, Tracker } from "../../core/ports/tracker.js";
 import type { Settings } from "../../core/settings.js";
 import { Refusal } from "../../lib/errors.js";
 import { foreignHint, foreignName } from "../../views/foreign-tracker.js";
+import { pullRequestWait } from "../../views/pull-request-wait.js";
 import type { Context } from "../context.js";
 import type { Wanted } from "./request.js";
 
@@ -10,6 +11,7 @@ interface Board {
   readonly store: Store;
   readonly project: Project;
   readonly tracker: Tracker;
+  readonly app: Context["app"];
 }
 
 /**
@@ -19,7 +21,7 @@ interface Board {
 export async function checkScope({ app, out }: Context, wanted: Wanted, settings: Settings): Promise<string[]> {
   const { scope } = wanted;
   if (scope.type !== "ids" && scope.type !== "epic") return [];
-  const board = { project: await app.project(), store: await app.store(), tracker: await app.tracker(settings) };
+  const board = { app, project: await app.project(), store: await app.store(), tracker: await app.tracker(settings) };
   const issues = await readAll(board, scope.type === "ids" ? scope.ids : [scope.epic]);
   if (scope.type === "epic") return [];
   const stuck: string[] = [];
@@ -76,16 +78,36 @@ async function reasonAgainst(board: Board, issue: Issue, wanted: Wanted): Promis
       return await claimOf(board, issue, wanted);
     case "blocked":
       return `blocked${await becauseOf(board, id)}, ${use("unblock")}`;
+    case "waiting_for_response": {
+      const inPullRequest = await pullRequestOf(board, id, wanted);
+      return inPullRequest === undefined ? `${status}, ${use("retry")}` : inPullRequest;
+    }
     case "quarantined":
-    case "waiting_for_response":
       return `${status}, ${use("retry")}`;
     case "available":
       return (await obstacleOf(board, id)) ?? (await missingDeps(board, issue, wanted));
   }
 }
 
+/** What its pull request waits for; null: for this run, which takes an item of it. undefined: it is in none, or needs a person. */
+async function pullRequestOf(
+  { app, store, project, tracker }: Board,
+  id: string,
+  { resume }: Wanted,
+): Promise<string | null | undefined> {
+  const { payload } = (await store.workItems.get(project.id, id)) ?? {};
+  const { pr_number: number, human_review_required: needsPerson } = payload ?? {};
+  if (tracker.kind !== "local" || payload?.source !== "implement" || number === undefined || needsPerson) return;
+  const items = (await store.workItems.ofPullRequest(project.id, number)).filter((item) => item.id !== id);
+  if (items.some(({ status }) => status === "available" || (resume && status === "failed"))) return null;
+  const state = await app.pullRequestState(project.id, number);
+  const wait = pullRequestWait({ number, state, items, foreign: false });
+  const why = wait === null ? `ratchet pr sync ${number}` : `${wait.reason}; ${wait.next}`;
+  return `it waits for pull request #${number}: ${why}`;
+}
+
 /** What the tracker itself has against it: its author, an assignment. */
-async function obstacleOf({ tracker }: Board, id: string): Promise<string | null> {
+async function obstacleOf({ tracker }: Pick<Board, "tracker">, id: string): Promise<string | null> {
   const obstacle = (await tracker.standing?.(id))?.obstacle ?? null;
   return obstacle === null ? null : `${obstacle.reason}; ${obstacle.next}`;
 }
@@ -93,7 +115,7 @@ async function obstacleOf({ tracker }: Board, id: string): Promise<string | null
 /** A resume takes claims of runs that are over; only the tracker can tell whose they are. */
 async function claimOf({ tracker, store, project }: Board, { id }: Issue, { resume }: Wanted): Promise<string | null> {
   if (tracker.kind !== "local") {
-    const obstacle = await obstacleOf({ tracker, store, project }, id);
+    const obstacle = await obstacleOf({ tracker }, id);
     return obstacle ?? (resume ? null : `in progress in ${foreignName(tracker.kind)}`);
   }
   const item = await store.workItems.get(project.id, id);

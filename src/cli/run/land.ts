@@ -1,6 +1,7 @@
 import type { Issue, Tracker } from "../../core/ports/tracker.js";
 import { Refusal } from "../../lib/errors.js";
 import type { Context } from "../context.js";
+import { endPullRequest, refuseInPullRequest } from "../hands-off.js";
 import { prepare } from "./command.js";
 import { driveSeries } from "./series.js";
 
@@ -18,6 +19,8 @@ export async function landIssue(
     throw new Refusal(`no issue ${issueId}`, { code: "not-found", hint: "ratchet work list --all" });
   }
   await refuseWrong(issue, tracker);
+  const item = await (await app.store()).workItems.get((await app.project()).id, issueId);
+  if (item) await refuseInPullRequest(context, item, endPullRequest);
   const target = settings.finalize.into ?? (await app.repository()).branch ?? "";
   const work = await (await app.worktrees()).work(issueId, target);
   if (work === "none") throw new Refusal(`${issueId} has no work that could land`, { code: "nothing-to-land" });

@@ -1,9 +1,10 @@
+import { pullRequestSources } from "../../core/board/payload.js";
 import type { Tracker } from "../../core/ports/tracker.js";
 import type { WorkItem } from "../../core/ports/work-items.js";
 import type { Settings } from "../../core/settings.js";
 import { foreignName } from "../../views/foreign-tracker.js";
 import { isInScope, nameScope } from "../../views/scope.js";
-import { waitingLine } from "../../views/waiting.js";
+import { type Left, waitingLine } from "../../views/waiting.js";
 import type { Context } from "../context.js";
 import type { Wanted } from "./request.js";
 
@@ -21,9 +22,22 @@ export async function tellWaiting({ app, out }: Context, wanted: Wanted, setting
   const items = await workItems.list({ projectId, statuses: null, limit: everything });
   const parents = new Map(items.map(({ id, parent }) => [id, parent]));
   const meant = items.filter((item) => item.type === "task" && isInScope(scope, item.id, ancestorsOf(item, parents)));
-  const line = waitingLine(meant.map(({ status }) => status));
+  if (settings.finalize.mode === "pr" && meant.some((item) => isReadyItem(item, resume))) return;
+  const line = waitingLine(meant.flatMap(leftAs));
   if (line !== null) out.note(line);
   else if (scope.type !== "all") out.note(`nothing is ready: there is no open issue in ${nameScope(scope)}`);
+}
+
+/** What a pull request has made comes before issues, and is taken at once. */
+function isReadyItem({ source, status }: WorkItem, resume: boolean): boolean {
+  return pullRequestSources.includes(source) && (status === "available" || (resume && status === "failed"));
+}
+
+/** Of a pull request and its items one waits: the issue. */
+function leftAs({ source, status, payload }: WorkItem): Left[] {
+  if (status !== "waiting_for_response") return [status];
+  if (pullRequestSources.includes(source)) return [];
+  return [payload?.pr_number !== undefined && !payload.human_review_required ? "in-pull-request" : status];
 }
 
 function ancestorsOf({ parent }: WorkItem, parents: ReadonlyMap<string, string | null>): string[] {

@@ -1,0 +1,55 @@
+import type { Store } from "../app.js";
+import type { WorkItem } from "../core/ports/work-items.js";
+import { Refusal } from "../lib/errors.js";
+import type { Context } from "./context.js";
+import { findLiving } from "./living.js";
+
+/**
+ * What a person must not take out of somebody's hands. A run that lives would go on beside whoever takes its issue up
+ * next, in the same worktree; a pull request that is open would go on without its issue. Each refusal names the way
+ * that ends it properly. Calling an issue done while a run works on it is fine: the run notices, and nobody takes it up.
+ */
+
+/** The run that holds it and lives, with what stops its work. What a dead one holds, and leases of shells, are anybody's to end. */
+export async function holdingRun(
+  store: Store,
+  { id, projectId, status, claimedBy }: WorkItem,
+): Promise<{ readonly runId: string; readonly stop: string } | null> {
+  if (status !== "claimed" || claimedBy === null) return null;
+  const holder = (await store.unfinishedRuns(projectId)).find(({ run }) => run.runId === claimedBy);
+  if (!holder?.driverAlive) return null;
+  const living = await findLiving(store, projectId, id);
+  return { runId: claimedBy, stop: `ratchet stop ${living ? id : claimedBy}` };
+}
+
+export async function refuseHeldByRun(store: Store, item: WorkItem): Promise<void> {
+  const held = await holdingRun(store, item);
+  if (held === null) return;
+  throw new Refusal(`${item.id} is being worked on by run ${held.runId}`, {
+    code: "held-by-run",
+    hint: `${held.stop} ends that properly, then it is free`,
+  });
+}
+
+/** An issue that waits in an open pull request ends with it, and in no other way. */
+export async function refuseInPullRequest(context: Context, item: WorkItem, hint: Hint): Promise<void> {
+  const number = await openPullRequestOf(context, item);
+  if (number === null) return;
+  throw new Refusal(`${item.id} waits for pull request #${number}`, { code: "wrong-status", hint: hint(number) });
+}
+type Hint = (number: number) => string;
+
+export const endPullRequest: Hint = (number) =>
+  `merge pull request #${number}, or close it to give the work up; ratchet pr sync ${number} takes that in`;
+
+/** The number of the pull request that the issue waits in; null: it is in none, or in one that has ended. */
+async function openPullRequestOf({ app }: Context, { projectId, status, payload }: WorkItem): Promise<number | null> {
+  if (payload?.source !== "implement" || payload.pr_number === undefined) return null;
+  if (status !== "waiting_for_response") return null;
+  const { pr_number: number } = payload;
+  // Of another project only its board is known.
+  if (projectId !== (await app.project()).id) return number;
+  const followed = await (await app.pullRequests((await app.settings({})).settings)).list();
+  const found = followed.find(({ pr }) => pr.number === number);
+  return found?.state && found.state.phase !== "following" ? null : number;
+}
