@@ -97,7 +97,7 @@ export function historyOf(store: Store, { runId, projectId, settings }: Frame): 
     nextLife: (issueId) => store.nextLife(projectId, issueId),
     resumeFrom: async (issueId) => {
       const last = await store.lastRecord(projectId, issueId);
-      return last === null ? null : resumeFrom(last, await ledger(issueId), settings.agent.type);
+      return last === null ? null : resumeFrom(last, await ledger(issueId), settings.agent);
     },
   };
 }

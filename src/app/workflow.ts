@@ -122,7 +122,19 @@ export async function openIssueWorkflow(
   if (!frame.idle) await checkStages({ agent, repoPath }, source, await graphOf(source, null));
   const log = workflowLogOf(await store(), { runId, projectId });
   const { implementBy } = await import("../run/workflow/issue-turn.js");
-  return { ...implementBy({ source, agent, log }), keep: () => writeSource(home, runId, source) };
+  return {
+    ...implementBy({ source, agent, log, stored: storedIn(await store()) }),
+    keep: () => writeSource(home, runId, source),
+  };
+}
+
+function storedIn(store: Store): WorkflowParts["stored"] {
+  return async (machine) => {
+    const view = await store.machineState(machine);
+    if (view === null) return null;
+    const pid = view.driverAlive ? (view.driver?.pid ?? null) : null;
+    return { state: view.state as WorkflowState, done: view.done, driver: pid === process.pid ? null : pid };
+  };
 }
 
 async function sourceNamed(place: Pick<Around, "cwd" | "home">, name: string): Promise<WorkflowSource> {
@@ -168,12 +180,7 @@ async function workflowParts(app: Around, request: WorkflowRequest): Promise<Wor
     start: { target: frame.target, commit: stored?.record.run_start_commit ?? where.head ?? "" },
     startedAt: stored === null ? now : Date.parse(stored.record.started_at),
     resume: stored !== null,
-    stored: async (machine) => {
-      const view = await store.machineState(machine);
-      if (view === null) return null;
-      const pid = view.driverAlive ? (view.driver?.pid ?? null) : null;
-      return { state: view.state as WorkflowState, done: view.done, driver: pid === process.pid ? null : pid };
-    },
+    stored: storedIn(store),
     register: async () => {
       if (stored) return;
       const record = newRunRecord(frame, { now, head: where.head ?? "", version });

@@ -4,6 +4,7 @@ import { emptyLedger, raise, resolveStage } from "../core/ledger/ledger.js";
 import type { IssueRecord, StoredReviewIssue } from "../core/record.js";
 import { resumeFrom } from "./resume.js";
 
+const command = { type: "command", workflow: null } as const;
 const stored = (title: string, parts: Partial<StoredReviewIssue> = {}): StoredReviewIssue => ({
   file: "a.ts",
   line_start: 1,
@@ -29,15 +30,24 @@ function ledgerOf(...remarks: readonly StoredReviewIssue[]) {
   return raise(emptyLedger("x"), { ...visit, at: 1, commit: null, runId: "r", remarks: all }).ledger;
 }
 function replayed(issues: readonly StoredReviewIssue[], ledger = ledgerOf(...issues)): Finding[] {
-  const { blocking } = resumeFrom(record({ last_review_issues: issues }), ledger, "command");
+  const { blocking } = resumeFrom(record({ last_review_issues: issues }), ledger, command);
   return ledger.findings.filter(({ id }) => blocking.includes(id));
 }
 
 describe("what a record gives a resume", () => {
   it("is its session, where it is the same kind of agent's or nobody knows whose it is", () => {
     const session = (agent: string) =>
-      resumeFrom(record({ agent, session_id: "s" }), emptyLedger("x"), "command").sessionId;
+      resumeFrom(record({ agent, session_id: "s" }), emptyLedger("x"), command).sessionId;
     expect(["command", "", "claude"].map(session)).toEqual(["s", "s", null]);
+  });
+  it("is a workflow's machine where a workflow still does the work, and no agent's session then", () => {
+    const session = (id: string, workflow: string | null) =>
+      resumeFrom(record({ session_id: id }), emptyLedger("x"), { type: "command", workflow }).sessionId;
+    expect([session("workflow:m", "dev"), session("workflow:m", null), session("s", "dev")]).toEqual([
+      "workflow:m",
+      null,
+      null,
+    ]);
   });
   it("is the stored findings that are still open", () => {
     const [one, two] = [stored("One"), stored("Other thing", { file: "b.ts" })];
@@ -54,11 +64,11 @@ describe("what a record gives a resume", () => {
   });
   it("starts from what has landed after a success, else from where it was", () => {
     const base = (status: IssueRecord["status"]) =>
-      resumeFrom(record({ status, base_sha: "abc", seen: { tree: "t", filesTree: "t" } }), emptyLedger("x"), "command");
+      resumeFrom(record({ status, base_sha: "abc", seen: { tree: "t", filesTree: "t" } }), emptyLedger("x"), command);
     expect(base("failed")).toMatchObject({ baseSha: "abc", seen: { tree: "t" } });
     expect(base("success")).toMatchObject({ baseSha: null, seen: null });
     const reviewed = (status: IssueRecord["status"]) =>
-      resumeFrom(record({ status, review_base: "tip" }), emptyLedger("x"), "command").reviewBase;
+      resumeFrom(record({ status, review_base: "tip" }), emptyLedger("x"), command).reviewBase;
     expect([reviewed("failed"), reviewed("success")]).toEqual(["tip", undefined]);
   });
 });

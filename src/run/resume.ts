@@ -8,7 +8,7 @@ import type { AgentKind } from "../core/settings.js";
 export function resumeFrom(
   last: { readonly runId: string; readonly record: IssueRecord },
   ledger: Ledger,
-  agent: AgentKind,
+  agent: { readonly type: AgentKind; readonly workflow: string | null },
 ): ResumeFrom {
   const { record } = last;
   const open = openFindings(ledger, { sources: ["review"] });
@@ -25,9 +25,16 @@ export function resumeFrom(
   };
 }
 
+/** What a workflow in place of a session leaves to go on with: its machine. */
+export const workflowSession = "workflow:";
+
 /** Another program does not know the session of the one before. Where a record does not say whose it is, it is tried. */
-function isOf({ agent }: IssueRecord, kind: AgentKind): boolean {
-  return (agent ?? "") === "" || agent === kind;
+function isOf(
+  { agent, session_id }: IssueRecord,
+  now: { readonly type: AgentKind; readonly workflow: string | null },
+): boolean {
+  const byWorkflow = session_id?.startsWith(workflowSession) ?? false;
+  return byWorkflow === (now.workflow !== null) && ((agent ?? "") === "" || agent === now.type);
 }
 
 /** The surest first, so that another finding of the same name is not taken for the one that is stored. */

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { attemptsOf, eventsOf, sandbox, until } from "./sandbox.js";
@@ -122,4 +122,38 @@ esac`;
     expect.stringMatching(/^ratchet\.yaml:\d+:\d+: agent\.workflow: there is no workflow nosuch\n/),
   ]);
   expect(check.stderr).toContain(join(box.dir, ".ratchet/workflows"));
+});
+
+test("F9 an issue that was stopped in the middle of its workflow goes on there in its next life, and visits go on", async () => {
+  const box = sandbox();
+  const log = join(box.root, "stages.log");
+  const wait = box.put("wait", "");
+  const stages = `
+cat >/dev/null
+echo "$RATCHET_STAGE_ID $RATCHET_VISIT" >> "$LOG"
+case "$RATCHET_STAGE_ID" in
+implement) echo one > one; git add one; git commit -qm one; echo Done ;;
+review) if test -f fixed; then echo "[STATUS: success]"; else echo "It is wrong"; echo "[STATUS: fail]"; fi ;;
+fix) while [ -e ${wait} ]; do sleep 0.05; done; touch fixed; git add fixed; git commit -qm fix; echo Fixed ;;
+esac`;
+  box.write(".ratchet/workflows/dev.awf.kdl", workflow);
+  const command = box.script("agent.sh", stages);
+  box.configure({ agent: { type: "command", command, workflow: "dev", env: ["PATH", "HOME", "LOG"] } });
+  await box.add("shop-1", { title: "Make it good" });
+  const env = { LOG: log };
+  const first = box.start(["run"], { env });
+  await until("the fix stage waits", () => existsSync(log) && readFileSync(log, "utf8").includes("fix 1"));
+  first.kill("SIGTERM");
+  expect((await first.ended).code).toBe(130);
+  expect(await box.issue("shop-1")).toMatchObject({ status: "interrupted" });
+  rmSync(wait);
+  expect((await box.start(["run", "--resume"], { env }).ended).code).toBe(0);
+  expect(readFileSync(log, "utf8").trim().split("\n")).toEqual([
+    "implement 1",
+    "review 1",
+    "fix 1",
+    "fix 1",
+    "review 2",
+  ]);
+  expect(await box.issue("shop-1")).toMatchObject({ status: "success", findings: { open: 0, resolved: 1 } });
 });

@@ -6,11 +6,13 @@ import type { TurnEnded, TurnOutcome } from "../../core/issue/events.js";
 import type { Agent } from "../../core/ports/agent.js";
 import { gitDirFor } from "../../git/checkout.js";
 import { readOptional, writeDurably } from "../../lib/files.js";
-import type { ModelChoice } from "../../workflow/graph.js";
+import type { Graph, ModelChoice } from "../../workflow/graph.js";
+import { adoptGraph, continueFrom } from "../../workflow/machine/adopt.js";
 import { newWorkflow, type WorkflowState } from "../../workflow/machine/state.js";
 import { attemptFolder, type IssueWorkflow, type LifeContext, takeSnapshot, worktreePath } from "../context.js";
 import { renderGoal } from "../prompt.js";
-import { partMachineId, type Question, type WorkflowRun } from "./context.js";
+import { workflowSession } from "../resume.js";
+import { partMachineId, type Question, type StoredWorkflow, type WorkflowRun } from "./context.js";
 import { driveWorkflow, graphOf, type WorkflowTransition } from "./drive.js";
 import type { WorkflowSource } from "./load.js";
 
@@ -19,6 +21,8 @@ export interface WorkflowOfIssues {
   readonly source: WorkflowSource;
   readonly agent: (choice: ModelChoice) => Promise<Agent>;
   readonly log: WorkflowRun["workflowLog"];
+  /** A workflow of an earlier life, by its machine. */
+  readonly stored: (machine: string) => Promise<StoredWorkflow | null>;
 }
 
 /**
@@ -62,17 +66,32 @@ async function implement({ workflow, life, signal }: Implementing, effect: TurnE
         issueId,
         folder,
         checkout: { path, gitDirs: [gitDirFor(run.mirror, path)] },
-        budget: { spent: life.state().usage, startedAt: life.state().startedAt },
+        budget: { spent: () => life.state().usage, startedAt: life.state().startedAt },
         told: tellTitle(life.title),
-        initial: newWorkflow({ "issue.id": issueId, "issue.title": life.title }),
+        initial:
+          (await brokenOff(workflow, effect.session, graph)) ??
+          newWorkflow({ "issue.id": issueId, "issue.title": life.title }),
       },
       signal,
     );
     signal.throwIfAborted();
-    return await settle(life, effect, { state, findings: changedFindings(before, ledger) });
+    return await settle(life, effect, { machine: id, state, findings: changedFindings(before, ledger) });
   } finally {
     life.pending.delete(effect.folder);
   }
+}
+
+/**
+ * Where an earlier life's workflow was stopped or failed: a resume goes on there. null: it begins anew. What it cost then was
+ * that life's.
+ */
+async function brokenOff({ stored }: WorkflowOfIssues, session: string | null, graph: Graph) {
+  const machine = session?.startsWith(workflowSession) ? session.slice(workflowSession.length) : null;
+  const before = machine === null ? null : await stored(machine);
+  if (!before?.done || before.state.ending?.status === "success") return null;
+  const adopted = adoptGraph(before.state, graph);
+  if ("error" in adopted) return null;
+  return { ...continueFrom(adopted.state), usage: { tokens: 0, usd: 0 }, used: null };
 }
 
 function workflowRun({ run }: LifeContext, { agent, log }: WorkflowOfIssues): WorkflowRun {
@@ -133,17 +152,20 @@ function changedFindings(before: Ledger, after: Ledger): Finding[] {
 }
 
 interface Ended {
+  readonly machine: string;
   readonly state: WorkflowState;
   readonly findings: readonly Finding[];
 }
 
-async function settle(life: LifeContext, effect: TurnEffect, { state, findings }: Ended): Promise<TurnEnded> {
-  const now = life.run.clock.now();
+async function settle(life: LifeContext, effect: TurnEffect, { machine, state, findings }: Ended): Promise<TurnEnded> {
+  const { clock, meter } = life.run;
+  const now = clock.now();
+  const over = meter.over();
   return {
     type: "turn-ended",
     key: effect.key,
     outcome: outcomeOf(state),
-    sessionId: null,
+    sessionId: workflowSession + machine,
     usage: state.used,
     seconds: Math.max(0, (now - state.startedAt) / 1000),
     until: now,
@@ -151,11 +173,14 @@ async function settle(life: LifeContext, effect: TurnEffect, { state, findings }
     marker: null,
     review: null,
     workflow: { findings },
+    ...(over === null ? {} : { runBudget: over }),
   };
 }
 
 function outcomeOf({ ending }: WorkflowState): TurnOutcome {
   if (ending === null || ending.status === "cancelled") return { type: "stopped" };
+  // Nothing failed: whether another turn may begin is for the issue to say, which has counted what this one used.
+  if (ending.budget) return { type: "stopped" };
   if (ending.status === "success") return { type: "ended" };
   return { type: "failed", reason: `the workflow failed: ${ending.reason ?? "no reason was given"}` };
 }
