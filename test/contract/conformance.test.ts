@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
+import { createServer, type Server, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -14,11 +14,35 @@ let baseUrl = "";
 /** What the model was asked, and how often it is still to be busy. */
 const asked: { url: string; key: string; model: string; input: string }[] = [];
 let busy = 0;
+const oddRequests: string[] = [];
+const half = [{ type: "message", content: [{ type: "output_text", text: "half an ans" }] }];
+/** Servers that do not answer as they should, by the first part of the address. */
+const oddAnswers: Readonly<Record<string, (response: ServerResponse) => void>> = {
+  incomplete: (response) => {
+    const details = { reason: "max_output_tokens" };
+    response.end(JSON.stringify({ status: "incomplete", incomplete_details: details, output: half }));
+  },
+  failed: (response) => {
+    const error = { code: "invalid_prompt", message: "model blew" };
+    response.end(JSON.stringify({ status: "failed", error, output: half }));
+  },
+  redirect: (response) => response.writeHead(307, { location: "/redirect/responses" }).end(),
+  elsewhere: (response) => response.writeHead(307, { location: "http://127.0.0.1:9/v1/responses" }).end(),
+  never: () => undefined,
+  stops: (response) => void response.writeHead(200).write("{"),
+};
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "conformance-"));
   server = createServer(async (request, response) => {
     const body = await text(request);
+    const [, how] = /^\/(\w+)\/responses/.exec(request.url ?? "") ?? [];
+    const odd = oddAnswers[how ?? ""];
+    if (odd) {
+      oddRequests.push(how ?? "");
+      odd(response);
+      return;
+    }
     if (busy-- > 0) {
       response.writeHead(503).end("busy");
       return;
@@ -34,6 +58,7 @@ beforeAll(async () => {
   baseUrl = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/v1`;
 });
 afterAll(async () => {
+  server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
   await rm(folder, { recursive: true, force: true });
 });
@@ -49,7 +74,10 @@ interface Answer {
   readonly json: unknown;
 }
 function conformance(...args: string[]): Promise<Answer> {
-  const env = { ...process.env, OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: "key-1", RATCHET_HOME: join(folder, "home") };
+  return conformanceWith({ OPENAI_BASE_URL: baseUrl }, ...args);
+}
+function conformanceWith(more: Readonly<Record<string, string>>, ...args: string[]): Promise<Answer> {
+  const env = { ...process.env, OPENAI_API_KEY: "key-1", RATCHET_HOME: join(folder, "home"), ...more };
   return new Promise((resolve) => {
     execFile(program, args, { env, cwd: folder, timeout: 60_000 }, (error, stdout) => {
       resolve({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, json: JSON.parse(stdout) });
@@ -121,5 +149,34 @@ describe("bin/conformance", () => {
       ["/v1/responses", "Bearer key-1", "gpt-5", "Then this"],
     ]);
     expect(failed).toMatchObject({ code: 1, json: { status: "fail", completed_nodes: ["start", "t"] } });
+  });
+
+  it.each([
+    ["incomplete", 1, /"incomplete\\*": max_output_tokens/],
+    ["failed", 1, /"failed\\*": invalid_prompt: model blew/],
+    ["redirect", 4, /redirect \(307\) that is not followed: it is one more after 3/],
+    ["elsewhere", 1, /redirect \(307\) that is not followed: it leads to another place/],
+  ])("fails a stage whose request is answered like this: %s, and says why", async (how, requests, words) => {
+    const path = await file(`${how}.dot`, "digraph { start -> a -> exit a [prompt=x] }");
+    const ran = await conformanceWith({ OPENAI_BASE_URL: baseUrl.replace("/v1", `/${how}`) }, "run", path);
+    expect(ran).toMatchObject({ code: 1, json: { status: "fail" } });
+    expect(JSON.stringify(ran.json)).toMatch(words);
+    expect(oddRequests.filter((one) => one === how)).toHaveLength(requests);
+  });
+
+  it.each([
+    ["never", "no answer within 0.2 s"],
+    ["stops", "the answer stopped for 0.2 s"],
+  ])("gives up a request that is answered like this: %s, as something that may pass", async (how, words) => {
+    const agent = fileURLToPath(new URL("../../dist/responses-agent.js", import.meta.url));
+    const limits = { RATCHET_FIRST_BYTE_SECONDS: "0.2", RATCHET_SILENCE_SECONDS: "0.2" };
+    const env = { ...process.env, ...limits, OPENAI_BASE_URL: baseUrl.replace("/v1", `/${how}`) };
+    const ended = await new Promise((resolve) => {
+      const run = execFile(process.execPath, [agent], { env, timeout: 20_000 }, (error, _, stderr) => {
+        resolve([error?.code, stderr]);
+      });
+      run.stdin?.end("hi");
+    });
+    expect(ended).toEqual([75, expect.stringContaining(words)]);
   });
 });

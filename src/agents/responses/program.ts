@@ -3,6 +3,7 @@ import { text } from "node:stream/consumers";
 import { messageOf } from "../../lib/errors.js";
 import { parseJson } from "../../lib/parse-json.js";
 import { runToEnd } from "../../lib/run-to-end.js";
+import { type Answer, type Limits, post } from "./post.js";
 import { isPassing, readReply } from "./reply.js";
 
 /**
@@ -10,42 +11,59 @@ import { isPassing, readReply } from "./reply.js";
  * comes back goes to stdout. Used as `agent: {type: command}`; what may pass ends with 75, so that it is tried again.
  */
 const transient = 75;
-const patienceMs = 10 * 60_000;
 
 async function main(): Promise<number> {
   const { env } = process;
   const base = (env.OPENAI_BASE_URL || "https://api.openai.com/v1").replace(/\/+$/, "");
+  const url = `${base}/responses`;
+  if (!/^https?:/i.test(url) || !URL.canParse(url)) return tell(1, `OPENAI_BASE_URL is no http address: ${base}`);
   const effort = env.RATCHET_EFFORT ? { reasoning: { effort: env.RATCHET_EFFORT } } : {};
   const model = env.RATCHET_MODEL || env.OPENAI_MODEL || "gpt-5";
   const prompt = await text(process.stdin);
-  let response: Response;
-  let body: string;
+  let answer: Answer;
   try {
-    response = await fetch(`${base}/responses`, {
-      method: "POST",
+    answer = await post({
+      url,
       headers: { "content-type": "application/json", authorization: `Bearer ${env.OPENAI_API_KEY ?? ""}` },
       body: JSON.stringify({ model, input: prompt, ...effort }),
-      signal: AbortSignal.timeout(patienceMs),
+      limits: limitsOf(env),
     });
-    body = await response.text();
   } catch (error) {
     return tell(transient, `${base} cannot be reached: ${reasonOf(error)}`);
   }
-  if (!response.ok) {
-    const code = isPassing(response.status) ? transient : 1;
-    return tell(code, `${base} answered ${response.status}: ${body.slice(0, 500)}`);
+  return take(answer, base, env.RATCHET_RESULT_FILE);
+}
+
+function take({ status, body, refused }: Answer, base: string, resultFile: string | undefined): number {
+  if (refused !== null) return tell(1, `${base} answered with a redirect (${status}) that is not followed: ${refused}`);
+  if (status < 200 || status > 299) {
+    return tell(isPassing(status) ? transient : 1, `${base} answered ${status}: ${body.slice(0, 500)}`);
   }
   const reply = readReply(parseJson(body));
   if (reply === null) return tell(transient, `${base} sent something that is no answer: ${body.slice(0, 500)}`);
-  if (env.RATCHET_RESULT_FILE && reply.usage !== null)
-    writeFileSync(env.RATCHET_RESULT_FILE, JSON.stringify({ usage: reply.usage }));
+  if (resultFile && reply.usage !== null) writeFileSync(resultFile, JSON.stringify({ usage: reply.usage }));
+  const { failure } = reply;
+  if (failure !== null)
+    return tell(failure.isPassing ? transient : 1, `${base} gave no whole answer: ${failure.words}`);
   process.stdout.write(reply.text);
   return 0;
 }
 
-/** fetch hides what happened in the cause. */
+/** Seconds; a day at most, and what is no number of them is as if it were not set. */
+function limitsOf(env: NodeJS.ProcessEnv): Limits {
+  const ms = (value: string | undefined, usual: number) => {
+    const seconds = Number(value);
+    return (value && seconds > 0 && seconds <= 86_400 ? seconds : usual) * 1000;
+  };
+  return {
+    firstByteMs: ms(env.RATCHET_FIRST_BYTE_SECONDS, 120),
+    silenceMs: ms(env.RATCHET_SILENCE_SECONDS, 300),
+  };
+}
+
+/** Where a name has several addresses, the message is empty and each has an error of its own. */
 function reasonOf(error: unknown): string {
-  return error instanceof Error && error.cause instanceof Error ? messageOf(error.cause) : messageOf(error);
+  return error instanceof AggregateError ? error.errors.map(messageOf).join("; ") : messageOf(error);
 }
 
 function tell(code: number, message: string): number {

@@ -21,6 +21,32 @@ describe("an answer of a model server", () => {
     expect(readReply(body)?.text).toBe(text);
   });
 
+  it.each([
+    [{ status: "completed", error: null, output_text: "hi" }, null],
+    [
+      { status: "incomplete", incomplete_details: { reason: "max_output_tokens" }, output_text: "half" },
+      { words: 'its status is "incomplete": max_output_tokens', isPassing: false },
+    ],
+    [
+      { status: "failed", error: { message: "model blew" }, output_text: "some" },
+      { words: 'its status is "failed": model blew', isPassing: true },
+    ],
+    [
+      { status: "failed", error: { code: "invalid_prompt", message: "no" } },
+      { words: 'its status is "failed": invalid_prompt: no', isPassing: false },
+    ],
+    [
+      { status: "cancelled", output: [] },
+      { words: 'its status is "cancelled"', isPassing: false },
+    ],
+    [
+      { status: "in_progress", output: [] },
+      { words: 'its status is "in_progress"', isPassing: true },
+    ],
+  ])("%j has failed as %j", (body, failure) => {
+    expect(readReply(body)?.failure).toEqual(failure);
+  });
+
   it("tells usage where it is whole", () => {
     const usage = { input_tokens: 3, output_tokens: 4 };
     expect(readReply({ output_text: "", usage })?.usage).toEqual(usage);

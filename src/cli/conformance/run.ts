@@ -35,9 +35,14 @@ export async function runPipeline({ file, env, agent }: Request): Promise<Done> 
 }
 
 function settings(agent: string) {
-  const variables = ["OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_MODEL"];
+  const server = ["OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_MODEL"];
+  const limits = ["RATCHET_FIRST_BYTE_SECONDS", "RATCHET_SILENCE_SECONDS"];
   return {
-    agent: { type: "command", command: [process.execPath, agent], env: ["PATH", "HOME", "TMPDIR", ...variables] },
+    agent: {
+      type: "command",
+      command: [process.execPath, agent],
+      env: ["PATH", "HOME", "TMPDIR", ...server, ...limits],
+    },
   };
 }
 
