@@ -164,7 +164,7 @@ export function createApp({ cwd, env }: { readonly cwd: string; readonly env: No
       const now = systemClock.now();
       return await openGc({ home, projectId, repoPath, retentionDays, now, store: await store() });
     },
-    ...workflowRooms({ cwd, env, home, store, settings: () => settingsOrDefaults(app) }),
+    ...workflowRooms({ cwd, env, home, store, settings: (folder) => settingsOrDefaults(app, folder) }),
     close: () => {
       // A store that could not be opened has been reported already.
       opened?.then(
@@ -214,11 +214,11 @@ function workflowRooms(around: Parameters<typeof import("./app/workflow.js").ope
 }
 
 /** For what may do without an agent: a missing file is no mistake, a wrong one is. */
-async function settingsOrDefaults(app: App): Promise<Configured> {
+async function settingsOrDefaults(app: App, folder = app.cwd): Promise<Configured> {
   const { defaultConfig, loadConfig } = await import("./config/load.js");
   const { rootOf } = await import("./app/workflow.js");
   const machine = { cores: cpus().length, freeMemoryBytes: freemem() };
-  const context = { dir: rootOf(app.cwd) ?? app.cwd, env: app.env, flags: {}, machine };
+  const context = { dir: rootOf(folder) ?? folder, env: app.env, flags: {}, machine };
   const loaded = await loadConfig(context);
   if (loaded.ok) return { settings: loaded.settings, configured: true };
   const plain = loaded.file === null ? defaultConfig(context) : loaded;

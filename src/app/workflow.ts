@@ -42,8 +42,8 @@ interface Around {
   readonly env: NodeJS.ProcessEnv;
   readonly home: Home;
   readonly store: () => Promise<Store>;
-  /** Tools, humans and decisions need no configuration; an agent does. */
-  readonly settings: () => Promise<Configured>;
+  /** Tools, humans and decisions need no configuration; an agent does. Of the current directory, or of a folder. */
+  readonly settings: (folder?: string) => Promise<Configured>;
 }
 export interface Configured {
   readonly settings: Settings;
@@ -158,9 +158,8 @@ async function workflowParts(app: Around, request: WorkflowRequest): Promise<Wor
   const store = await app.store();
   const { newRunId, newRunRecord } = await import("../run/start.js");
   const stored = request.runId === null ? null : await store.run(request.runId);
-  // A run keeps what it was started with.
-  const { settings, configured } = stored ? { settings: stored.settings, configured: true } : await app.settings();
   const where = await checkoutOf(app, stored);
+  const { settings, configured } = stored ? await keptSettings(app, stored, where.root) : await app.settings();
   const now = systemClock.now();
   const frame = {
     runId: stored?.runId ?? newRunId(now),
@@ -170,11 +169,12 @@ async function workflowParts(app: Around, request: WorkflowRequest): Promise<Wor
     target: stored?.record.target_branch ?? where.branch ?? "",
   };
   const { source } = request;
-  const goal = request.goal ?? stored?.options.workflow?.goal ?? null;
+  const goal = request.goal ?? (stored ? await lastGoal(home, stored) : null);
   return {
     ...(await sharedParts(app, store, { ...frame, configured })),
     ask: request.ask,
     source,
+    goal,
     graph: goal === null ? request.graph : { ...request.graph, goal },
     checkout: { path: where.root, gitDirs: where.gitDirs },
     start: { target: frame.target, commit: stored?.record.run_start_commit ?? where.head ?? "" },
@@ -191,6 +191,19 @@ async function workflowParts(app: Around, request: WorkflowRequest): Promise<Wor
     env,
     home,
   };
+}
+
+/** A run keeps what it was started with; only its budget is what a person may change to let it go on. */
+async function keptSettings({ settings: load }: Around, { settings }: StoredRun, root: string): Promise<Configured> {
+  const now = await load(root);
+  if (!now.configured) return { settings, configured: true };
+  return { settings: { ...settings, budgets: now.settings.budgets }, configured: true };
+}
+
+/** The goal that was given last. */
+async function lastGoal(home: Home, { runId, options }: StoredRun): Promise<string | null> {
+  const { readSource } = await import("../run/workflow/start.js");
+  return (await readSource(home, runId))?.goal ?? options.workflow?.goal ?? null;
 }
 
 interface Frame extends Configured {

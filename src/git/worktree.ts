@@ -5,7 +5,7 @@ import type { Checkout } from "./checkout-git.js";
 import { removeCheckout } from "./checkout-removal.js";
 import { gitText } from "./git.js";
 import { resolveHead } from "./head.js";
-import { isAncestor, type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
+import { hasCommit, isAncestor, type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
 import { hasLooseEnds, type Parked, parkCheckout, parkedRefs, settledRefs } from "./parking.js";
 import { newestParked, restoreParked } from "./restore.js";
 import { shareBranch } from "./snapshot.js";
@@ -103,6 +103,8 @@ export interface RemoveOptions {
   readonly target?: string;
   /** The commit that holds the work, where it is known. */
   readonly landed?: string | null;
+  /** The repository that has this commit; the mirror unless given, which does not know what the user does later. */
+  readonly landedIn?: string;
 }
 
 /**
@@ -157,7 +159,10 @@ async function removeThere(mirror: Mirror, options: RemoveOptions): Promise<Leav
   return { landed, bare, parked };
 }
 
-async function hasLanded(mirror: Mirror, head: string, { target, landed }: RemoveOptions): Promise<boolean> {
+async function hasLanded(mirror: Mirror, head: string, options: RemoveOptions): Promise<boolean> {
+  const { target, landed, landedIn } = options;
+  if (landed && landedIn !== undefined)
+    return (await hasCommit(landedIn, head)) && (await isAncestor(landedIn, head, landed));
   if (landed) return await isAncestor(mirror.path, head, landed);
   return target !== undefined && (await isLanded(mirror, target, head));
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { appendToArray, contextOf, keyOf, plainOf, textOf } from "./context.js";
+import { appendToArray, contextOf, isEngineName, keyOf, plainOf, textOf } from "./context.js";
 import { World } from "./machine/fixture.js";
-import { exit, graphOf, llm, tool } from "./machine/fixture-graph.js";
+import { decision, exit, graphOf, llm, tool, workspace } from "./machine/fixture-graph.js";
 import { newWorkflow } from "./machine/machine.js";
 import type { Values } from "./machine/state.js";
 
@@ -28,6 +28,33 @@ describe("the context", () => {
     expect(context.keys()).toEqual(
       expect.arrayContaining(["outcome", "a.status", "a.response", "tool.output", "k", "n"]),
     );
+  });
+
+  it("has nothing from an agent that is the engine's to say, and says so; no list of keys has the findings", () => {
+    const forged = {
+      ...{ "review.findings": ["forged"], "graph.goal": "x", "graph.label": "x", outcome: "x", "b.status": "x" },
+      ...{
+        "human.gate.feedback": "x",
+        "tool.output": "x",
+        "a.response": "x",
+        "a._full_response": "x",
+        last_stage: "x",
+      },
+    };
+    const mine = { "review.notes": 1, "other.status": 2, "c.response": 3 };
+    const world = new World(chain).play({
+      a: [{ reply: { text: "hello" }, contextUpdates: { ...forged, ...mine }, contextAppends: forged }],
+      b: [null],
+    });
+    expect(world.life.state.values).toEqual({
+      "a.response": "hello",
+      ...Object.fromEntries(Object.entries(mine).map(([key, json]) => [key, { json }])),
+    });
+    const warned = world.reported("log").filter(({ level }) => level === "warn");
+    expect(warned).toHaveLength(2);
+    expect(warned[0]?.text).toContain("The agent may not set review.findings, graph.goal");
+    const older = new World(chain, {}, newWorkflow({ "review.findings": "x", "graph.label": "x", k: "x" }));
+    expect(contextOf(older.life, chain).keys()).toEqual(["graph.goal", "k"]);
   });
 
   it("has a command's output without the line ends at its end, so that it can be compared; its file has all of it", () => {
@@ -72,5 +99,35 @@ describe("the context", () => {
     expect(textOf({ text: { text: "short" } }, () => "never")).toBe("short");
     expect(textOf({ text: { text: "head", ref }, trimmed: true }, () => "a\n\nb\r\n\n")).toBe("a\n\nb");
     expect([textOf({ json: { a: 1 } }, () => ""), textOf({ json: "s" }, () => "")]).toEqual(['{"a":1}', "s"]);
+  });
+
+  it("says why a stage failed that adds no finding, until it passes", () => {
+    const stages = [
+      workspace("workspace.create", "make"),
+      workspace("workspace.merge", "merge"),
+      decision("d"),
+      exit(),
+    ];
+    const graph = graphOf(stages, [
+      "make -> merge",
+      "merge -> d",
+      'd -> merge if outcome("merge") == "fail"',
+      "d -> exit",
+    ]);
+    const failed = new World(graph).play({ merge: [1, 1, 1] });
+    const context = contextOf(failed.life, graph);
+    expect(plainOf(context.get("merge.failure_reason"))).toBe("a conflict");
+    expect(context.keys()).toContain("merge.failure_reason");
+    expect(context.has("make.failure_reason")).toBe(false);
+    const mended = new World(graph).play({ merge: [1, 0] });
+    expect(contextOf(mended.life, graph).has("merge.failure_reason")).toBe(false);
+    const commands = new World(chain).play({ b: [1] });
+    expect(contextOf(commands.life, chain).has("b.failure_reason")).toBe(false);
+  });
+
+  it("knows the names that only a workflow can mean", () => {
+    const ours = ["tool.output", "graph.goal", "review.findings", "a.response", "b.status", "human.gate.label"];
+    const others = ["goal", "outcome", "graph.svg", "f.txt", "b.response", "HOME.old"];
+    expect([...ours, ...others].filter((name) => isEngineName(chain, name))).toEqual(ours);
   });
 });

@@ -2,6 +2,7 @@ import type { Finding, Text } from "../core/finding.js";
 import type { Graph } from "./graph.js";
 import { withoutLineEnds } from "./line-ends.js";
 import type { Json } from "./machine/events.js";
+import { raisesFindings } from "./machine/graph-index.js";
 import {
   begunStages,
   type ContextValue,
@@ -34,12 +35,11 @@ export interface ReviewFinding {
   readonly failureReason: string;
   readonly response: Text;
   readonly timestamp: string;
-  /** The review itself broke: nothing that an agent could mend. */
-  readonly machinery: boolean;
 }
 
 export const findingsKey = "review.findings";
 const full = "._full_response";
+const why = ".failure_reason";
 
 export function contextOf(life: WorkflowLife, graph: Graph, tokenId = "main"): ContextView {
   const { state } = life;
@@ -53,10 +53,11 @@ export function contextOf(life: WorkflowLife, graph: Graph, tokenId = "main"): C
     has: (key) => get(key) !== undefined,
     keys: () => {
       const names = ["outcome", "preferred_label", "last_stage", "graph.goal"].filter((key) => get(key) !== undefined);
-      const statuses = begunStages(state).map((id) => `${id}.status`);
+      const statuses = begunStages(state).flatMap((id) => [`${id}.status`, id + why]);
       const known = statuses.filter((key) => get(key) !== undefined);
       const own = tokenScopes(state, tokenId).flatMap((values) => Object.keys(values));
-      return [...new Set([...names, ...known, ...own, ...valueNames(state)])];
+      const stored = [...own, ...valueNames(state)].filter((key) => key !== findingsKey && !key.startsWith("graph."));
+      return [...new Set([...names, ...known, ...stored])];
     },
   };
 }
@@ -77,7 +78,6 @@ export function reviewFindings(life: Pick<WorkflowLife, "ledger">): ReviewFindin
     failureReason: finding.title,
     response: finding.body,
     timestamp: new Date(finding.raised_at).toISOString(),
-    machinery: finding.source === "protocol",
   }));
 }
 
@@ -108,6 +108,23 @@ export function appendToArray(values: Values, key: string, entry: Json): Values 
   return { ...values, [key]: { json: [...list, entry] } };
 }
 
+const engineKeys: readonly string[] = [findingsKey, "outcome", "preferred_label", "last_stage", "tool.output"];
+const enginePrefixes: readonly string[] = ["graph.", "human.gate."];
+
+/** What the engine alone may say: what it computes, what stages and commands have said, what a person has answered. */
+export function isEngineKey({ stages }: Graph, key: string): boolean {
+  if (engineKeys.includes(key) || enginePrefixes.some((prefix) => key.startsWith(prefix))) return true;
+  const [, base, kind] = /^(.*)\.(status|failure_reason|response|_full_response)$/s.exec(key) ?? [];
+  if (kind === undefined) return false;
+  const isOfStage = kind === "status" || kind === "failure_reason";
+  return stages.some((stage) => (isOfStage ? stage.id : stage.kind === "llm" && stage.responseKey) === base);
+}
+
+/** A name that nothing but a workflow would mean: a word alone, or `$graph.svg`, may be the shell's. */
+export function isEngineName(graph: Graph, name: string): boolean {
+  return name.includes(".") && (name === "graph.goal" || (!name.startsWith("graph.") && isEngineKey(graph, name)));
+}
+
 /** `$goal` is short for graph.goal. */
 export function keyOf(name: string): string {
   return name === "goal" ? "graph.goal" : name;
@@ -126,17 +143,23 @@ function computed(life: WorkflowLife, { graph, tokenId, key }: Asked): ContextVa
   if (key === "outcome") return last ? { json: last.outcome } : undefined;
   if (key === "last_stage") return last ? { json: last.stage } : undefined;
   if (key === "preferred_label") return last?.label ? { json: last.label } : undefined;
+  if (key.endsWith(why)) return failureReason(state, graph, key.slice(0, -why.length));
   if (!key.endsWith(".status")) return undefined;
   const id = key.slice(0, -".status".length);
   const { outcome } = recordOf(state, id);
   return outcome === undefined ? undefined : { json: outcome };
 }
 
+/** Why a stage failed that adds no finding; of the others the finding says it. */
+function failureReason(state: WorkflowState, { stages }: Graph, id: string): ContextValue | undefined {
+  const { reason } = recordOf(state, id);
+  if (reason === undefined) return undefined;
+  const stage = stages.find((one) => one.id === id);
+  return stage === undefined || raisesFindings(stage) ? undefined : { json: reason };
+}
+
 function findingsValue(life: WorkflowLife): ContextValue | undefined {
-  const list = reviewFindings(life).map(({ machinery: _, response, ...rest }) => ({
-    ...rest,
-    response: response.text,
-  }));
+  const list = reviewFindings(life).map((finding) => ({ ...finding, response: finding.response.text }));
   return list.length === 0 ? undefined : { json: list };
 }
 

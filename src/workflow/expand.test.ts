@@ -22,10 +22,21 @@ describe("expansion", () => {
   it("hands values to a shell as variables, never as code", () => {
     const evil = (name: string) => (name === "x" ? "'; rm -rf / #" : undefined);
     const variable = "$" + "{RATCHET_VALUE_1}";
-    expect(expandForShell(`echo $x "$x" '$x' \\$x $HOME`, evil)).toEqual({
+    const none = () => false;
+    expect(expandForShell(`echo $x "$x" '$x' \\$x $HOME`, evil, none)).toEqual({
       command: `echo ${variable} "${variable}" ''"${variable}"'' \\$x $HOME`,
       env: { RATCHET_VALUE_1: "'; rm -rf / #" },
     });
-    expect(expandForShell('echo "it\'s $a"', lookup).command).toBe(`echo "it's ${variable}"`);
+    expect(expandForShell('echo "it\'s $a"', lookup, none).command).toBe(`echo "it's ${variable}"`);
+  });
+
+  it("hands a name of the workflow that has no value to the program as it is written, and leaves others to the shell", () => {
+    const isOurs = (name: string) => name === "tool.output" || name === "a.status";
+    const variable = "$" + "{RATCHET_VALUE_1}";
+    expect(expandForShell("echo $tool.output.txt; for f in *; do cat $f.txt $tool; done", lookup, isOurs)).toEqual({
+      command: `echo ${variable}.txt; for f in *; do cat $f.txt $tool; done`,
+      env: { RATCHET_VALUE_1: "$tool.output" },
+    });
+    expect(expandForShell("echo $a.status", lookup, isOurs).env).toEqual({ RATCHET_VALUE_1: "A" });
   });
 });

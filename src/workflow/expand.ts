@@ -27,15 +27,18 @@ export interface ShellText {
 
 /**
  * The same for a shell command. A value becomes a variable of the command's environment: whatever is in it, the shell
- * never reads it as code. Within single quotes, where the shell expands nothing, the quotes are interrupted.
+ * never reads it as code. Within single quotes, where the shell expands nothing, the quotes are interrupted. `isOurs`: a
+ * name that only a workflow can mean. The shell would read its beginning as a variable of its own, so without a value
+ * the program gets it as it is written; every other unknown name is the shell's.
  */
-export function expandForShell(command: string, lookup: Lookup): ShellText {
+export function expandForShell(command: string, lookup: Lookup, isOurs: (name: string) => boolean): ShellText {
+  const asWritten: Lookup = (name) => (isOurs(name) ? `$${name}` : undefined);
   const env: Record<string, string> = {};
   const names = new Map<string, string>();
   let quoted: "single" | "double" | null = null;
   let out = "";
   for (let at = 0; at < command.length; ) {
-    const found = command[at] === "$" ? referenceAt(command, at, lookup) : null;
+    const found = command[at] === "$" ? referenceAt(command, at, [lookup, asWritten]) : null;
     if (found !== null) {
       const variable = names.get(found.name) ?? `RATCHET_VALUE_${names.size + 1}`;
       names.set(found.name, variable);
@@ -54,9 +57,15 @@ export function expandForShell(command: string, lookup: Lookup): ShellText {
   return { command: out, env };
 }
 
-function referenceAt(text: string, at: number, lookup: Lookup) {
-  const match = /^\$([A-Za-z_][\w-]*(?:\.[\w-]+)*)/.exec(text.slice(at, at + 300));
-  return match?.[1] === undefined ? null : longestKnown(match[1], lookup);
+/** By the first that knows a beginning of the name. */
+function referenceAt(text: string, at: number, lookups: readonly Lookup[]) {
+  const name = /^\$([A-Za-z_][\w-]*(?:\.[\w-]+)*)/.exec(text.slice(at, at + 300))?.[1];
+  if (name === undefined) return null;
+  for (const lookup of lookups) {
+    const found = longestKnown(name, lookup);
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 /** `$plan.response.` and `$plan.response-2` are about plan.response when nothing longer is known. */

@@ -15,6 +15,8 @@ export interface StatusRead {
   readonly nextIds: readonly string[];
   /** The word that was given in place of a status. */
   readonly invalid?: string;
+  /** What is wrong with a result file that is there and says no status that is known: nothing stands in for it. */
+  readonly broken?: string;
 }
 export type StatusWord = Exclude<StageOutcome, "skipped">;
 
@@ -110,12 +112,12 @@ export class StatusReader {
   }
 }
 
-const words: readonly StatusWord[] = ["success", "fail", "partial_success", "retry"];
+export const statusWords: readonly StatusWord[] = ["success", "fail", "partial_success", "retry"];
 
 /** As it is written in a marker or in a result file, in any case. */
 export function asStatus(value: string | null): StatusWord | null {
   const word = value?.trim().toLowerCase();
-  return words.find((one) => one === word) ?? null;
+  return statusWords.find((one) => one === word) ?? null;
 }
 
 function markerAt(text: string, match: RegExpExecArray): { readonly marker: Marker; readonly end: number } | null {

@@ -104,6 +104,47 @@ test("F1 F2 F3 F4 F7 F8 E6 reviews and tools leave findings, one fix gets them a
   expect(promptOf(kdl, run, "01-implement")).toContain("Implement: Make it good");
 });
 
+const shaky = `
+workflow "shaky" {
+  version 2
+  start "mute"
+  stage "mute" kind="llm" auto_status=true prompt="Review" { retry max_attempts=1; }
+  stage "crash" kind="llm" auto_status=true prompt="Review" { retry max_attempts=1; }
+  stage "cut" kind="llm" auto_status=true prompt="Review" { retry max_attempts=1; }
+  stage "slow" kind="llm" auto_status=true prompt="Review" timeout="1s" { retry max_attempts=1; }
+  stage "fix" kind="llm" prompt="Fix"
+  stage "exit" kind="exit"
+  transition from="mute" to="crash"
+  transition from="crash" to="cut"
+  transition from="cut" to="slow"
+  transition from="slow" to="fix"
+  transition from="fix" to="exit"
+}`;
+
+test("F6 F8 reviews that give no status, crash, are cut off or run out of time reach the fix stage, each with what it said", async () => {
+  const world = workflowWorld();
+  world.agent(`mute) echo "SQL injection in db.ts:41" ;;
+crash) echo "Seen a.ts"; echo "no memory" >&2; exit 3 ;;
+cut) echo "[STATUS: success]"; printf '{"status":"fail","failure_re' > "$RATCHET_RESULT_FILE" ;;
+slow) echo "Read b.ts"; exec sleep 60 ;;
+fix) echo '{"context_updates":{"review.findings":"forged"}}' > "$RATCHET_RESULT_FILE"; echo fixed ;;`);
+  world.workflow("shaky.awf.kdl", shaky);
+  const ended = await world.run("shaky.awf.kdl", "--json");
+  expect(outcomesOf(ended)).toEqual([
+    ...["mute 1 fail", "crash 1 fail", "cut 1 fail", "slow 1 fail", "fix 1 success", "exit 1 success"],
+  ]);
+  const parts = promptOf(world, runOf(ended), "05-fix")
+    .split(/^(?=### )/m)
+    .slice(1);
+  expect(parts).toEqual([
+    expect.stringMatching(/^### mute \(fail\)\n.*gave no status[\s\S]*SQL injection in db\.ts:41/),
+    expect.stringMatching(/^### crash \(fail\)\n.*failed: .*no memory[\s\S]*Seen a\.ts/),
+    expect.stringMatching(/^### cut \(fail\)\n.*its result file cannot be read as JSON[\s\S]*STATUS: success/),
+    expect.stringMatching(/^### slow \(fail\)\n.*ran out of time[\s\S]*Read b\.ts/),
+  ]);
+  expect(ended.stdout).toContain("The agent may not set review.findings");
+});
+
 const caller = `
 workflow "caller" {
   version 2

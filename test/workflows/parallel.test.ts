@@ -45,7 +45,7 @@ test("E8 branches run at once within their limits, a branch that is late or brea
   const run = runOf(ended);
   const fix = stagesOf(world, run).find((folder) => folder.endsWith("-fix")) ?? "";
   const told = promptOf(world, run, fix).match(/^### .*$/gm);
-  expect(told).toEqual(["### one (fail)", "### three (fail)", "### four (fail)"]);
+  expect(told).toEqual(["### one (fail)", "### two (fail)", "### three (fail)", "### four (fail)"]);
   expect(outcomesOf(any)).toContain("joined 1 success");
   expect(outcomesOf(any)).toContain("four 1 success");
 });

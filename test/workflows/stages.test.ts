@@ -84,19 +84,21 @@ test("without ratchet.yaml tools run and an agent's stage is refused with a hint
   world.workflow("bad.awf.kdl", file(tool, '  transition from="a" to="nowhere"\n'));
   world.workflow("files.awf.kdl", file('stage "a" kind="llm" prompt_file="none.md, a.md\\u{0}"'));
   symlinkSync("loop.awf.kdl", join(world.dir, "loop.awf.kdl"));
-  const [ran, refused, invalid, unknown, checked, missing, listed, drawn, planned, asJson, loop] = await Promise.all([
-    world.run("tool.awf.kdl"),
-    world.run("llm.awf.kdl"),
-    world.run("bad.awf.kdl"),
-    world.run("no-such-thing"),
-    world.ratchet("workflow", "validate", "bad.awf.kdl", "--json"),
-    world.ratchet("workflow", "validate", "files.awf.kdl"),
-    world.ratchet("workflow", "list", "--json"),
-    world.ratchet("workflow", "show", "tool.awf.kdl", "--format", "mermaid"),
-    world.run("tool.awf.kdl", "--dry-run"),
-    world.run("tool.awf.kdl", "--dry-run", "--json"),
-    world.ratchet("workflow", "validate", "loop.awf.kdl"),
-  ]);
+  const [ran, refused, invalid, unknown, checked, missing, listed, drawn, planned, asJson, loop, noDot] =
+    await Promise.all([
+      world.run("tool.awf.kdl"),
+      world.run("llm.awf.kdl"),
+      world.run("bad.awf.kdl"),
+      world.run("no-such-thing"),
+      world.ratchet("workflow", "validate", "bad.awf.kdl", "--json"),
+      world.ratchet("workflow", "validate", "files.awf.kdl"),
+      world.ratchet("workflow", "list", "--json"),
+      world.ratchet("workflow", "show", "tool.awf.kdl", "--format", "mermaid"),
+      world.run("tool.awf.kdl", "--dry-run"),
+      world.run("tool.awf.kdl", "--dry-run", "--json"),
+      world.ratchet("workflow", "validate", "loop.awf.kdl"),
+      world.ratchet("workflow", "show", "bad.awf.kdl", "--format", "dot"),
+    ]);
   expect([ran.code, world.read("ran")]).toEqual([0, "hi\n"]);
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("hint: ratchet init")]);
   expect([invalid.code, invalid.stderr]).toEqual([2, expect.stringMatching(/bad\.awf\.kdl:7:\d+: error: .*nowhere/)]);
@@ -114,6 +116,7 @@ test("without ratchet.yaml tools run and an agent's stage is refused with a hint
     { id: "a", kind: "tool" },
     { id: "exit", kind: "exit" },
   ]);
+  expect([noDot.code, noDot.stdout, noDot.stderr]).toEqual([1, "", expect.stringContaining("nowhere")]);
   expect([loop.code, loop.stderr]).toEqual([1, expect.stringMatching(/^ratchet: there is no workflow/)]);
 });
 
@@ -134,6 +137,24 @@ workflow "spaces" {
   transition from="clean" to="after"
   transition from="after" to="exit"
 }`;
+
+test("a workspace whose checkout has moved on is cleaned up: merged work is gone from it, work that is not is parked", async () => {
+  const [world, other] = [workflowWorld(), workflowWorld()];
+  const moved = ({ dir }: typeof world) =>
+    workspaces("").replace('pwd"', `git -C '${dir}' commit -q --allow-empty -m mine"`);
+  world.workflow("spaces.awf.kdl", moved(world));
+  other.workflow(
+    "spaces.awf.kdl",
+    moved(other).replace('kind="workspace.merge" workspace_name="side"', 'kind="tool" command="true"'),
+  );
+  const [merged, left] = await Promise.all([
+    world.run("spaces.awf.kdl", "--json"),
+    other.run("spaces.awf.kdl", "--json"),
+  ]);
+  expect([outcomesOf(merged)[3], outcomesOf(left)[3]]).toEqual(["clean 1 success", "clean 1 success"]);
+  const parked = async ({ ratchet }: typeof world) => (await ratchet("worktree", "list", "--json")).stdout;
+  expect([await parked(world), await parked(other)]).toEqual(["[]\n", expect.stringContaining("parked")]);
+});
 
 test("a workspace is a worktree of its own, merged into the checkout's branch; what conflicts fails and leaves the checkout as it was", async () => {
   const [world, other] = [workflowWorld(), workflowWorld()];

@@ -7,7 +7,10 @@ import { diagnosticLine, findWorkflow, hasErrors } from "./workflow-load.js";
 const formats = ["text", "dot", "svg", "mermaid"] as const;
 export type ShowFormat = (typeof formats)[number];
 
-/** Draws what can be read of it; what is wrong with it goes to stderr. */
+/**
+ * Draws what can be read of it; what is wrong with it goes to stderr. DOT is a workflow of its own, and the mistakes of
+ * this one would not be in it: of a file with errors none is written.
+ */
 export async function showWorkflow(
   context: Context,
   what: string,
@@ -20,7 +23,7 @@ export async function showWorkflow(
   const { graph, diagnostics } = loaded;
   for (const diagnostic of diagnostics) out.note(diagnosticLine(context, file, diagnostic));
   if (json) out.json({ file, graph, diagnostics });
-  else if (graph !== null) out.text(await draw(context, graph, format));
+  else if (graph !== null && !(format === "dot" && hasErrors(loaded))) out.text(await draw(context, graph, format));
   return hasErrors(loaded) ? 1 : 0;
 }
 

@@ -32,6 +32,8 @@ export type WorkflowRun = Pick<
   | "meter"
   | "identity"
 > & {
+  /** When the run began, where the run is a workflow: its minutes are counted from then. */
+  readonly startedAt?: number;
   /** Opened when a workspace is made: most workflows have none. */
   readonly mirror: () => Promise<Mirror>;
   /** Who does the stages of a choice. */
@@ -101,8 +103,8 @@ export interface WorkflowContext {
   readonly folder: string;
   /** The checkout its stages work in, unless a workspace stage made another. */
   readonly checkout: Checkout;
-  /** What the issue had used before; absent: it is no issue's. */
-  readonly budget?: { readonly spent: Spent; readonly startedAt: number };
+  /** What the issue and the workflows that call this one have used beside it; absent: it is no issue's. */
+  readonly budget?: { readonly spent: () => Spent; readonly startedAt: number };
   readonly life: () => WorkflowLife;
   /** Drives a workflow that a stage calls. */
   readonly driveChild: (effect: StageChildEffect, stop: AbortSignal) => Promise<WorkflowLife>;

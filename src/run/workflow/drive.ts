@@ -15,6 +15,7 @@ import { parseWorkflow, type WorkflowSource } from "./load.js";
 import { workflowPerformer } from "./perform.js";
 import { placeOf } from "./place.js";
 import { Questions } from "./questions.js";
+import { spentBy } from "./spending.js";
 
 export type WorkflowTransition = Transition<WorkflowLife, WorkflowEvent | KernelEvent, WorkflowEffect, RunReport>;
 
@@ -98,7 +99,7 @@ async function driveChild(parent: WorkflowContext, effect: StageChildEffect, sto
       calls: [...parent.calls, effect.stage],
       folder: stageFolder(parent, effect.folder ?? safeName(effect.child)),
       checkout: await placeOf(parent, effect.workspace),
-      ...(parent.budget ? { budget: parent.budget } : {}),
+      ...(parent.budget ? { budget: { ...parent.budget, spent: () => spentBy(parent) } } : {}),
       initial: (await brokenOff(parent, effect, graph)) ?? newWorkflow(inputs),
     },
     stop,
@@ -110,7 +111,9 @@ async function brokenOff(parent: WorkflowContext, effect: StageChildEffect, grap
   const before = effect.continues === undefined ? null : await parent.run.stored?.(effect.continues);
   if (!before?.done || before.state.ending?.status === "success") return null;
   const adopted = adoptGraph(before.state, graph);
-  return "error" in adopted ? null : continueFrom(adopted.state);
+  if ("error" in adopted) return null;
+  // Its caller was told what it had used.
+  return { ...continueFrom(adopted.state), usage: { tokens: 0, usd: 0 }, used: null };
 }
 
 async function inputsOf(parent: WorkflowContext, effect: StageChildEffect): Promise<Record<string, string>> {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { Bug } from "../../lib/errors.js";
 import { writeDurably } from "../../lib/files.js";
-import { contextOf, findingsKey, keyOf, reviewFindings, textOf } from "../../workflow/context.js";
+import { contextOf, findingsKey, isEngineName, keyOf, reviewFindings, textOf } from "../../workflow/context.js";
 import { expand, expandForShell, type Lookup, referencesIn, type ShellText } from "../../workflow/expand.js";
 import type { ToolStage } from "../../workflow/graph.js";
 import type { StageCommandEffect } from "../../workflow/machine/effects.js";
@@ -28,9 +28,9 @@ async function lookupFor(context: WorkflowContext, text: string, token: string):
 /** With every response whole, wherever it is kept. */
 async function wholeFindings(context: WorkflowContext): Promise<ContextValue | undefined> {
   const list = await Promise.all(
-    reviewFindings(context.life()).map(async ({ machinery: _, response, ...rest }) => ({
-      ...rest,
-      response: await wholeText(response),
+    reviewFindings(context.life()).map(async (finding) => ({
+      ...finding,
+      response: await wholeText(finding.response),
     })),
   );
   return list.length === 0 ? undefined : { json: list };
@@ -42,7 +42,8 @@ export async function expandText(context: WorkflowContext, text: string, token: 
 
 export async function expandCommand(context: WorkflowContext, effect: StageCommandEffect): Promise<ShellText> {
   const { command } = toolOf(context, effect.stage);
-  const expanded = expandForShell(command, await lookupFor(context, command, effect.token));
+  const lookup = await lookupFor(context, command, effect.token);
+  const expanded = expandForShell(command, lookup, (name) => isEngineName(context.graph, name));
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(expanded.env)) {
     env[name] = await fitted(value, join(stageFolder(context, effect.folder), `${name}.txt`));

@@ -64,10 +64,12 @@ async function performChild(
 ): Promise<Settled<WorkflowEvent>> {
   const life = await context.driveChild(effect, signal);
   signal.throwIfAborted();
-  const { status, reason } = life.state.ending ?? { status: "cancelled" as const, reason: null };
+  const { used: usage, ending } = life.state;
+  const { status, reason, budget } = ending ?? { status: "cancelled" as const, reason: null };
   const findings = stageFindings(life).slice(-mostFindings).map(toChildFinding);
   const machine = partMachineId(context.machine.id, effect.child);
-  return { event: { type: "child-ended", key: effect.key, outcome: status, reason, findings, machine } };
+  const ended = { type: "child-ended", key: effect.key, outcome: status, reason, findings, machine, usage } as const;
+  return { event: budget ? { ...ended, budget } : ended };
 }
 
 /** More of them would make the caller's journal large and tell an agent nothing. */

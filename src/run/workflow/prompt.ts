@@ -79,8 +79,9 @@ function contextText(context: WorkflowContext, effect: StageTurnEffect, written:
   const view = contextOf(life(), graph, effect.token);
   const judged = graph.stages.flatMap((stage) => (stage.kind === "llm" && stage.autoStatus ? [stage.responseKey] : []));
   const hidden = new Set(["outcome", "preferred_label", "last_stage", "graph.goal", "tool.output"]);
+  const endings = effect.review ? /\.(status|_full_response|failure_reason)$/ : /\.(status|_full_response)$/;
   const isTold = (key: string) =>
-    !hidden.has(key) && !/\.(status|_full_response)$/.test(key) && !judged.includes(key.replace(/\.response$/, ""));
+    !hidden.has(key) && !endings.test(key) && !judged.includes(key.replace(/\.response$/, ""));
   const asked = new Set(referencesIn(written));
   const values = view.keys().flatMap((key) => {
     const value = isTold(key) && !asked.has(key) ? view.get(key) : undefined;
@@ -96,7 +97,7 @@ function contextText(context: WorkflowContext, effect: StageTurnEffect, written:
 }
 
 async function findingsText(context: WorkflowContext, folder: string): Promise<string> {
-  const open = reviewFindings(context.life()).filter(({ machinery }) => !machinery);
+  const open = reviewFindings(context.life());
   const findings = await Promise.all(
     open.map(async ({ stageId, iteration, status, failureReason, response }, index): Promise<StageFinding> => {
       const isNewest = !open.slice(index + 1).some((later) => later.stageId === stageId);

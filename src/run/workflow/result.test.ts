@@ -1,17 +1,22 @@
 import { expect, test } from "vitest";
+import { unreadable } from "../../lib/program-files.js";
 import { readResult } from "./result.js";
 
 const nothing = { status: null, context: {} };
+const broken = (why: string) => ({ status: { from: "file", status: null, broken: why }, context: {} });
 test.each([
-  [null, nothing],
-  ["text", nothing],
-  [[{ status: "success" }], nothing],
+  [undefined, nothing],
+  [unreadable, broken("cannot be read as JSON")],
+  ["text", broken("is no JSON object")],
+  [[{ status: "success" }], broken("is no JSON object")],
   [{ session_id: "s", usage: {} }, nothing],
   [{ status: "Success" }, { status: { status: "success" }, context: {} }],
   [
-    { status: "done", failure_reason: 3 },
-    { status: { status: null, failureReason: null }, context: {} },
+    { status: "done", failure_reason: 3, context_updates: { a: 1 } },
+    broken('says "done", which is none of success, fail, partial_success, retry'),
   ],
+  [{ status: 3 }, broken("says 3, which is none of success, fail, partial_success, retry")],
+  [{ status: null, preferred_label: "again" }, { status: { status: null, preferredLabel: "again" } }],
   [
     { status: "fail", failure_reason: "why", preferred_label: "again", suggested_next_ids: ["a", 4, ""] },
     { status: { from: "file", status: "fail", failureReason: "why", preferredLabel: "again", nextIds: ["a"] } },
@@ -25,7 +30,7 @@ test.each([
     { verdict: "PASS", findings: [] },
     { status: { from: "file", status: "success", failureReason: null }, remarks: "" },
   ],
-  [{ verdict: "maybe", findings: [] }, nothing],
+  [{ verdict: "maybe", findings: [] }, broken('says "maybe", which is no verdict')],
   [{ verdict: "pass", findings: [{ priority: 1, title: "leak" }] }, { status: { status: "fail" } }],
   [{ verdict: "pass", findings: [{ priority: 2, title: "name" }] }, { status: { status: "success" } }],
   [{ verdict: "pass", status: "fail" }, { status: { status: "fail" } }],

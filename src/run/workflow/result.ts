@@ -1,9 +1,12 @@
+import { clip } from "../../core/clip.js";
+import { unreadable } from "../../lib/program-files.js";
 import type { Json, StageTurnEnded } from "../../workflow/machine/events.js";
-import { asStatus, type StatusRead } from "../../workflow/status.js";
+import { asStatus, type StatusRead, statusWords } from "../../workflow/status.js";
 
 /**
- * What a stage wrote into its result file. It is foreign: what has the wrong type is as good as not there. A review may
- * also answer as a reviewer of an issue does, with a verdict and findings.
+ * What a stage wrote into its result file. It is foreign: what has the wrong type is as good as not there, but for the
+ * status, which is broken then and no pass. A review may also answer as a reviewer of an issue does, with a verdict and
+ * findings.
  */
 export interface StageResult {
   /** null: it says nothing of the outcome. */
@@ -15,7 +18,10 @@ export interface StageResult {
 
 const keys = ["status", "outcome", "failure_reason", "preferred_label", "suggested_next_ids"];
 
+/** `value`: undefined where there is no file, `unreadable` where it is no JSON. */
 export function readResult(value: unknown, { review }: { readonly review: boolean }): StageResult {
+  const why = value === undefined ? null : problemOf(value, review);
+  if (why !== null) return { status: { ...statusOf({}), broken: why }, remarks: "", context: {} };
   const fields = objectOf(value);
   const updates = contextOf(fields.context_updates);
   const appends = contextOf(fields.context_appends);
@@ -30,6 +36,21 @@ export function readResult(value: unknown, { review }: { readonly review: boolea
       ...(appends === null ? {} : { contextAppends: appends }),
     },
   };
+}
+
+function problemOf(value: unknown, review: boolean): string | null {
+  if (value === unreadable) return "cannot be read as JSON";
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return "is no JSON object";
+  const { status, outcome, verdict } = objectOf(value);
+  const word = status ?? outcome ?? null;
+  if (word !== null && asStatus(textOf(word)) === null)
+    return `says ${quoted(word)}, which is none of ${statusWords.join(", ")}`;
+  const judged = review && word === null ? (verdict ?? null) : null;
+  return judged === null || verdictOf(judged, []) !== null ? null : `says ${quoted(judged)}, which is no verdict`;
+}
+
+function quoted(value: unknown): string {
+  return clip(JSON.stringify(value), 100);
 }
 
 type Fields = Readonly<Record<string, unknown>>;

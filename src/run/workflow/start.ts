@@ -18,11 +18,14 @@ import {
 } from "./context.js";
 import { driveWorkflow, graphOf, type WorkflowTransition } from "./drive.js";
 import type { WorkflowSource } from "./load.js";
+import { runBudget } from "./spending.js";
 
 /** What a workflow run is made of; app.ts chooses. */
 export interface WorkflowParts extends Omit<WorkflowRun, "runId"> {
   readonly runId: string;
   readonly source: WorkflowSource;
+  /** null: the file's own. */
+  readonly goal: string | null;
   /** Of the source, with the run's goal. */
   readonly graph: Graph;
   readonly checkout: Checkout;
@@ -50,8 +53,13 @@ export interface WorkflowEnd {
 /** The run's own folder of attempts. */
 const attempts = "_run";
 
+/** What a run is made of, and the goal it was given last; absent: as its options have it. */
+export interface KeptWorkflow extends WorkflowSource {
+  readonly goal?: string;
+}
+
 /** What a run is made of is kept with it. */
-export async function writeSource(home: Home, runId: string, source: WorkflowSource): Promise<void> {
+export async function writeSource(home: Home, runId: string, source: KeptWorkflow): Promise<void> {
   await writeDurably(sourceFile(home, runId), JSON.stringify(source));
 }
 
@@ -60,20 +68,20 @@ function sourceFile(home: Home, runId: string): string {
 }
 
 /** As the run was started with, or resumed with last; null: it is no workflow run, or its folder is gone. */
-export async function readSource(home: Home, runId: string): Promise<WorkflowSource | null> {
+export async function readSource(home: Home, runId: string): Promise<KeptWorkflow | null> {
   const found = await readJson(sourceFile(home, runId));
   // Written by us, whole or not at all.
-  return typeof found === "object" && found !== null && "text" in found ? (found as WorkflowSource) : null;
+  return typeof found === "object" && found !== null && "text" in found ? (found as KeptWorkflow) : null;
 }
 
 /** Finds what is missing before any stage starts, then drives. */
 export async function startWorkflow(parts: WorkflowParts): Promise<StartedWorkflow> {
-  const { home, runId, source, graph, inbox } = parts;
+  const { home, runId, source, goal, graph, inbox } = parts;
   const begun = parts.resume ? await lastLife(parts, graph) : { life: 1, initial: newWorkflow() };
   await checkStages(parts, source, graph);
   startProgramsBySmallShells();
   await mkdir(home.run(runId), { recursive: true, mode: 0o700 });
-  await writeSource(home, runId, source);
+  await writeSource(home, runId, goal === null ? source : { ...source, goal });
   await parts.register();
   const machine: WorkflowMachine = { id: workflowMachineId(runId, begun.life), kind: "run", ledgerId: runId };
   const killed = new AbortController();
@@ -163,9 +171,10 @@ function tellRun(parts: WorkflowParts, transition: WorkflowTransition): Workflow
  * file may have changed since: what was done stays done, as long as the stages it stands on are there.
  */
 async function lastLife(
-  { runId, stored }: WorkflowParts,
+  parts: WorkflowParts,
   graph: Graph,
 ): Promise<{ readonly life: number; readonly initial: WorkflowState }> {
+  const { runId, stored } = parts;
   let last: Awaited<ReturnType<WorkflowParts["stored"]>> = null;
   let life = 0;
   for (;;) {
@@ -187,7 +196,18 @@ async function lastLife(
   if (last.state.ending?.status === "success") {
     throw new Refusal(`run ${runId} has succeeded: there is nothing to resume`, { code: "wrong-status" });
   }
+  refuseOverBudget(parts);
   return { life: life + 1, initial: continueFrom(adopted.state) };
+}
+
+/** The budget is the run's, whoever resumes it how often. One that is unfinished comes to its end by itself. */
+function refuseOverBudget(parts: WorkflowParts): void {
+  const over = runBudget(parts);
+  if (over === null) return;
+  throw new Refusal(`run ${parts.runId} has used up its budget: ${over}`, {
+    code: "budget",
+    hint: "raise budgets.run in ratchet.yaml and resume it again: what is written there now counts",
+  });
 }
 
 function isDriven(runId: string, pid: number): Refusal {

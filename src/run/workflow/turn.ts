@@ -1,10 +1,11 @@
 import { join } from "node:path";
-import { addUsage, overBudget, type Spent } from "../../core/budget.js";
 import type { Usage } from "../../core/issue/events.js";
 import type { Agent, Reviewer, Turn } from "../../core/ports/agent.js";
 import type { Settled } from "../../durable/types.js";
 import { markOf } from "../../git/workspace.js";
-import { readJson, readOptional, writeDurably } from "../../lib/files.js";
+import { exists, readOptional, writeDurably } from "../../lib/files.js";
+import { findProgram } from "../../lib/process/find.js";
+import { readWritten, unreadable } from "../../lib/program-files.js";
 import { digestOf } from "../../workflow/machine/breaker.js";
 import type { StageTurnEffect } from "../../workflow/machine/effects.js";
 import type { StageTurnEnded, WorkflowEvent } from "../../workflow/machine/events.js";
@@ -18,6 +19,7 @@ import { type Checkout, stageFolder, type WorkflowContext } from "./context.js";
 import { headOf, placeOf } from "./place.js";
 import { renderStagePrompt } from "./prompt.js";
 import { readResult } from "./result.js";
+import { issueBudget, runBudget } from "./spending.js";
 import { nothing, textOfLines, withRemarks } from "./texts.js";
 
 /** How the place stood before the turn: a turn that says nothing is judged by what it did. */
@@ -29,6 +31,10 @@ export async function performStageTurn(
   effect: StageTurnEffect,
   signal: AbortSignal,
 ): Promise<Settled<WorkflowEvent>> {
+  const over = runBudget(context.run) ?? issueBudget(context);
+  if (over !== null && findProgram(stageFolder(context, effect.folder)).state === "none") {
+    return { event: notBegun(effect, over) };
+  }
   const agent = await context.run.agent(effect.model);
   const place = await placeOf(context, effect.workspace);
   const turn = programTurn(context, effect, { agent, place });
@@ -41,6 +47,12 @@ export async function performStageTurn(
   } finally {
     context.live.delete(effect.key);
   }
+}
+
+/** What is used up pays for no further turn. */
+function notBegun({ key }: StageTurnEffect, over: string): StageTurnEnded {
+  const told = { sessionId: null, usage: null, seconds: 0, until: 0, reply: nothing.text, status: null };
+  return { type: "turn-ended", key, outcome: { type: "stopped" }, ...told, runBudget: over };
 }
 
 interface By {
@@ -108,15 +120,6 @@ function isOver(context: WorkflowContext, key: string, usage: Usage): boolean {
   return context.run.meter.running(key, usage) !== null || issueBudget(context) !== null;
 }
 
-/** How the issue's budget is used up by now, by what it had used before and all that the workflow has. */
-function issueBudget({ run, budget, life, live }: WorkflowContext): string | null {
-  if (!budget) return null;
-  const { usage } = life().state;
-  const spent = { tokens: budget.spent.tokens + usage.tokens, usd: budget.spent.usd + usage.usd };
-  const sum = [...live.values()].reduce((total: Spent, one: Usage) => addUsage(total, one), spent);
-  return overBudget(run.settings.budgets.issue, { ...sum, ms: run.clock.now() - budget.startedAt });
-}
-
 interface Ended extends By {
   readonly end: ProgramEnded<Agent | Reviewer>;
   readonly turn: ProgramTurn;
@@ -127,12 +130,13 @@ async function settle(effect: StageTurnEffect, { end, agent, place, turn }: Ende
   const { files } = turn.turn;
   const reader = new StatusReader();
   const hear = (line: string) => reader.push(`${line}\n`);
+  // A review that broke may have said what it found.
   const replied =
-    outcome.type === "ended"
+    outcome.type === "ended" || effect.review
       ? await textOfLines(agent.message(files), { printed: files.stdout, folder: files.folder, hear })
       : nothing;
   const marked: StatusRead | null = reader.end();
-  const result = readResult(await readJson(files.result), effect);
+  const result = readResult(await resultIn(files.result), effect);
   const said = outcome.type === "ended" ? await withRemarks(replied, result.remarks, files.folder) : replied;
   return {
     type: "turn-ended",
@@ -152,6 +156,13 @@ async function settle(effect: StageTurnEffect, { end, agent, place, turn }: Ende
     ...(refused ? { refused } : {}),
     ...(agentsAtOnce === undefined ? {} : { agentsAtOnce }),
   };
+}
+
+/** One that is there and says nothing was cut off. */
+async function resultIn(path: string): Promise<unknown> {
+  const written = await readWritten(path);
+  if (written !== null) return written;
+  return (await exists(path)) ? unreadable : undefined;
 }
 
 async function hasChanged(folder: string, path: string): Promise<boolean> {

@@ -48,6 +48,7 @@ async function perform(context: WorkflowContext, effect: StageWorktreeEffect): P
         branch: names.branch,
         issue: names.branch.slice("ratchet/".length),
         landed,
+        landedIn: checkout.path,
       });
       giveBackSlotNumber(run.home.root, path);
       await removeTemporaryFolder(temporaryFolderOf(path, run.env));

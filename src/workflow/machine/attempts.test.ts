@@ -183,4 +183,11 @@ describe("attempts, goal gates and loops", () => {
     expect(world.ending()?.reason).toContain("5 of 5 USD");
     expect(world.turns()).toHaveLength(1);
   });
+
+  it("a turn that its budget stopped is not tried again, but executed as the same visit by a resume", () => {
+    const world = new World(graphOf([llm("a"), exit()], ["a -> exit"]));
+    world.play({ a: [{ outcome: { type: "stopped" }, runBudget: "5 of 5 USD" }] });
+    expect([world.turns().length, world.ending()]).toEqual([1, expect.objectContaining({ budget: true })]);
+    expect(world.life.state.tokens).toMatchObject([{ stage: "a", phase: "ready", visit: 1 }]);
+  });
 });

@@ -79,6 +79,10 @@ export type WorkflowEvent =
       readonly reason: string | null;
       /** Its own id, by which it can be gone on with. */
       readonly machine?: string;
+      /** What its agents have told of their spending; absent: nothing. */
+      readonly usage?: Usage | null;
+      /** It ended because a budget is used up. */
+      readonly budget?: true;
       /** What it leaves open, in the order of its execution; absent: not known. */
       readonly findings?: readonly ChildFinding[];
     }

@@ -20,7 +20,10 @@ export function endExpired(step: Step, token: Token, stage: Stage | null, event:
 }
 
 function failureOf(stage: Stage, event: WorkflowEvent | null): Verdict {
-  if (event?.type !== "command-ended") return isReview(stage) ? machineryFailure(timeUp) : verdict("fail", timeUp);
+  if (event?.type !== "command-ended") {
+    const said = event?.type === "turn-ended" ? event.reply : undefined;
+    return isReview(stage) ? machineryFailure(timeUp, said) : verdict("fail", timeUp);
+  }
   const { commit = null } = event;
   return { ...verdict("fail", timeUp), body: toolFinding(outOfTime(event)).body, commit };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { contextOf, reviewFindings } from "../context.js";
 import type { Graph } from "../graph.js";
-import { failed, unbounded, World } from "./fixture.js";
+import { type Answer, failed, unbounded, World } from "./fixture.js";
 import { child, decision, exit, graphOf, llm, review, tool } from "./fixture-graph.js";
 
 /** Both reviews always run, the gate alone routes. */
@@ -68,7 +68,7 @@ describe("review.findings", () => {
     const world = new World(reviewLoop([review("r1"), tool("ci") as never]));
     world.play({ ci: [3, null] });
     const [finding] = reviewFindings(world.life);
-    expect(finding).toMatchObject({ stageId: "ci", iteration: 1, failureReason: "ci exited with 3", machinery: false });
+    expect(finding).toMatchObject({ stageId: "ci", iteration: 1, failureReason: "ci exited with 3" });
     for (const part of ["exit code 3", "check 1", "run ci", "stdout (end):\nout", "stderr (end):\nerr"]) {
       expect(finding?.response.text).toContain(part);
     }
@@ -103,18 +103,58 @@ describe("review.findings", () => {
     expect(list(world)).toEqual([["r1", 1, "fail", "no"]]);
   });
 
-  it("F6 a visit that breaks stores the error, never the old text, and no agent is asked to mend it", () => {
+  it("F6 a visit that breaks stores the error, never the old text", () => {
     const world = new World(reviewLoop());
     world.play({ r1: [failed("old"), { crash: "no disk" }], fix: ["ok", null] });
     expect(world.executions("r1")).toBe(4);
     const findings = reviewFindings(world.life);
-    expect(findings.map((f) => [f.iteration, f.machinery])).toEqual([
-      [1, false],
-      [2, true],
-    ]);
+    expect(findings.map((f) => f.iteration)).toEqual([1, 2]);
+    expect(world.life.ledger.findings.map((f) => f.source)).toEqual(["review", "protocol"]);
     expect(findings[1]?.response.text).toContain("no disk");
     expect(findings[1]?.response.text).not.toContain("Found something");
   });
+
+  it("F6 F8 a review that said something before it gave no status or broke stores what it said, with the reason", () => {
+    const reply = { text: "SQL injection in db.ts:41" };
+    const ref = { path: "01-r1/reply.md", bytes: 9999, sha256: "abc" };
+    const found = (answer: Answer) => {
+      const world = new World(reviewLoop()).play({ r1: [answer], fix: [null] });
+      expect([world.executions("r1"), world.turns("fix")[0]?.findings]).toEqual([3, true]);
+      const [finding] = reviewFindings(world.life);
+      return [finding?.failureReason, finding?.response];
+    };
+    const noStatus = "the review gave no status: its reply has no valid [STATUS: …]";
+    expect(found(reply.text)).toEqual([noStatus, reply]);
+    const late = "the reviewer ran out of time";
+    const slow = (text: object) => found({ outcome: { type: "timed-out" }, reply: text as typeof reply });
+    expect(slow(reply)).toEqual([late, { text: `${late}\n\n${reply.text}` }]);
+    expect(slow({ ...reply, ref })).toEqual([late, { ...reply, ref }]);
+    expect(slow({ text: "" })).toEqual([late, { text: late }]);
+    const silent = { outcome: { type: "timed-out" }, reply: { text: "" } } as const;
+    const world = new World(reviewLoop()).play({
+      r1: [reply.text, { crash: "x" }, silent, silent, silent, silent],
+      fix: ["ok", null],
+    });
+    const texts = reviewFindings(world.life).map(({ response }) => response.text);
+    expect(texts).toEqual([`${late}\n\n${reply.text}`, late]);
+  });
+
+  it.each([
+    ["a review", "r1", "the review gave no status: its result file is no JSON object"],
+    ["any other stage", "fix", "the agent gave no status: its result file is no JSON object"],
+  ])(
+    "a broken result file of %s is no pass, whatever else it said: it is tried again, then it has failed",
+    (_, id, reason) => {
+      const none = { failureReason: null, preferredLabel: null, nextIds: [] };
+      const broken = { from: "file", status: null, broken: "is no JSON object", ...none } as const;
+      const answer = { reply: { text: "[STATUS: success]" }, status: broken };
+      const world = new World(reviewLoop([review("r1", { withoutStatus: "success" }), review("r2")]));
+      world.play({ r1: [failed("one")], fix: [null], ...(id === "r1" ? { r1: [answer] } : {}) });
+      if (id === "fix") world.goOn({ fix: [answer] });
+      expect(world.executions(id)).toBe(3);
+      expect(world.record(id)).toMatchObject({ outcome: "fail", reason });
+    },
+  );
 
   it("F6 an exhausted retry is a failure", () => {
     const world = new World(reviewLoop()).play({ r1: ["[STATUS: retry]\n[FAILURE_REASON: busy]"], fix: [null] });

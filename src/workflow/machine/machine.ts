@@ -12,7 +12,7 @@ import type { WorkflowPolicy } from "./policy.js";
 import { leave } from "./route.js";
 import type { Owed, Token, WorkflowLife } from "./state.js";
 import { Step, type WorkflowNext } from "./step.js";
-import { afterTurn, learnSession, overBudget, resendTurn, takeTurn } from "./turn.js";
+import { afterTurn, learnSession, overBudget, resendTurn, takeChild, takeTurn } from "./turn.js";
 import { endExecution, machineryFailure, type Verdict, verdict } from "./visit.js";
 import { breakOff, finish, forgetCommands, isInFlight, windDown, windDownToken } from "./wind-down.js";
 
@@ -114,6 +114,7 @@ function settled(step: Step, owed: Owed, event: WorkflowEvent) {
   const stage = token && step.stage(token.stage);
   if (!token || !stage) return;
   if (owed.kind === "timer") return timerFired(step, owed, { token, stage });
+  if (event.type === "child-ended") takeChild(step, event);
   if (isBrokenOff(step, token, event)) {
     const now = event.type === "turn-ended" ? takeTurn(step, token, event) : token;
     if (token.expired && !step.state.halt) return endExpired(step, now, stage, event);
@@ -128,7 +129,8 @@ function isBrokenOff({ state }: Step, { expired }: Token, event: WorkflowEvent):
   if (!state.halt && !expired) return false;
   if (event.type === "turn-ended") return event.outcome.type !== "ended";
   if (event.type === "command-ended") return event.stopped;
-  return event.type === "crashed" || (event.type === "child-ended" && event.outcome === "cancelled");
+  if (event.type === "child-ended") return event.outcome === "cancelled" || event.budget === true;
+  return event.type === "crashed";
 }
 
 interface At {

@@ -66,6 +66,8 @@ export interface Ending {
   readonly reason: string | null;
   /** The stage that it is about. */
   readonly stage: string | null;
+  /** A budget was used up: nothing failed. */
+  readonly budget?: true;
 }
 
 /** A place in the graph that execution is at. */
@@ -125,6 +127,8 @@ export interface Execution {
   readonly usage: Usage | null;
   /** When a human gate's time is up. */
   readonly until?: number | null;
+  /** What a review said in an earlier attempt of the same visit: all there is to go by should no later one say anything. */
+  readonly said?: Text;
 }
 
 export interface ParallelBlock {

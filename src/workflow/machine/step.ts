@@ -174,7 +174,9 @@ export function newExecution(startedAt: number, folder: string): Execution {
   };
 }
 
-/** A further execution is a new conversation, but the same visit pays for all. */
+/** A further execution is a new conversation, but the same visit pays for all and has said what was said in it. */
 export function usedOnly(run: Execution | null): Execution | null {
-  return run && { ...newExecution(run.startedAt, ""), seconds: run.seconds, usage: run.usage };
+  if (run === null) return null;
+  const said = run.said === undefined ? {} : { said: run.said };
+  return { ...newExecution(run.startedAt, ""), seconds: run.seconds, usage: run.usage, ...said };
 }

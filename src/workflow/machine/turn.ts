@@ -1,15 +1,18 @@
 import { addUsage as addSpent } from "../../core/budget.js";
 import { clip } from "../../core/clip.js";
-import { appendToArray, storedValue } from "../context.js";
+import type { Text } from "../../core/finding.js";
+import type { Usage } from "../../core/issue/events.js";
+import { appendToArray, isEngineKey, storedValue } from "../context.js";
 import type { LlmStage } from "../graph.js";
 import { held } from "./command.js";
-import type { Json, StageTurnEnded } from "./events.js";
+import type { Json, StageTurnEnded, WorkflowEvent } from "./events.js";
 import { getsFindings } from "./graph-index.js";
 import { attemptsFor } from "./retry.js";
 import type { Execution, Token, Values } from "./state.js";
 import { newExecution, type Step } from "./step.js";
 import { valueNames } from "./values.js";
 import { addUsage, endExecution, machineryFailure, type Verdict, verdict } from "./visit.js";
+import { breakOff } from "./wind-down.js";
 
 /**
  * Turns of llm stages: how they are owed, which endings are the world's (back-off, usage limits, silence, crashes, a
@@ -31,7 +34,11 @@ export function afterTurn(step: Step, token: Token, stage: LlmStage, event: Stag
   const taken = takeTurn(step, token, event);
   const now = step.setToken(taken);
   keepThread(step, now, { stage, session: taken.run?.session ?? null });
-  if (event.outcome.type !== "ended") return afterTrouble(step, now, stage, event);
+  if (event.outcome.type !== "ended") {
+    // Its budget ended it: nothing is tried again.
+    if (step.state.halt) return breakOff(step, now);
+    return afterTrouble(step, now, stage, event);
+  }
   keepReply(step, now, stage, event);
   endExecution(step, step.token(token.id) ?? now, stage, judge(stage, event));
 }
@@ -39,12 +46,22 @@ export function afterTurn(step: Step, token: Token, stage: LlmStage, event: Stag
 /** What a turn has used and told, however it ended. */
 export function takeTurn(step: Step, token: Token, event: StageTurnEnded): Token {
   const { usage, seconds, runBudget } = event;
-  if (usage) step.set({ usage: addSpent(step.state.usage, usage), used: addUsage(step.state.used, usage) });
+  spend(step, usage);
   reportTurn(step, event);
   if (runBudget !== undefined) overBudget(step, runBudget);
   const run = token.run ?? newExecution(step.at, "");
   const session = boundedId(event.sessionId) ?? run.session;
   return { ...token, run: { ...run, session, usage: addUsage(run.usage, usage), seconds: run.seconds + seconds } };
+}
+
+/** A called workflow pays from the same budget: where it is used up, its caller ends too. */
+export function takeChild(step: Step, event: Extract<WorkflowEvent, { type: "child-ended" }>): void {
+  spend(step, event.usage ?? null);
+  if (event.budget) step.halt({ status: "fail", stage: null, reason: event.reason, budget: true });
+}
+
+function spend(step: Step, usage: Usage | null): void {
+  if (usage) step.set({ usage: addSpent(step.state.usage, usage), used: addUsage(step.state.used, usage) });
 }
 
 /** The timer of a back-off or a usage limit fired. */
@@ -63,13 +80,17 @@ export function learnSession(step: Step, told: { readonly turn: string; readonly
 }
 
 export function overBudget(step: Step, reason: string): void {
-  step.halt({ status: "fail", stage: null, reason: `the budget is used up: ${reason}` });
+  step.halt({ status: "fail", stage: null, reason: `the budget is used up: ${reason}`, budget: true });
 }
 
 /** What the reply means. Only a review's markers set its status; a program's result file does for every stage. */
 function judge(stage: LlmStage, event: StageTurnEnded): Verdict {
   const { status, reply, replyDigest, commit = null } = event;
   const isEmpty = reply.text.trim() === "";
+  if (status?.broken !== undefined) {
+    const what = stage.autoStatus ? "the review gave no status" : "the agent gave no status";
+    return { ...withoutStatus(`${what}: its result file ${status.broken}`, reply), commit };
+  }
   const word = status && (stage.autoStatus || status.from === "file") ? status.status : null;
   const hints = { label: status?.preferredLabel ?? null, next: status?.nextIds ?? [], body: reply, commit };
   if (word !== null) {
@@ -80,33 +101,38 @@ function judge(stage: LlmStage, event: StageTurnEnded): Verdict {
     if (isEmpty) return { ...machineryFailure("the review said nothing"), commit };
     const said = status !== null && (status.invalid !== undefined || status.failureReason !== null);
     if (stage.withoutStatus === "success" && !said) return { ...verdict("success"), ...hints };
-    return { ...machineryFailure("the review gave no status: its reply has no valid [STATUS: …]"), commit };
+    const reason = "the review gave no status: its reply has no valid [STATUS: …]";
+    return { ...withoutStatus(reason, reply), commit };
   }
   if (isEmpty && event.changed !== true) return { ...verdict("fail", "the agent said nothing"), commit };
   return { ...verdict("success"), ...hints };
 }
 
+/** What it said is all that there is to go by. */
+function withoutStatus(reason: string, reply: Text): Verdict {
+  const failure = machineryFailure(reason);
+  return reply.text.trim() === "" ? failure : { ...failure, body: reply };
+}
+
 function afterTrouble(step: Step, token: Token, stage: LlmStage, event: StageTurnEnded) {
   const { outcome, until } = event;
   const run = token.run ?? newExecution(step.at, "");
-  const again = (patch: Partial<Execution>, end: number | null = null) =>
-    send(step, token, { stage, run: { ...run, next: "continue", ...patch }, until: end });
+  const end = (what: string) => broken(step, token, stage, { what, said: event.reply });
+  const again = (patch: Partial<Execution>, turnEnd: number | null = null) =>
+    send(step, token, { stage, run: { ...run, next: "continue", ...patch }, until: turnEnd });
   switch (outcome.type) {
     case "idle":
-      return run.idle < idleContinues
-        ? again({ idle: run.idle + 1 }, until)
-        : broken(step, token, stage, "stayed silent");
+      return run.idle < idleContinues ? again({ idle: run.idle + 1 }, until) : end("stayed silent");
     case "lost":
     case "stopped":
-      return run.lost < lostContinues ? again({ lost: run.lost + 1 }) : broken(step, token, stage, "was lost");
+      return run.lost < lostContinues ? again({ lost: run.lost + 1 }) : end("was lost");
     case "transient":
-      return backOff(step, token, { stage, reason: outcome.reason });
+      return backOff(step, token, { stage, reason: outcome.reason, said: event.reply });
     case "limited":
-      return waitForLimit(step, token, { stage, reason: outcome.reason, until: outcome.until });
+      return waitForLimit(step, token, { stage, reason: outcome.reason, until: outcome.until, said: event.reply });
     case "no-session":
     case "overflow":
-      if (run.session === null || run.restarted)
-        return broken(step, token, stage, `lost its session (${outcome.type})`);
+      if (run.session === null || run.restarted) return end(`lost its session (${outcome.type})`);
       step.log(
         "warn",
         `The session of ${stage.id} cannot go on (${outcome.type}): the same prompt goes into a new one`,
@@ -114,36 +140,43 @@ function afterTrouble(step: Step, token: Token, stage: LlmStage, event: StageTur
       dropThread(step, token, stage);
       return again({ session: null, next: "same", restarted: true });
     case "failed":
-      return broken(step, token, stage, `failed: ${outcome.reason}`);
+      return end(`failed: ${outcome.reason}`);
     case "timed-out":
-      return broken(step, token, stage, "ran out of time");
+      return end("ran out of time");
     case "ended":
       return;
   }
 }
 
 /** A review that did not come to a verdict is run again; any other agent that failed has failed. */
-function broken(step: Step, token: Token, stage: LlmStage, what: string): void {
+function broken(
+  step: Step,
+  token: Token,
+  stage: LlmStage,
+  { what, said }: { readonly what: string; readonly said: Text },
+): void {
   const reason = stage.autoStatus ? `the reviewer ${what}` : `the agent ${what}`;
-  endExecution(step, token, stage, stage.autoStatus ? machineryFailure(reason) : verdict("fail", reason));
+  endExecution(step, token, stage, stage.autoStatus ? machineryFailure(reason, said) : verdict("fail", reason));
 }
 
 interface Trouble {
   readonly stage: LlmStage;
   readonly reason: string;
+  readonly said: Text;
   readonly until?: number | null;
 }
-function backOff(step: Step, token: Token, { stage, reason }: Trouble) {
+function backOff(step: Step, token: Token, { stage, reason, said }: Trouble) {
   const run = token.run ?? newExecution(step.at, "");
   const seconds = step.policy.settings.backoff_seconds[run.transient];
-  if (seconds === undefined) return broken(step, token, stage, `could not be reached: ${reason}`);
+  if (seconds === undefined) return broken(step, token, stage, { what: `could not be reached: ${reason}`, said });
   waitUntil(step, { ...token, run: { ...run, transient: run.transient + 1 } }, step.at + seconds * 1000, reason);
 }
 
-function waitForLimit(step: Step, token: Token, { stage, reason, until = null }: Trouble) {
+function waitForLimit(step: Step, token: Token, { stage, reason, said, until = null }: Trouble) {
   const run = token.run ?? newExecution(step.at, "");
   const list = step.policy.settings.backoff_seconds;
-  if (run.limited >= list.length + limitWaits) return broken(step, token, stage, `met a usage limit: ${reason}`);
+  if (run.limited >= list.length + limitWaits)
+    return broken(step, token, stage, { what: `met a usage limit: ${reason}`, said });
   const own = list[run.limited];
   const end = until !== null && until > step.at ? until : step.at + (own === undefined ? limitWaitMs : own * 1000);
   const next = { ...token, run: { ...run, limited: run.limited + 1, next: "continue" as const } };
@@ -207,18 +240,30 @@ function reportTurn(step: Step, { outcome, sessionId, usage, refused, agentsAtOn
 }
 
 function keepReply(step: Step, token: Token, stage: LlmStage, event: StageTurnEnded): void {
-  const { reply, contextUpdates = {}, contextAppends = {} } = event;
+  const { reply } = event;
   const said: Values =
     reply.text.trim() === "" ? {} : { [`${stage.responseKey}.response`]: held(reply, event.replyFile) };
   let values: Values = said;
-  for (const [key, json] of Object.entries(contextUpdates)) values = { ...values, [key]: { json } };
-  for (const [key, json] of Object.entries(contextAppends)) {
+  for (const [key, json] of settable(step, event.contextUpdates)) values = { ...values, [key]: { json } };
+  for (const [key, json] of settable(step, event.contextAppends)) {
     const known = Object.hasOwn(values, key) ? undefined : storedValue(step.state, token.id, key);
     values = appendToArray(known === undefined ? values : { ...values, [key]: known }, key, json);
   }
   const kept = new Set(values === said ? [] : [...valueNames(step.state), ...Object.keys(token.values)]);
   const fitting = Object.entries(values).filter(([key, value]) => fits(step, kept, { key, value }));
   step.write(token.id, Object.fromEntries(fitting));
+}
+
+/** No agent says what is the engine's to say. */
+function settable(step: Step, given: StageTurnEnded["contextUpdates"] = {}): [string, Json][] {
+  const { graph } = step.index;
+  const isOwn = ([key]: [string, Json]) => isEngineKey(graph, key);
+  const entries = Object.entries(given);
+  const refused = entries.filter(isOwn).map(([key]) => key);
+  if (refused.length === 0) return entries;
+  const keys = clip(refused.join(", "), 200);
+  step.log("warn", `The agent may not set ${keys}: only the workflow itself does; left out`);
+  return entries.filter((entry) => !isOwn(entry));
 }
 
 interface Given {

@@ -6,7 +6,7 @@ import { countSame, digestOf, stopSameFailure } from "./breaker.js";
 import { resolveChildFindings, takeChildFindings } from "./child-findings.js";
 import type { ChildFinding } from "./events.js";
 import { type FailedVisit, raiseFinding, resolveFindings } from "./findings.js";
-import { raisesFindings } from "./graph-index.js";
+import { isReview, raisesFindings } from "./graph-index.js";
 import { attemptsFor, backoffMs } from "./retry.js";
 import type { StageRecord, Token } from "./state.js";
 import { type Step, usedOnly } from "./step.js";
@@ -31,8 +31,11 @@ export interface Verdict {
 export function verdict(outcome: Verdict["outcome"], reason: string | null = null): Verdict {
   return { outcome, reason, label: null, next: [], body: { text: reason ?? "" }, machinery: false, commit: null };
 }
-export function machineryFailure(reason: string): Verdict {
-  return { ...verdict("fail", reason), machinery: true };
+/** `said`: what came before it broke. A long text is in a file of its own; the error is the reason in any case. */
+export function machineryFailure(reason: string, said: Text = { text: "" }): Verdict {
+  const failure = { ...verdict("fail", reason), machinery: true };
+  if (said.text.trim() === "") return failure;
+  return { ...failure, body: said.ref ? said : { text: `${reason}\n\n${said.text}` } };
 }
 
 /** An execution has ended: it is tried again, or the visit ends with it. Retries leave nothing behind. */
@@ -40,8 +43,7 @@ export function endExecution(step: Step, token: Token, stage: Stage, found: Verd
   const why = found.machinery ? "machinery" : found.outcome === "retry" ? "retry" : "fail";
   const failed = found.outcome === "fail" || found.outcome === "retry";
   // One whose time is up is not tried again.
-  if (failed && !token.expired && token.attempt < attemptsFor(stage, why))
-    return tryAgain(step, token, { stage, reason: found.reason });
+  if (failed && !token.expired && token.attempt < attemptsFor(stage, why)) return tryAgain(step, token, stage, found);
   const isRetried = stage.retriesFail && stage.maxAttempts > 1 && !token.expired;
   const isExhausted = found.outcome === "retry" || (found.outcome === "fail" && !found.machinery && isRetried);
   endVisit(step, token, stage, isExhausted ? exhausted(stage, found) : found);
@@ -55,11 +57,13 @@ function exhausted(stage: Stage, found: Verdict): Verdict {
   return { ...found, outcome: "fail", reason: `asked for another try until none was left${told}` };
 }
 
-function tryAgain(step: Step, token: Token, { stage, reason }: { stage: Stage; reason: string | null }): void {
+function tryAgain(step: Step, token: Token, stage: Stage, found: Verdict): void {
   const key = `stage:${stage.id}:v${token.visit}:a${token.attempt}`;
   const delay = backoffMs(stage.backoff, token.attempt, key);
   const { broken: _, ...rest } = token;
-  const next = { ...rest, attempt: token.attempt + 1, run: usedOnly(token.run) };
+  const used = usedOnly(token.run);
+  const run = used && isReview(stage) && hasSaid(found) ? { ...used, said: found.body } : used;
+  const next = { ...rest, attempt: token.attempt + 1, run };
   if (delay === 0) {
     step.setToken({ ...next, phase: "ready" });
     return;
@@ -67,7 +71,16 @@ function tryAgain(step: Step, token: Token, { stage, reason }: { stage: Stage; r
   const until = step.at + delay;
   step.setToken({ ...next, phase: "backing-off" });
   step.oweTimer("backoff", token.id, until);
-  step.report({ type: "waiting", for: `trying ${stage.id} again: ${clip(reason ?? "it failed", 300)}`, until });
+  step.report({ type: "waiting", for: `trying ${stage.id} again: ${clip(found.reason ?? "it failed", 300)}`, until });
+}
+
+function hasSaid({ machinery, body, reason }: Verdict): boolean {
+  return !machinery || body.text !== reason;
+}
+
+/** What was said in this visit, never in another one. */
+function bodyOf({ run }: Token, found: Verdict): Text {
+  return hasSaid(found) ? found.body : machineryFailure(found.reason ?? "", run?.said).body;
 }
 
 /** The visit is over. Which way leads on is decided afterwards: a `leaving` token has nothing left to do here. */
@@ -81,7 +94,7 @@ export function endVisit(step: Step, token: Token, stage: Stage, found: Verdict)
     const source: FailedVisit["source"] = found.machinery ? "protocol" : stage.kind === "tool" ? "command" : "review";
     if (!step.state.rounds.judged) step.set({ rounds: { ...step.state.rounds, judged: true } });
     if (outcome === "success") resolveFindings(step, stage.id, commit);
-    else raiseFinding(step, token, { outcome, reason: reason ?? "", body: found.body, source, commit });
+    else raiseFinding(step, token, { outcome, reason: reason ?? "", body: bodyOf(token, found), source, commit });
   }
   if (stage.kind === "workflow") {
     if (!step.state.rounds.judged) step.set({ rounds: { ...step.state.rounds, judged: true } });

@@ -215,6 +215,7 @@ describe("parallel stages", () => {
     expect(world.record("a")).toMatchObject({ outcome: "fail", reason: "the branch's time was up" });
     expect(world.record("c").outcome).toBe("success");
     expect(world.reported("finding-raised")).toMatchObject([{ stage: "a", source: "protocol" }]);
+    expect(world.life.ledger.findings[0]?.body.text).toMatch(/^the branch's time was up\n\na is done/);
     const tool = new World(forked({ branchTimeoutMs: 60_000 })).play({ b: [null] });
     expect(tool.reported("finding-raised")).toMatchObject([{ stage: "b", title: "the branch's time was up" }]);
     expect(value(tool, "b.status")).toEqual({ json: "fail" });

@@ -1,0 +1,64 @@
+import { existsSync } from "node:fs";
+import { expect, test } from "vitest";
+import { eventsOf } from "../scenarios/sandbox.js";
+import { outcomesOf, promptOf, runOf, stagesOf, workflowWorld } from "./world.js";
+
+/** Every turn costs 100 tokens. */
+const dear = `*) echo '{"usage": {"input_tokens": 60, "output_tokens": 40}}' > "$RATCHET_RESULT_FILE"; echo Done ;;`;
+
+const chain = (name: string, stages: readonly string[]) => `
+workflow "${name}" {
+  version 2
+  goal "the file's goal"
+  start "${stages[0]}"
+  ${stages.map((id) => `stage "${id}" kind="llm" prompt="$goal"`).join("\n  ")}
+  stage "exit" kind="exit"
+  ${stages.map((id, at) => `transition from="${id}" to="${stages[at + 1] ?? "exit"}"`).join("\n  ")}
+}`;
+
+test("E4 a run's budget holds over resumes: no turn starts until it is raised in ratchet.yaml, and the goal given last stays", async () => {
+  const world = workflowWorld();
+  const limited = (tokens: number) => world.agent(dear, { budgets: { run: { tokens } } });
+  limited(150);
+  world.workflow("chain.awf.kdl", chain("chain", ["a", "b", "c", "d", "e"]));
+  const first = await world.run("chain.awf.kdl", "--json");
+  expect([first.code, outcomesOf(first)]).toEqual([1, ["a 1 success", "b 1 success"]]);
+  const run = runOf(first);
+  const refused = await world.run("chain.awf.kdl", "--resume");
+  expect([refused.code, refused.stdout]).toEqual([1, ""]);
+  expect(refused.stderr).toMatch(/has used up its budget: 200 of 150 tokens\n {2}hint: raise budgets\.run/);
+  expect(stagesOf(world, run)).toEqual(["01-a", "02-b"]);
+
+  limited(250);
+  const other = await world.run("chain.awf.kdl", "--resume", "--json", "--goal", "another goal");
+  expect([other.code, outcomesOf(other)]).toEqual([1, ["c 1 success"]]);
+  expect(other.stdout).toContain("300 of 250 tokens");
+  limited(1000);
+  const last = await world.run("chain.awf.kdl", "--resume", "--json");
+  expect([last.code, outcomesOf(last)]).toEqual([0, ["d 1 success", "e 1 success", "exit 1 success"]]);
+  expect(promptOf(world, run, "02-b")).toContain("the file's goal");
+  for (const folder of ["03-c", "04-d"]) expect(promptOf(world, run, folder)).toContain("another goal");
+});
+
+test("an issue whose workflow uses up the issue's budget, in a called workflow too, is escalated with a dossier, and no resume renews it", async () => {
+  const world = workflowWorld();
+  const command = world.script("agent.sh", `cat > /dev/null\ncase one in\n${dear}\nesac\n`);
+  world.configure({ agent: { type: "command", command, workflow: "outer" }, budgets: { issue: { tokens: 250 } } });
+  world.workflow(".ratchet/workflows/inner.awf.kdl", chain("inner", ["a", "b", "c"]));
+  const calling = chain("outer", ["first", "call", "last"]).replace(
+    'stage "call" kind="llm" prompt="$goal"',
+    'stage "call" kind="workflow" ref="inner"',
+  );
+  world.workflow(".ratchet/workflows/outer.awf.kdl", calling);
+  await world.add("dear-1");
+  const run = await world.ratchet("run", "--json");
+  expect(run.code).toBe(1);
+  expect(outcomesOf(run)).toEqual(["first 1 success", "a 1 success", "b 1 success"]);
+  const escalated = eventsOf(run).find((event) => event.type === "escalated");
+  expect(escalated).toMatchObject({ reason: "The issue's budget is used up: 300 of 250 tokens" });
+  expect(escalated?.type === "escalated" && existsSync(escalated.dossier ?? "")).toBe(true);
+  expect(await world.status("dear-1")).toBe("waiting_for_response");
+  expect(eventsOf(await world.ratchet("run", "--resume", "--json")).map(({ type }) => type)).not.toContain(
+    "turn-ended",
+  );
+});
