@@ -1,3 +1,5 @@
+import { keepNewest } from "../lib/keep-newest.js";
+
 /**
  * Which commits contain which, as far as this process has made or proven it: a merge contains its parents. Commits do not
  * change, so what is known holds for good; what is not known is git's to say. The newest are kept.
@@ -8,10 +10,7 @@ const stepsAtMost = 500;
 
 export function rememberContained(commit: string, contained: readonly string[]): void {
   inside.set(commit, [...(inside.get(commit) ?? []), ...contained]);
-  for (const oldest of inside.keys()) {
-    if (inside.size <= kept) return;
-    inside.delete(oldest);
-  }
+  keepNewest(inside, kept);
 }
 
 /** False: it is not known. */

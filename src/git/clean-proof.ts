@@ -1,5 +1,6 @@
 import { type BigIntStats, lstatSync, readdirSync } from "node:fs";
 import { codeOf } from "../lib/errors.js";
+import { keepNewest } from "../lib/keep-newest.js";
 
 /**
  * Proof that nothing in a small worktree has changed since git found it clean, without asking git again: every file and
@@ -58,10 +59,7 @@ export function rememberClean(folder: string, head: string, before: Look | null)
   const after = before === null ? null : lookAtFiles(folder);
   if (after === null || after.state !== before?.state || after.newestMs > now - coarseMs) return;
   proofs.set(folder, { head, state: after.state });
-  for (const oldest of proofs.keys()) {
-    if (proofs.size <= proofsKept) return;
-    proofs.delete(oldest);
-  }
+  keepNewest(proofs, proofsKept);
 }
 
 /** False: git has to be asked. */

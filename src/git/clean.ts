@@ -24,7 +24,7 @@ export async function discardAt(checkout: Checkout, commit: string): Promise<rea
   const started = await unfinishedOperations(checkout);
   if (!moved && started.length === 0 && isProvenClean(checkout.path, commit)) return [];
   const before = lookAtFiles(checkout.path);
-  const changes = moved && checkout.branch === null ? [] : await readChanges(checkout, commit);
+  const changes = moved && checkout.branch === null ? [] : await readChanges(checkout, commit, before);
   if (!moved && started.length === 0 && changes.length === 0) {
     rememberClean(checkout.path, commit, before);
     return [];

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { keepNewest } from "../lib/keep-newest.js";
 import { type Checkout, gitIn } from "./checkout-git.js";
 
 /**
@@ -18,10 +19,7 @@ const linklessKept = 1000;
 
 export function rememberLinkless(base: string, head: string): void {
   linkless.add(`${base}..${head}`);
-  for (const oldest of linkless) {
-    if (linkless.size <= linklessKept) return;
-    linkless.delete(oldest);
-  }
+  keepNewest(linkless, linklessKept);
 }
 
 /** Those of `head` that neither `base` nor `reviewBase` has. Paths are bytes. Usually one git process, or none. */

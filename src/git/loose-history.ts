@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { isMissing } from "../lib/files.js";
+import { keepNewest } from "../lib/keep-newest.js";
 import type { Checkout } from "./checkout-git.js";
 import { LooseObjects, linkMode, type TreeEntry, treeMode } from "./loose-objects.js";
 
@@ -63,10 +64,7 @@ function readLink(objects: LooseObjects, id: string): Link | null {
 
 function remember(id: string, link: Link): void {
   known.set(id, link);
-  for (const oldest of known.keys()) {
-    if (known.size <= knownAtMost) return;
-    known.delete(oldest);
-  }
+  keepNewest(known, knownAtMost);
 }
 
 interface Trees {

@@ -44,7 +44,7 @@ export async function snapshot(path: string, options: SnapshotOptions): Promise<
   const head = (await resolveHead(checkout.gitDir)) ?? checkout.baseSha;
   const before = lookAtFiles(checkout.path);
   const [changes, started, history, named] = await Promise.all([
-    readChanges(checkout, head),
+    readChanges(checkout, head, before),
     unfinishedOperations(checkout),
     readHistory(checkout, { ...options, head }),
     isInTarget(checkout, options),

@@ -15,8 +15,11 @@ export interface Change {
 }
 
 /** Every difference between the files and `head`, seen through Ratchet's own index: the agent's and its flags do not count. */
-export async function readChanges(checkout: Checkout, head: string): Promise<readonly Change[]> {
-  const look = lookAtFiles(checkout.path);
+export async function readChanges(
+  checkout: Checkout,
+  head: string,
+  look = lookAtFiles(checkout.path),
+): Promise<readonly Change[]> {
   if (look !== null && filesAreAt(checkout, { head, look, template: await readTemplate(checkout.mirror) })) return [];
   await alignIndex(checkout, head);
   const args = ["status", "--porcelain=v2", "-z", "--untracked-files=all", "--ignore-submodules=none", "--no-renames"];

@@ -1,18 +1,7 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { agentScript, type PrWorld, prWorld } from "./pr-world.js";
-
-const rework = (cycle: number) => `rework-shop-pr-1-cycle-${cycle}`;
-const promptOf = (world: PrWorld, cycle: number) =>
-  readFileSync(join(world.root, `prompt-${rework(cycle)}-rework`), "utf8");
-
-async function opened(config: Readonly<Record<string, unknown>> = {}): Promise<PrWorld> {
-  const world = await prWorld(config);
-  await world.add("shop-1", { title: "Write it" });
-  expect(await world.ratchet("run")).toMatchObject({ code: 0 });
-  return world;
-}
+import { agentScript, opened, promptOf, prWorld, rework } from "./pr-world.js";
 
 test("P3 P11 two reviews with 130 inline comments: the newest 50 reach the agent, quoted, fenced, at their places", async () => {
   const world = await opened();

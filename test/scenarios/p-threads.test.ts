@@ -1,20 +1,8 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { expect, test } from "vitest";
-import { type PrWorld, prWorld } from "./pr-world.js";
+import { opened, type PrWorld, promptOf, rework } from "./pr-world.js";
 import { until } from "./sandbox.js";
-
-const rework = (cycle: number) => `rework-shop-pr-1-cycle-${cycle}`;
-const promptOf = (world: PrWorld, cycle: number) =>
-  readFileSync(join(world.root, `prompt-${rework(cycle)}-rework`), "utf8");
-
-async function opened(config: Readonly<Record<string, unknown>> = {}): Promise<PrWorld> {
-  const world = await prWorld(config);
-  await world.add("shop-1", { title: "Write it" });
-  expect(await world.ratchet("run")).toMatchObject({ code: 0 });
-  return world;
-}
 
 /** As another program, or a person with an editor, might leave it. */
 function changePayload(world: PrWorld, id: string, patch: object): void {

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import type { WorkPayload } from "../../src/core/board/payload.js";
 import { type ForgeServer, type Speaker, startForge } from "../forge-server/server.js";
 import { type Sandbox, sandbox } from "./sandbox.js";
@@ -130,3 +130,17 @@ function asList(value: unknown): readonly Record<string, unknown>[] {
   if (!Array.isArray(value)) throw new Error("no list");
   return value;
 }
+
+/** With one issue, whose work waits in pull request #1. */
+export async function opened(config: Readonly<Record<string, unknown>> = {}): Promise<PrWorld> {
+  const world = await prWorld(config);
+  await world.add("shop-1", { title: "Write it" });
+  expect(await world.ratchet("run")).toMatchObject({ code: 0 });
+  return world;
+}
+
+export const rework = (cycle: number) => `rework-shop-pr-1-cycle-${cycle}`;
+
+/** What the agent of that rework was told first. */
+export const promptOf = (world: PrWorld, cycle: number) =>
+  readFileSync(join(world.root, `prompt-${rework(cycle)}-rework`), "utf8");

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync 
 import { join } from "node:path";
 import { codeOf, messageOf } from "../errors.js";
 import { makeFolder } from "../files.js";
+import { keepNewest } from "../keep-newest.js";
 
 /** An answer that may be asked for again by its tag: unchanged, it costs nothing. */
 export interface Remembered {
@@ -46,7 +47,7 @@ export function openEtags(folder: string, warn: (text: string) => void = () => u
   const keep = (url: string, remembered: Remembered): void => {
     known.delete(url);
     known.set(url, remembered);
-    for (const oldest of known.keys()) if (known.size > nearest) known.delete(oldest);
+    keepNewest(known, nearest);
   };
   return {
     get: (url) => {
