@@ -68,10 +68,10 @@ export async function repairFiles(checkout: Checkout, template: CheckoutTemplate
 
 /** A HEAD that names no commit is put back on the issue's branch, at the newest commit known of it. */
 async function repairHead({ mirror, gitDir, branch, baseSha }: Checkout): Promise<void> {
-  if ((await resolveHead(gitDir)) !== null) return;
+  if (resolveHead(gitDir) !== null) return;
   if (branch === null) return putText(join(gitDir, "HEAD"), `${baseSha}\n`);
   const ref = `refs/heads/${branch}`;
-  const known = (await resolveHead(gitDir, ref)) ?? (await resolveHead(mirror.path, ref)) ?? baseSha;
+  const known = resolveHead(gitDir, ref) ?? resolveHead(mirror.path, ref) ?? baseSha;
   putText(join(gitDir, ref), `${known}\n`);
   putText(join(gitDir, "HEAD"), `ref: ${ref}\n`);
 }

@@ -58,5 +58,5 @@ export async function readConversion(entries: readonly ConfigEntry[]): Promise<s
   const settings = entries.filter(({ key }) => converting.test(key)).map(({ key, value }) => `${key}=${value}`);
   const named = entries.findLast(({ key }) => key === "core.attributesfile")?.value.replace(/^~(?=\/)/, homedir());
   const usual = join(process.env.XDG_CONFIG_HOME || join(homedir(), ".config"), "git", "attributes");
-  return [...settings, await readOr(named ?? usual)].join("\n");
+  return [...settings, readOr(named ?? usual)].join("\n");
 }

@@ -37,7 +37,7 @@ export async function openCheckout(mirror: Mirror, options: CheckoutOptions): Pr
   const template = await readTemplate(mirror);
   if (!ready) {
     await clearPlace({ mirror, path, gitDir });
-    const shallow = await readOr(join(mirror.path, "shallow"));
+    const shallow = readOr(join(mirror.path, "shallow"));
     await makeGitDir(template, { ...options, mirror, path, gitDir, shallow });
   }
   await writeIfChanged(noteOf(path), JSON.stringify({ mirror: mirror.path, repoPath: mirror.repoPath }));

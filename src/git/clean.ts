@@ -10,16 +10,19 @@ import { dropOperations, readChanges, resetFiles, unfinishedOperations } from ".
 /** Puts back what a command changed in tracked or unignored files, and says what that was. */
 export async function discardChanges(path: string): Promise<readonly string[]> {
   const checkout = await findCheckout(path);
-  return await discardAt(checkout, (await resolveHead(checkout.gitDir)) ?? checkout.baseSha);
+  return await discardAt(checkout, resolveHead(checkout.gitDir) ?? checkout.baseSha);
 }
 
 /** The files at exactly this commit, clean but for ignored ones; what had to go is returned, and commits that would be lost are parked first. */
-export async function putAt(path: string, commit: string): Promise<readonly string[]> {
-  return await discardAt(await findCheckout(path), commit);
+export async function putAt(path: string, commit: string, first?: BeforeDiscard): Promise<readonly string[]> {
+  return await discardAt(await findCheckout(path), commit, first);
 }
 
-export async function discardAt(checkout: Checkout, commit: string): Promise<readonly string[]> {
-  const head = await resolveHead(checkout.gitDir);
+/** Hears what has to go before it goes. */
+export type BeforeDiscard = (paths: readonly string[]) => void;
+
+export async function discardAt(checkout: Checkout, commit: string, first?: BeforeDiscard): Promise<readonly string[]> {
+  const head = resolveHead(checkout.gitDir);
   const moved = head !== commit;
   const started = await unfinishedOperations(checkout);
   if (!moved && started.length === 0 && isProvenClean(checkout.path, commit)) return [];
@@ -29,12 +32,14 @@ export async function discardAt(checkout: Checkout, commit: string): Promise<rea
     rememberClean(checkout.path, commit, before);
     return [];
   }
+  const paths = changes.map(({ path }) => path.toString("utf8"));
+  const found = moved && checkout.branch !== null ? [`HEAD (${head ?? "none"})`, ...paths] : paths;
+  first?.(found);
   if (moved && checkout.branch !== null) await parkCheckout(checkout);
   if (moved) await moveHead(checkout, commit);
   await dropOperations(checkout);
   await resetFiles(checkout, commit);
-  const paths = changes.map(({ path }) => path.toString("utf8"));
-  return moved && checkout.branch !== null ? [`HEAD (${head ?? "none"})`, ...paths] : paths;
+  return found;
 }
 
 async function moveHead({ gitDir, branch, mirror, path, baseSha }: Checkout, commit: string): Promise<void> {

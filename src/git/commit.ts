@@ -15,11 +15,11 @@ import { dropOperations, forgetAlignment, readChanges, unfinishedOperations, wri
  */
 export async function commitAll(path: string, message: string, identity: Identity): Promise<string | null> {
   const checkout = await findCheckout(path);
-  const head = (await resolveHead(checkout.gitDir)) ?? checkout.baseSha;
+  const head = resolveHead(checkout.gitDir) ?? checkout.baseSha;
   const changes = await readChanges(checkout, head);
   const started = await unfinishedOperations(checkout);
   const merging = started.includes("a merge") && started.length === 1;
-  const heads = merging ? (await readOr(join(checkout.gitDir, "MERGE_HEAD"))).split("\n").filter(Boolean) : [];
+  const heads = merging ? readOr(join(checkout.gitDir, "MERGE_HEAD")).split("\n").filter(Boolean) : [];
   const own = changes.filter(({ kind }) => kind !== "nested");
   if (own.length === 0 && started.length === 0) return null;
   if (started.length > 0 && !merging) await parkCheckout(checkout);

@@ -86,7 +86,7 @@ export async function readBehindNote(
   target: string,
   at: { readonly landed: string; readonly user: string | null },
 ): Promise<string | null> {
-  const text = await readOr(noteFile(mirrorPath, target));
+  const text = readOr(noteFile(mirrorPath, target));
   if (text === "") return null;
   const note: unknown = JSON.parse(text);
   if (typeof note !== "object" || note === null || !("landed" in note && "user" in note && "said" in note)) return null;
@@ -161,7 +161,7 @@ interface Places {
 /** Where the branch is checked out, and whether an unfinished rebase or bisect will want it back where it was. */
 async function placesOf(repo: string, branch: string): Promise<Places> {
   // The usual case, without asking git: the repository's own checkout is on it.
-  if ((await readOr(join(repo, ".git", "HEAD"))).trim() === `ref: ${branch}`) {
+  if (readOr(join(repo, ".git", "HEAD")).trim() === `ref: ${branch}`) {
     return { checkout: repo, busy: await unfinished(join(repo, ".git"), branch) };
   }
   const [listing, commonDir] = await Promise.all([

@@ -7,19 +7,19 @@ import { readOr } from "./small-files.js";
 const commit = /^([0-9a-f]{40}|[0-9a-f]{64})$/;
 
 /** The commit a ref of this git folder is at, read from its files; null when it names none. */
-export async function resolveHead(gitDir: string, ref = "HEAD"): Promise<string | null> {
+export function resolveHead(gitDir: string, ref = "HEAD"): string | null {
   let name = ref;
   for (let depth = 0; depth < 5; depth++) {
-    const text = (await readOr(join(gitDir, name))).trim();
+    const text = readOr(join(gitDir, name)).trim();
     if (commit.test(text)) return text;
-    if (!text.startsWith("ref: ")) return text === "" ? await fromPackedRefs(gitDir, name) : null;
+    if (!text.startsWith("ref: ")) return text === "" ? fromPackedRefs(gitDir, name) : null;
     name = text.slice("ref: ".length).trim();
   }
   return null;
 }
 
-async function fromPackedRefs(gitDir: string, ref: string): Promise<string | null> {
-  const lines = (await readOr(join(gitDir, "packed-refs"))).split("\n");
+function fromPackedRefs(gitDir: string, ref: string): string | null {
+  const lines = readOr(join(gitDir, "packed-refs")).split("\n");
   return lines.find((line) => line.endsWith(` ${ref}`))?.split(" ")[0] ?? null;
 }
 
@@ -33,8 +33,8 @@ export async function readRefFiles(
 ): Promise<ReadonlyMap<string, string> | null> {
   if (await exists(join(gitDir, "reftable"))) return null;
   const found = new Map<string, string>();
-  for (const name of names) await readLoose(gitDir, name, found);
-  for (const line of (await readOr(join(gitDir, "packed-refs"))).split("\n")) {
+  for (const name of names) readLoose(gitDir, name, found);
+  for (const line of readOr(join(gitDir, "packed-refs")).split("\n")) {
     const [id = "", name = ""] = line.split(" ", 2);
     const wanted = commit.test(id) && names.some((one) => name === one || name.startsWith(`${one}/`));
     if (wanted && !found.has(name)) found.set(name, id);
@@ -42,15 +42,15 @@ export async function readRefFiles(
   return found;
 }
 
-async function readLoose(gitDir: string, name: string, found: Map<string, string>): Promise<void> {
-  const text = (await readOr(join(gitDir, name))).trim();
+function readLoose(gitDir: string, name: string, found: Map<string, string>): void {
+  const text = readOr(join(gitDir, name)).trim();
   if (text !== "") {
-    const id = commit.test(text) ? text : await resolveHead(gitDir, name);
+    const id = commit.test(text) ? text : resolveHead(gitDir, name);
     if (id !== null) found.set(name, id);
     return;
   }
   const below = entriesOf(join(gitDir, name)).filter((entry) => !entry.endsWith(".lock"));
-  for (const one of below) await readLoose(gitDir, `${name}/${one}`, found);
+  for (const one of below) readLoose(gitDir, `${name}/${one}`, found);
 }
 
 function entriesOf(folder: string): string[] {

@@ -65,7 +65,7 @@ interface Remote {
 async function tidyUp(mirror: Mirror, options: OpenOptions, { tip, known }: Remote): Promise<OpenedForItem> {
   const { path, branch } = options;
   const checkout = await findCheckout(path);
-  const head = (await resolveHead(checkout.gitDir)) ?? checkout.baseSha;
+  const head = resolveHead(checkout.gitDir) ?? checkout.baseSha;
   const isOn = (await readFile(join(checkout.gitDir, "HEAD"), "utf8")).trim() === `ref: refs/heads/${branch}`;
   const [changes, begun] = [await readChanges(checkout, head), await unfinishedOperations(checkout)];
   const isDirty = changes.length > 0 || begun.length > 0;
@@ -74,7 +74,7 @@ async function tidyUp(mirror: Mirror, options: OpenOptions, { tip, known }: Remo
     ? head
     : ((await readRefs(mirror.path, [`refs/heads/${branch}`])).get(`refs/heads/${branch}`) ?? head);
   // What an agent committed last may be in its checkout alone.
-  if (isOn) await shareObjects(checkout);
+  if (isOn) shareObjects(checkout);
   const isBehind = tip !== null && (await isAncestor(mirror.path, own, tip));
   const rewritten =
     tip !== null && !isBehind && (await isRewritten(mirror, { own, tip, known, base: checkout.baseSha }));

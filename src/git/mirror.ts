@@ -123,8 +123,8 @@ async function refreshMirror(mirror: Mirror): Promise<void> {
   await fetchFromUser(mirror, userRefs, ["--prune"]);
   const template: CheckoutTemplate = {
     config: settings.checkout,
-    exclude: withoutComments(await readOr(join(commonDir, "info", "exclude"))),
-    attributes: await readOr(join(commonDir, "info", "attributes")),
+    exclude: withoutComments(readOr(join(commonDir, "info", "exclude"))),
+    attributes: readOr(join(commonDir, "info", "attributes")),
     packedRefs: await refsForCheckouts(mirror),
     conversion: await readConversion(entries),
   };

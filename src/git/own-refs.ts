@@ -37,7 +37,7 @@ export async function commitsToKeep(checkout: Checkout, head: string): Promise<r
   const texts = await Promise.all(
     [...pseudoRefs, "logs/refs/stash", ...(await todoFiles(gitDir))].map((name) => readOr(join(gitDir, name))),
   );
-  const own = (await resolveHead(gitDir, `refs/heads/${branch}`)) ?? "";
+  const own = resolveHead(gitDir, `refs/heads/${branch}`) ?? "";
   const named = [...(await ownRefs(checkout)), own, ...texts].flatMap(
     (text) => text.match(/\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b/g) ?? [],
   );

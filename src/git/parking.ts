@@ -40,7 +40,7 @@ export async function parkWork(
 
 /** null: there is nothing that is not in the base already. */
 export async function parkCheckout(checkout: Checkout, name = parkedName(checkout)): Promise<Parked | null> {
-  const head = (await resolveHead(checkout.gitDir)) ?? checkout.baseSha;
+  const head = resolveHead(checkout.gitDir) ?? checkout.baseSha;
   const changes = await readChanges(checkout, head);
   if (head === checkout.baseSha && !(await hasLooseEnds(checkout, { head, changes }))) return null;
   const [tree, state] = [await filesTree(checkout, changes), await writeState(checkout, { head, changes })];

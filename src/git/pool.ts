@@ -50,7 +50,7 @@ export async function keepForPool(checkout: Checkout, template: CheckoutTemplate
   await mkdir(folder, { mode: 0o700 });
   // Git replaces an index, it never writes into one: this name keeps the old one, with its time, which counts.
   await link(ownIndex(checkout), join(folder, "index"));
-  const about = { commit: await resolveHead(checkout.gitDir), conversion: conversionOf(template) };
+  const about = { commit: resolveHead(checkout.gitDir), conversion: conversionOf(template) };
   await writeFile(join(folder, "about.json"), JSON.stringify(about), { mode: 0o600 });
 }
 

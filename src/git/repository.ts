@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
 import { UserError } from "../lib/errors.js";
 import { exists } from "../lib/files.js";
+import { keepNewest } from "../lib/keep-newest.js";
 import { GitError, git, gitText } from "./git.js";
 
 export interface Repository {
@@ -59,8 +60,19 @@ async function answer(cwd: string, args: readonly string[]): Promise<string | nu
   return output.code === 0 ? output.stdout.toString("utf8").trim() : null;
 }
 
-/** Where the repository keeps what its worktrees share. */
+const commonDirs = new Map<string, string>();
+
+/** Where the repository keeps what its worktrees share. A repository stays where it is while this process lives. */
 export async function commonDirOf(repoPath: string): Promise<string> {
+  const known = commonDirs.get(repoPath);
+  if (known !== undefined) return known;
+  const found = await findCommonDir(repoPath);
+  commonDirs.set(repoPath, found);
+  keepNewest(commonDirs, 256);
+  return found;
+}
+
+async function findCommonDir(repoPath: string): Promise<string> {
   if (await isGitDir(join(repoPath, ".git"))) return join(repoPath, ".git");
   if (await isGitDir(repoPath)) return repoPath;
   return resolve(repoPath, await gitText(repoPath, ["rev-parse", "--git-common-dir"]));

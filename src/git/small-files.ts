@@ -16,7 +16,7 @@ export function textOf(path: string): string | null {
 }
 
 /** "" when there is no such file. */
-export async function readOr(path: string): Promise<string> {
+export function readOr(path: string): string {
   return textOf(path) ?? "";
 }
 

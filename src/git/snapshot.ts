@@ -41,14 +41,16 @@ const shownPaths = 50;
 /** Also gives the mirror the objects and the branch, so that the work outlives the worktree. */
 export async function snapshot(path: string, options: SnapshotOptions): Promise<Snapshot> {
   const checkout = await findCheckout(path);
-  const head = (await resolveHead(checkout.gitDir)) ?? checkout.baseSha;
+  const head = resolveHead(checkout.gitDir) ?? checkout.baseSha;
   const before = lookAtFiles(checkout.path);
+  // Another process puts the branch there, while this one looks.
+  const sharing = shareBranch(checkout, head);
   const [changes, started, history, named] = await Promise.all([
     readChanges(checkout, head, before),
     unfinishedOperations(checkout),
     readHistory(checkout, { ...options, head }),
     isInTarget(checkout, options),
-    shareBranch(checkout, head),
+    sharing,
     markUsed(checkout),
   ]);
   if (changes.length === 0) rememberClean(checkout.path, head, before);
@@ -91,10 +93,10 @@ async function filesTree(checkout: Checkout, changes: readonly Change[]): Promis
 
 /** The issue's branch in the mirror follows HEAD, on whatever branch the agent left it. */
 export async function shareBranch(checkout: Checkout, head: string): Promise<void> {
-  await shareObjects(checkout);
+  shareObjects(checkout);
   if (checkout.branch === null) return;
   const ref = `refs/heads/${checkout.branch}`;
-  if ((await resolveHead(checkout.mirror.path, ref)) === head) return;
+  if (resolveHead(checkout.mirror.path, ref) === head) return;
   await updateRefs(checkout.mirror.path, [{ ref, to: head }]);
 }
 

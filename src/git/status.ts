@@ -30,7 +30,7 @@ export async function readChanges(
 /** Our index at `head`, what is known of unchanged files kept. */
 async function alignIndex(checkout: Checkout, head: string): Promise<void> {
   const mark = join(checkout.gitDir, "ratchet", "aligned");
-  if ((await readOr(mark)) === head && (await exists(ownIndex(checkout)))) return;
+  if (readOr(mark) === head && (await exists(ownIndex(checkout)))) return;
   try {
     // -i: files that differ from our index are no obstacle, and of all others what is known of them stays known.
     await gitIn(checkout, ["read-tree", "-i", "-m", head], { own: true });

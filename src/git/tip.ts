@@ -146,7 +146,7 @@ async function mergeLines(
 
 /** Is the commit on the landed line? */
 export async function isLanded(mirror: Mirror, target: string, commit: string): Promise<boolean> {
-  const landed = await resolveHead(mirror.path, landedRef(target));
+  const landed = resolveHead(mirror.path, landedRef(target));
   if (landed !== null && isKnownInside(commit, landed)) return true;
   const output = await git(mirror.path, ["merge-base", "--is-ancestor", commit, landedRef(target)], {
     okCodes: [1, 128],

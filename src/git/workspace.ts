@@ -41,7 +41,7 @@ export async function mergeWorkspace(
   { into, identity, message }: { readonly into: string; readonly identity: Identity; readonly message: string },
 ): Promise<WorkspaceMerge> {
   const checkout = await findCheckout(path);
-  const head = (await resolveHead(checkout.gitDir)) ?? checkout.baseSha;
+  const head = resolveHead(checkout.gitDir) ?? checkout.baseSha;
   const loose = (await readChanges(checkout, head)).map((change) => change.path.toString("utf8"));
   if (loose.length > 0) return { type: "failed", reason: `not committed in the workspace: ${listed(loose)}` };
   await shareBranch(checkout, head);

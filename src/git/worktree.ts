@@ -47,7 +47,7 @@ export async function openWorktree(mirror: Mirror, options: OpenOptions): Promis
     there ? openCheckout(mirror, { path, branch, commit: base, base }) : startCheckout(mirror, options),
     treeOf(mirror.path, base),
   ]);
-  const head = (await resolveHead(checkout.gitDir)) ?? checkout.baseSha;
+  const head = resolveHead(checkout.gitDir) ?? checkout.baseSha;
   await attachCopies(checkout, { copy, repoPath });
   await shareBranch(checkout, head);
   const tree = head === base ? baseTree : await treeOf(mirror.path, head);
@@ -145,7 +145,7 @@ async function lookAtBranch(mirror: Mirror, options: RemoveOptions): Promise<Lea
 
 async function removeThere(mirror: Mirror, options: RemoveOptions): Promise<Leaving> {
   const checkout = await findCheckout(options.path);
-  const head = (await resolveHead(checkout.gitDir)) ?? checkout.baseSha;
+  const head = resolveHead(checkout.gitDir) ?? checkout.baseSha;
   await shareBranch(checkout, head);
   const present = await exists(options.path);
   const bare = head === checkout.baseSha;
@@ -183,7 +183,7 @@ export async function listWorktrees(mirror: Mirror): Promise<readonly WorktreeEn
       path,
       branch,
       baseSha,
-      head: await resolveHead(gitDir),
+      head: resolveHead(gitDir),
       present: await exists(path),
     })),
   );

@@ -1,6 +1,6 @@
-import { copyFileSync, existsSync, linkSync, mkdirSync, renameSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import { codeOf } from "./errors.js";
+import { linkOrCopy } from "./link-or-copy.js";
 import { attemptOf, readStopMark } from "./process/attempt.js";
 import { type Followed, followProgram } from "./process/follow.js";
 import { startProgram } from "./process/start.js";
@@ -65,15 +65,6 @@ function showIn(folder: string, from: string, lost: number): void {
     const place = join(folder, name);
     if (existsSync(place)) renameSync(place, join(folder, `lost-${lost}-${name}`));
     linkOrCopy(join(from, name), place);
-  }
-}
-
-function linkOrCopy(from: string, to: string): void {
-  try {
-    linkSync(from, to);
-  } catch (error) {
-    if (!["EPERM", "EXDEV", "EMLINK", "ENOTSUP"].includes(codeOf(error) ?? "")) throw error;
-    copyFileSync(from, to);
   }
 }
 

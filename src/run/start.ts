@@ -14,7 +14,7 @@ import { removeWorktree } from "../git/worktree.js";
 import { UserError } from "../lib/errors.js";
 import { exists } from "../lib/files.js";
 import { withLock } from "../lib/lock.js";
-import { startProgramsBySmallShells } from "../lib/process/start.js";
+import { prepareShims } from "../lib/process/start.js";
 import { redactor } from "../lib/redact.js";
 import { type RunContext, runMachineId, runNames } from "./context.js";
 import { driveRun } from "./drive-run.js";
@@ -118,7 +118,7 @@ export async function startRun(parts: RunParts): Promise<StartedRun> {
   await checkPrograms([...(only ? [] : agents), ...(isJudged ? parts.reviewers.values() : [])], parts.repoPath);
   const { home, runId, projectId, repoPath, inbox } = parts;
   startGitBySmallShells();
-  startProgramsBySmallShells();
+  prepareShims();
   const mirror = await openMirror({ repoPath, mirrorPath: home.mirror(projectId) });
   // Before the run can be seen: a person's lock may be waited for here.
   const { behind } = await catchUpTarget(mirror, parts.target);

@@ -100,7 +100,7 @@ async function workOf(
     `refs/ratchet/settled/${name}`,
   ]);
   const checkout = (await hasCheckout(mirror, path)) ? await findCheckout(path) : null;
-  const head = (checkout && (await resolveHead(checkout.gitDir))) ?? refs.get(own) ?? refs.get(theirs);
+  const head = (checkout && resolveHead(checkout.gitDir)) ?? refs.get(own) ?? refs.get(theirs);
   if (head === undefined) return newestParked(refs, name) === null ? "none" : "parked";
   return (await isLanded(mirror, target, head)) ? "landed" : "unlanded";
 }

@@ -1,10 +1,11 @@
 import { appendFileSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { followProgram } from "../../src/lib/process/follow.js";
-import { startProgram } from "../../src/lib/process/start.js";
+import { prepareShims, startProgram } from "../../src/lib/process/start.js";
 
 /** An orchestrator of one turn, to be killed: starts or attaches, follows, records what it harvested. */
-const [folder = "", agent = "", workSeconds = "0"] = process.argv.slice(2);
+const [folder = "", agent = "", workSeconds = "0", ahead = ""] = process.argv.slice(2);
+if (ahead !== "") prepareShims();
 writeSync(1, "starting\n");
 await startProgram({
   folder,

@@ -12,18 +12,25 @@ const { fresh } = attempts();
 interface Round {
   readonly folder: string;
   readonly workSeconds: number;
+  /** Its orchestrators start their shims ahead. */
+  readonly ahead: boolean;
 }
 
+let prepared = 0;
+
+/** Every other one with shims that were started ahead. */
 function prepare(name: string, workSeconds: number): Round {
   const folder = fresh();
   writeFileSync(join(folder, "prompt.md"), `${name}\n`);
-  return { folder, workSeconds };
+  return { folder, workSeconds, ahead: prepared++ % 2 === 0 };
 }
 
 /** Resolves when it is about to start the agent. */
-async function orchestrate({ folder, workSeconds }: Round): Promise<ChildProcess> {
-  const argv = ["dist-test/process-orchestrator.mjs", folder, join(agents, "records-start.sh"), String(workSeconds)];
-  const child = spawn(process.execPath, argv, { stdio: ["ignore", "pipe", "inherit"] });
+async function orchestrate({ folder, workSeconds, ahead }: Round): Promise<ChildProcess> {
+  const args = [folder, join(agents, "records-start.sh"), String(workSeconds), ...(ahead ? ["ahead"] : [])];
+  const child = spawn(process.execPath, ["dist-test/process-orchestrator.mjs", ...args], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   if (child.stdout === null) throw new Error("no stdout");
   await once(child.stdout, "data");
   return child;

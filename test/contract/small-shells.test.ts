@@ -3,12 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { GitError, git, gitText, startGitBySmallShells } from "../../src/git/git.js";
-import { followProgram } from "../../src/lib/process/follow.js";
 import { SmallShells } from "../../src/lib/process/small-shells.js";
-import { startProgramsBySmallShells } from "../../src/lib/process/start.js";
-import { stopProgram } from "../../src/lib/process/stop.js";
 import { makeWorld, sh } from "./git-fixture.js";
-import { agents, attempts, belongings, never, start, text } from "./process-support.js";
 
 const shells = new SmallShells({ PATH: process.env.PATH, GIVEN: "by us" });
 let folder = "";
@@ -95,30 +91,5 @@ describe("git by small shells", () => {
     const input = "create refs/heads/new\0HEAD\0".replace("HEAD", await gitText(repo, ["rev-parse", "HEAD"]));
     await git(repo, ["update-ref", "-z", "--stdin"], { input });
     expect(sh(repo, "git rev-parse new")).toBe(sh(repo, "git rev-parse HEAD"));
-  });
-});
-
-describe("an attempt's program by small shells", () => {
-  beforeAll(startProgramsBySmallShells);
-  const { fresh } = attempts();
-
-  test("is followed to its end with its files, its session and only the environment it was given", async () => {
-    const here = fresh();
-    await start(here, ["sh", "-c", "env; ps -o pid=,sid= -p $PPID; echo to-stderr >&2; exit 3"], { env: { A: odd } });
-    expect(await followProgram(here, { signal: never })).toEqual({ type: "exited", code: 3, stopped: null });
-    expect(text(here, "stdout.log")).toContain(`A=${odd}\n`);
-    expect(text(here, "stdout.log")).not.toMatch(/^(HOME|OLDPWD|PATH)=/m);
-    const [, pid, session] = /^ *(\d+) +(\d+)$/m.exec(text(here, "stdout.log")) ?? [];
-    expect(session).toBe(pid);
-    expect(readFileSync(join(here, "pid"), "utf8").trim()).toBe(pid);
-    expect(text(here, "stderr.log")).toBe("to-stderr\n");
-  });
-
-  test("is stopped with everything it started", async () => {
-    const here = fresh();
-    await start(here, ["sh", join(agents, "hangs.sh")]);
-    await stopProgram(here, { first: "SIGTERM", graceMs: 200, why: "stopped" });
-    expect(await followProgram(here, { signal: never })).toMatchObject({ type: "exited", stopped: "stopped" });
-    expect(belongings(here)).toEqual([]);
   });
 });

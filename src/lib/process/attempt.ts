@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { linkSync, readFileSync, realpathSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { linkSync, readFileSync, realpathSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { codeOf } from "../errors.js";
 import { isMissing } from "../files.js";
+import { keepNewest } from "../keep-newest.js";
 import { pathHash } from "../path-hash.js";
 
 /**
@@ -15,24 +16,52 @@ export interface Attempt {
   readonly cookie: string;
 }
 
+const known = new Map<string, Attempt>();
+
+/** A folder that is there stays the same one: its path is followed once. */
 export function attemptOf(folder: string): Attempt {
+  const before = known.get(folder);
+  if (before !== undefined) return before;
   const path = realPath(folder);
-  return { folder: path, cookie: pathHash(path).slice(0, 32) };
+  const attempt = { folder: path ?? resolve(folder), cookie: pathHash(path ?? resolve(folder)).slice(0, 32) };
+  if (path !== null) known.set(folder, attempt);
+  keepNewest(known, 256);
+  return attempt;
 }
 
-function realPath(folder: string): string {
+function realPath(folder: string): string | null {
   try {
     return realpathSync(folder);
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return resolve(folder);
+    if (codeOf(error) === "ENOENT") return null;
     throw error;
   }
 }
 
-/** null: nobody has claimed the folder. 0: claimed, but the number is not (or never was) written. */
-export function readPid(attempt: Attempt): number | null {
+export interface Claim {
+  /** 0: it is not, or never was, written. */
+  readonly pid: number;
+  /** What the shim has among its arguments: its mark; those of older versions had the cookie. */
+  readonly mark: string;
+}
+
+/** Who has the folder; null: nobody. */
+export function readClaim(attempt: Attempt): Claim | null {
   const text = readSmall(join(attempt.folder, "pid"));
-  return text === null ? null : Number.parseInt(text, 10) || 0;
+  if (text === null) return null;
+  const [pid = "", mark = attempt.cookie] = text.trim().split(" ");
+  return { pid: Number.parseInt(pid, 10) || 0, mark };
+}
+
+/** Like the claim's number; null: nobody has claimed the folder. */
+export function readPid(attempt: Attempt): number | null {
+  return readClaim(attempt)?.pid ?? null;
+}
+
+/** Somebody has the folder and is just about to say who: a file is there a moment before what is written into it. */
+export function isJustClaimed(attempt: Attempt): boolean {
+  const stats = statSync(join(attempt.folder, "pid"), { throwIfNoEntry: false });
+  return stats !== undefined && stats.size === 0 && Date.now() - stats.mtimeMs < claimMs;
 }
 
 /** How the program ended; null: not yet. The shim makes the file before it writes into it: without a line it is no answer. */
@@ -89,6 +118,8 @@ export function readStopMark(attempt: Attempt): string | null {
 export function isOrphaned(attempt: Attempt): boolean {
   return readSmall(join(attempt.folder, "orphaned")) !== null;
 }
+
+const claimMs = 2000;
 
 function readSmall(path: string): string | null {
   if (isMissing(path)) return null;

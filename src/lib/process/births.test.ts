@@ -6,7 +6,7 @@ const mark = { lastPid: 1000, births: 50_000 };
 
 test.each([
   ["a later number", { lastPid: 1200, births: 50_300 }, 1001, true],
-  ["a number given out after the look", { lastPid: 1200, births: 50_300 }, 1201, true],
+  ["a number of the circle before, beyond the last one", { lastPid: 1200, births: 50_300 }, 1201, false],
   ["an older number", { lastPid: 1200, births: 50_300 }, 1000, false],
   ["an older number after the circle began anew", { lastPid: 400, births: 60_000 }, 900, false],
   ["a small number after the circle began anew", { lastPid: 400, births: 60_000 }, 350, true],

@@ -31,8 +31,9 @@ export function bornSince(mark: BirthMark | null, pids: readonly number[]): read
 
 export function canBeBornBetween(mark: BirthMark, now: Circle, pid: number): boolean {
   const certain = now.births - mark.births < now.numbers / 2 && now.alive < now.numbers / 4;
-  if (!certain || pid > mark.lastPid) return true;
-  return now.lastPid < mark.lastPid && pid <= now.lastPid;
+  if (!certain) return true;
+  const beganAnew = now.lastPid < mark.lastPid;
+  return beganAnew ? pid > mark.lastPid || pid <= now.lastPid : pid > mark.lastPid && pid <= now.lastPid;
 }
 
 const words = {
@@ -40,12 +41,14 @@ const words = {
   births: /^processes (\d+)$/m,
 };
 
+let numbers: number | null = null;
+
 /** null: this system does not tell, or /proc is another one's. */
 function readCircle(): Circle | null {
   if (process.platform !== "linux" || !isOwnProc()) return null;
   const load = words.load.exec(readProc("loadavg"));
   const births = words.births.exec(readProc("stat"));
-  const numbers = Number.parseInt(readProc("sys/kernel/pid_max"), 10);
+  numbers ??= Number.parseInt(readProc("sys/kernel/pid_max"), 10);
   if (load === null || births === null || !(numbers > 0)) return null;
   return { alive: Number(load[1]), lastPid: Number(load[2]), births: Number(births[1]), numbers };
 }

@@ -1,10 +1,9 @@
 import { type FSWatcher, statSync, watch } from "node:fs";
 import { join } from "node:path";
 import { codeOf } from "../errors.js";
-import { type Attempt, attemptOf, isOrphaned, readPid, readStopMark, touchLease } from "./attempt.js";
-import { type BirthMark, bornSince } from "./births.js";
+import { type Attempt, attemptOf, isOrphaned, readClaim, readStopMark, touchLease } from "./attempt.js";
 import { findAttempt } from "./find.js";
-import { ownShim } from "./start.js";
+import { type OwnShim, ownShim } from "./start.js";
 import { endLost, reapLeftovers } from "./stop.js";
 
 export interface Follow {
@@ -36,13 +35,13 @@ const usualFiles = ["stdout.log", "stderr.log", "transcript.jsonl", "result.json
 /** Follows a program to its end, keeping its lease; the same whether this process started it or an earlier one did. */
 export async function followProgram(folder: string, options: Follow): Promise<Followed> {
   const attempt = attemptOf(folder);
-  const since = ownShim(attempt)?.since ?? null;
+  const own = ownShim(attempt);
   const bell = new Bell(attempt, options.signal);
   const idle = new IdleWatch(options.activity ?? usualFiles.map((name) => join(attempt.folder, name)));
   try {
     for (;;) {
       touchLease(attempt);
-      const ended = await endOf(attempt, since);
+      const ended = await endOf(attempt, own);
       if (ended !== null) return ended;
       if (options.signal.aborted) return { type: "aborted" };
       const left = (options.timeoutAt ?? Number.POSITIVE_INFINITY) - Date.now();
@@ -56,22 +55,18 @@ export async function followProgram(folder: string, options: Follow): Promise<Fo
   }
 }
 
-async function endOf(attempt: Attempt, since: BirthMark | null): Promise<Followed | null> {
+async function endOf(attempt: Attempt, own: OwnShim | null): Promise<Followed | null> {
   const found = findAttempt(attempt);
   if (found.state === "running") return null;
   if (found.state === "ended") {
-    await reapLeftovers(attempt.cookie, claimedSince(attempt, since) ? since : null);
+    // One of another process may have been there before ours.
+    const isOwn = own !== null && readClaim(attempt)?.mark === own.mark;
+    await reapLeftovers(attempt.cookie, isOwn ? own.since : null);
     if (isOrphaned(attempt)) return { type: "lost" };
     return { type: "exited", code: found.exit, stopped: readStopMark(attempt) };
   }
   await endLost(attempt);
   return { type: "lost" };
-}
-
-/** Whether the shim that has the folder is as young as ours: one of another process may have been there before. */
-function claimedSince(attempt: Attempt, since: BirthMark | null): boolean {
-  const pid = readPid(attempt) ?? 0;
-  return pid > 0 && bornSince(since, [pid]).length > 0;
 }
 
 /** Rings when there is a reason to look: the shim ended, its exit was written, an abort, or time. */

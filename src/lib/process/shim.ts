@@ -1,3 +1,5 @@
+import { quoted } from "../quoted.js";
+
 /**
  * The shim: a few lines of sh between the orchestrator and the program, so that a turn outlives its orchestrator.
  *
@@ -7,12 +9,12 @@
  * last act ends its own process group: watcher, leftovers and itself.
  *
  * It is written for dash, bash and zsh as sh and forks nothing it does not need. The main shell uses positional
- * parameters only, because a variable of its own could be one that the program was given. The program runs in the
- * foreground: background jobs of a shell ignore SIGINT. The cookie is exported to the program alone, so that looking for
- * it never finds the shim; the shim itself is known by its arguments. Time is counted in sleeps, which stand still
- * while a laptop sleeps.
+ * parameters only, because a variable of its own could be one that the program was given. `begin` becomes the program; it
+ * runs in the foreground: background jobs of a shell ignore SIGINT. The cookie is exported to the program alone, so that
+ * looking for it never finds the shim; the shim itself is known by the mark among its arguments. Time is counted in sleeps,
+ * which stand still while a laptop sleeps.
  */
-const shimText = `
+export const shimFunctions = `
 reap() {
   while :; do
     if [ -r /proc/self/environ ]; then
@@ -48,54 +50,72 @@ watch() {
     kill -KILL 0
   done
 }
-umask 077
-set -C
-echo $$ >"$1/pid" || exit 97
-set +C
-watch "$1" "$2" "$3" "$4" </dev/null >/dev/null 2>&1 &
-trap : INT TERM HUP QUIT
-(
-  RATCHET_TURN=$2
-  export RATCHET_TURN
-  umask $5
-  shift 6
-  exec "$@"
-)
-set -- "$1" "$2" $? "$6"
-exec 2>/dev/null
-set -C
-echo $3 >"$1/exit"
-if [ -e "$1/orphaned" ] || ! kill -0 $4; then
-  PATH=$PATH:/usr/bin:/bin
-  signal=KILL; reap "$2"
-fi
-kill -KILL 0
+attend() {
+  umask 077
+  set -C
+  echo "$$ $1" >"$2/pid" || kill -KILL 0
+  set +C
+  watch "$2" "$3" "$4" "$5" </dev/null >/dev/null 2>&1 &
+  trap : INT TERM HUP QUIT
+  (
+    RATCHET_TURN=$3
+    export RATCHET_TURN
+    shift 6
+    begin "$@"
+  )
+  set -- "$2" "$3" $? "$6"
+  exec 2>/dev/null
+  set -C
+  echo $3 >"$1/exit"
+  if [ -e "$1/orphaned" ] || ! kill -0 $4; then
+    PATH=$PATH:/usr/bin:/bin
+    signal=KILL; reap "$2"
+  fi
+  kill -KILL 0
+}
 `;
 
-/** What `ps` and /proc show of a shim; with the cookie behind it nothing else looks like it. */
+/** What `ps` and /proc show of a shim; with its mark behind it nothing else looks like it. */
 export const shimName = "ratchet-shim";
 
 export interface ShimCall {
+  /** A word of its own among its arguments, which it writes beside its number. */
+  readonly mark: string;
   readonly folder: string;
   readonly cookie: string;
   readonly graceSeconds: number;
   readonly argv: readonly [string, ...string[]];
 }
 
-export function shimArguments({ folder, cookie, graceSeconds, argv }: ShimCall): string[] {
+/** Arguments of a shell that is the shim of one program from its start, and has the program's folder, environment and files. */
+export function shimArguments(call: ShimCall): string[] {
+  const begin = 'begin() { umask "$1"; shift; exec "$@"; }';
+  return ["-c", `${shimFunctions}${begin}\nattend "$@"`, shimName, ...attendArguments(call)];
+}
+
+export interface ShimOrder extends ShimCall {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdin: string;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/**
+ * What makes a shell that knows the functions the shim of one program. Its files are opened, and made for the owner
+ * alone, before the program's own umask holds. A shell tells its programs where it was and is; these were told what they need.
+ */
+export function shimOrder(order: ShimOrder): string {
+  const variables = Object.entries(order.env).filter(([name]) => name !== "RATCHET_TURN");
+  const given = variables.map(([name, value]) => `export ${name}=${quoted(value)}`);
+  const steps = [`cd ${quoted(order.cwd)}`, "unset OLDPWD PWD", 'umask "$1"', "shift", ...given, 'exec "$@"'];
+  const files = `<${quoted(order.stdin)} >>${quoted(order.stdout)} 2>>${quoted(order.stderr)}`;
+  return `begin() { { ${steps.join(" && ")}; } ${files}; }\nattend ${attendArguments(order).map(quoted).join(" ")}\n`;
+}
+
+function attendArguments({ mark, folder, cookie, graceSeconds, argv }: ShimCall): string[] {
   const stepSeconds = Math.min(10, Math.max(1, Math.floor(graceSeconds / 6)));
   const steps = Math.ceil(graceSeconds / stepSeconds);
   const umask = process.umask().toString(8).padStart(4, "0");
-  return [
-    "-c",
-    shimText,
-    shimName,
-    folder,
-    cookie,
-    String(steps),
-    String(stepSeconds),
-    umask,
-    String(process.pid),
-    ...argv,
-  ];
+  return [mark, folder, cookie, String(steps), String(stepSeconds), String(process.pid), umask, ...argv];
 }

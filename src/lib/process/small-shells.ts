@@ -2,6 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { Socket } from "node:net";
 import { codeOf } from "../errors.js";
+import { quoted } from "../quoted.js";
 
 /**
  * Programs started by a small process in place of this one. Node starts a program by copying its own process, page
@@ -14,15 +15,11 @@ export interface ShellRun {
   readonly program: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** On top of what the shells were given; names have to be ones that a shell can set: see canBeSet. */
+  /** On top of what the shells were given; names have to be ones that a shell can set. */
   readonly env: Readonly<Record<string, string>>;
   readonly input?: string | Uint8Array;
   /** Output beyond this is not read; the program is ended. */
   readonly maxBytes?: number;
-  /** Where its input and output are, output being appended; without them input is given here and output is read. */
-  readonly files?: { readonly stdin: string; readonly stdout: string; readonly stderr: string };
-  /** It may go on when we end. */
-  readonly mayOutliveUs?: boolean;
 }
 
 export interface ShellOutput {
@@ -143,7 +140,7 @@ class Shell {
       const [stdout, stderr] = [new Collected(limit), new Collected(stderrBytes)];
       this.#waiting = { mark, stdout, stderr, resolve };
       if (this.#ended) return this.#end();
-      this.#keepAlive(run.mayOutliveUs !== true);
+      this.#keepAlive(true);
       this.#child.stdin.write(scriptOf(run, mark));
     });
   }
@@ -245,32 +242,17 @@ export function isPlain(text: string): boolean {
   return /^[A-Za-z0-9 _.,:=@^{}~+%/\n-]*$/.test(text);
 }
 
-/** Whether a shell can give a program these variables. */
-export function canBeSet(env: Readonly<Record<string, string>>): boolean {
-  return Object.keys(env).every((name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
-}
-
 function scriptOf(run: ShellRun, mark: string): string {
   const told = `printf '\\n%s %d\\n' ${quoted(mark.trim())} $s`;
   return `${scriptWithin(run)}\ns=$?; cd /; ${told}; ${told} >&2\n`;
 }
 
-function scriptWithin({ program, args, cwd, env, input, files }: ShellRun): string {
+function scriptWithin({ program, args, cwd, env, input }: ShellRun): string {
   const variables = Object.entries(env).map(([name, value]) => `${name}=${quoted(value)} `);
-  const command = [program, ...args].map(quoted).join(" ");
+  const given = `${variables.join("")}${[program, ...args].map(quoted).join(" ")}`;
   // A shell tells its programs where it was and is; these were told what they need.
   const place = `cd ${quoted(cwd)} && unset OLDPWD PWD &&`;
-  if (files !== undefined) {
-    // In a process of its own from the start: neither is the shell in that folder meanwhile, nor do its words go there.
-    const [stdin, stdout, stderr] = [files.stdin, files.stdout, files.stderr].map(quoted);
-    return `(${place} ${variables.join("")}exec ${command} <${stdin} >>${stdout} 2>>${stderr})`;
-  }
-  const given = `${variables.join("")}${command}`;
   return `${place} ${input === undefined ? `${given} </dev/null` : `printf -- ${printed(input)} | ${given}`}`;
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** A format that prints these bytes, whatever they are. */

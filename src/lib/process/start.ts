@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
 import { codeOf, ExternalError, messageOf } from "../errors.js";
 import { type Attempt, attemptOf, readPid, touchLease } from "./attempt.js";
 import { type BirthMark, markBirths } from "./births.js";
-import { shimArguments } from "./shim.js";
-import { canBeSet, SmallShells } from "./small-shells.js";
+import { type ShimCall, shimArguments, shimOrder } from "./shim.js";
+import { canShimsWait, WaitingShims } from "./waiting-shims.js";
 
 export interface ProgramStart {
   /** The attempt's own folder; one program is ever started in it. */
@@ -29,9 +30,8 @@ export interface Started {
 
 /** A shim that this process has started, until it ends. */
 export interface OwnShim {
-  /** 0: a small shell started it, and only its folder tells. */
-  readonly pid: number;
-  /** From before its start. */
+  readonly mark: string;
+  /** From before its program's start. */
   readonly since: BirthMark | null;
   onEnd(listen: () => void): void;
 }
@@ -42,23 +42,23 @@ export function ownShim(attempt: Attempt): OwnShim | null {
   return ownShims.get(attempt.folder) ?? null;
 }
 
-/** Gives a program a session of its own; where there is none, Node has to. */
-const setsid = ["/usr/bin/setsid", "/bin/setsid"].find((path) => existsSync(path)) ?? null;
-let shells: SmallShells | null = null;
+let waiting: WaitingShims | null = null;
 
-/** For a process that will start many programs: from now on small shells start them. */
-export function startProgramsBySmallShells(): void {
-  if (setsid !== null && process.platform === "linux") shells ??= new SmallShells({});
+/** For a process that will start many programs: from now on their shims are there before. */
+export function prepareShims(): void {
+  if (!canShimsWait) return;
+  waiting ??= new WaitingShims();
+  waiting.prepare();
 }
 
 /** Starts the program in its own session, once per folder however often it is called, by however many processes. */
 export async function startProgram(start: ProgramStart): Promise<Started> {
   mkdirSync(start.folder, { recursive: true, mode: 0o700 });
   const attempt = attemptOf(start.folder);
-  touchLease(attempt);
   if (readPid(attempt) !== null || ownShims.has(attempt.folder)) return { attempt, attached: true };
   requireFolder(start.cwd);
-  await spawnShim(attempt, start);
+  await startShim(attempt, start);
+  touchLease(attempt);
   return { attempt, attached: false };
 }
 
@@ -71,21 +71,48 @@ function requireFolder(path: string): void {
   throw new ExternalError("process", `the folder to work in is missing: ${path}`);
 }
 
-async function spawnShim(attempt: Attempt, start: ProgramStart): Promise<void> {
-  const { folder, cookie } = attempt;
-  const args = shimArguments({ folder, cookie, graceSeconds: start.graceSeconds ?? 60, argv: start.argv });
-  const stdio = openAll(start);
+async function startShim(attempt: Attempt, start: ProgramStart): Promise<void> {
+  const call = { ...attempt, graceSeconds: start.graceSeconds ?? 60, argv: start.argv };
   const since = markBirths();
+  if (waiting === null || !isEasy(start))
+    return spawnShim({ ...call, mark: randomBytes(16).toString("hex") }, start, since);
+  const { cwd, env, stdinFile, stdoutFile: stdout, stderrFile: stderr } = start;
+  const files = { stdin: stdinFile ?? "/dev/null", stdout, stderr };
+  const { mark, ended } = waiting.begin((itsMark) => shimOrder({ ...call, mark: itsMark, cwd, env, ...files }));
+  const listeners: (() => void)[] = [];
+  ownShims.set(attempt.folder, { mark, since, onEnd: (listen) => void listeners.push(listen) });
+  void ended.then(() => {
+    ownShims.delete(attempt.folder);
+    for (const listen of listeners) listen();
+  });
+}
+
+/** Names that a shell has a use of its own for, or cannot set. */
+const shellNames =
+  /^(?:[^A-Za-z_].*|.*[^A-Za-z0-9_].*|E?[UG]ID|PPID|OPTIND|USERNAME|LINENO|(?:BASH|SHELL)OPTS|BASH_.*)$/s;
+
+/** Whether a shell can be told, and it cannot fail for its size or its names: Node would say so at once, a shell only by its end. */
+function isEasy({ argv, env, cwd }: ProgramStart): boolean {
+  const texts = [...argv, ...Object.values(env), cwd];
+  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  return (
+    bytes < 32_768 &&
+    !texts.some((text) => text.includes("\0")) &&
+    !Object.keys(env).some((name) => shellNames.test(name))
+  );
+}
+
+async function spawnShim(call: ShimCall, start: ProgramStart, since: BirthMark | null): Promise<void> {
+  const { folder, mark } = call;
+  const stdio = openAll(start);
   try {
-    if (shells !== null && setsid !== null && isEasy(args, start.env))
-      return spawnBySmallShell(shells, { args: ["/bin/sh", ...args], setsid, folder, since }, start);
-    const child = spawn("/bin/sh", args, {
+    const child = spawn("/bin/sh", shimArguments(call), {
       cwd: start.cwd,
       env: start.env,
       detached: true,
       stdio: [...stdio],
     });
-    ownShims.set(folder, { pid: child.pid ?? 0, since, onEnd: (listen) => void child.once("exit", listen) });
+    ownShims.set(folder, { mark, since, onEnd: (listen) => void child.once("exit", listen) });
     child.once("exit", () => ownShims.delete(folder));
     child.unref();
     await spawned(child, start.argv[0]).catch((error: unknown) => {
@@ -95,34 +122,6 @@ async function spawnShim(attempt: Attempt, start: ProgramStart): Promise<void> {
   } finally {
     for (const fd of stdio) closeSync(fd);
   }
-}
-
-/** Whether it cannot fail for its size or its names: Node would say so at once, a shell only by its end. */
-function isEasy(args: readonly string[], env: Readonly<Record<string, string>>): boolean {
-  const bytes = [...args, ...Object.values(env)].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-  return bytes < 65_536 && canBeSet(env);
-}
-
-interface ShimStart {
-  readonly args: string[];
-  readonly setsid: string;
-  readonly folder: string;
-  readonly since: BirthMark | null;
-}
-
-function spawnBySmallShell(
-  through: SmallShells,
-  { args, setsid: program, folder, since }: ShimStart,
-  { cwd, env, stdinFile, stdoutFile, stderrFile }: ProgramStart,
-): void {
-  const files = { stdin: stdinFile ?? "/dev/null", stdout: stdoutFile, stderr: stderrFile };
-  const { done } = through.start({ program, args, cwd, env, files, mayOutliveUs: true });
-  const listeners: (() => void)[] = [];
-  ownShims.set(folder, { pid: 0, since, onEnd: (listen) => void listeners.push(listen) });
-  void done.then(() => {
-    ownShims.delete(folder);
-    for (const listen of listeners) listen();
-  });
 }
 
 /** Made here, for the owner alone. Appending, so that a shim that comes second cannot cut off what the first one's program has written. */

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import { codeOf } from "../errors.js";
+import type { Claim } from "./attempt.js";
 import { type BirthMark, bornSince } from "./births.js";
 import { shimName } from "./shim.js";
 
@@ -20,26 +21,36 @@ export interface ProcessRow {
 
 const hasProc = process.platform === "linux";
 
-export function listProcesses(cookie: string): ProcessRow[] {
-  return hasProc ? pidsFromProc().flatMap((pid) => rowFromProc(pid, cookie) ?? []) : rowsFromPs(runPs(), cookie);
+/** `mark`: what the shim has among its arguments. */
+export function listProcesses(cookie: string, mark: string = cookie): ProcessRow[] {
+  const words = { cookie, mark };
+  return hasProc ? pidsFromProc().flatMap((pid) => rowFromProc(pid, words) ?? []) : rowsFromPs(runPs(), words);
+}
+
+/** By which an attempt's processes are known. */
+interface Words {
+  readonly cookie: string;
+  readonly mark: string;
 }
 
 /** Only the carriers: what is looked for after every end, so it reads one file per process born since the mark. */
 export function listCarriers(cookie: string, since: BirthMark | null = null): ProcessRow[] {
-  if (!hasProc) return rowsFromPs(runPs(), cookie).filter((row) => row.carries);
+  const words = { cookie, mark: cookie };
+  if (!hasProc) return rowsFromPs(runPs(), words).filter((row) => row.carries);
   return bornSince(since, pidsFromProc()).flatMap((pid) =>
-    carriesInProc(pid, cookie) ? (rowFromProc(pid, cookie) ?? []) : [],
+    carriesInProc(pid, cookie) ? (rowFromProc(pid, words) ?? []) : [],
   );
 }
 
 /** Whether this number is the attempt's shim now, and not a later process with its number. */
-export function isShimAlive(pid: number, cookie: string): boolean {
-  if (hasProc) return isShimLine(readProc(pid, "cmdline")?.toString("latin1") ?? "", cookie);
-  return isShimLine(runPs(["-p", String(pid)]), cookie);
+export function isShimAlive({ pid, mark }: Claim): boolean {
+  if (pid === 0) return false;
+  if (hasProc) return isShimLine(readProc(pid, "cmdline")?.toString("latin1") ?? "", mark);
+  return isShimLine(runPs(["-p", String(pid)]), mark);
 }
 
-function isShimLine(line: string, cookie: string): boolean {
-  return line.includes(shimName) && line.includes(cookie);
+function isShimLine(line: string, mark: string): boolean {
+  return line.includes(shimName) && line.includes(mark);
 }
 
 function carriesInProc(pid: number, cookie: string): boolean {
@@ -50,7 +61,7 @@ function pidsFromProc(): number[] {
   return readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
 }
 
-function rowFromProc(pid: number, cookie: string): ProcessRow | null {
+function rowFromProc(pid: number, { cookie, mark }: Words): ProcessRow | null {
   const stat = readProc(pid, "stat")?.toString("latin1");
   if (stat === undefined) return null;
   // The second field is the name in parentheses and may hold anything; fields count from behind it.
@@ -62,7 +73,7 @@ function rowFromProc(pid: number, cookie: string): ProcessRow | null {
     session: Number(fields[3]),
     start: fields[19] ?? "",
     carries: carriesInProc(pid, cookie),
-    isShim: isShimLine(readProc(pid, "cmdline")?.toString("latin1") ?? "", cookie),
+    isShim: isShimLine(readProc(pid, "cmdline")?.toString("latin1") ?? "", mark),
   };
 }
 
@@ -100,7 +111,7 @@ function runPs(which: readonly string[] = ["-ax"]): string {
 }
 
 /** pid, parent, group, state, five words of start time, then command line and environment. */
-export function rowsFromPs(text: string, cookie: string): ProcessRow[] {
+export function rowsFromPs(text: string, { cookie, mark }: Words): ProcessRow[] {
   return text.split("\n").flatMap((line) => {
     const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+((?:\S+\s+){4}\S+)\s(.*)$/.exec(line);
     if (match === null || match[4]?.startsWith("Z")) return [];
@@ -111,7 +122,7 @@ export function rowsFromPs(text: string, cookie: string): ProcessRow[] {
       session: Number(match[3]),
       start: match[5] ?? "",
       carries: command.includes(`RATCHET_TURN=${cookie}`),
-      isShim: isShimLine(command, cookie),
+      isShim: isShimLine(command, mark),
     };
   });
 }

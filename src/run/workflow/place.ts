@@ -29,5 +29,5 @@ export function folderIn(place: string, cwd: string | null): string | null {
 
 /** The commit a place is at, as far as its files tell. */
 export async function headOf({ path, gitDirs: [gitDir] }: Checkout): Promise<string | null> {
-  return await resolveHead(gitDir ?? join(path, ".git"));
+  return resolveHead(gitDir ?? join(path, ".git"));
 }

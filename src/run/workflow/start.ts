@@ -5,7 +5,7 @@ import { Driven } from "../../durable/fenced.js";
 import { Refusal, UserError } from "../../lib/errors.js";
 import { readJson, writeDurably } from "../../lib/files.js";
 import type { Home } from "../../lib/home.js";
-import { startProgramsBySmallShells } from "../../lib/process/start.js";
+import { prepareShims } from "../../lib/process/start.js";
 import type { Graph, LlmStage } from "../../workflow/graph.js";
 import { adoptGraph, continueFrom } from "../../workflow/machine/adopt.js";
 import { newWorkflow, type WorkflowLife, type WorkflowState } from "../../workflow/machine/state.js";
@@ -79,7 +79,7 @@ export async function startWorkflow(parts: WorkflowParts): Promise<StartedWorkfl
   const { home, runId, source, goal, graph, inbox } = parts;
   const begun = parts.resume ? await lastLife(parts, graph) : { life: 1, initial: newWorkflow() };
   await checkStages(parts, source, graph);
-  startProgramsBySmallShells();
+  prepareShims();
   await mkdir(home.run(runId), { recursive: true, mode: 0o700 });
   await writeSource(home, runId, goal === null ? source : { ...source, goal });
   await parts.register();
