@@ -1,3 +1,4 @@
+import { quoted } from "../lib/quoted.js";
 import type { AgentPlace } from "./place.js";
 
 /**
@@ -5,12 +6,8 @@ import type { AgentPlace } from "./place.js";
  * is. So whatever keeps ours from answering, a node that is gone included, ends with 2.
  */
 export function hookCommand({ programs }: AgentPlace): string {
-  return `${quote(programs.node)} ${quote(programs.hook)} || exit 2`;
+  return `${quoted(programs.node)} ${quoted(programs.hook)} || exit 2`;
 }
 
 /** Long enough for a machine that swaps: to both programs a hook that is late is no refusal either. */
 export const hookTimeoutSeconds = 600;
-
-function quote(path: string): string {
-  return `'${path.replaceAll("'", "'\\''")}'`;
-}

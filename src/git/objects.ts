@@ -22,8 +22,8 @@ export function shareObjects({ mirror, gitDir }: Checkout): void {
 /** Folders of loose objects that were shared wholly: their times then, and for how long the mirror cannot have dropped any. */
 const shared = new Map<string, { readonly mtimeMs: number; readonly until: number }>();
 const keptMs = 600_000;
-/** Within this time of a change another one may leave a folder's time as it is. */
-const sameTimeMs = 1000;
+/** Within this time of a change another one may leave a folder's time as it is; longer where the disk counts in seconds. */
+const sameTimeMs = 100;
 
 function shareFolder(from: string, to: string): void {
   const lookedAt = Date.now();
@@ -32,7 +32,7 @@ function shareFolder(from: string, to: string): void {
   if (stats === undefined || (before?.mtimeMs === stats.mtimeMs && lookedAt < before.until)) return;
   const loose = names(from).filter((name) => /^[0-9a-f]{38}([0-9a-f]{24})?$/.test(name));
   for (const name of loose) share(`${from}/${name}`, `${to}/${name}`);
-  if (stats.mtimeMs > lookedAt - sameTimeMs) return;
+  if (stats.mtimeMs > lookedAt - sameTimeMs || stats.mtimeMs % 1000 === 0) return;
   shared.set(from, { mtimeMs: stats.mtimeMs, until: lookedAt + keptMs });
   keepNewest(shared, 4096);
 }

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { quoted } from "../lib/quoted.js";
 import { patchedFiles } from "./patch-files.js";
 import type { ToolCall } from "./types.js";
 
@@ -88,11 +89,7 @@ function shellCall(fields: Record<string, unknown>, cwd: string): ToolCall | nul
   if (!Array.isArray(command) || !command.every((word) => typeof word === "string")) return null;
   const words: readonly string[] = command;
   if (words[0] === "apply_patch" && words[1] !== undefined) return patchCall({ command: words[1] }, folder);
-  return { kind: "shell", command: words.map(quote).join(" "), cwd: folder };
-}
-
-function quote(word: string): string {
-  return `'${word.replaceAll("'", "'\\''")}'`;
+  return { kind: "shell", command: words.map(quoted).join(" "), cwd: folder };
 }
 
 function patchCall(fields: Record<string, unknown>, cwd: string): ToolCall | null {

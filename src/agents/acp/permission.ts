@@ -1,5 +1,6 @@
 import { isAbsolute, resolve } from "node:path";
 import type { ToolCall } from "../../hook/types.js";
+import { quoted } from "../../lib/quoted.js";
 import { type Fields, toFields, toList, toText } from "../json.js";
 import { toolName } from "./updates.js";
 
@@ -102,7 +103,7 @@ function fromWords(words: readonly string[]): string {
   const [shell = "", flags = "", script] = words;
   if (words.length === 3 && script !== undefined && /(^|\/)(ba|z|da)?sh$/.test(shell) && /^-\w*c$/.test(flags))
     return script;
-  return words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
+  return words.map(quoted).join(" ");
 }
 
 const pathKeys = [
