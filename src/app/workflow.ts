@@ -324,10 +324,28 @@ export async function askedQuestions(
 
 async function unfinishedHere({ cwd }: Pick<Around, "cwd">, store: Store): Promise<string[]> {
   const project = await store.projectAt(rootOf(cwd) ?? cwd);
-  return project === null ? [] : (await store.unfinishedRuns(project.id)).map(({ run }) => run.runId);
+  if (project === null) return [];
+  const unfinished = (await store.unfinishedRuns(project.id)).map(({ run }) => run.runId);
+  return [...unfinished, ...resumable(await store.runs(project.id, lookedAt))];
 }
 
-async function isAsked(store: Store, { machine, stage, visit }: Question): Promise<boolean> {
-  const { tokens = [] } = ((await store.machineState(machine))?.state ?? {}) as Partial<WorkflowState>;
+const lookedAt = 100;
+
+/** What `--resume` goes on with: of each workflow the last run, where it ended without success. */
+function resumable(newestFirst: readonly StoredRun[]): string[] {
+  const last = new Map<string, StoredRun>();
+  for (const run of newestFirst) {
+    const file = run.options.workflow?.file;
+    if (file !== undefined && !last.has(file)) last.set(file, run);
+  }
+  return [...last.values()]
+    .filter(({ status }) => status === "interrupted" || status === "failed")
+    .map((run) => run.runId);
+}
+
+async function isAsked(store: Store, { machine, stage, visit, kept }: Question): Promise<boolean> {
+  const view = await store.machineState(machine);
+  if (view === null) return kept === true;
+  const { tokens = [] } = view.state as Partial<WorkflowState>;
   return tokens.some((token) => token.stage === stage && token.visit === visit && token.phase === "asking");
 }

@@ -117,6 +117,8 @@ export type ReportBody =
       readonly reopened: boolean;
       /** It was open already: a further visit or reviewer reports it too. */
       readonly again?: boolean;
+      /** A called workflow has told it: this is the entry of the workflow that calls. */
+      readonly copied?: true;
     }
   | {
       readonly type: "finding-resolved";
@@ -124,6 +126,8 @@ export type ReportBody =
       readonly status: "resolved" | "superseded" | "waived";
       readonly title: string;
       readonly reason: string | null;
+      /** As above. */
+      readonly copied?: true;
     }
   /** The implementer says that it is wrong; the reviewer decides. */
   | { readonly type: "finding-rejected"; readonly finding: string; readonly title: string; readonly reason: string }
@@ -228,7 +232,11 @@ export type IssueStatus = "success" | "failed" | "escalated" | "running" | "inte
 export type RunStatus = "running" | "succeeded" | "failed" | "aborted" | "interrupted";
 
 /** As a machine returns it. The life's own issue; absent on run-level reports. */
-export type RunReport = ReportBody & { readonly issue_id?: string };
+export type RunReport = ReportBody & {
+  readonly issue_id?: string;
+  /** Of a called workflow: the stages that called it, outermost first. */
+  readonly calls?: readonly string[];
+};
 /** As stored and printed. */
 export type PublicEvent = RunReport & { readonly seq: number; readonly time: string; readonly run_id: string };
 
@@ -237,6 +245,8 @@ export interface Undelivered {
   readonly head: string;
   /** Rounds of review, the last of which passed; 0: it was not reviewed. */
   readonly reviewed: number;
+  /** Why the remote refused the push, where it did. */
+  readonly refused?: string;
 }
 
 export interface Counters {

@@ -99,7 +99,7 @@ function foldIssue(issue: LiveIssue, event: PublicEvent, at: number): LiveIssue 
     case "turn-ended":
       return { ...next, costUsd: addCost(next.costUsd, event.usage?.cost_usd ?? null) };
     case "finding-raised":
-      return { ...next, open: { ...next.open, [event.finding]: event.priority } };
+      return event.copied ? next : { ...next, open: { ...next.open, [event.finding]: event.priority } };
     case "finding-resolved": {
       const { [event.finding]: _closed, ...open } = next.open;
       return { ...next, open };

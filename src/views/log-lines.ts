@@ -13,6 +13,7 @@ export interface LogLine {
 const fixedLogLine = /^(\[trigger\] |Using review_followup for resume: )/;
 
 export function logLine(event: PublicEvent): LogLine | null {
+  if ("copied" in event && event.copied) return null;
   const line = triggerLine(event) ?? runLine(event) ?? stageLine(event) ?? issueLine(event);
   return line === null ? null : { level: line.level, text: plainLine(line.text) };
 }

@@ -10,6 +10,24 @@ export function answerCommand({ gate, options }: Pick<OpenGate, "gate" | "option
   return `ratchet answer ${shellWord(gate)} <${options.map(({ key }) => plainLine(key)).join("|")}>`;
 }
 
+/** How a workflow run that was ended goes on. */
+export function resumeWorkflow(file: string, runId: string): string {
+  return `ratchet workflow run ${shellWord(file)} --resume ${runId}`;
+}
+
+/** The last word of a run that was ended while it asked. */
+export function keptGateLines(
+  questions: readonly Pick<OpenGate, "gate" | "prompt" | "options">[],
+  { runId, file }: { readonly runId: string; readonly file: string },
+): string[] {
+  if (questions.length === 0) return [];
+  return [
+    "not answered yet:",
+    ...questions.flatMap((one) => openGateLines({ ...one, gate: `${runId}/${one.gate}` })),
+    `go on with: ${resumeWorkflow(file, runId)}`,
+  ];
+}
+
 /** One of several gates, in short: its name, what it asks and what to type. */
 export function openGateLines(question: Pick<OpenGate, "gate" | "prompt" | "options">): string[] {
   const [first = "", ...rest] = plainText(question.prompt).trim().split("\n");

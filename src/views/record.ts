@@ -1,4 +1,5 @@
 import type { IssueRecord, RunRecord, StoredReviewIssue } from "../core/record.js";
+import type { WorkflowRecord } from "./workflow-record.js";
 
 /**
  * The run record as `runs export` prints it: every key, in one order, whatever an older version or an unfinished run left
@@ -9,14 +10,14 @@ export type PartialRun = Partial<Omit<RunRecord, "issues" | "config">> & {
   readonly config: RunRecord["config"];
 };
 export type PartialIssue = Partial<IssueRecord> & { readonly issue_id: string };
-
-export function toRunRecord({
-  run,
-  issues,
-}: {
+interface Parts {
   readonly run: PartialRun;
   readonly issues: readonly PartialIssue[];
-}): RunRecord {
+  readonly workflow?: WorkflowRecord | null;
+}
+
+/** `workflow`: of a run that is one. */
+export function toRunRecord({ run, issues, workflow }: Parts): RunRecord & { readonly workflow?: WorkflowRecord } {
   return {
     run_id: run.run_id,
     started_at: run.started_at ?? "",
@@ -32,6 +33,7 @@ export function toRunRecord({
     run_end: run.run_end ?? null,
     ...(run.trigger_usage ? { trigger_usage: run.trigger_usage } : {}),
     issues: Object.fromEntries(issues.map((issue) => [issue.issue_id, toIssueRecord(issue)])),
+    ...(workflow ? { workflow } : {}),
   };
 }
 

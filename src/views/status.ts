@@ -4,7 +4,7 @@ import type { RunStatus } from "../core/report.js";
 import { type Column, type Room, renderColumns } from "./columns.js";
 import { countFindings, type FindingCounts, formatAttempt, formatCost, formatCounts, formatSeconds } from "./format.js";
 import { plainLine } from "./plain-text.js";
-import { shellWord } from "./shell-word.js";
+import { resumeWorkflow } from "./question-lines.js";
 
 /** A run and its issues as the store knows them. Times in ms since the epoch. */
 export interface RunSituation {
@@ -139,5 +139,5 @@ function howItGoes(run: StatusRun): string {
 
 /** A workflow is taken up by its own command alone. */
 function resumeCommand({ run_id: id, workflow_file: file }: StatusRun): string {
-  return file === undefined ? "ratchet run" : `ratchet workflow run ${shellWord(file)} --resume ${id}`;
+  return file === undefined ? "ratchet run" : resumeWorkflow(file, id);
 }

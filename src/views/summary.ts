@@ -50,12 +50,14 @@ export function foldSummary(summary: Summary, event: PublicEvent): Summary {
       return cost === null ? summary : { ...summary, costUsd: (summary.costUsd ?? 0) + cost };
     }
     case "finding-raised": {
+      if (event.copied) return summary;
       const key = `${event.issue_id}/${event.finding}`;
       const { [key]: _reopened, ...closed } = summary.closed;
       const raised = summary.raised.includes(key) ? summary.raised : [...summary.raised, key];
       return { ...summary, raised, closed };
     }
     case "finding-resolved":
+      if (event.copied) return summary;
       return { ...summary, closed: { ...summary.closed, [`${event.issue_id}/${event.finding}`]: event.status } };
     case "landed":
       return foldIssue({ ...summary, behind: behindAfter(summary, event) }, event);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { WorkflowRecord } from "../../src/views/workflow-record.js";
 import { outcomesOf, pathOf, promptOf, runOf, stagesOf, workflowWorld } from "./world.js";
 
 const chain = `
@@ -199,4 +200,20 @@ fix) touch fixed; echo "by $RATCHET_PROVIDER" ;;`);
   const { stdout } = await world.ratchet("findings", "--all", "--json");
   const found = JSON.parse(stdout).map(({ stage, status }: { stage: string; status: string }) => `${stage} ${status}`);
   expect(found).toEqual(["checks/judge resolved", "checks/ci resolved"]);
+  const log = world.read(`../home/runs/${run}/run.log`) ?? "";
+  expect(log.match(/finding \w+: .*? Wrong \(/g)).toEqual([
+    expect.stringMatching(/^finding raised/),
+    expect.stringMatching(/^finding resolved/),
+  ]);
+  expect(log.match(/finding resolved/g)).toHaveLength(2);
+  const { workflow } = JSON.parse(await world.quick("runs", "export", run));
+  expect(workflow).toMatchObject({ name: "caller", status: "success", reason: null });
+  const visits = (workflow as WorkflowRecord).stages.map(
+    (one) => `${one.stage} ${one.visits.map(({ visit, outcome }) => `${visit} ${outcome}`)}`,
+  );
+  expect(visits).toEqual([
+    ...["checks 1 fail,2 success", "checks/judge 1 fail,1 success", "checks/ci 1 fail,1 success"],
+    ...["gate 1 success,2 success", "fix 1 success", "checks/exit 1 success", "exit 1 success"],
+  ]);
+  expect(workflow.findings.map(({ title }: { title: string }) => title)).toEqual(["a.ts:3: Wrong", expect.any(String)]);
 });

@@ -166,3 +166,45 @@ test("E7 E10 a human gate waits across a kill, wants a known option and its feed
   const late = await world.run("plan.awf.kdl", "--json");
   expect([late.code, outcomesOf(late)]).toEqual([1, ["draft 1 success", "approve 1 fail"]]);
 });
+
+test("E7 a workflow that is stopped while it asks says so, takes the answer meanwhile and goes on with it", async () => {
+  const world = workflowWorld();
+  world.workflow("sub.awf.kdl", gates);
+  world.workflow(
+    "plan.awf.kdl",
+    asking("plan", "")
+      .replace('"yes" to="exit"', '"yes" to="call"')
+      .replace(
+        'stage "exit"',
+        'stage "call" kind="workflow" ref="sub.awf.kdl"; transition from="call" to="exit"; stage "exit"',
+      ),
+  );
+  const first = world.start(["workflow", "run", "plan.awf.kdl"]);
+  await until("the question is told", () => first.stdout().includes("answer with: ratchet answer approve"));
+  first.kill("SIGINT");
+  const ended = await first.ended;
+  const { run_id: run } = await world.record();
+  const goOn = `go on with: ratchet workflow run ${join(world.dir, "plan.awf.kdl")} --resume ${run}\n`;
+  expect(ended.code).toBe(130);
+  expect(ended.stdout).toContain("approve has not been answered (yes, no)");
+  expect(ended.stdout.endsWith(`${run}/approve: Well?\n  ratchet answer ${run}/approve <yes|no>\n${goOn}`)).toBe(true);
+  const answered = await world.ratchet("answer", "approve", "yes");
+  expect([answered.code, answered.stdout]).toEqual([0, `approve of run ${run}: yes\n${goOn}`]);
+  expect((await world.ratchet("answer", "approve", "no")).stderr).toContain("answered already: yes");
+
+  const second = world.start(["workflow", "run", "plan.awf.kdl", "--resume", run, "--json"]);
+  await until("the called one asks", () => second.stderr().includes("answer with: ratchet answer call/approve"));
+  expect((await world.ratchet("stop", run)).code).toBe(0);
+  const stopped = await second.ended;
+  expect(stopped.stderr.endsWith(goOn)).toBe(true);
+  expect(eventsOf(stopped).filter((event) => event.type === "log" && event.level === "warn")).toMatchObject([
+    {
+      text: "approve has not been answered (yes, revise): it is asked again when the workflow goes on",
+      calls: ["call"],
+    },
+  ]);
+  expect((await world.ratchet("answer", `${run}/call/approve`, "yes")).code).toBe(0);
+  const third = await world.run("plan.awf.kdl", "--resume", "--json");
+  expect([third.code, outcomesOf(third).slice(0, 2)]).toEqual([0, ["approve 1 success", "exit 1 success"]]);
+  expect(await world.quick("answer")).toContain("No gate is open");
+});

@@ -177,3 +177,30 @@ test("a workspace is a worktree of its own, merged into the checkout's branch; w
   expect(reason).toMatchObject({ reason: "it conflicts in both" });
   expect([other.read("both"), other.git("status", "--porcelain", "both")]).toEqual(["mine\n", ""]);
 });
+
+test("E8 branches that merge their workspaces at the same moment are merged one after the other", async () => {
+  const world = workflowWorld();
+  const names = ["a", "b", "c", "d"];
+  const branch = (name: string) => `
+  stage "make_${name}" kind="workspace.create" workspace_name="${name}"
+  stage "work_${name}" kind="tool" command="echo x > ${name}; git add -A; git commit -qm ${name}; touch '${world.dir}/ready-${name}'; while ! test -f '${world.dir}/ready-a' -a -f '${world.dir}/ready-b' -a -f '${world.dir}/ready-c' -a -f '${world.dir}/ready-d'; do sleep 0.02; done"
+  stage "merge_${name}" kind="workspace.merge" workspace_name="${name}"
+  transition from="make_${name}" to="work_${name}"
+  transition from="work_${name}" to="merge_${name}"
+  transition from="merge_${name}" to="all_merged"`;
+  world.workflow(
+    "side.awf.kdl",
+    `workflow "side" {
+  version 2
+  start "all"
+  stage "all" kind="parallel" join="all_merged" { branch ${names.map((name) => `"make_${name}"`).join(" ")} }
+  stage "all_merged" kind="join"
+  stage "exit" kind="exit"
+  transition from="all_merged" to="exit"
+  ${names.map(branch).join("")}
+}`,
+  );
+  const ended = await world.run("side.awf.kdl", "--json");
+  expect([ended.code, outcomesOf(ended).at(-1)]).toEqual([0, "exit 1 success"]);
+  expect(names.map((name) => world.read(name))).toEqual(names.map(() => "x\n"));
+});

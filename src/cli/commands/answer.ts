@@ -4,7 +4,7 @@ import type { Question, Store } from "../../app.js";
 import { exactGateName, gatesMeant } from "../../core/gate-names.js";
 import { optionMeant } from "../../core/gate-option.js";
 import { Refusal, UserError } from "../../lib/errors.js";
-import { openGateLines, questionLines } from "../../views/question-lines.js";
+import { openGateLines, questionLines, resumeWorkflow } from "../../views/question-lines.js";
 import { type Context, findRoot } from "../context.js";
 
 interface Given {
@@ -58,6 +58,7 @@ export async function answerGate(
   const recorded = await recordAnswer({ app, cwd }, given);
   if (given.json) out.json(recorded);
   else out.line(`${recorded.stage} of run ${recorded.run_id}: ${recorded.option}`);
+  if (!given.json && recorded.resume !== undefined) out.line(`go on with: ${recorded.resume}`);
   return 0;
 }
 
@@ -69,7 +70,9 @@ export async function recordAnswer({ app, cwd }: Pick<Context, "app" | "cwd">, g
   refuseLate(question);
   const { feedback = null } = given;
   await app.answer(question, { option, feedback, by: userInfo().username });
-  return { run_id: runId, stage: question.stage, option, feedback };
+  const file = question.kept ? (await (await app.store()).run(runId)).options.workflow?.file : undefined;
+  const resume = file === undefined ? {} : { resume: resumeWorkflow(file, runId) };
+  return { run_id: runId, stage: question.stage, option, feedback, ...resume };
 }
 
 /** While nobody drives the workflow an answer waits, and the gate looks open: the first one stands. */

@@ -53,7 +53,7 @@ function worstFirst(one: Finding, other: Finding): number {
   return (one.priority ?? 9) - (other.priority ?? 9) || byExecution(one, other);
 }
 
-function byExecution(one: Finding, other: Finding): number {
+export function byExecution(one: Finding, other: Finding): number {
   if (one.order === undefined || other.order === undefined || one.run_id !== other.run_id) return 0;
   const [first, second] = [one.order, other.order];
   const at = first.findIndex((place, index) => place !== second[index]);
@@ -68,7 +68,7 @@ async function mustKnow(store: Store, projectId: string, issue: string): Promise
 }
 
 /** Long texts are files; one that is gone is told by its beginning. */
-async function bodyOf({ body }: Finding): Promise<string> {
+export async function bodyOf({ body }: Finding): Promise<string> {
   if (body.ref === undefined) return body.text;
   try {
     return await readFile(body.ref.path, "utf8");

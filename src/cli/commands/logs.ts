@@ -3,12 +3,15 @@ import type { IssueRecord, RunRecord } from "../../core/record.js";
 import type { PublicEvent } from "../../core/report.js";
 import { readOptional } from "../../lib/files.js";
 import { renderColumns } from "../../views/columns.js";
+import { toFindingJson } from "../../views/findings.js";
 import { logLines } from "../../views/log-lines.js";
 import { toRunRecord } from "../../views/record.js";
 import { emptySummary, foldSummary, renderSummary, type Summary } from "../../views/summary.js";
+import { WorkflowHistory, type WorkflowRecord } from "../../views/workflow-record.js";
 import { type Context, knownProject } from "../context.js";
 import { parseCount } from "../parse-count.js";
 import { roomOf } from "../room.js";
+import { bodyOf, byExecution } from "./findings.js";
 
 interface Json {
   readonly json?: boolean;
@@ -58,7 +61,8 @@ export async function showRun(context: Context, which: string, { json }: Json): 
   if (json) {
     const { issues, ...head } = await store.runRecord(run);
     const whole = await Promise.all(Object.values(issues).map(withWholeTexts));
-    out.json(toRunRecord({ run: head, issues: whole }) satisfies RunRecord);
+    const workflow = await workflowOf(context, store, run);
+    out.json(toRunRecord({ run: head, issues: whole, workflow }) satisfies RunRecord);
     return 0;
   }
   let summary: Summary | null = null;
@@ -68,6 +72,19 @@ export async function showRun(context: Context, which: string, { json }: Json): 
   out.line("");
   out.line(`all of it: ${app.home.run(run.runId)}`);
   return 0;
+}
+
+type Run = Awaited<ReturnType<Store["run"]>>;
+
+/** Of a run that is a workflow: its stages, as its events tell them. */
+async function workflowOf(context: Context, store: Store, run: Run): Promise<WorkflowRecord | null> {
+  const { runId, projectId, options } = run;
+  if (options.workflow === undefined) return null;
+  const history = new WorkflowHistory();
+  for await (const event of eventsOf(context, runId)) history.add(event);
+  const found = await store.findings({ projectId, issueId: runId, all: true });
+  const findings = await Promise.all(found.sort(byExecution).map(async (one) => toFindingJson(one, await bodyOf(one))));
+  return history.toRecord({ name: options.workflow.name, file: options.workflow.file, findings });
 }
 
 /** A run that was imported has its records and nothing else. */

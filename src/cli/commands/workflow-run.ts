@@ -1,5 +1,6 @@
 import type { Answer, App, LoadedWorkflow, Question } from "../../app.js";
 import { UserError } from "../../lib/errors.js";
+import { keptGateLines } from "../../views/question-lines.js";
 import type { Context } from "../context.js";
 import { inTurn } from "../in-turn.js";
 import { followToEnd, readEvents } from "../run/drive.js";
@@ -44,12 +45,29 @@ export async function runWorkflow(context: Context, what: string, flags: Workflo
   const log = openRunLog(context, started.runId);
   for (const event of past) log.add(event);
   try {
-    return await followToEnd(store, started, { presenter, log, shown: past.at(-1)?.seq ?? 0 });
+    const code = await followToEnd(store, started, { presenter, log, shown: past.at(-1)?.seq ?? 0 });
+    if (code !== 0)
+      await tellKeptGates(context, { runId: started.runId, file: loaded.file, json: flags.json === true });
+    return code;
   } finally {
     detach();
     log.close();
     await presenter.end();
   }
+}
+
+interface Ended {
+  readonly runId: string;
+  readonly file: string;
+  readonly json: boolean;
+}
+
+/** What was asked when the run was ended, and how to answer it or go on. */
+async function tellKeptGates({ app, out }: Context, { runId, file, json }: Ended): Promise<void> {
+  const kept = (await app.questions(runId)).flatMap(({ question }) => (question.kept ? [question] : []));
+  for (const line of keptGateLines(kept, { runId, file }))
+    if (json) out.note(line);
+    else out.line(line);
 }
 
 type Graph = NonNullable<LoadedWorkflow["graph"]>;
@@ -95,8 +113,13 @@ function planOf(graph: Graph): { readonly id: string; readonly kind: string }[] 
   const stages = new Map(graph.stages.map((stage) => [stage.id, stage]));
   const seen = new Map<string, { readonly id: string; readonly kind: string }>();
   for (let id: string | undefined = graph.start.name; id !== undefined && !seen.has(id); ) {
-    seen.set(id, { id, kind: stages.get(id)?.kind ?? "unknown" });
-    const ways = new Set(graph.transitions.flatMap(({ from, to }) => (from.name === id ? [to.name] : [])));
+    const stage = stages.get(id);
+    seen.set(id, { id, kind: stage?.kind ?? "unknown" });
+    const options = stage?.kind === "human" ? stage.options.map(({ to }) => to.name) : [];
+    const ways = new Set([
+      ...options,
+      ...graph.transitions.flatMap(({ from, to }) => (from.name === id ? [to.name] : [])),
+    ]);
     id = ways.size === 1 ? [...ways][0] : undefined;
   }
   return [...seen.values()];

@@ -65,6 +65,8 @@ export interface Question {
   /** The option that is taken when time runs out, and when. */
   readonly default: string | null;
   readonly until: number | null;
+  /** The workflow was ended while it asked: the machine is the one that a resume goes on in, and an answer waits for it. */
+  readonly kept?: true;
 }
 export interface Answer {
   readonly option: string;
@@ -127,6 +129,12 @@ export function stageFolder({ folder }: Pick<WorkflowContext, "folder">, name: s
 /** A workflow run's own machine; each resume of one that had ended is a further life. */
 export function workflowMachineId(runId: string, life: number): string {
   return `workflow:${runId}:${life}`;
+}
+
+/** Where a resume goes on with a machine of a workflow run, or a part of it; null: it is an issue's. */
+export function resumedMachineId(machine: string): string | null {
+  const [, run, life, part = ""] = /^(workflow:[^/]*:)(\d+)(\/.*)?$/s.exec(machine) ?? [];
+  return run === undefined ? null : `${run}${Number(life) + 1}${part}`;
 }
 
 /** A part of another machine. */

@@ -5,6 +5,7 @@ import { Bug, messageOf } from "../../lib/errors.js";
 import { safeName } from "../../lib/home.js";
 import type { Graph } from "../../workflow/graph.js";
 import { adoptGraph, continueFrom } from "../../workflow/machine/adopt.js";
+import { findStale } from "../../workflow/machine/child-findings.js";
 import type { StageChildEffect, WorkflowEffect } from "../../workflow/machine/effects.js";
 import type { WorkflowEvent } from "../../workflow/machine/events.js";
 import { workflowMachine } from "../../workflow/machine/machine.js";
@@ -51,6 +52,7 @@ export async function driveWorkflow(run: WorkflowRun, start: WorkflowStart, stop
     runId: run.runId,
     machine: machine.id,
     issueId: what.issueId === "" ? null : what.issueId,
+    calls,
     settings: { convergence, backoff_seconds: agent.backoff_seconds },
     promptPath: (folder) => `${stageFolder(context, folder)}/prompt.md`,
   });
@@ -85,14 +87,11 @@ async function driveChild(parent: WorkflowContext, effect: StageChildEffect, sto
   if (source === undefined) throw new Error(`the workflow ${effect.ref} of stage ${effect.stage} was not found`);
   const { goal = null, ...inputs } = await inputsOf(parent, effect);
   const graph = await graphOf(source, goal);
+  const ledgerId = `${parent.machine.ledgerId}/${effect.stage}`;
   return await driveWorkflow(
     parent.run,
     {
-      machine: {
-        id: partMachineId(parent.machine.id, effect.child),
-        kind: "workflow",
-        ledgerId: `${parent.machine.ledgerId}/${effect.stage}`,
-      },
+      machine: { id: partMachineId(parent.machine.id, effect.child), kind: "workflow", ledgerId },
       graph: { ...graph, goal: graph.goal ?? parent.graph.goal },
       source,
       issueId: parent.issueId,
@@ -100,7 +99,10 @@ async function driveChild(parent: WorkflowContext, effect: StageChildEffect, sto
       folder: stageFolder(parent, effect.folder ?? safeName(effect.child)),
       checkout: await placeOf(parent, effect.workspace),
       ...(parent.budget ? { budget: { ...parent.budget, spent: () => spentBy(parent) } } : {}),
-      initial: (await brokenOff(parent, effect, graph)) ?? newWorkflow(inputs),
+      initial: (await brokenOff(parent, effect, graph)) ?? {
+        ...newWorkflow(inputs),
+        ...(await staleOf(parent, effect, ledgerId)),
+      },
     },
     stop,
   );
@@ -114,6 +116,17 @@ async function brokenOff(parent: WorkflowContext, effect: StageChildEffect, grap
   if ("error" in adopted) return null;
   // Its caller was told what it had used.
   return { ...continueFrom(adopted.state), usage: { tokens: 0, usd: 0 }, used: null };
+}
+
+/** What earlier attempts of the same visit found. */
+async function staleOf(
+  { run, life }: WorkflowContext,
+  { attempt, stage }: StageChildEffect,
+  ledgerId: string,
+): Promise<Pick<WorkflowState, "stale">> {
+  if (attempt < 2) return {};
+  const ids = findStale(await run.ledger(ledgerId), { ledger: life().ledger, runId: run.runId, stage });
+  return ids.length === 0 ? {} : { stale: ids };
 }
 
 async function inputsOf(parent: WorkflowContext, effect: StageChildEffect): Promise<Record<string, string>> {

@@ -8,7 +8,7 @@ import type { Home } from "../../lib/home.js";
 import { contextOf, textOf } from "../../workflow/context.js";
 import type { HumanStage } from "../../workflow/graph.js";
 import type { Token } from "../../workflow/machine/state.js";
-import type { Question, WorkflowContext } from "./context.js";
+import { type Question, resumedMachineId, type WorkflowContext } from "./context.js";
 import { expandText } from "./expansion.js";
 import { wholeText } from "./texts.js";
 
@@ -19,6 +19,7 @@ import { wholeText } from "./texts.js";
 export class Questions {
   readonly #context: WorkflowContext;
   readonly #open = new Map<string, { readonly asking: AbortController; readonly done: Promise<void> }>();
+  #keeping: Promise<void> = Promise.resolve();
 
   constructor(context: WorkflowContext) {
     this.#context = context;
@@ -26,7 +27,8 @@ export class Questions {
 
   /** After each step: what is asked now, and what no longer. */
   look(): void {
-    const asked = this.#context.life().state.tokens.filter(({ phase }) => phase === "asking");
+    const { tokens, halt } = this.#context.life().state;
+    const asked = tokens.filter(({ phase }) => phase === "asking");
     for (const token of asked) {
       const name = nameOf(token);
       if (this.#open.has(name)) continue;
@@ -39,6 +41,8 @@ export class Questions {
       this.#open.delete(name);
       asking.abort();
       rmSync(this.#file(name), { force: true });
+      const unanswered = halt === null ? undefined : tokens.find((token) => nameOf(token) === name);
+      if (unanswered !== undefined) this.#keeping = this.#keeping.then(() => this.#keep(unanswered));
     }
   }
 
@@ -46,6 +50,22 @@ export class Questions {
   async close(): Promise<void> {
     for (const { asking } of this.#open.values()) asking.abort();
     await Promise.all([...this.#open.values()].map(({ done }) => done));
+    await this.#keeping;
+  }
+
+  /** The workflow is ended while it asks: it can be answered all the same, for when it is resumed. */
+  async #keep(token: Token): Promise<void> {
+    const { machine, graph } = this.#context;
+    const next = resumedMachineId(machine.id);
+    const stage = graph.stages.find(({ id }) => id === token.stage);
+    if (next === null || stage?.kind !== "human") return;
+    try {
+      const question: Question = { ...(await questionOf(this.#context, token, stage)), machine: next, kept: true };
+      await writeDurably(this.#file(nameOf(token), next), JSON.stringify(question));
+    } catch (error) {
+      // The resume asks in any case.
+      process.emitWarning(`${stage.id} can be answered only after a resume: ${messageOf(error)}`);
+    }
   }
 
   async #ask(token: Token, signal: AbortSignal): Promise<void> {
@@ -67,9 +87,9 @@ export class Questions {
     }
   }
 
-  #file(name: string): string {
-    const { run, machine } = this.#context;
-    return join(questionsFolder(run.home, run.runId), `${folderName(`${machine.id}.${name}`)}.json`);
+  #file(name: string, machine = this.#context.machine.id): string {
+    const { run } = this.#context;
+    return join(questionsFolder(run.home, run.runId), `${folderName(`${machine}.${name}`)}.json`);
   }
 }
 

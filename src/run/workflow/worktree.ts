@@ -1,7 +1,10 @@
+import { join } from "node:path";
 import type { Settled } from "../../durable/types.js";
 import { mergeWorkspace, openWorkspace } from "../../git/workspace.js";
 import { removeWorktree } from "../../git/worktree.js";
 import { messageOf } from "../../lib/errors.js";
+import { withLock } from "../../lib/lock.js";
+import { pathHash } from "../../lib/path-hash.js";
 import type { StageWorktreeEffect } from "../../workflow/machine/effects.js";
 import type { WorkflowEvent } from "../../workflow/machine/events.js";
 import { giveBackSlotNumber } from "../perform/slot-number.js";
@@ -13,15 +16,21 @@ import { headOf } from "./place.js";
 export async function performStageWorktree(
   context: WorkflowContext,
   effect: StageWorktreeEffect,
+  signal: AbortSignal,
 ): Promise<Settled<WorkflowEvent>> {
   try {
-    return { event: await perform(context, effect) };
+    return { event: await perform(context, effect, signal) };
   } catch (error) {
+    signal.throwIfAborted();
     return { event: { type: "worktree-failed", key: effect.key, reason: messageOf(error) } };
   }
 }
 
-async function perform(context: WorkflowContext, effect: StageWorktreeEffect): Promise<WorkflowEvent> {
+async function perform(
+  context: WorkflowContext,
+  effect: StageWorktreeEffect,
+  signal: AbortSignal,
+): Promise<WorkflowEvent> {
   const { run, checkout, life } = context;
   const { key, workspace } = effect;
   const mirror = await run.mirror();
@@ -36,7 +45,10 @@ async function perform(context: WorkflowContext, effect: StageWorktreeEffect): P
     }
     case "merge": {
       const message = `Merge workspace ${workspace}\n\nRatchet-Run: ${run.runId}\n`;
-      const merge = await mergeWorkspace(path, { into: checkout.path, identity: run.identity, message });
+      // Branches that merge at the same moment would take each other's place, or abort each other's conflict.
+      const lock = join(run.home.root, "locks", `merge-${pathHash(checkout.path).slice(0, 16)}`);
+      const into = { into: checkout.path, identity: run.identity, message };
+      const merge = await withLock(lock, () => mergeWorkspace(path, into), { signal });
       return merge.type === "merged"
         ? { type: "worktree-merged", key, commit: merge.commit }
         : { type: "worktree-failed", key, reason: merge.reason };

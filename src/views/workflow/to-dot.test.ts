@@ -23,7 +23,7 @@ const text = signs.filter((value) => value.trim() !== "");
 const word = text.map((value) => value.trim());
 const name = fc.oneof(fc.constantFrom("a b", "node", "x-1"), fc.stringMatching(/^[a-z_]{1,6}$/));
 const orNull = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
-const ms = fc.oneof(fc.nat({ max: 999_999 }), fc.constantFrom(1000, 60_000, 3_600_000, 86_400_000));
+const ms = fc.oneof(fc.integer({ min: 1, max: 999_999 }), fc.constantFrom(1000, 60_000, 3_600_000, 86_400_000));
 
 const ids = [
   "start",
@@ -162,7 +162,12 @@ const transition = fc
   })
   .map((fields) => ({ ...fields, at }));
 
-const passing = (id: string, kind: "start" | "exit" | "decision") => stageOf(id, false, fc.constant({ kind }));
+const passing = (id: string, kind: "start" | "exit" | "decision") =>
+  stageOf(
+    id,
+    false,
+    fc.constant({ kind, goalGate: false, retryTarget: null, fallbackRetryTarget: null, allowPartial: false }),
+  );
 const stages: fc.Arbitrary<Stage[]> = fc.tuple(
   passing("start", "start"),
   passing("exit", "exit"),
@@ -240,6 +245,23 @@ describe("a workflow as DOT", () => {
       }),
       { numRuns: 150 },
     );
+  });
+
+  it("E7 E11: what leads out of a gate that nobody answers, and what always holds, is the same in both", () => {
+    const { graph: one, diagnostics } = parseKdl(
+      `workflow "w" { version 2; start "ask"
+      stage "ask" kind="human" prompt="?" timeout="1s" { option "y" to="t"; option "n" to="t" }
+      stage "t" kind="tool" command="x"; stage "u" kind="tool" command="x"; stage "e" kind="exit"
+      stage "d" kind="decision" { route when="1 == 2" to="e"; route when="true && 1 == 1" to="u" }
+      transition from="ask" to="u" when=#"outcome("ask") == "fail" && 1 == 1"#
+      transition from="ask" to="d"; transition from="t" to="e"; transition from="u" to="e" }`,
+      { file: "w" },
+    );
+    if (one === null) throw new Error("no graph");
+    const again = parseDot(toDot(one), { file: "w" });
+    const checked = [one, again.graph].map((each) => each && check(each, { readable: () => "file" }));
+    expect([diagnostics, again.diagnostics, ...checked]).toEqual([[], [], [], []]);
+    expect(essence(again.graph)).toEqual(essence(one));
   });
 
   it("has no control character of a label as such", () => {

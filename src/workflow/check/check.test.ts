@@ -163,7 +163,27 @@ describe("a workflow in KDL", () => {
     [
       'option "y" to="e"; option "n" to="a"',
       'transition from="a" to="e"',
-      ['3:17 error own-ways: human stage "a" leads on by its options only'],
+      ['3:17 error own-ways: human stage "a" leads on by its options'],
+    ],
+    [
+      'timeout "1h"; option "y" to="e"; option "n" to="a"',
+      'transition from="a" to="e" when=#"outcome("a") == "fail""#',
+      [],
+    ],
+    [
+      'timeout "1h"; option "y" to="e"; option "n" to="a"',
+      'transition from="a" to="d"; stage "d" kind="decision" { route when="true" to="e" }',
+      [],
+    ],
+    [
+      'timeout "1h"; option "y" to="e"; option "n" to="a"',
+      'transition from="a" to="e" when=#"outcome("a") == "success""#',
+      ['3:1 warning no-effect: the transition from "a" to "e" is never taken: an answer leads on by its option'],
+    ],
+    [
+      'option "y" to="e"; option "n" to="a"',
+      'transition from="a" to="e" when=#"outcome("a") == "fail""#',
+      ['3:1 warning no-effect: the transition from "a" to "e" is never taken: the gate waits until it is answered'],
     ],
   ])("E7 a human stage with %s and %j", (children, more, expected) => {
     expect(kdl(`stage "a" kind="human" prompt="?" { ${children} }; ${e}\n${more}`)).toEqual(expected);
@@ -287,6 +307,26 @@ describe("E11 a workflow in DOT", () => {
       "whose decision has conditions only",
       `${start}; d [shape=diamond]; start -> d; d -> exit [condition="outcome=success"]`,
       [],
+    ],
+    [
+      "whose gate has an edge for its failure",
+      `${start}; g [shape=hexagon, timeout=1h]; start -> g -> exit; g -> exit [condition="outcome=fail"]`,
+      [],
+    ],
+    [
+      "whose gate has a plain edge",
+      `${start}; g [shape=hexagon, timeout=1h]; start -> g -> exit; g -> exit [plain=true]`,
+      ["error own-ways"],
+    ],
+    [
+      "whose attributes change nothing",
+      `${start}; exit [goal_gate=true]; t [shape=parallelogram, tool_command=x, allow_partial=true]; start -> t -> exit`,
+      ["warning no-effect", "warning no-effect"],
+    ],
+    [
+      "with no time at all",
+      `${start}; t [shape=parallelogram, tool_command=x, timeout=0s]; start -> t -> exit`,
+      ["error wrong-type"],
     ],
   ])("%s", (_, text, expected) => {
     expect(dot(text).toSorted()).toEqual(expected);

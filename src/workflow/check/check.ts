@@ -2,6 +2,7 @@ import type { Diagnostic } from "../diagnostic.js";
 import type { Graph } from "../graph.js";
 import { Problems } from "../problems.js";
 import { indexGraph } from "./graph-index.js";
+import { checkOwnWays } from "./own-ways.js";
 import { checkBranches, checkJoins, checkParallel, checkRetryTargets } from "./parallel-rules.js";
 import { checkExits, checkReachable, checkStart, checkWaysOut } from "./path-rules.js";
 import { checkDuplicates, checkNames, checkOutcomes, checkTransitions } from "./reference-rules.js";
@@ -23,6 +24,7 @@ const rules: readonly Rule[] = [
   checkExits,
   checkDuplicates,
   checkTransitions,
+  checkOwnWays,
   checkNames,
   checkOutcomes,
   checkReachable,

@@ -1,7 +1,6 @@
 import { nearest } from "../../core/suggest.js";
 import { outcomes } from "../defaults.js";
 import type { Expression } from "../expression/expression.js";
-import type { StageKind } from "../graph.js";
 import type { Named } from "../position.js";
 import type { Problems } from "../problems.js";
 import type { GraphIndex } from "./graph-index.js";
@@ -16,22 +15,11 @@ export const checkDuplicates: Rule = ({ graph, stages }, problems) => {
   }
 };
 
-/** What these lead to is written in the stage; in KDL a transition would never be looked at. */
-const ownWays: Partial<Record<StageKind, { readonly message: string; readonly hint: string }>> = {
-  human: { message: "leads on by its options only", hint: 'write option "key" to="…" in the stage' },
-  parallel: { message: "leads to its branches, then to its join", hint: "lead on from the join" },
-};
-
 /** Both ends are stages. */
 export const checkTransitions: Rule = (index, problems) => {
   for (const { from, to } of index.graph.transitions) {
     mustExist(from, { index, problems, role: "transition from" });
     mustExist(to, { index, problems, role: "transition to" });
-    const kind = index.graph.format === "kdl" ? index.stages.get(from.name)?.kind : undefined;
-    const own = kind === undefined ? undefined : ownWays[kind];
-    if (own === undefined) continue;
-    const message = `${kind} stage "${from.name}" ${own.message}`;
-    problems.error({ at: from.at, rule: "own-ways", message, hint: own.hint });
   }
 };
 

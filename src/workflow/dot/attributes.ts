@@ -29,17 +29,10 @@ const edgeAttributes = new Set([
   "key",
   "plain",
 ]);
-const everyStage = [
-  "label",
-  "shape",
-  "type",
-  "class",
-  "max_visits",
-  "goal_gate",
-  "retry_target",
-  "fallback_retry_target",
-  "allow_partial",
-];
+const everyStage = ["label", "shape", "type", "class", "max_visits"];
+/** What becomes of a failure. Stages that only lead on have none. */
+const ofFailure = ["goal_gate", "retry_target", "fallback_retry_target", "allow_partial"];
+const leadingOn: ReadonlySet<StageKind> = new Set(["start", "exit", "decision"]);
 const retry = ["max_retries", "retry.max_attempts", "retry.on_fail", "retry.backoff", "retry.delay", "retry.max_delay"];
 const llm = [
   "prompt",
@@ -71,7 +64,7 @@ const ofKind: Readonly<Record<StageKind, readonly string[]>> = {
   "workspace.cleanup": workspace,
   unknown: [],
 };
-const nodeAttributes = new Set([...everyStage, ...Object.values(ofKind).flat()]);
+const nodeAttributes = new Set([...everyStage, ...ofFailure, ...Object.values(ofKind).flat()]);
 const always = new Set(everyStage);
 
 /** How a graph looks when Graphviz draws it: nothing to do with how it runs. */
@@ -111,5 +104,10 @@ export function knownAttributes(owner: Owner): Iterable<string> {
 /** Does the attribute change anything about a stage of this kind? */
 export function hasEffect(kind: StageKind, key: string): boolean {
   if (always.has(key) || kind === "unknown") return true;
+  if (ofFailure.includes(key)) return canFail(kind);
   return ofKind[kind].includes(key) || (kind === "workflow" && key.startsWith("input."));
+}
+
+export function canFail(kind: StageKind): boolean {
+  return !leadingOn.has(kind);
 }

@@ -74,6 +74,15 @@ export class Fields {
     return parsed;
   }
 
+  /** A time that something may take: none at all is a mistake. */
+  limit(key: string): number | null {
+    const read = this.duration(key);
+    const value = this.lookup(key);
+    if (read !== 0 || value === undefined) return read;
+    this.tell(key, value, { wanted: "a duration above 0" });
+    return null;
+  }
+
   oneOf<T extends string>(key: string, words: readonly T[]): T | null {
     const value = this.lookup(key);
     if (value === undefined) return null;

@@ -1,7 +1,8 @@
-import { noBackoff, usualBackoff, usualParallel, usualToolMs } from "../defaults.js";
+import { noBackoff, usualBackoff, usualParallel, usualToolMs, usualWorkspace } from "../defaults.js";
 import type { Fidelity, HumanOption, ModelChoice, Named, Prompt, Stage, StageKind } from "../graph.js";
 import type { Problems } from "../problems.js";
-import { hasEffect } from "./attributes.js";
+import { canUseUpRetries } from "../retries.js";
+import { canFail, hasEffect } from "./attributes.js";
 import { type DotNode, groupClasses } from "./document.js";
 import { Fields } from "./fields.js";
 import { findOption } from "./gates.js";
@@ -50,7 +51,18 @@ const retried: ReadonlySet<StageKind> = new Set([
 export function makeStage(plan: Planned, around: Surroundings): Stage {
   const fields = new Fields((key) => attributeOf(plan.node, key), around.problems);
   tellIdle(plan, around.problems);
-  return makers[plan.kind]({ plan, fields, around, base: makeBase(plan, fields, around) });
+  const stage = makers[plan.kind]({ plan, fields, around, base: makeBase(plan, fields, around) });
+  if (stage.allowPartial && plan.node.own.has("allow_partial") && !canUseUpRetries(stage)) tellNoRetries(stage, fields);
+  return stage;
+}
+
+function tellNoRetries({ id, at, kind }: Stage, fields: Fields): void {
+  fields.warning({
+    at: fields.value("allow_partial")?.keyAt ?? at,
+    rule: "no-effect",
+    message: `allow_partial changes nothing for ${id}: it is never tried again`,
+    ...(retried.has(kind) ? { hint: "add max_retries=1" } : {}),
+  });
 }
 
 /** A literal that begins with `...base` and goes on would cost V8 a new hidden class for each stage, so `kind` comes first. */
@@ -84,6 +96,7 @@ function tellIdle({ node, kind }: Planned, problems: Problems): void {
 
 function makeBase({ node, kind }: Planned, fields: Fields, { defaultMaxRetries }: Surroundings): Base {
   const { maxAttempts, retriesFail, backoff } = retried.has(kind) ? readRetry(fields, defaultMaxRetries) : noRetry;
+  const own = canFail(kind) ? fields : null;
   return {
     id: node.id,
     at: node.at,
@@ -92,10 +105,10 @@ function makeBase({ node, kind }: Planned, fields: Fields, { defaultMaxRetries }
     retriesFail,
     backoff,
     maxVisits: fields.count("max_visits", 1),
-    goalGate: fields.flag("goal_gate") ?? false,
-    retryTarget: fields.named("retry_target"),
-    fallbackRetryTarget: fields.named("fallback_retry_target"),
-    allowPartial: fields.flag("allow_partial") ?? false,
+    goalGate: own?.flag("goal_gate") ?? false,
+    retryTarget: own?.named("retry_target") ?? null,
+    fallbackRetryTarget: own?.named("fallback_retry_target") ?? null,
+    allowPartial: own?.flag("allow_partial") ?? false,
   };
 }
 
@@ -149,7 +162,7 @@ function makeLlm({ base, plan, fields, around }: Making): Stage {
     autoStatus: fields.flag("auto_status") ?? false,
     withoutStatus: fields.oneOf("missing_status", ["protocol", "success"]) ?? "success",
     responseKey: fields.text("response_key_base")?.trim() ?? base.id,
-    timeoutMs: fields.duration("timeout"),
+    timeoutMs: fields.limit("timeout"),
     fidelity,
     thread: fields.text("thread_id") ?? group,
   };
@@ -212,7 +225,7 @@ function makeTool({ base, fields }: Making): Stage {
     kind: "tool",
     ...base,
     command: command ?? "",
-    timeoutMs: fields.duration("timeout") ?? usualToolMs,
+    timeoutMs: fields.limit("timeout") ?? usualToolMs,
     cwd: fields.text("cwd")?.trim() ?? null,
   };
 }
@@ -229,7 +242,7 @@ function makeHuman({ base, fields, around }: Making): Stage {
     reReview: fields.flag("re_review") ?? true,
     requireFeedbackOn: fields.names("require_feedback_on").map(asName),
     detailsFrom: fields.text("details_from")?.trim() ?? null,
-    timeoutMs: fields.duration("timeout"),
+    timeoutMs: fields.limit("timeout"),
     default: chosen === null ? null : asName(chosen),
   };
 }
@@ -257,7 +270,7 @@ function makeParallel({ base, fields, around }: Making): Stage {
     branches,
     join,
     maxParallel: fields.count("max_parallel", 1) ?? usualParallel,
-    branchTimeoutMs: fields.duration("branch_timeout"),
+    branchTimeoutMs: fields.limit("branch_timeout"),
   };
 }
 
@@ -270,6 +283,7 @@ function makeJoin({ base, fields, around }: Making): Stage {
 /** `wait_all`, `first_success`, `k_of_n` with `k`, `quorum` with a number of branches or a part of them. */
 export function joinPolicy(fields: Fields, branches: number): JoinPolicy | null {
   const word = fields.oneOf("join_policy", ["wait_all", "first_success", "k_of_n", "quorum"]);
+  if (word !== "k_of_n" && word !== "quorum") tellIdleQuorum(fields);
   if (word === null) return null;
   if (word === "wait_all") return { policy: "all", quorum: 1 };
   if (word === "first_success") return { policy: "any", quorum: 1 };
@@ -277,6 +291,15 @@ export function joinPolicy(fields: Fields, branches: number): JoinPolicy | null 
   const part = Number(fields.text("quorum") ?? "0.5");
   if (part > 0 && part < 1) return { policy: "quorum", quorum: Math.max(1, Math.ceil(part * branches)) };
   return { policy: "quorum", quorum: fields.count("quorum", 1) ?? 1 };
+}
+
+function tellIdleQuorum(fields: Fields): void {
+  for (const key of ["quorum", "k"]) {
+    const value = fields.value(key);
+    if (value === undefined) continue;
+    const message = `${key} changes nothing without join_policy=quorum or k_of_n`;
+    fields.warning({ at: value.keyAt, rule: "no-effect", message });
+  }
 }
 
 function makeWorkflow({ base, plan, fields, around }: Making): Stage {
@@ -299,15 +322,7 @@ function makeWorkspace(
   { base, fields }: Making,
   kind: "workspace.create" | "workspace.merge" | "workspace.cleanup",
 ): Stage {
-  const workspace = fields.text("workspace_name")?.trim() ?? null;
-  if (workspace === null)
-    fields.error({
-      at: base.at,
-      rule: "missing-workspace",
-      message: `the stage ${base.id} names no workspace`,
-      hint: 'add workspace_name="…"',
-    });
-  return { kind, ...base, workspace: workspace ?? "" };
+  return { kind, ...base, workspace: fields.text("workspace_name")?.trim() ?? usualWorkspace };
 }
 
 /** The checker says that it cannot be run. */

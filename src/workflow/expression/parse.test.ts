@@ -97,6 +97,14 @@ test("the place of a stage's name is kept for the checker", () => {
   expect(JSON.stringify(expression)).toContain('"stage":"ci","at":{"line":1,"column":30}');
 });
 
+test.each([
+  ["1 == 1", true],
+  ['!("a" != "a") && (true || false)', true],
+  ['"3" == 3 && !true', false],
+])("E11 what asks for nothing is as good as its answer: %s", (written, value) => {
+  expect(parseExpression(written, { line: 1, column: 1 }).expression).toEqual({ type: "literal", value });
+});
+
 describe("whatever is written", () => {
   const piece = fc.constantFrom(
     "true",

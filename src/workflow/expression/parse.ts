@@ -1,6 +1,7 @@
 import { nearest } from "../../core/suggest.js";
 import type { Diagnostic } from "../diagnostic.js";
 import type { Position } from "../position.js";
+import { type ExpressionView, evaluate } from "./evaluate.js";
 import type { Expression } from "./expression.js";
 import { type ExpressionProblem, readToken, type Token } from "./tokens.js";
 
@@ -70,7 +71,8 @@ class Parser {
     if (this.isEnd()) throw this.problem("the condition is empty", 'write "true" for a way always open');
     const operand = this.any();
     if (!this.isEnd()) throw this.problem(`unexpected ${this.shown()}`, "join conditions by && or ||");
-    return yesOrNo(operand);
+    const condition = yesOrNo(operand);
+    return isConstant(condition) ? { type: "literal", value: evaluate(condition, nothing) } : condition;
   }
 
   private any(): Operand {
@@ -208,6 +210,21 @@ function yesOrNo({ expression, index }: Operand): Expression {
   }
   return expression;
 }
+
+/** It asks for nothing: then it is as good as written "true" or "false", which every format knows. */
+function isConstant(expression: Expression): boolean {
+  if (expression.type === "not") return isConstant(expression.operand);
+  if ("left" in expression) return isConstant(expression.left) && isConstant(expression.right);
+  return expression.type === "literal";
+}
+
+const nothing: ExpressionView = {
+  outcome: () => "",
+  lastOutcome: "",
+  preferredLabel: null,
+  value: () => undefined,
+  has: () => false,
+};
 
 function advance(from: Position, text: string): Position {
   const lines = text.split("\n");

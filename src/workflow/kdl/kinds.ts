@@ -1,7 +1,8 @@
 import { nearest } from "../../core/suggest.js";
-import { usualParallel, usualToolMs } from "../defaults.js";
+import { usualParallel, usualToolMs, usualWorkspace } from "../defaults.js";
 import type { Stage, UnknownStage } from "../graph.js";
 import type { Named } from "../position.js";
+import { canUseUpRetries } from "../retries.js";
 import { readOptions, readRequiredFeedback } from "./human.js";
 import { chooseModel, modelProperties } from "./models.js";
 import type { KdlNode } from "./node.js";
@@ -230,14 +231,13 @@ function warnOfNoEffect(
   problems.warning({ at: profile.at, rule: "no-effect", message });
 }
 
-/** Retries that are used up are what it is about. An agent asks for them by itself. */
+/** Retries that are used up are what it is about. */
 function warnOfNoRetries(
   allowed: Located<boolean> | null,
   { stage, canRetry }: { stage: Stage; canRetry: boolean },
   { problems }: Reading,
 ): void {
-  const isRetried = stage.kind === "llm" || (stage.retriesFail && stage.maxAttempts > 1);
-  if (allowed?.value !== true || isRetried) return;
+  if (allowed?.value !== true || canUseUpRetries(stage)) return;
   const message = `"allow_partial" has no effect on stage "${stage.id}": it is never tried again`;
   problems.warning({
     at: allowed.at,
@@ -258,6 +258,6 @@ function workspace(own: "workspace.create" | "workspace.merge" | "workspace.clea
   return kind({
     properties: { workspace_name: name },
     canRetry: true,
-    build: ({ base, get }) => ({ kind: own, ...base, workspace: get("workspace_name")?.value ?? "default" }),
+    build: ({ base, get }) => ({ kind: own, ...base, workspace: get("workspace_name")?.value ?? usualWorkspace }),
   });
 }

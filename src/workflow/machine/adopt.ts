@@ -1,5 +1,5 @@
 import type { Graph, StageKind } from "../graph.js";
-import { begunStages, noRounds, type Token, type WorkflowState } from "./state.js";
+import { begunStages, noRounds, type ParallelBlock, type Token, type WorkflowState } from "./state.js";
 
 /**
  * A workflow that ended without success goes on in a new machine: outcomes, findings, visits and context are kept, what was
@@ -7,10 +7,14 @@ import { begunStages, noRounds, type Token, type WorkflowState } from "./state.j
  */
 export function continueFrom(state: WorkflowState): WorkflowState {
   const stages = Object.entries(state.stages).map(([id, { same: _, ...record }]) => [id, record]);
+  const blocks = state.blocks.map((block) =>
+    hasFailedJoin(block, state) ? { ...block, again: true as const } : block,
+  );
   return {
     ...state,
     phase: "new",
-    tokens: state.tokens.map(readyAgain),
+    tokens: state.tokens.map((token) => readyAgain(token, blocks)),
+    blocks,
     stages: Object.fromEntries(stages),
     rounds: noRounds,
     owed: [],
@@ -19,11 +23,18 @@ export function continueFrom(state: WorkflowState): WorkflowState {
   };
 }
 
-function readyAgain(token: Token): Token {
+function hasFailedJoin({ token: id, join }: ParallelBlock, { tokens }: WorkflowState): boolean {
+  return tokens.some((token) => token.id === id && token.phase === "stuck" && token.stage === join);
+}
+
+/** A join that failed would fail again: its branches are what can be done anew. */
+function readyAgain(token: Token, blocks: readonly ParallelBlock[]): Token {
   const { expired: _, ...rest } = token;
   if (token.phase === "stuck") {
     const { broken: _broken, ...anew } = rest;
-    return { ...anew, phase: "ready", visit: 0, attempt: 1, run: null };
+    const block = blocks.find((one) => one.again && one.token === token.id);
+    const stage = block?.stage ?? token.stage;
+    return { ...anew, stage, phase: "ready", visit: 0, attempt: 1, run: null };
   }
   const waits = token.phase === "running" || token.phase === "backing-off" || token.phase === "asking";
   return waits ? { ...rest, phase: "ready", run: null } : rest;

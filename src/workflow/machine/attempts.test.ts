@@ -146,6 +146,19 @@ describe("attempts, goal gates and loops", () => {
     expect(resumed.ending()?.status).toBe("success");
   });
 
+  it("E9 reviews that give no reason are alike where they say the same, and a partial success is no failure", () => {
+    const graph = graphOf(
+      [review("r"), tool("fix"), exit()],
+      ['r -> exit if outcome("r") == "success"', "r -> fix", "fix -> r"],
+    );
+    const said = (text: string, status: string) => `${text}\n[STATUS: ${status}]`;
+    const others = new World(graph).play({ r: (n) => said(`thing ${n}`, n < 5 ? "fail" : "success") });
+    expect([others.ending()?.status, others.executions("r")]).toEqual(["success", 5]);
+    const partial = new World(graph).play({ r: (n) => said("thing", n < 5 ? "partial_success" : "success") });
+    expect([partial.ending()?.status, partial.executions("r")]).toEqual(["success", 5]);
+    expect(new World(graph).play({ r: [said("thing", "fail")] }).executions("r")).toBe(3);
+  });
+
   it("E9 rounds in which no fewer stages have findings stop the run", () => {
     const graph = graphOf(
       [review("r"), decision("gate"), llm("fix"), exit()],

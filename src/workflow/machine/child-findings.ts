@@ -1,9 +1,9 @@
-import type { Finding } from "../../core/finding.js";
+import type { Finding, Ledger } from "../../core/finding.js";
 import { newFinding } from "../../core/ledger/entry.js";
 import { hashText } from "../../core/ledger/hash.js";
-import { resolveFindings, resolveStage } from "../../core/ledger/ledger.js";
+import { resolveFindings } from "../../core/ledger/ledger.js";
 import type { ChildFinding } from "./events.js";
-import { childStages, isOpenUnder, raised } from "./findings.js";
+import { isOpenUnder, raised } from "./findings.js";
 import type { Token } from "./state.js";
 import type { Step } from "./step.js";
 
@@ -13,11 +13,11 @@ import type { Step } from "./step.js";
  * there is resolved here, and what was settled here does not come back.
  */
 export function takeChildFindings(step: Step, token: Token, found: readonly ChildFinding[]): void {
-  const named = found.map((one) => ({ ...one, id: hashText([step.policy.runId, token.stage, one.id].join("\n")) }));
+  const named = found.map((one) => ({ ...one, id: nameHere(step, token.stage, one) }));
   const ids = new Set(named.map(({ id }) => id));
-  const gone = step.ledger.findings.filter((one) => isOpenUnder(one, token.stage) && !ids.has(one.id));
+  const gone = step.ledger.findings.filter((one) => isOpenUnder(step, one, token.stage) && !ids.has(one.id));
   const closed = { ids: gone.map(({ id }) => id), at: step.at, commit: null };
-  if (gone.length > 0) step.apply(resolveFindings(step.ledger, closed));
+  if (gone.length > 0) step.applyCopied(resolveFindings(step.ledger, closed));
   const known = new Set(step.ledger.findings.map(({ id }) => id));
   named.forEach((one, place) => {
     if (!known.has(one.id)) raiseOne(step, { token, place }, one);
@@ -37,15 +37,36 @@ function raiseOne(
   const seen = { stage, source, reviewer: stage, outcome, visit, at: step.at, commit, runId, remarks: [remark] };
   const made = newFinding({ id, issueId: step.ledger.issueId }, seen, { remark, reviewer: stage });
   const finding: Finding = { ...made, order: [...token.order, place] };
-  step.apply({
+  step.applyCopied({
     ledger: { ...step.ledger, findings: [...step.ledger.findings, finding] },
     reports: [raised(finding)],
   });
 }
 
-/** The called workflow succeeded. */
-export function resolveChildFindings(step: Step, stage: string): void {
-  for (const name of childStages(step, stage)) {
-    step.apply(resolveStage(step.ledger, { stage: name, at: step.at, commit: null }));
-  }
+/** The called workflow succeeded, with this still open in itself: it has not told that it is settled. */
+export function resolveChildFindings(step: Step, stage: string, found: readonly ChildFinding[]): void {
+  const untold = new Set(found.map((one) => nameHere(step, stage, one)));
+  const open = step.ledger.findings.filter((one) => isOpenUnder(step, one, stage)).map(({ id }) => id);
+  const close = (ids: readonly string[]) => resolveFindings(step.ledger, { ids, at: step.at, commit: null });
+  step.applyCopied(close(open.filter((id) => !untold.has(id))));
+  step.apply(close(open.filter((id) => untold.has(id))));
+}
+
+function nameHere({ policy }: Step, stage: string, { id }: ChildFinding): string {
+  return copyId(policy.runId, stage, id);
+}
+
+/** A called workflow's finding on the ledger of its caller. */
+function copyId(runId: string, stage: string, id: string): string {
+  return hashText([runId, stage, id].join("\n"));
+}
+
+/** What is open in a called workflow and was never taken over: earlier attempts of a visit that is not over raised it. */
+export function findStale(
+  called: Ledger,
+  caller: { readonly ledger: Ledger; readonly runId: string; readonly stage: string },
+): string[] {
+  const known = new Set(caller.ledger.findings.map(({ id }) => id));
+  const open = called.findings.filter(({ status, order }) => status === "open" && order !== undefined);
+  return open.flatMap(({ id }) => (known.has(copyId(caller.runId, caller.stage, id)) ? [] : [id]));
 }

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { contextOf, reviewFindings } from "../context.js";
 import type { Graph } from "../graph.js";
+import { findStale } from "./child-findings.js";
 import { type Answer, failed, unbounded, World } from "./fixture.js";
 import { child, decision, exit, graphOf, llm, review, tool } from "./fixture-graph.js";
+import { newWorkflow } from "./state.js";
 
 /** Both reviews always run, the gate alone routes. */
 function reviewLoop(stages = [review("r1"), review("r2")]): Graph {
@@ -223,5 +225,32 @@ describe("review.findings", () => {
     expect(list(world)).toEqual([["w/a", 1, "fail", "a"]]);
     world.goOn();
     expect([world.ending()?.status, list(world)]).toEqual(["success", []]);
+    const told = [...world.reported("finding-raised"), ...world.reported("finding-resolved")];
+    expect(told.filter(({ copied }) => !copied).map(({ title }) => title)).toEqual(["one", "one"]);
+  });
+
+  it("a called workflow's success settles nothing of a stage whose name begins like it", () => {
+    const graph = graphOf(
+      [tool("w/ci"), child("w"), llm("last")],
+      ['w/ci -> w if outcome("w/ci") == "fail"', "w -> last"],
+    );
+    const world = new World(graph).play({ "w/ci": [1], last: [null] });
+    expect([world.record("w").outcome, list(world).map(([stage]) => stage)]).toEqual(["success", ["w/ci"]]);
+  });
+
+  it("F5 attempts of a called workflow that another one follows leave nothing behind, earlier visits do", () => {
+    const graph = graphOf([tool("ci"), exit()], ["ci -> exit"]);
+    const first = new World(graph, { machine: "r1/w-v1-a1" }).play({ ci: [1] });
+    const visit = { ledger: { issueId: "r1", findings: [] }, runId: "r1", stage: "w" };
+    const stale = findStale(first.life.ledger, visit);
+    expect(stale).toHaveLength(1);
+    const second = new World(graph, { machine: "r1/w-v1-a2" }, { ...newWorkflow(), stale });
+    second.life = { ...second.life, ledger: first.life.ledger };
+    second.play({ ci: [2] });
+    expect(second.life.ledger.findings.map(({ status }) => status)).toEqual(["superseded", "open"]);
+    const taken = new World(graphOf([child("w"), exit()], ["w -> exit"])).play({
+      w: [{ open: second.life.ledger.findings.filter(({ status }) => status === "open") }],
+    });
+    expect(findStale(second.life.ledger, { ...visit, ledger: taken.life.ledger })).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { clip } from "../../core/clip.js";
 import type { Finding, FindingSource, Text } from "../../core/finding.js";
 import { newFinding } from "../../core/ledger/entry.js";
 import { hashText } from "../../core/ledger/hash.js";
-import { resolveStage, supersedeStage } from "../../core/ledger/ledger.js";
+import { resolveStage, supersedeFindings, supersedeStage } from "../../core/ledger/ledger.js";
 import type { StageCommandEnded } from "./events.js";
 import { raisesFindings } from "./graph-index.js";
 import { begunStages, type Token } from "./state.js";
@@ -53,17 +53,27 @@ export function dropFindings(step: Step): void {
   step.apply(supersedeStage(step.ledger, { stages, reason: "the workflow started anew", at: step.at }));
 }
 
+/** Attempts that another one follows leave nothing behind. */
+export function dropStale(step: Step): void {
+  const { stale: ids, ...state } = step.state;
+  if (ids === undefined) return;
+  step.state = state;
+  step.apply(supersedeFindings(step.ledger, { ids, reason: "the workflow was tried again", at: step.at }));
+}
+
 function isOpenOf({ status, stage, stages }: Finding, name: string): boolean {
   return status === "open" && (stage === name || (stages ?? []).some((report) => report.stage === name));
 }
 
 /** The names that findings are open under, of what a stage calls. */
-export function childStages(step: Step, stage: string): string[] {
-  return [...new Set(step.ledger.findings.filter((one) => isOpenUnder(one, stage)).map((one) => one.stage))];
+function childStages(step: Step, stage: string): string[] {
+  return [...new Set(step.ledger.findings.filter((one) => isOpenUnder(step, one, stage)).map((one) => one.stage))];
 }
 
-export function isOpenUnder(finding: Finding, stage: string): boolean {
-  return finding.status === "open" && finding.order !== undefined && finding.stage.startsWith(`${stage}/`);
+/** Of what a stage calls; a stage of this workflow may be called so itself. */
+export function isOpenUnder(step: Step, finding: Finding, stage: string): boolean {
+  const isCalled = finding.stage.startsWith(`${stage}/`) && step.stage(finding.stage) === null;
+  return finding.status === "open" && finding.order !== undefined && isCalled;
 }
 
 export function raised(finding: Finding) {

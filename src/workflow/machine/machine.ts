@@ -5,6 +5,7 @@ import { begin } from "./begin.js";
 import { afterCommand, keepWorkspace } from "./command.js";
 import type { WorkflowArrival, WorkflowEvent, WorkflowSignal } from "./events.js";
 import { endExpired } from "./expire.js";
+import { dropStale } from "./findings.js";
 import { indexGraph } from "./graph-index.js";
 import { answerGate, gateTimeout, tellQuestion } from "./human.js";
 import { expireBranch, resumeBranches, startBranches } from "./parallel.js";
@@ -68,6 +69,7 @@ function start(step: Step) {
   step.set({ phase: "running", startedAt: state.startedAt || at });
   step.report({ type: "workflow-started", name: graph.name, goal: graph.goal });
   step.oweSignal();
+  dropStale(step);
   if (state.tokens.length > 0) {
     for (const { id, phase } of state.tokens) if (phase === "forked") resumeBranches(step, id);
     return;
@@ -183,6 +185,6 @@ function executed(step: Step, { token, stage }: At, event: WorkflowEvent) {
 }
 
 function childVerdict({ outcome, reason, findings }: Extract<WorkflowEvent, { type: "child-ended" }>): Verdict {
-  if (outcome === "success") return verdict("success");
-  return { ...verdict("fail", reason ?? outcome), ...(findings ? { findings } : {}) };
+  const found = outcome === "success" ? verdict("success") : verdict("fail", reason ?? outcome);
+  return findings ? { ...found, findings } : found;
 }

@@ -19,7 +19,11 @@ export function fork(step: Step, token: Token, stage: ParallelStage) {
         ? "parallel stages are nested too deeply"
         : null;
   if (problem !== null) return endVisit(step, token, stage, verdict("fail", problem));
-  const branches = stage.branches.map(({ name }): Branch => ({ stage: name, status: "queued", outcome: null }));
+  const before = step.state.blocks.find((one) => one.token === token.id && one.stage === stage.id && one.again);
+  const branches = stage.branches.map(({ name }): Branch => {
+    const kept = before?.branches.find((branch) => branch.stage === name && branch.outcome !== "fail");
+    return kept ?? { stage: name, status: "queued", outcome: null };
+  });
   const { order, visit } = token;
   const block = { token: token.id, stage: stage.id, visit, join: stage.join.name, order, branches };
   step.set({ blocks: [...step.state.blocks.filter((one) => one.token !== token.id), block] });
@@ -94,6 +98,7 @@ export function endBranch(
   const at = Number(token.id.slice(token.id.lastIndexOf(":") + 1));
   const branch = block?.branches[at];
   for (const owed of step.owedBy(token.id)) step.cancel(owed.key);
+  forgetBlock(step, token);
   step.dropToken(token.id);
   if (!block || !branch) return;
   const { outcome } = ended;
@@ -130,7 +135,6 @@ function endBlock(
 export function beginJoin(step: Step, token: Token, stage: JoinStage) {
   const block = step.state.blocks.find((one) => one.token === token.id && one.join === stage.id);
   if (!block) return endVisit(step, token, stage, verdict(passedOn(token)));
-  step.set({ blocks: step.state.blocks.filter((one) => one !== block) });
   const count = (wanted: StageOutcome) => block.branches.filter(({ outcome }) => outcome === wanted).length;
   const succeeded = count("success") + count("skipped");
   const need = { all: block.branches.length, any: Math.min(1, block.branches.length), quorum: stage.quorum }[
@@ -149,6 +153,12 @@ export function beginJoin(step: Step, token: Token, stage: JoinStage) {
 function passedOn({ last }: Token): "success" | "partial_success" | "fail" {
   if (last === null || last.outcome === "success" || last.outcome === "skipped") return "success";
   return last.outcome === "partial_success" ? "partial_success" : "fail";
+}
+
+/** The token leaves the join: until then it is known what the join judged. */
+export function forgetBlock(step: Step, { id, stage }: Token): void {
+  const isLeft = (block: ParallelBlock) => block.token === id && block.join === stage;
+  if (step.state.blocks.some(isLeft)) step.set({ blocks: step.state.blocks.filter((block) => !isLeft(block)) });
 }
 
 /** The join at which this branch ends; null: it is no branch. */

@@ -4,8 +4,8 @@ import type { Expression } from "../expression/expression.js";
 import type { Stage, StageOutcome, Transition } from "../graph.js";
 import { dropFindings } from "./findings.js";
 import { isReview } from "./graph-index.js";
-import { endBranch, joinOf } from "./parallel.js";
-import { type Choice, normaliseLabel, selectAfterFailure, selectWay } from "./select.js";
+import { endBranch, forgetBlock, joinOf } from "./parallel.js";
+import { type Choice, selectAfterFailure, selectWay } from "./select.js";
 import { begunStages, noRounds, type Token } from "./state.js";
 import type { Step } from "./step.js";
 
@@ -15,8 +15,9 @@ export function leave(step: Step, token: Token) {
   if (!stage) return step.halt({ status: "fail", stage: token.stage, reason: `there is no stage ${token.stage}` });
   const joined = stage.kind === "parallel" ? joinAfter(step, token) : null;
   if (joined !== null) return moveTo(step, token, { to: joined });
+  // A person's answer says where it leads: transitions out of a gate are for the one that failed.
+  if (token.to !== undefined) return moveTo(step, token, { to: token.to });
   const choice = choiceOf(step, token);
-  if (token.to !== undefined) return moveTo(step, token, { to: token.to, way: answered(choice, token, token.to) });
   if (hasFailed(token, stage)) return leaveFailed(step, token, { stage, choice });
   const way = selectWay(choice);
   if (way) return moveTo(step, token, { to: way.to.name, way });
@@ -54,6 +55,7 @@ export interface Move {
 }
 export function moveTo(step: Step, token: Token, { to, way }: Move) {
   step.report({ type: "edge-taken", from: token.stage, to });
+  forgetBlock(step, token);
   if (token.parent !== null && to === joinOf(step, token)) return endBranch(step, token, { outcome: outcomeOf(token) });
   const isAnew = way?.restart === true && token.parent === null;
   if (isAnew) startAnew(step);
@@ -81,13 +83,6 @@ function hasFailed({ last }: Token, stage: Stage): boolean {
 /** The join of the block that this token has just come out of. */
 function joinAfter(step: Step, { id, stage }: Token): string | null {
   return step.state.blocks.find((block) => block.token === id && block.stage === stage)?.join ?? null;
-}
-
-/** A person's answer says where it leads; the transition of the same name may say how. */
-function answered({ ways }: Choice, { last }: Token, to: string): Transition | undefined {
-  const leading = ways.filter((way) => way.to.name === to);
-  const label = normaliseLabel(last?.label ?? "");
-  return leading.find((way) => normaliseLabel(way.label ?? "") === label) ?? leading[0];
 }
 
 function choiceOf(step: Step, token: Token): Choice {

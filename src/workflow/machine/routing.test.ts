@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Stage } from "../graph.js";
 import { failed, unbounded, World } from "./fixture.js";
-import { decision, exit, graphOf, join, llm, named, parallel, review, tool, way } from "./fixture-graph.js";
+import { decision, exit, graphOf, human, join, llm, named, parallel, review, tool, way } from "./fixture-graph.js";
 import { endedStages } from "./state.js";
 
 const ends = [exit("x"), exit("y"), exit("z")];
@@ -89,6 +89,26 @@ describe("the way on", () => {
     expect(world.life.ledger.findings.map(({ status }) => status)).toEqual(["superseded"]);
     world.goOn();
     expect(world.ending()?.status).toBe("success");
+  });
+});
+
+describe("transitions out of a human gate", () => {
+  const silence = way('ask -> fix if outcome("ask") == "fail"', { restart: true });
+  const graph = (timeoutMs: number | null) =>
+    graphOf(
+      [llm("plan"), human("ask", ["exit", "fix"], { timeoutMs }), llm("fix"), exit()],
+      ["plan -> ask", silence, "fix -> exit"],
+    );
+
+  it("E1 E7 are for silence, and an answer that leads to the same stage has nothing of them", () => {
+    const silent = new World(graph(1000)).play();
+    expect(silent.path()).toEqual(["plan", "ask", "fix", "exit"]);
+    expect(silent.record("plan").outcome).toBeUndefined();
+    const answered = new World(graph(null)).play();
+    answered.answerGate("ask", "fix");
+    answered.goOn();
+    expect(answered.path()).toEqual(["plan", "ask", "fix", "exit"]);
+    expect(answered.record("plan").outcome).toBe("success");
   });
 });
 

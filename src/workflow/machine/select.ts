@@ -47,7 +47,7 @@ function isPlain({ when }: Transition): boolean {
 }
 
 /** Case, space and a key in front (`[Y] Yes`, `Y) Yes`, `Y - Yes`) do not make a label another one. */
-export function normaliseLabel(label: string): string {
+function normaliseLabel(label: string): string {
   return label
     .trim()
     .toLowerCase()

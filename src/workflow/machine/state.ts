@@ -25,6 +25,8 @@ export interface WorkflowState {
   /** Values that are not among the newest, oldest first; none of them is twice in here (values.ts). */
   readonly older?: readonly Values[];
   /** What it was started with; a new start within the graph comes back to it. */
+  /** Findings of attempts that were no success, in a called workflow that is tried again: they count no more. */
+  readonly stale?: readonly string[];
   readonly inputs: Values;
   /** Sessions that stages of full fidelity go on in, by thread. */
   readonly threads: Readonly<Record<string, Thread>>;
@@ -140,6 +142,8 @@ export interface ParallelBlock {
   readonly order: readonly number[];
   /** In the order of the graph. */
   readonly branches: readonly Branch[];
+  /** Its join failed and ended the workflow: a resume forks anew for the branches that failed, the others keep their outcome. */
+  readonly again?: true;
 }
 export interface Branch {
   readonly stage: string;

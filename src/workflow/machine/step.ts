@@ -49,8 +49,9 @@ export class Step {
     this.state = { ...this.state, ...patch };
   }
   report(body: ReportBody): void {
-    const { issueId } = this.policy;
-    this.reports.push(issueId === null ? body : { ...body, issue_id: issueId });
+    const { issueId, calls = [] } = this.policy;
+    const called = calls.length === 0 ? {} : { calls };
+    this.reports.push(issueId === null ? { ...body, ...called } : { ...body, ...called, issue_id: issueId });
   }
   log(level: "info" | "warn" | "error", text: string): void {
     this.report({ type: "log", level, text });
@@ -59,6 +60,10 @@ export class Step {
   apply(change: LedgerChange): void {
     this.ledger = change.ledger;
     for (const { issue_id: _, ...body } of change.reports) this.report(body);
+  }
+  /** The same, of what a called workflow has told already. */
+  applyCopied({ ledger, reports }: LedgerChange): void {
+    this.apply({ ledger, reports: reports.map(asCopied) });
   }
 
   stage(id: string): Stage | null {
@@ -150,6 +155,11 @@ export class Step {
   next(): WorkflowNext {
     return this.account.next({ state: this.state, ledger: this.ledger }, this.reports);
   }
+}
+
+function asCopied(report: RunReport): RunReport {
+  const isFinding = report.type === "finding-raised" || report.type === "finding-resolved";
+  return isFinding ? { ...report, copied: true } : report;
 }
 
 function isPassed({ visits, outcome, answer }: StageRecord): boolean {

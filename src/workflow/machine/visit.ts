@@ -22,7 +22,7 @@ export interface Verdict {
   /** It gave no answer of its own: a broken performer, a review without a verdict. */
   readonly machinery: boolean;
   readonly commit: string | null;
-  /** What the failure is compared by with earlier ones; the reason if absent. */
+  /** What the failure is compared by with earlier ones; absent: the reason, or where there is none what it said. */
   readonly digest?: string;
   /** What a called workflow leaves open; absent: not known. */
   readonly findings?: readonly ChildFinding[];
@@ -89,7 +89,8 @@ export function endVisit(step: Step, token: Token, stage: Stage, found: Verdict)
   const outcome = found.outcome === "retry" ? "fail" : found.outcome;
   const failed = outcome === "fail" || outcome === "partial_success";
   const reason = failed ? found.reason || "no reason was given" : null;
-  record(step, token, { outcome, reason, digest: failed ? digestOf(found.digest ?? reason ?? "") : null });
+  const alike = found.digest ?? (found.reason || found.body.text);
+  record(step, token, { outcome, reason, digest: outcome === "fail" ? digestOf(alike) : null });
   if (raisesFindings(stage)) {
     const source: FailedVisit["source"] = found.machinery ? "protocol" : stage.kind === "tool" ? "command" : "review";
     if (!step.state.rounds.judged) step.set({ rounds: { ...step.state.rounds, judged: true } });
@@ -98,14 +99,14 @@ export function endVisit(step: Step, token: Token, stage: Stage, found: Verdict)
   }
   if (stage.kind === "workflow") {
     if (!step.state.rounds.judged) step.set({ rounds: { ...step.state.rounds, judged: true } });
-    if (outcome === "success") resolveChildFindings(step, stage.id);
+    if (outcome === "success") resolveChildFindings(step, stage.id, found.findings ?? []);
     else if (found.findings) takeChildFindings(step, token, found.findings);
   }
   const last = { stage: stage.id, outcome, label, next };
   const now = step.token(token.id) ?? token;
   const isPassedBy = isTransparent(stage) && !failed;
   step.setToken({ ...now, phase: "leaving", run: null, last: isPassedBy ? now.last : last });
-  if (failed) stopSameFailure(step, stage.id);
+  if (outcome === "fail") stopSameFailure(step, stage.id);
 }
 
 /** Stages that only lead on: conditions behind them are about what was before. One that failed leads nowhere. */

@@ -123,6 +123,20 @@ describe("parallel stages", () => {
     expect([...timed.owed.values()].filter((effect) => effect.kind === "timer")).toHaveLength(2);
   });
 
+  it("E8 E5 a join that failed and ended the workflow is resumed by its failed branches, the others keep what they found", () => {
+    const graph = graphOf(
+      [parallel("p", ["a", "b", "c"]), tool("a"), tool("b"), tool("c"), join("p-join"), exit()],
+      ["a -> p-join", "b -> p-join", "c -> p-join", "p-join -> exit"],
+    );
+    const ended = new World(graph).play({ b: [1] });
+    expect(ended.ending()).toMatchObject({ status: "fail", stage: "p-join" });
+    const again = new World(graph, {}, ended.life.state).play({ b: [2] });
+    expect(again.path()).toEqual(["p", "b", "p-join"]);
+    const resumed = new World(graph, {}, again.life.state).play();
+    expect([resumed.path(), resumed.ending()?.status]).toEqual([["p", "b", "p-join", "exit"], "success"]);
+    expect([resumed.record("b").visits, resumed.life.state.blocks]).toEqual([3, []]);
+  });
+
   it("E8 findings and values are in the order of the branches, whoever was first", () => {
     const write = (text: string) => ({ reply: { text: "[STATUS: fail]" }, contextUpdates: { who: text } });
     const world = new World(forked());

@@ -6,7 +6,18 @@ import { type Step, usedOnly } from "./step.js";
  * are dropped. A token whose execution was broken off is ready to do it again, as the same visit.
  */
 export function windDown(step: Step): void {
-  for (const token of step.state.tokens) windDownToken(step, token);
+  for (const token of step.state.tokens) {
+    if (token.phase === "asking") tellUnanswered(step, token);
+    windDownToken(step, token);
+  }
+}
+
+/** Whoever ends a workflow need not know that it asked something. */
+function tellUnanswered(step: Step, { stage: id }: Token): void {
+  const stage = step.stage(id);
+  if (stage?.kind !== "human") return;
+  const options = stage.options.map(({ key }) => key).join(", ");
+  step.log("warn", `${id} has not been answered (${options}): it is asked again when the workflow goes on`);
 }
 
 export function windDownToken(step: Step, token: Token): void {
