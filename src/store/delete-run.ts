@@ -31,6 +31,7 @@ function journalOf(stream: number): Statement[] {
   return [
     { sql: "DELETE FROM steps WHERE id > ? AND id < ?", params: [stepId(stream, 0), stepId(stream + 1, 0)] },
     { sql: "DELETE FROM inbox WHERE machine IN (SELECT id FROM machines WHERE stream = ?)", params: [stream] },
+    { sql: "DELETE FROM states WHERE machine IN (SELECT no FROM machines WHERE stream = ?)", params: [stream] },
     { sql: "DELETE FROM machines WHERE stream = ?", params: [stream] },
     { sql: "DELETE FROM streams WHERE no = ?", params: [stream] },
   ];

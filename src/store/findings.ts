@@ -1,7 +1,7 @@
 import type { Finding } from "../core/finding.js";
 import { Refusal } from "../lib/errors.js";
-import { findingStatement } from "./row-changes.js";
-import { type Row, type Sql, text } from "./sql.js";
+import { findingColumns, findingStatements, toFinding } from "./finding-rows.js";
+import type { Sql } from "./sql.js";
 
 export interface FindingsQuery {
   readonly projectId: string;
@@ -13,13 +13,12 @@ export interface FindingsQuery {
 /** In the order first raised. */
 export async function readFindings(sql: Sql, { projectId, issueId, all }: FindingsQuery): Promise<Finding[]> {
   const where = [
-    "project_id = ?",
     ...(issueId === undefined ? [] : ["issue_id = ?"]),
-    ...(all ? [] : ["status = 'open'"]),
+    ...(all ? [] : ["no IN (SELECT finding FROM open_findings WHERE project_id = ?)"]),
   ];
   const rows = await sql.all(
-    `SELECT finding FROM findings WHERE ${where.join(" AND ")} ORDER BY no`,
-    issueId === undefined ? [projectId] : [projectId, issueId],
+    `SELECT ${findingColumns} WHERE ${["project_id = ?", ...where].join(" AND ")} ORDER BY no`,
+    [projectId, ...(issueId === undefined ? [] : [issueId]), ...(all ? [] : [projectId])],
   );
   return rows.map(toFinding);
 }
@@ -37,7 +36,7 @@ export interface FindingName {
  */
 export async function findFinding(sql: Sql, { projectId, id: prefix, issueId }: FindingName): Promise<Finding> {
   const rows = await sql.all(
-    `SELECT finding FROM findings WHERE project_id = ? AND substr(id, 1, ?) = ? ${issueId === undefined ? "" : "AND issue_id = ?"} ORDER BY no`,
+    `SELECT ${findingColumns} WHERE project_id = ? AND substr(id, 1, ?) = ? ${issueId === undefined ? "" : "AND issue_id = ?"} ORDER BY no`,
     [projectId, prefix.length, prefix, ...(issueId === undefined ? [] : [issueId])],
   );
   const fitting = rows.map(toFinding);
@@ -68,10 +67,6 @@ export async function waiveDirect(
   const finding = await findFinding(sql, waived);
   if (finding.status !== "open") throw new Refusal(`finding ${finding.id} is ${finding.status}, not open`);
   const now: Finding = { ...finding, status: "waived", reason: waived.reason, resolved_at: waived.now };
-  await sql.batch([findingStatement(waived.projectId, now)]);
+  await sql.batch(findingStatements(waived.projectId, now));
   return now;
-}
-
-function toFinding(row: Row): Finding {
-  return JSON.parse(text(row, "finding")) as Finding;
 }

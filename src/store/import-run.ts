@@ -2,8 +2,8 @@ import type { Finding, Remark } from "../core/finding.js";
 import { adoptLife } from "../core/issue/adopt.js";
 import type { IssueRecord } from "../core/record.js";
 import type { RunOptions } from "../core/run/effects.js";
+import { findingStatements } from "./finding-rows.js";
 import { readFindings } from "./findings.js";
-import { findingStatement } from "./row-changes.js";
 import type { RunHead } from "./runs.js";
 import { Refused, type Sql, type Statement, text, textOrNull } from "./sql.js";
 
@@ -92,7 +92,11 @@ async function issueStatements(sql: Sql, run: RunHead, { record, remarks }: Impo
       at: Date.parse(finished_at ?? started_at),
     },
   );
-  return [kept, ...changed(before, findings).map((row) => findingStatement(projectId, row)), wasBegun(run, record)];
+  return [
+    kept,
+    ...changed(before, findings).flatMap((row) => findingStatements(projectId, row)),
+    wasBegun(run, record),
+  ];
 }
 
 function changed(before: readonly Finding[], after: readonly Finding[]): Finding[] {

@@ -9,7 +9,7 @@ import { readFindings } from "./findings.js";
 import type { RecentStep, RecentSteps } from "./recent-steps.js";
 import { mergeChanges, rowStatements } from "./row-changes.js";
 import { number, Refused, type Row, type Sql, type Statement, text, textOrNull } from "./sql.js";
-import { baseOf, readState, type WholeState, writeState } from "./state-text.js";
+import { readState, type WholeState, writeState } from "./state-text.js";
 import { numberReports, readTail, stepId, type Tail } from "./steps.js";
 
 /** How a machine's state crosses the database. The ledger's findings are rows of their own, not part of the state's JSON. */
@@ -38,18 +38,10 @@ export interface LogShared {
   readonly committed: () => void;
 }
 
-/** The machine's newest step. */
-interface Head {
-  readonly id: number;
-  /** Its state weighs more than the rest of it: not worth keeping once it is out of date. */
-  readonly heavy: boolean;
-}
-
 interface Plan {
   readonly statements: readonly Statement[];
   readonly next: Tail;
   readonly told: RecentStep;
-  readonly head: Head;
   readonly base: WholeState | null;
 }
 
@@ -60,15 +52,15 @@ interface Opened {
 }
 
 /**
- * One machine's journal. A commit is a single insert guarded by the epoch and by the position it expects to be free:
- * a newer driver makes it Fenced, another machine of the same run that was faster makes it try again one position on.
+ * One machine's row and journal. A commit changes the row of the epoch it believes in and adds a step at the position it
+ * expects to be free: a newer driver makes it Fenced, another machine of the same run that was faster makes it try again
+ * one position on.
  */
 export class MachineLog<S, E, F extends Keyed, R extends RunReport> implements Log<S, E, F, R> {
   readonly #options: MachineLogOptions<S>;
   readonly #shared: LogShared;
   #opened: Opened | null = null;
-  #head: Head | null = null;
-  /** The newest row whose state is whole. */
+  /** The state as it was last written whole, where the machine's row has a patch of it. */
   #base: WholeState | null = null;
 
   constructor(options: MachineLogOptions<S>, shared: LogShared) {
@@ -79,13 +71,7 @@ export class MachineLog<S, E, F extends Keyed, R extends RunReport> implements L
   async open(): Promise<MachineRow<S, F> | null> {
     const row = await this.#takeOver();
     this.#opened = { no: number(row, "no"), stream: number(row, "stream"), epoch: number(row, "epoch") };
-    const { sql, tails } = this.#shared;
-    const tail = await readTail(sql, this.#opened.stream);
-    tails.set(this.#opened.stream, tail);
-    const position = row.head === null ? tail.heads[this.#opened.no] : number(row, "head");
-    if (position === undefined) return null;
-    this.#head = { id: stepId(this.#opened.stream, position), heavy: true };
-    return this.#readState(this.#head.id);
+    return row.state === null ? null : await this.#readState(row);
   }
 
   async commit(step: Step<S, E, F, R>): Promise<void> {
@@ -94,18 +80,19 @@ export class MachineLog<S, E, F extends Keyed, R extends RunReport> implements L
     const { sql, tails, recent, committed } = this.#shared;
     for (;;) {
       const tail = tails.get(opened.stream) ?? (await readTail(sql, opened.stream));
-      const { statements, next, told, head, base } = this.#plan(step, opened, tail);
+      const { statements, next, told, base } = this.#plan(step, opened, tail);
       try {
-        await sql.batch(statements);
+        // At once, so that no other machine of the run plans with an end that is out of date.
+        await sql.batch(statements, () => {
+          tails.set(opened.stream, next);
+          recent.add(opened.stream, told);
+          this.#base = base;
+        });
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
         await this.#whyRefused(statements[error.statement], opened);
         continue;
       }
-      tails.set(opened.stream, next);
-      recent.add(opened.stream, told);
-      this.#head = head;
-      this.#base = base;
       committed();
       return;
     }
@@ -113,34 +100,24 @@ export class MachineLog<S, E, F extends Keyed, R extends RunReport> implements L
 
   #plan(step: Step<S, E, F, R>, opened: Opened, tail: Tail): Plan {
     const { codec, machine, runId } = this.#options;
-    const done = step.owed.length === 0;
-    const next = nextTail(tail, opened.no, { reports: step.reports.length, done });
-    const id = stepId(opened.stream, next.position);
-    const state = codec.encode(step.state);
-    const written = writeState(state, this.#base);
-    const row = { ...toJson(step), state: written.text };
+    const next = { position: tail.position + 1, seq: tail.seq + step.reports.length };
+    const { text: state, base, whole } = writeState(codec.encode(step.state), this.#base);
+    const reports = step.reports.length === 0 ? null : JSON.stringify(step.reports);
     const events = numberReports(step.reports, { runId, seq: tail.seq, at: step.arrival.at });
     const changed = events.flatMap((event) => codec.rows(event, step.state).map((change) => ({ change, event })));
     const changes = mergeChanges(changed).flatMap(({ change, event }) =>
       rowStatements(change, event, codec.ledgerIssue),
     );
-    const base = written.isPatch ? this.#base : { id, state, length: written.text.length };
-    // Old states go first: the room they leave on the page is where the new row goes.
-    const statements = this.#outdated(base).map(forgetState);
-    statements.push(insertStatement(opened, next, { id, at: step.arrival.at, ...row }), ...changes);
+    const told = { position: next.position, seq: next.seq, at: step.arrival.at, reports };
+    const statements = [
+      updateMachine(opened, { head: next.position, state, owed: JSON.stringify(step.owed) }, step.owed.length === 0),
+      addStep(opened, told, JSON.stringify(step.arrival)),
+      ...changes,
+    ];
+    if (whole !== null) statements.push(keepWhole(opened.no, whole));
+    else if (base === null && this.#base !== null) statements.push(dropWhole(opened.no));
     if (step.signal !== null) statements.push(takeSignal(step.signal, machine));
-    if (done) statements.push(endMachine(opened.no, next.position));
-    const kept = row.arrival.length + (row.reports?.length ?? 0);
-    const told = { position: next.position, seq: next.seq, at: step.arrival.at, reports: row.reports };
-    return { statements, next, told, base, head: { id, heavy: row.state.length + row.owed.length > kept } };
-  }
-
-  /** Rows whose states are of no use once there is a newer one, which may be a patch of one of them. */
-  #outdated(base: WholeState | null): number[] {
-    const [head, whole] = [this.#head, this.#base];
-    const heads = head?.heavy ? [head.id] : [];
-    const rows = whole === null || whole.id === head?.id ? heads : [...heads, whole.id];
-    return rows.filter((id) => id !== base?.id);
+    return { statements, next, told, base };
   }
 
   /** Fenced, or only beaten to the position: then the end of the journal is read anew. */
@@ -158,23 +135,26 @@ export class MachineLog<S, E, F extends Keyed, R extends RunReport> implements L
     const { machine, kind, runId, force } = this.#options;
     const { sql } = this.#shared;
     for (;;) {
-      const known = (await sql.all(selectMachine, [machine]))[0] ?? (await register(sql, { machine, kind, runId }));
+      const [known] = await sql.all(selectMachine, [machine]);
+      const added = known === undefined ? await register(sql, { machine, kind, runId }) : undefined;
+      if (added !== undefined) return added;
+      if (known === undefined) continue;
       if (number(known, "done") === 1) return known;
       const driver = parseDriver(textOrNull(known, "driver"));
       if (driver !== null && !force && !isSelf(driver) && isAlive(driver)) throw new Driven(machine, driver);
-      const [taken] = await sql.batch([raiseEpoch(number(known, "no"), number(known, "epoch"))]);
-      if (taken?.[0] !== undefined) return taken[0];
+      const [taken, row] = await sql.batch([
+        raiseEpoch(number(known, "no"), number(known, "epoch")),
+        { sql: selectMachine, params: [machine] },
+      ]);
+      if (taken?.[0] !== undefined && row?.[0] !== undefined) return row[0];
     }
   }
 
-  async #readState(id: number): Promise<MachineRow<S, F>> {
-    const { sql } = this.#shared;
-    const { codec, machine } = this.#options;
-    const [row] = await sql.all("SELECT state, owed FROM steps WHERE id = ?", [id]);
-    if (row === undefined) throw new Bug(`the newest step of ${machine} is missing`);
+  async #readState(row: Row): Promise<MachineRow<S, F>> {
+    const { codec } = this.#options;
     const issue = codec.ledgerIssue;
-    const ledger = issue === undefined ? [] : await readFindings(sql, { ...issue, all: true });
-    const { state, base } = await readWhole(sql, { id, text: text(row, "state") });
+    const ledger = issue === undefined ? [] : await readFindings(this.#shared.sql, { ...issue, all: true });
+    const { state, base } = readState(text(row, "state"), textOrNull(row, "whole"));
     this.#base = base;
     return {
       state: codec.decode(state, ledger),
@@ -183,110 +163,68 @@ export class MachineLog<S, E, F extends Keyed, R extends RunReport> implements L
   }
 }
 
-const selectMachine = "SELECT no, stream, epoch, driver, done, head FROM machines WHERE id = ?";
-const insertStep = `INSERT INTO steps (id, machine, at, seq, heads, reports, arrival, state, owed)
-  SELECT ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE (SELECT epoch FROM machines WHERE no = ?) = ? ON CONFLICT (id) DO NOTHING`;
+const selectMachine = `SELECT no, stream, epoch, driver, done, machines.state, owed, states.state AS whole
+  FROM machines LEFT JOIN states ON states.machine = no WHERE id = ?`;
+const insertStep = `INSERT INTO steps (id, machine, at, seq, reports, arrival) VALUES (?, ?, ?, ?, ?, ?)
+  ON CONFLICT (id) DO NOTHING`;
 
-/** No other driver can have gone on since: the rows are as they were left. */
-async function readWhole(
-  sql: Sql,
-  row: { readonly id: number; readonly text: string },
-): Promise<{ readonly state: unknown; readonly base: WholeState }> {
-  const earlier = baseOf(row.text);
-  if (earlier === null) {
-    const state = readState(row.text, undefined);
-    return { state, base: { id: row.id, state, length: row.text.length } };
-  }
-  const [found] = await sql.all("SELECT state FROM steps WHERE id = ?", [earlier]);
-  if (found === undefined) throw new Bug(`step ${earlier} is missing`);
-  const { base } = await readWhole(sql, { id: earlier, text: text(found, "state") });
-  return { state: readState(row.text, base.state), base };
-}
-
-interface StepJson {
-  readonly arrival: string;
-  readonly reports: string | null;
-  readonly owed: string;
-}
-
-function toJson<S>(step: Step<S, unknown, unknown, RunReport>): StepJson {
-  return {
-    arrival: JSON.stringify(step.arrival),
-    reports: step.reports.length === 0 ? null : JSON.stringify(step.reports),
-    owed: JSON.stringify(step.owed),
-  };
-}
-
-interface NewRow extends StepJson {
-  readonly id: number;
-  readonly at: number;
-  readonly state: string;
-}
-
-function insertStatement(opened: Opened, next: Tail, row: NewRow): Statement {
+function addStep(opened: Opened, { position, at, seq, reports }: RecentStep, arrival: string): Statement {
   return {
     sql: insertStep,
-    params: [
-      row.id,
-      opened.no,
-      row.at,
-      next.seq,
-      JSON.stringify(next.heads),
-      row.reports,
-      row.arrival,
-      row.state,
-      row.owed,
-      opened.no,
-      opened.epoch,
-    ],
+    params: [stepId(opened.stream, position), opened.no, at, seq, reports, arrival],
     expect: 1,
   };
 }
 
+/** Refused where a newer driver has raised the epoch. */
+function updateMachine(
+  { no, epoch }: Opened,
+  now: { readonly head: number; readonly state: string; readonly owed: string },
+  done: boolean,
+): Statement {
+  return {
+    sql: `UPDATE machines SET head = ?, state = ?, owed = ? ${done ? ", done = 1, driver = NULL" : ""}
+      WHERE no = ? AND epoch = ?`,
+    params: [now.head, now.state, now.owed, no, epoch],
+    expect: 1,
+  };
+}
+
+function keepWhole(no: number, state: string): Statement {
+  return {
+    sql: "INSERT INTO states (machine, state) VALUES (?, ?) ON CONFLICT (machine) DO UPDATE SET state = excluded.state",
+    params: [no, state],
+  };
+}
+function dropWhole(no: number): Statement {
+  return { sql: "DELETE FROM states WHERE machine = ?", params: [no] };
+}
+
+/** The new machine, ours; undefined: another process was faster. */
 async function register(
   sql: Sql,
   { machine, kind, runId }: { readonly machine: string; readonly kind: string; readonly runId: string },
-): Promise<Row> {
-  const rows = await sql.batch([
+): Promise<Row | undefined> {
+  const [, added] = await sql.batch([
     { sql: "INSERT INTO streams (run_id) VALUES (?) ON CONFLICT (run_id) DO NOTHING", params: [runId] },
     {
-      sql: `INSERT INTO machines (id, kind, stream, epoch) SELECT ?, ?, no, 0 FROM streams WHERE run_id = ?
-        ON CONFLICT (id) DO NOTHING`,
-      params: [machine, kind, runId],
+      sql: `INSERT INTO machines (id, kind, stream, epoch, driver) SELECT ?, ?, no, 1, ? FROM streams WHERE run_id = ?
+        ON CONFLICT (id) DO NOTHING RETURNING no, stream, epoch, state`,
+      params: [machine, kind, JSON.stringify(selfIdentity()), runId],
     },
-    { sql: selectMachine, params: [machine], expect: 1 },
   ]);
-  const row = rows[2]?.[0];
-  if (row === undefined) throw new Bug(`${machine} was not registered`);
-  return row;
+  return added?.[0];
 }
 
 function raiseEpoch(no: number, epoch: number): Statement {
   return {
-    sql: `UPDATE machines SET epoch = epoch + 1, driver = ? WHERE no = ? AND epoch = ? AND done = 0
-      RETURNING no, stream, epoch, driver, done, head`,
+    sql: "UPDATE machines SET epoch = epoch + 1, driver = ? WHERE no = ? AND epoch = ? AND done = 0 RETURNING no",
     params: [JSON.stringify(selfIdentity()), no, epoch],
   };
 }
 
-function nextTail(tail: Tail, machine: number, step: { readonly reports: number; readonly done: boolean }): Tail {
-  const { [machine]: _old, ...others } = tail.heads;
-  const position = tail.position + 1;
-  return { position, seq: tail.seq + step.reports, heads: step.done ? others : { ...others, [machine]: position } };
-}
-
-function forgetState(id: number): Statement {
-  return { sql: "UPDATE steps SET state = NULL, owed = NULL WHERE id = ?", params: [id] };
-}
 function takeSignal(id: number, machine: string): Statement {
   return { sql: "DELETE FROM inbox WHERE id = ? AND machine = ?", params: [id, machine], expect: 1 };
-}
-function endMachine(no: number, position: number): Statement {
-  return {
-    sql: "UPDATE machines SET done = 1, driver = NULL, head = ? WHERE no = ?",
-    params: [position, no],
-    expect: 1,
-  };
 }
 
 function isSelf(driver: ProcessIdentity): boolean {

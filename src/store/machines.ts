@@ -1,8 +1,8 @@
 import { isAlive, type ProcessIdentity, selfIdentity } from "../lib/process-identity.js";
 import { parseDriver } from "./machine-log.js";
-import { number, numberOrNull, type Row, type Sql, text, textOrNull } from "./sql.js";
-import { baseOf, readState } from "./state-text.js";
-import { readTail, stepId } from "./steps.js";
+import { number, type Row, type Sql, text, textOrNull } from "./sql.js";
+import { readState } from "./state-text.js";
+import { stepId } from "./steps.js";
 
 /** A machine as a reader in any process sees it. */
 export interface MachineView {
@@ -18,48 +18,26 @@ export interface MachineView {
   readonly owed: readonly unknown[];
 }
 
-const columns = `SELECT machines.no, machines.id, kind, stream, run_id, done, driver, head
-  FROM machines JOIN streams ON streams.no = machines.stream`;
+const columns = `SELECT machines.id, kind, run_id, done, driver, machines.state, owed, states.state AS whole, steps.at
+  FROM machines JOIN streams ON streams.no = machines.stream
+  JOIN steps ON steps.id = machines.stream * ${stepId(1, 0)} + head LEFT JOIN states ON states.machine = machines.no`;
 
 /** null: there is none, or it has not recorded its first step. */
 export async function readMachine(sql: Sql, id: string): Promise<MachineView | null> {
-  const [view] = await readViews(sql, `${columns} WHERE machines.id = ?`, id);
-  return view ?? null;
+  const [row] = await sql.all(`${columns} WHERE machines.id = ?`, [id]);
+  return row === undefined ? null : toView(row);
 }
 
 /** Every machine of a run that has begun, in the order they were opened. */
 export async function readMachines(sql: Sql, runId: string): Promise<MachineView[]> {
-  return readViews(
-    sql,
+  const rows = await sql.all(
     `${columns} WHERE stream = (SELECT no FROM streams WHERE run_id = ?) ORDER BY machines.no`,
-    runId,
+    [runId],
   );
+  return rows.map(toView);
 }
 
-async function readViews(sql: Sql, query: string, param: string): Promise<MachineView[]> {
-  for (;;) {
-    const rows = await sql.all(query, [param]);
-    const stream = rows[0] === undefined ? 0 : number(rows[0], "stream");
-    const { heads } = await readTail(sql, stream);
-    const views = await Promise.all(rows.map((row) => readView(sql, row, heads)));
-    // A step recorded between the two looks has emptied the row we went to.
-    if (!views.includes("moved")) return views.filter((view) => view !== "moved" && view !== null);
-  }
-}
-
-async function readView(
-  sql: Sql,
-  row: Row,
-  heads: Readonly<Record<string, number>>,
-): Promise<MachineView | "moved" | null> {
-  const head = numberOrNull(row, "head") ?? heads[number(row, "no")];
-  if (head === undefined) return null;
-  const id = stepId(number(row, "stream"), head);
-  const [step] = await sql.all("SELECT at, state, owed FROM steps WHERE id = ?", [id]);
-  if (step === undefined || step.state === null) return "moved";
-  const base = baseOf(text(step, "state"));
-  const [earlier] = base === null ? [] : await sql.all("SELECT state FROM steps WHERE id = ?", [base]);
-  if (base !== null && (earlier === undefined || earlier.state === null)) return "moved";
+function toView(row: Row): MachineView {
   const driver = parseDriver(textOrNull(row, "driver"));
   return {
     id: text(row, "id"),
@@ -68,9 +46,9 @@ async function readView(
     done: number(row, "done") === 1,
     driver,
     driverAlive: driver !== null && isAlive(driver),
-    at: number(step, "at"),
-    state: readState(text(step, "state"), earlier && JSON.parse(text(earlier, "state"))),
-    owed: JSON.parse(text(step, "owed")) as unknown[],
+    at: number(row, "at"),
+    state: readState(text(row, "state"), textOrNull(row, "whole")).state,
+    owed: JSON.parse(text(row, "owed")) as unknown[],
   };
 }
 

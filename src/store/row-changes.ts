@@ -1,8 +1,8 @@
-import type { Finding } from "../core/finding.js";
 import type { RowChange } from "../core/project.js";
 import type { PublicEvent } from "../core/report.js";
 import { Bug } from "../lib/errors.js";
-import type { Statement } from "./sql.js";
+import { findingStatements } from "./finding-rows.js";
+import type { Statement, Value } from "./sql.js";
 
 interface Changed {
   readonly change: RowChange;
@@ -53,59 +53,53 @@ export function rowStatements(
   switch (change.table) {
     case "finding":
       if (ledger === undefined) throw new Bug(`a finding of ${change.row.issue_id} from a machine without a ledger`);
-      return [findingStatement(ledger.projectId, change.row)];
+      return findingStatements(ledger.projectId, change.row);
     case "run-record":
       return [runStatement(change)];
     case "issue-record":
-      return issueStatements(change, event);
+      return [issueStatement(change, event)];
   }
 }
 
-export function findingStatement(projectId: string, finding: Finding): Statement {
+function runStatement(change: RowChange & { readonly table: "run-record" }): Statement {
+  const { status, started_at } = change.patch;
+  const merged = mergedInto("record", change);
+  const columns = changedColumns({ status, started_at });
   return {
-    sql: `INSERT INTO findings (project_id, issue_id, id, status, finding) VALUES (?, ?, ?, ?, ?)
-      ON CONFLICT (project_id, issue_id, id) DO UPDATE SET status = excluded.status, finding = excluded.finding`,
-    params: [projectId, finding.issue_id, finding.id, finding.status, JSON.stringify(finding)],
+    sql: `UPDATE runs SET record = ${merged.sql}${columns.sql} WHERE run_id = ?`,
+    params: [...merged.params, ...columns.params, change.runId],
+    expect: 1,
   };
 }
 
-function runStatement(change: RowChange & { readonly table: "run-record" }): Statement {
+function issueStatement(change: RowChange & { readonly table: "issue-record" }, event: PublicEvent): Statement {
+  const { runId, issueId, patch } = change;
+  const { started_at, finished_at } = patch;
+  const life = event.type === "issue-started" ? event.life : undefined;
+  const [fresh, merged] = [mergedInto("'{}'", change), mergedInto("issue_records.record", change)];
+  const columns = changedColumns({ life, started_at, finished_at });
   return {
-    sql: `UPDATE runs SET record = add_numbers(merge_record(record, ?), ?), status = coalesce(?, status),
-      started_at = coalesce(?, started_at) WHERE run_id = ?`,
+    sql: `INSERT INTO issue_records (run_id, issue_id, project_id, life, started_at, finished_at, record)
+      SELECT run_id, ?, project_id, ?, ?, ?, ${fresh.sql} FROM runs WHERE run_id = ?
+      ON CONFLICT (run_id, issue_id) DO UPDATE SET record = ${merged.sql}${columns.sql}`,
     params: [
-      JSON.stringify(change.patch),
-      JSON.stringify(change.add ?? {}),
-      change.patch.status ?? null,
-      change.patch.started_at ?? null,
-      change.runId,
+      ...[issueId, life ?? 1, started_at ?? event.time, finished_at ?? null, ...fresh.params, runId],
+      ...[...merged.params, ...columns.params],
     ],
     expect: 1,
   };
 }
 
-function issueStatements(change: RowChange & { readonly table: "issue-record" }, event: PublicEvent): Statement[] {
-  const { runId, issueId, patch } = change;
-  const life = event.type === "issue-started" ? event.life : null;
-  return [
-    {
-      sql: `INSERT INTO issue_records (run_id, issue_id, project_id, life, started_at, record)
-        SELECT run_id, ?, project_id, 1, ?, '{}' FROM runs WHERE run_id = ? ON CONFLICT (run_id, issue_id) DO NOTHING`,
-      params: [issueId, event.time, runId],
-    },
-    {
-      sql: `UPDATE issue_records SET record = add_numbers(merge_record(record, ?), ?), life = coalesce(?, life),
-        started_at = coalesce(?, started_at), finished_at = coalesce(?, finished_at) WHERE run_id = ? AND issue_id = ?`,
-      params: [
-        JSON.stringify(patch),
-        JSON.stringify(change.add ?? {}),
-        life,
-        patch.started_at ?? null,
-        patch.finished_at ?? null,
-        runId,
-        issueId,
-      ],
-      expect: 1,
-    },
-  ];
+type Part = Pick<Statement, "sql" | "params">;
+
+function mergedInto(record: string, { patch, add }: Exclude<RowChange, { readonly table: "finding" }>): Part {
+  const merged = { sql: `merge_record(${record}, ?)`, params: [JSON.stringify(patch)] };
+  if (add === undefined) return merged;
+  return { sql: `add_numbers(${merged.sql}, ?)`, params: [...merged.params, JSON.stringify(add)] };
+}
+
+/** Only those that are given: a column that is set to what it was has the pages of its indexes written all the same. */
+function changedColumns(columns: Readonly<Record<string, Value | undefined>>): Part {
+  const given = Object.entries(columns).filter((entry): entry is [string, Value] => (entry[1] ?? null) !== null);
+  return { sql: given.map(([name]) => `, ${name} = ?`).join(""), params: given.map(([, value]) => value) };
 }

@@ -2,11 +2,10 @@
  * The tables, as one script per version; a database of an older version gets the missing scripts in one transaction.
  *
  * `steps` is the journal: one row per commit, in the order of its run, key = run's number × 2^32 + position. A row holds
- * the arrival, the public events it made, the number of the run's last event so far, and the machine's state and what it
- * owes; in older rows of a machine these are taken out where they weigh more than the rest. A large state may be what has
- * changed since an older row, which keeps its own for as long (state-text.ts). `heads` says where the newest row of each
- * living machine of the run is. So a commit is one insert at the end of the run and as a rule one update of a row close to
- * it: one page, mostly, whatever the history.
+ * the arrival, the public events it made and the number of the run's last event so far, and is never written again. What
+ * a machine is now is in its row in `machines`: the position of its newest step, its state and what it owes. A state that
+ * is not small is there as what has changed since the whole of it was last written to `states` (state-text.ts). So a
+ * commit is one insert at the end of the run and one update of a short row, whatever the history.
  *
  * `work_text` and `event_text` are what `search` looks in. Triggers keep them up in the transaction that changes an item,
  * so they cannot differ from it; an item's claims and its status are not in them and cost them nothing. `pr_number`,
@@ -183,5 +182,35 @@ END;
 INSERT INTO event_text (rowid, text) SELECT id, type || ' ' || texts FROM (SELECT id, type,
     (SELECT group_concat(atom, ' ') FROM json_tree(body) WHERE atom IS NOT NULL) AS texts
   FROM work_events WHERE type NOT IN ('added', 'claimed', 'released')) WHERE texts IS NOT NULL;
+`,
+  `
+CREATE TABLE states (
+  machine INTEGER PRIMARY KEY,
+  state TEXT NOT NULL
+);
+ALTER TABLE machines ADD COLUMN state TEXT;
+ALTER TABLE machines ADD COLUMN owed TEXT;
+UPDATE machines SET head = (SELECT json_extract(heads, '$."' || machines.no || '"') FROM steps
+  WHERE id > stream * 4294967296 AND id < (stream + 1) * 4294967296 ORDER BY id DESC LIMIT 1) WHERE head IS NULL;
+UPDATE machines SET (state, owed) = (SELECT state, owed FROM steps WHERE id = stream * 4294967296 + head);
+INSERT INTO states (machine, state) SELECT no, (SELECT state FROM steps WHERE id =
+  CAST(substr(machines.state, 2, instr(machines.state, ' ') - 2) AS INTEGER)) FROM machines WHERE state LIKE '@%';
+UPDATE machines SET state = '@' || substr(state, instr(state, ' ') + 1) WHERE state LIKE '@%';
+DROP INDEX findings_open;
+ALTER TABLE findings ADD COLUMN stands TEXT;
+CREATE TABLE finding_changes (
+  finding INTEGER PRIMARY KEY REFERENCES findings (no),
+  stands TEXT NOT NULL
+);
+CREATE TABLE open_findings (
+  project_id TEXT NOT NULL,
+  finding INTEGER NOT NULL REFERENCES findings (no),
+  PRIMARY KEY (project_id, finding)
+) WITHOUT ROWID;
+INSERT INTO open_findings (project_id, finding) SELECT project_id, no FROM findings WHERE status = 'open';
+ALTER TABLE findings DROP COLUMN status;
+ALTER TABLE steps DROP COLUMN heads;
+ALTER TABLE steps DROP COLUMN state;
+ALTER TABLE steps DROP COLUMN owed;
 `,
 ];

@@ -13,8 +13,8 @@ export interface Statement {
 }
 
 export interface Sql {
-  /** One transaction. The rows that each statement returned. */
-  batch(statements: readonly Statement[]): Promise<Row[][]>;
+  /** One transaction. The rows that each statement returned. `committed` is called before anything else can happen. */
+  batch(statements: readonly Statement[], committed?: () => void): Promise<Row[][]>;
   all(sql: string, params: readonly Value[]): Promise<Row[]>;
   /** Whether another connection has committed anything since this was last asked. */
   othersCommitted(): boolean;

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { applyPatch, type Patch, patchBetween } from "./state-patch.js";
-import { baseOf, readState, writeState } from "./state-text.js";
+import { readState, writeState } from "./state-text.js";
 
-const key = fc.constantFrom("a", "b", "c", "1", "0", "__proto__", "constructor", "is", "put");
+const key = fc.constantFrom("a", "b", "c", "1", "0", "__proto__", "constructor", "is", "put", "each");
 const leaf = fc.constantFrom<unknown>(null, true, 0, 1, "x", "", undefined);
 const { value } = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
@@ -46,17 +46,24 @@ test("what grew, moved to the end or lost an entry makes a short patch", () => {
   for (const after of cases) expect(JSON.stringify(patchBetween(state, after)).length).toBeLessThan(150);
 });
 
-test("a large state is written as what has changed, and whole again once that is no longer short", () => {
-  const state = { text: "x".repeat(20_000), counts: [1] };
-  const base = { id: 17, state, length: JSON.stringify(state).length };
-  const next = { ...state, counts: [1, 2] };
-  const written = writeState(next, base);
-  expect(written.isPatch).toBe(true);
-  expect(written.text.length).toBeLessThan(100);
-  expect(baseOf(written.text)).toBe(17);
-  expect(readState(written.text, asRead(state))).toEqual(next);
-  expect(readState(writeState(state, base).text, asRead(state))).toEqual(state);
-  const other = { ...state, more: "y".repeat(5000) };
-  expect(writeState(other, base)).toEqual({ text: JSON.stringify(other), isPatch: false });
-  expect(writeState({ counts: [] }, { id: 17, state: { counts: [1] }, length: 14 }).isPatch).toBe(false);
+test("a state that is not small is written as what has changed, and whole again once that has cost as much", () => {
+  const state = { text: "x".repeat(2000), counts: [1] };
+  const first = writeState(state, null);
+  expect(first).toEqual({ text: "@null", whole: JSON.stringify(state), base: expect.objectContaining({ state }) });
+  expect(readState(first.text, first.whole).state).toEqual(state);
+  let { base } = first;
+  let written = 0;
+  for (let count = 2; ; count += 1) {
+    const next = { ...state, counts: Array.from({ length: count }, (_, n) => n) };
+    const { text, whole, base: now } = writeState(next, base);
+    expect(readState(text, whole ?? first.whole).state).toEqual(next);
+    if (whole !== null) break;
+    base = now;
+    written += text.length;
+    expect(text.length).toBeLessThan(count * 4 + 60);
+  }
+  expect(written).toBeGreaterThan(1500);
+  expect(written).toBeLessThan(2100);
+  const used = { state, length: 2000, patched: 2000 };
+  expect(writeState({ counts: [] }, used)).toEqual({ text: '{"counts":[]}', whole: null, base: null });
 });

@@ -7,11 +7,13 @@ export type Patch =
   | { readonly is: unknown }
   /** A list: `drop` entries from `at` on give way to `put`. */
   | { readonly at: number; readonly drop: number; readonly put: readonly unknown[] }
+  /** A list whose entries from `at` on are changed, one by one; null: that one is not. */
+  | { readonly at: number; readonly each: readonly (Patch | null)[] }
   /** An object: what is not `gone` stays, in its place, changed as `in` says; then comes what is added. */
   | {
-      readonly gone: readonly string[];
-      readonly in: Readonly<Record<string, Patch>>;
-      readonly add: Readonly<Record<string, unknown>>;
+      readonly gone?: readonly string[];
+      readonly in?: Readonly<Record<string, Patch>>;
+      readonly add?: Readonly<Record<string, unknown>>;
     };
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -29,14 +31,22 @@ export function applyPatch(before: unknown, patch: Patch): unknown {
     const list: readonly unknown[] = Array.isArray(before) ? before : [];
     return [...list.slice(0, patch.at), ...patch.put, ...list.slice(patch.at + patch.drop)];
   }
+  if ("each" in patch) {
+    const list: readonly unknown[] = Array.isArray(before) ? before : [];
+    return list.map((entry, index) => {
+      const change = patch.each[index - patch.at] ?? null;
+      return change === null ? entry : applyPatch(entry, change);
+    });
+  }
   const gone = new Set(patch.gone);
+  const changes = patch.in ?? {};
   const stay = Object.entries(isFields(before) ? before : {}).flatMap(([key, value]): [string, unknown][] => {
     if (gone.has(key)) return [];
-    const change = Object.hasOwn(patch.in, key) ? patch.in[key] : undefined;
+    const change = Object.hasOwn(changes, key) ? changes[key] : undefined;
     return [[key, change === undefined ? value : applyPatch(value, change)]];
   });
   // Made of entries, so that no name is a special one.
-  return Object.fromEntries([...stay, ...Object.entries(patch.add)]);
+  return Object.fromEntries([...stay, ...Object.entries(patch.add ?? {})]);
 }
 
 function patchLists(before: readonly unknown[], after: readonly unknown[]): Patch | null {
@@ -46,7 +56,10 @@ function patchLists(before: readonly unknown[], after: readonly unknown[]): Patc
   let end = 0;
   while (end < most - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
   const [drop, put] = [before.length - start - end, after.slice(start, after.length - end)];
-  return drop === 0 && put.length === 0 ? null : { at: start, drop, put };
+  if (drop === 0 && put.length === 0) return null;
+  const old = before.slice(start, start + drop);
+  if (drop !== put.length || ![...old, ...put].every(isFields)) return { at: start, drop, put };
+  return { at: start, each: put.map((entry, index) => patchBetween(old[index], entry)) };
 }
 
 /** As far as the keys are in the order they had, they stay; from the first that is new or has moved, all are added. */
@@ -68,7 +81,11 @@ function patchFields(before: Fields, after: Fields): Patch | null {
   gone.push(...old.keys.slice(place));
   const added = now.keys.slice(kept).map((key, at): [string, unknown] => [key, now.values[kept + at]]);
   if (gone.length + changed.length + added.length === 0) return null;
-  return { gone, in: Object.fromEntries(changed), add: Object.fromEntries(added) };
+  return {
+    ...(gone.length === 0 ? {} : { gone }),
+    ...(changed.length === 0 ? {} : { in: Object.fromEntries(changed) }),
+    ...(added.length === 0 ? {} : { add: Object.fromEntries(added) }),
+  };
 }
 
 /** Apart, because looking thousands of names up takes longer. What is undefined is not there, in JSON. */

@@ -2,47 +2,48 @@ import { Bug } from "../lib/errors.js";
 import { applyPatch, type Patch, patchBetween } from "./state-patch.js";
 
 /**
- * A machine's state as a row of the journal has it: JSON, or `@`, the row of an earlier state and what has changed since.
- * That earlier row keeps its state for as long. So what a step writes does not grow with a state that grows by a little
- * each time, as a workflow's does with its stages.
+ * A machine's state as its row has it: JSON, or `@` and what has changed since the whole of it was written to a row of its
+ * own. So what a step writes does not grow with the state, nor with one that grows by a little each time, as a workflow's
+ * does with its stages.
  */
 export interface WholeState {
-  /** The id of its step. */
-  readonly id: number;
   readonly state: unknown;
   readonly length: number;
+  /** How long all patches of it were together. */
+  readonly patched: number;
 }
 
-/** Smaller ones are written whole. */
-const patchedLength = 8192;
-/** A patch that has become longer than this, or this part of the whole, is worth no more. */
-const longestPatch = 2048;
-const longestPart = 1 / 8;
+/** Smaller ones are in the machine's row as they are. */
+const patchedLength = 1024;
 
 export interface WrittenState {
   readonly text: string;
-  /** It is a patch of the state given. */
-  readonly isPatch: boolean;
+  /** What `text` is a patch of; null: it is whole. */
+  readonly base: WholeState | null;
+  /** To be written as the whole state; null: what is there stays. */
+  readonly whole: string | null;
 }
 
+/** Patches become longer. Once they have cost as much as the whole does, it is written anew: neither costs much more then. */
 export function writeState(state: unknown, base: WholeState | null): WrittenState {
-  if (base !== null && base.length > patchedLength) {
-    const patch = patchBetween(base.state, state);
-    const text = `@${base.id} ${JSON.stringify(patch)}`;
-    if (text.length <= Math.max(longestPatch, base.length * longestPart)) return { text, isPatch: true };
+  if (base !== null) {
+    const text = `@${JSON.stringify(patchBetween(base.state, state))}`;
+    const patched = base.patched + text.length;
+    if (patched <= base.length) return { text, base: { ...base, patched }, whole: null };
   }
-  return { text: JSON.stringify(state), isPatch: false };
+  const whole = JSON.stringify(state);
+  if (whole.length <= patchedLength) return { text: whole, base: null, whole: null };
+  return { text: "@null", base: { state, length: whole.length, patched: 0 }, whole };
 }
 
-/** The row that a state is a patch of; null: it is whole. */
-export function baseOf(text: string): number | null {
-  return text.startsWith("@") ? Number(text.slice(1, text.indexOf(" "))) : null;
-}
-
-/** `base`: the state of the row that it names. */
-export function readState(text: string, base: unknown): unknown {
-  if (baseOf(text) === null) return JSON.parse(text);
-  if (base === undefined) throw new Bug("the state that another was made from is missing");
-  const patch = JSON.parse(text.slice(text.indexOf(" ") + 1)) as Patch | null;
-  return patch === null ? base : applyPatch(base, patch);
+/** `whole`: what the machine's other row has, where there is one. */
+export function readState(
+  text: string,
+  whole: string | null,
+): { readonly state: unknown; readonly base: WholeState | null } {
+  if (!text.startsWith("@")) return { state: JSON.parse(text), base: null };
+  if (whole === null) throw new Bug("the state that another was made from is missing");
+  const base = { state: JSON.parse(whole) as unknown, length: whole.length, patched: text.length };
+  const patch = JSON.parse(text.slice(1)) as Patch | null;
+  return { state: patch === null ? base.state : applyPatch(base.state, patch), base };
 }

@@ -1,5 +1,5 @@
 import type { PublicEvent, RunReport } from "../core/report.js";
-import { number, type Sql, text, textOrNull } from "./sql.js";
+import { number, type Sql, textOrNull } from "./sql.js";
 
 /** The key of a step: its run's number and its position there, from 1 without gaps. */
 const span = 2 ** 32;
@@ -12,8 +12,6 @@ export interface Tail {
   readonly position: number;
   /** The number of the run's last public event. */
   readonly seq: number;
-  /** Position of the newest step of each living machine, by the machine's number. */
-  readonly heads: Readonly<Record<string, number>>;
 }
 
 export async function readStream(sql: Sql, runId: string): Promise<number | null> {
@@ -22,13 +20,12 @@ export async function readStream(sql: Sql, runId: string): Promise<number | null
 }
 
 export async function readTail(sql: Sql, stream: number): Promise<Tail> {
-  const [row] = await sql.all("SELECT id, seq, heads FROM steps WHERE id > ? AND id < ? ORDER BY id DESC LIMIT 1", [
+  const [row] = await sql.all("SELECT id, seq FROM steps WHERE id > ? AND id < ? ORDER BY id DESC LIMIT 1", [
     stepId(stream, 0),
     stepId(stream + 1, 0),
   ]);
-  if (row === undefined) return { position: 0, seq: 0, heads: {} };
-  const heads: unknown = JSON.parse(text(row, "heads"));
-  return { position: number(row, "id") - stepId(stream, 0), seq: number(row, "seq"), heads: heads as Tail["heads"] };
+  if (row === undefined) return { position: 0, seq: 0 };
+  return { position: number(row, "id") - stepId(stream, 0), seq: number(row, "seq") };
 }
 
 /** Events after `seq`, by way of the step they begin in; `position` is where to go on. */

@@ -29,52 +29,62 @@ export interface ReadyQuery {
  * of their own besides, so that they are found behind any number of issues, too.
  */
 export async function readReady(sql: Sql, query: ReadyQuery): Promise<WorkItem[]> {
-  const fresh = [...(await readFresh(sql, query)), ...(await readIdle(sql, query))];
-  const begun = query.resume ? await readHeads(sql, query, wasBegun) : [];
+  const fresh = await readItems(sql, query, [...freshHeads(query), idle(query)]);
+  const begun = query.resume ? await readItems(sql, query, heads(query, wasBegun)) : [];
   const seen = new Set<string>();
   return [...sortByScore(begun, query.now), ...sortByScore(fresh, query.now)]
     .filter((item) => !seen.has(item.id) && seen.add(item.id))
     .slice(0, query.limit);
 }
 
+/** Numbers of items, to be read together with others: asking costs more than finding. */
+interface Numbers {
+  readonly sql: string;
+  readonly params: readonly Value[];
+}
+
+async function readItems(sql: Sql, query: ReadyQuery, from: readonly Numbers[]): Promise<WorkItem[]> {
+  const among = from.map((one) => `SELECT no FROM (${one.sql})`).join(" UNION ALL ");
+  const rows = await sql.all(
+    `SELECT ${itemColumns} FROM work_items WHERE no IN (${among})`,
+    from.flatMap(({ params }) => params),
+  );
+  return rows.map((row) => toItem(row, query.now));
+}
+
 /** Spelled as the partial indexes are, so that they are used. */
 const waiting = "status = 'available' AND waits_for = 0 AND type = 'task'";
 const wasBegun = "begun = 1 AND status IN ('available', 'failed') AND waits_for = 0 AND type = 'task'";
 
-async function readFresh(sql: Sql, query: ReadyQuery): Promise<WorkItem[]> {
+function freshHeads(query: ReadyQuery): Numbers[] {
   const { sources } = query;
-  if (sources === undefined || sources === "issues") return await readHeads(sql, query, waiting);
+  if (sources === undefined || sources === "issues") return heads(query, waiting);
   const made = pullRequestSources.filter((source) => sources.includes(source));
-  const heads = made.map((source) => readHeads(sql, { ...query, sources: [source] }, `${waiting} AND ${isMade}`));
   const others = sources.filter((source) => !pullRequestSources.includes(source));
-  if (others.length > 0) heads.push(readHeads(sql, { ...query, sources: others }, waiting));
-  return (await Promise.all(heads)).flat();
+  return [
+    ...made.flatMap((source) => heads({ ...query, sources: [source] }, `${waiting} AND ${isMade}`)),
+    ...(others.length > 0 ? heads({ ...query, sources: others }, waiting) : []),
+  ];
 }
 /** Spelled as its index is. */
 const isMade = "source IN ('code_review', 'rework', 'pr_merge', 'merge_fix')";
 
-async function readHeads(sql: Sql, query: ReadyQuery, state: string): Promise<WorkItem[]> {
+function heads(query: ReadyQuery, state: string): Numbers[] {
   const scope = restriction(query);
-  const heads = await Promise.all(
-    priorities.map((priority) =>
-      sql.all(
-        `SELECT ${itemColumns} FROM work_items WHERE project_id = ? AND priority = ? AND ${state} ${scope.sql}
-          ORDER BY created_at, no LIMIT ?`,
-        [query.projectId, priority, ...scope.params, query.limit],
-      ),
-    ),
-  );
-  return heads.flat().map((row) => toItem(row, query.now));
+  return priorities.map((priority) => ({
+    sql: `SELECT no FROM work_items WHERE project_id = ? AND priority = ? AND ${state} ${scope.sql}
+      ORDER BY created_at, no LIMIT ?`,
+    params: [query.projectId, priority, ...scope.params, query.limit],
+  }));
 }
 
 /** Held by nobody who lives, few at any time. */
-async function readIdle(sql: Sql, query: ReadyQuery): Promise<WorkItem[]> {
+function idle(query: ReadyQuery): Numbers {
   const scope = restriction(query);
-  const rows = await sql.all(
-    `SELECT ${itemColumns} FROM work_items WHERE project_id = ? AND type = 'task' AND ${idleClaim} ${scope.sql} ORDER BY no LIMIT ?`,
-    [query.projectId, query.now, ...scope.params, query.limit],
-  );
-  return rows.map((row) => toItem(row, query.now));
+  return {
+    sql: `SELECT no FROM work_items WHERE project_id = ? AND type = 'task' AND ${idleClaim} ${scope.sql} ORDER BY no LIMIT ?`,
+    params: [query.projectId, query.now, ...scope.params, query.limit],
+  };
 }
 
 function restriction(query: ReadyQuery): { sql: string; params: Value[] } {

@@ -48,3 +48,53 @@ it.each([true, false])(
     writer.close();
   },
 );
+
+it("a machine, its ledger and its journal go on where an older version has left them", async () => {
+  const home = oldHome();
+  const database = new DatabaseSync(home.database);
+  const id = (position: number) => 5 * 2 ** 32 + position;
+  const step = database.prepare("INSERT INTO steps VALUES (?, ?, 7, ?, ?, ?, '{}', ?, ?)");
+  database.exec(`INSERT INTO streams VALUES (5, 'r');
+    INSERT INTO machines VALUES (1, 'living', 'issue', 5, 3, NULL, 0, NULL), (2, 'done', 'issue', 5, 1, NULL, 1, 2),
+      (3, 'never', 'issue', 5, 1, NULL, 0, NULL)`);
+  step.run(id(1), 1, 1, '{"1":1}', '[{"type":"log","level":"info","text":"one"}]', '{"name":"x","n":1}', "[]");
+  step.run(id(2), 2, 1, '{"1":1}', null, '{"ended":true}', "[]");
+  const patch = '{"gone":[],"in":{"n":{"is":2}},"add":{}}';
+  step.run(
+    id(3),
+    1,
+    2,
+    '{"1":3}',
+    '[{"type":"log","level":"info","text":"two"}]',
+    `@${id(1)} ${patch}`,
+    '[{"key":"k"}]',
+  );
+  const finding = (name: string, status: string) => JSON.stringify({ id: name, issue_id: "i", file: "f", status });
+  const found = database.prepare(
+    "INSERT INTO findings (project_id, issue_id, id, status, finding) VALUES ('p', 'i', ?, ?, ?)",
+  );
+  for (const status of ["open", "resolved"]) found.run(status, status, finding(status, status));
+  database.close();
+
+  const store = await openStore({ home });
+  const states = (await store.machines("r")).map(({ id, done, state, owed }) => ({ id, done, state, owed }));
+  expect(states).toEqual([
+    { id: "living", done: false, state: { name: "x", n: 2 }, owed: [{ key: "k" }] },
+    { id: "done", done: true, state: { ended: true }, owed: [] },
+  ]);
+  const said = (await store.eventsAfter("r", 0, 9)).map((event) => event.type === "log" && [event.seq, event.text]);
+  expect(said).toEqual([
+    [1, "one"],
+    [2, "two"],
+  ]);
+  const open = await store.findings({ projectId: "p", all: false });
+  expect(open).toMatchObject([{ id: "open", issue_id: "i", file: "f", status: "open" }]);
+  expect(await store.findings({ projectId: "p", issueId: "i", all: true })).toHaveLength(2);
+  await store.waiveDirect({ projectId: "p", id: "open", reason: "no" });
+  expect(await store.findings({ projectId: "p", all: false })).toEqual([]);
+  expect(await store.findings({ projectId: "p", all: true })).toMatchObject([
+    { id: "open", status: "waived", reason: "no", file: "f" },
+    { id: "resolved", status: "resolved" },
+  ]);
+  store.close();
+});

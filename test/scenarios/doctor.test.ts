@@ -58,7 +58,7 @@ test("doctor notices a stored row that its history does not give", async () => {
   await box.ratchet("run");
   const { DatabaseSync } = await import("@photostructure/sqlite");
   const database = new DatabaseSync(join(box.home, "ratchet.db"));
-  database.exec(`UPDATE steps SET state = json_set(state, '$.turns', 99) WHERE state ->> '$.issueId' = 'one'`);
+  database.exec(`UPDATE states SET state = json_set(state, '$.turns', 99) WHERE state ->> '$.issueId' = 'one'`);
   database.close();
   const examined = await examine(box);
   expect([examined.code, missing(examined)]).toEqual([1, ["journal"]]);

@@ -76,7 +76,7 @@ async function tell(context: WorkflowContext, effect: StageCommandEffect, ran: R
     discarded: [],
     failure,
     output: output.text,
-    ...(output.file === null ? {} : { outputFile: output.file }),
+    ...(output.file === null || output.text.ref ? {} : { outputFile: output.file }),
   };
 }
 

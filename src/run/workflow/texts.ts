@@ -18,6 +18,8 @@ export const nothing: StoredText = { text: { text: "" }, file: null, beginning: 
 
 /** Shorter ones are kept in the journal alone. */
 const filedBytes = 512;
+/** Of longer ones than a finding may have, the journal has this much. */
+const beginningBytes = 128;
 
 /** What a program has printed is on the disk already: it is referred to, never written again. */
 export async function textOfFile(path: string): Promise<StoredText> {
@@ -63,7 +65,7 @@ function stored(head: Buffer, file: TextRef): StoredText {
   if (file.bytes <= inlineTextBytes) return { text: { text: beginning }, file, beginning };
   // A character that was cut at the end decodes to a replacement, which is taken off.
   const text = head
-    .subarray(0, filedBytes)
+    .subarray(0, beginningBytes)
     .toString("utf8")
     .replace(/\ufffd+$/, "");
   return { text: { text, ref: file }, file, beginning };

@@ -147,7 +147,7 @@ async function settle(effect: StageTurnEffect, { end, agent, place, turn }: Ende
     seconds,
     until,
     reply: said.text,
-    ...(said.file === null ? {} : { replyFile: said.file }),
+    ...(said.file === null || said.text.ref ? {} : { replyFile: said.file }),
     ...(said.text.ref === undefined ? {} : { replyDigest: digestOf(said.beginning) }),
     status: result.status ?? marked,
     ...(said.text.text.trim() === "" ? { changed: await hasChanged(files.folder, place.path) } : {}),
