@@ -5,7 +5,7 @@ import { prepareShims, startProgram } from "../../src/lib/process/start.js";
 
 /** An orchestrator of one turn, to be killed: starts or attaches, follows, records what it harvested. */
 const [folder = "", agent = "", workSeconds = "0", ahead = ""] = process.argv.slice(2);
-if (ahead !== "") prepareShims();
+if (ahead !== "") prepareShims(folder);
 writeSync(1, "starting\n");
 await startProgram({
   folder,

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { linkSync, readFileSync, realpathSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { linkSync, readFileSync, realpathSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { codeOf } from "../errors.js";
 import { isMissing } from "../files.js";
@@ -38,30 +38,10 @@ function realPath(folder: string): string | null {
   }
 }
 
-export interface Claim {
-  /** 0: it is not, or never was, written. */
-  readonly pid: number;
-  /** What the shim has among its arguments: its mark; those of older versions had the cookie. */
-  readonly mark: string;
-}
-
-/** Who has the folder; null: nobody. */
-export function readClaim(attempt: Attempt): Claim | null {
-  const text = readSmall(join(attempt.folder, "pid"));
-  if (text === null) return null;
-  const [pid = "", mark = attempt.cookie] = text.trim().split(" ");
-  return { pid: Number.parseInt(pid, 10) || 0, mark };
-}
-
-/** Like the claim's number; null: nobody has claimed the folder. */
+/** null: nobody has claimed the folder. 0: claimed, but the number is not (or never was) written. */
 export function readPid(attempt: Attempt): number | null {
-  return readClaim(attempt)?.pid ?? null;
-}
-
-/** Somebody has the folder and is just about to say who: a file is there a moment before what is written into it. */
-export function isJustClaimed(attempt: Attempt): boolean {
-  const stats = statSync(join(attempt.folder, "pid"), { throwIfNoEntry: false });
-  return stats !== undefined && stats.size === 0 && Date.now() - stats.mtimeMs < claimMs;
+  const text = readSmall(join(attempt.folder, "pid"));
+  return text === null ? null : Number.parseInt(text, 10) || 0;
 }
 
 /** How the program ended; null: not yet. The shim makes the file before it writes into it: without a line it is no answer. */
@@ -118,8 +98,6 @@ export function readStopMark(attempt: Attempt): string | null {
 export function isOrphaned(attempt: Attempt): boolean {
   return readSmall(join(attempt.folder, "orphaned")) !== null;
 }
-
-const claimMs = 2000;
 
 function readSmall(path: string): string | null {
   if (isMissing(path)) return null;

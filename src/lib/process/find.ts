@@ -1,6 +1,6 @@
-import { type Attempt, attemptOf, isJustClaimed, readClaim, readExit } from "./attempt.js";
+import { type Attempt, attemptOf, readExit, readPid } from "./attempt.js";
 import { ownShim } from "./start.js";
-import { isShimAlive } from "./table.js";
+import { isShimAlive, listProcesses } from "./table.js";
 
 export type Found =
   /** Nothing was ever started in the folder. */
@@ -17,9 +17,11 @@ export function findProgram(folder: string): Found {
 export function findAttempt(attempt: Attempt): Found {
   const exit = readExit(attempt);
   if (exit !== null) return { state: "ended", exit };
-  const claim = readClaim(attempt);
-  if (claim === null) return isOwn(attempt) ? { state: "running" } : { state: "none" };
-  if (isShimAlive(claim) || isJustClaimed(attempt)) return { state: "running" };
+  const pid = readPid(attempt);
+  if (pid === null) return isOwn(attempt) ? { state: "running" } : { state: "none" };
+  // The claim is a moment older than the number in it.
+  const alive = pid > 0 ? isShimAlive(pid, attempt) : listProcesses(attempt).some(({ isShim }) => isShim);
+  if (alive) return { state: "running" };
   // The exit may have come since the first look.
   const late = readExit(attempt);
   return late === null ? { state: "lost" } : { state: "ended", exit: late };

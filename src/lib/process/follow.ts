@@ -1,7 +1,7 @@
 import { type FSWatcher, statSync, watch } from "node:fs";
 import { join } from "node:path";
 import { codeOf } from "../errors.js";
-import { type Attempt, attemptOf, isOrphaned, readClaim, readStopMark, touchLease } from "./attempt.js";
+import { type Attempt, attemptOf, isOrphaned, readPid, readStopMark, touchLease } from "./attempt.js";
 import { findAttempt } from "./find.js";
 import { type OwnShim, ownShim } from "./start.js";
 import { endLost, reapLeftovers } from "./stop.js";
@@ -60,7 +60,7 @@ async function endOf(attempt: Attempt, own: OwnShim | null): Promise<Followed | 
   if (found.state === "running") return null;
   if (found.state === "ended") {
     // One of another process may have been there before ours.
-    const isOwn = own !== null && readClaim(attempt)?.mark === own.mark;
+    const isOwn = own !== null && readPid(attempt) === own.pid();
     await reapLeftovers(attempt.cookie, isOwn ? own.since : null);
     if (isOrphaned(attempt)) return { type: "lost" };
     return { type: "exited", code: found.exit, stopped: readStopMark(attempt) };

@@ -11,8 +11,8 @@ import { quoted } from "../quoted.js";
  * It is written for dash, bash and zsh as sh and forks nothing it does not need. The main shell uses positional
  * parameters only, because a variable of its own could be one that the program was given. `begin` becomes the program; it
  * runs in the foreground: background jobs of a shell ignore SIGINT. The cookie is exported to the program alone, so that
- * looking for it never finds the shim; the shim itself is known by the mark among its arguments. Time is counted in sleeps,
- * which stand still while a laptop sleeps.
+ * looking for it never finds the shim; the shim itself is known by its arguments, or by where it stands. Time is counted in
+ * sleeps, which stand still while a laptop sleeps.
  */
 export const shimFunctions = `
 reap() {
@@ -53,17 +53,17 @@ watch() {
 attend() {
   umask 077
   set -C
-  echo "$$ $1" >"$2/pid" || kill -KILL 0
+  echo $$ >"$1/pid" || kill -KILL 0
   set +C
-  watch "$2" "$3" "$4" "$5" </dev/null >/dev/null 2>&1 &
+  watch "$1" "$2" "$3" "$4" </dev/null >/dev/null 2>&1 &
   trap : INT TERM HUP QUIT
   (
-    RATCHET_TURN=$3
+    RATCHET_TURN=$2
     export RATCHET_TURN
-    shift 6
+    shift 5
     begin "$@"
   )
-  set -- "$2" "$3" $? "$6"
+  set -- "$1" "$2" $? "$5"
   exec 2>/dev/null
   set -C
   echo $3 >"$1/exit"
@@ -75,12 +75,10 @@ attend() {
 }
 `;
 
-/** What `ps` and /proc show of a shim; with its mark behind it nothing else looks like it. */
+/** What `ps` and /proc show of a shim. One with the cookie behind it, or that stands in the attempt's folder, is that attempt's. */
 export const shimName = "ratchet-shim";
 
 export interface ShimCall {
-  /** A word of its own among its arguments, which it writes beside its number. */
-  readonly mark: string;
   readonly folder: string;
   readonly cookie: string;
   readonly graceSeconds: number;
@@ -110,12 +108,13 @@ export function shimOrder(order: ShimOrder): string {
   const given = variables.map(([name, value]) => `export ${name}=${quoted(value)}`);
   const steps = [`cd ${quoted(order.cwd)}`, "unset OLDPWD PWD", 'umask "$1"', "shift", ...given, 'exec "$@"'];
   const files = `<${quoted(order.stdin)} >>${quoted(order.stdout)} 2>>${quoted(order.stderr)}`;
-  return `begin() { { ${steps.join(" && ")}; } ${files}; }\nattend ${attendArguments(order).map(quoted).join(" ")}\n`;
+  const attend = ["attend", ...attendArguments(order).map(quoted)].join(" ");
+  return `begin() { { ${steps.join(" && ")}; } ${files}; }\ncd ${quoted(order.folder)} || kill -KILL 0; ${attend}\n`;
 }
 
-function attendArguments({ mark, folder, cookie, graceSeconds, argv }: ShimCall): string[] {
+function attendArguments({ folder, cookie, graceSeconds, argv }: ShimCall): string[] {
   const stepSeconds = Math.min(10, Math.max(1, Math.floor(graceSeconds / 6)));
   const steps = Math.ceil(graceSeconds / stepSeconds);
   const umask = process.umask().toString(8).padStart(4, "0");
-  return [mark, folder, cookie, String(steps), String(stepSeconds), String(process.pid), umask, ...argv];
+  return [folder, cookie, String(steps), String(stepSeconds), String(process.pid), umask, ...argv];
 }

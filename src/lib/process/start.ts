@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
 import { codeOf, ExternalError, messageOf } from "../errors.js";
 import { type Attempt, attemptOf, readPid, touchLease } from "./attempt.js";
@@ -30,7 +29,8 @@ export interface Started {
 
 /** A shim that this process has started, until it ends. */
 export interface OwnShim {
-  readonly mark: string;
+  /** null: it has not said yet. */
+  readonly pid: () => number | null;
   /** From before its program's start. */
   readonly since: BirthMark | null;
   onEnd(listen: () => void): void;
@@ -44,10 +44,10 @@ export function ownShim(attempt: Attempt): OwnShim | null {
 
 let waiting: WaitingShims | null = null;
 
-/** For a process that will start many programs: from now on their shims are there before. */
-export function prepareShims(): void {
+/** For a process that will start many programs, for what is at `place`: from now on their shims are there before. */
+export function prepareShims(place: string): void {
   if (!canShimsWait) return;
-  waiting ??= new WaitingShims();
+  waiting ??= new WaitingShims(place);
   waiting.prepare();
 }
 
@@ -74,13 +74,12 @@ function requireFolder(path: string): void {
 async function startShim(attempt: Attempt, start: ProgramStart): Promise<void> {
   const call = { ...attempt, graceSeconds: start.graceSeconds ?? 60, argv: start.argv };
   const since = markBirths();
-  if (waiting === null || !isEasy(start))
-    return spawnShim({ ...call, mark: randomBytes(16).toString("hex") }, start, since);
+  if (waiting === null || !isEasy(start)) return spawnShim(call, start, since);
   const { cwd, env, stdinFile, stdoutFile: stdout, stderrFile: stderr } = start;
-  const files = { stdin: stdinFile ?? "/dev/null", stdout, stderr };
-  const { mark, ended } = waiting.begin((itsMark) => shimOrder({ ...call, mark: itsMark, cwd, env, ...files }));
+  const order = shimOrder({ ...call, cwd, env, stdin: stdinFile ?? "/dev/null", stdout, stderr });
+  const { pid, ended } = waiting.begin(order);
   const listeners: (() => void)[] = [];
-  ownShims.set(attempt.folder, { mark, since, onEnd: (listen) => void listeners.push(listen) });
+  ownShims.set(attempt.folder, { pid, since, onEnd: (listen) => void listeners.push(listen) });
   void ended.then(() => {
     ownShims.delete(attempt.folder);
     for (const listen of listeners) listen();
@@ -103,7 +102,7 @@ function isEasy({ argv, env, cwd }: ProgramStart): boolean {
 }
 
 async function spawnShim(call: ShimCall, start: ProgramStart, since: BirthMark | null): Promise<void> {
-  const { folder, mark } = call;
+  const { folder } = call;
   const stdio = openAll(start);
   try {
     const child = spawn("/bin/sh", shimArguments(call), {
@@ -112,7 +111,7 @@ async function spawnShim(call: ShimCall, start: ProgramStart, since: BirthMark |
       detached: true,
       stdio: [...stdio],
     });
-    ownShims.set(folder, { mark, since, onEnd: (listen) => void child.once("exit", listen) });
+    ownShims.set(folder, { pid: () => child.pid ?? null, since, onEnd: (listen) => void child.once("exit", listen) });
     child.once("exit", () => ownShims.delete(folder));
     child.unref();
     await spawned(child, start.argv[0]).catch((error: unknown) => {

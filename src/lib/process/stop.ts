@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { codeOf } from "../errors.js";
-import { type Attempt, attemptOf, claimForNobody, markStop, readClaim, readExit, writeExit } from "./attempt.js";
+import { type Attempt, attemptOf, claimForNobody, markStop, readExit, writeExit } from "./attempt.js";
 import type { BirthMark } from "./births.js";
 import { listCarriers, listProcesses, type ProcessRow } from "./table.js";
 
@@ -84,7 +84,7 @@ function nobody(): Known {
 }
 
 function membersOf(attempt: Attempt, known: Known): ProcessRow[] {
-  const rows = listProcesses(attempt.cookie, readClaim(attempt)?.mark).filter((row) => row.pid !== process.pid);
+  const rows = listProcesses(attempt).filter((row) => row.pid !== process.pid);
   for (const row of rows) if (row.isShim && row.session > 1) known.sessions.add(row.session);
   const members = new Set(rows.filter((row) => isMember(row, known)));
   // A set hands out what is added while it is walked, so this reaches grandchildren too.

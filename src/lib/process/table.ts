@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { closeSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from "node:fs";
 import { codeOf } from "../errors.js";
-import type { Claim } from "./attempt.js";
+import type { Attempt } from "./attempt.js";
 import { type BirthMark, bornSince } from "./births.js";
 import { shimName } from "./shim.js";
 
@@ -21,37 +21,46 @@ export interface ProcessRow {
 
 const hasProc = process.platform === "linux";
 
-/** `mark`: what the shim has among its arguments. */
-export function listProcesses(cookie: string, mark: string = cookie): ProcessRow[] {
-  const words = { cookie, mark };
-  return hasProc ? pidsFromProc().flatMap((pid) => rowFromProc(pid, words) ?? []) : rowsFromPs(runPs(), words);
-}
-
-/** By which an attempt's processes are known. */
-interface Words {
-  readonly cookie: string;
-  readonly mark: string;
+export function listProcesses(attempt: Attempt): ProcessRow[] {
+  return hasProc
+    ? pidsFromProc().flatMap((pid) => rowFromProc(pid, attempt) ?? [])
+    : rowsFromPs(runPs(), attempt.cookie);
 }
 
 /** Only the carriers: what is looked for after every end, so it reads one file per process born since the mark. */
 export function listCarriers(cookie: string, since: BirthMark | null = null): ProcessRow[] {
-  const words = { cookie, mark: cookie };
-  if (!hasProc) return rowsFromPs(runPs(), words).filter((row) => row.carries);
+  if (!hasProc) return rowsFromPs(runPs(), cookie).filter((row) => row.carries);
   return bornSince(since, pidsFromProc()).flatMap((pid) =>
-    carriesInProc(pid, cookie) ? (rowFromProc(pid, words) ?? []) : [],
+    carriesInProc(pid, cookie) ? (rowFromProc(pid, { cookie, folder: "" }) ?? []) : [],
   );
 }
 
 /** Whether this number is the attempt's shim now, and not a later process with its number. */
-export function isShimAlive({ pid, mark }: Claim): boolean {
-  if (pid === 0) return false;
-  if (hasProc) return isShimLine(readProc(pid, "cmdline")?.toString("latin1") ?? "", mark);
-  return isShimLine(runPs(["-p", String(pid)]), mark);
+export function isShimAlive(pid: number, attempt: Attempt): boolean {
+  return hasProc ? isShimInProc(pid, attempt) : isShimLine(runPs(["-p", String(pid)]), attempt.cookie);
 }
 
-function isShimLine(line: string, mark: string): boolean {
-  return line.includes(shimName) && line.includes(mark);
+/** One that waited for its program was given its arguments before anybody knew the folder: it stands there. */
+function isShimInProc(pid: number, { cookie, folder }: Attempt): boolean {
+  const line = readProc(pid, "cmdline")?.toString("latin1") ?? "";
+  return isShimLine(line, cookie) || (line.includes(shimName) && placeOf(pid) === folder);
 }
+
+function isShimLine(line: string, cookie: string): boolean {
+  return line.includes(shimName) && line.includes(cookie);
+}
+
+/** null: gone meanwhile, or somebody else's. */
+function placeOf(pid: number): string | null {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch (error) {
+    if (unseen.includes(codeOf(error) ?? "")) return null;
+    throw error;
+  }
+}
+
+const unseen = ["ENOENT", "ESRCH", "EACCES", "EPERM"];
 
 function carriesInProc(pid: number, cookie: string): boolean {
   return readProc(pid, "environ")?.includes(`RATCHET_TURN=${cookie}`) ?? false;
@@ -61,7 +70,7 @@ function pidsFromProc(): number[] {
   return readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
 }
 
-function rowFromProc(pid: number, { cookie, mark }: Words): ProcessRow | null {
+function rowFromProc(pid: number, attempt: Attempt): ProcessRow | null {
   const stat = readProc(pid, "stat")?.toString("latin1");
   if (stat === undefined) return null;
   // The second field is the name in parentheses and may hold anything; fields count from behind it.
@@ -72,8 +81,8 @@ function rowFromProc(pid: number, { cookie, mark }: Words): ProcessRow | null {
     parent: Number(fields[1]),
     session: Number(fields[3]),
     start: fields[19] ?? "",
-    carries: carriesInProc(pid, cookie),
-    isShim: isShimLine(readProc(pid, "cmdline")?.toString("latin1") ?? "", mark),
+    carries: carriesInProc(pid, attempt.cookie),
+    isShim: isShimInProc(pid, attempt),
   };
 }
 
@@ -90,7 +99,7 @@ function readProc(pid: number, file: string): Buffer | null {
     // The kernel may hand out less than there is; a page or more may be the beginning of something longer.
     return length < 4096 ? shared.subarray(0, length) : readFileSync(path);
   } catch (error) {
-    if (["ENOENT", "ESRCH", "EACCES", "EPERM"].includes(codeOf(error) ?? "")) return null;
+    if (unseen.includes(codeOf(error) ?? "")) return null;
     throw error;
   } finally {
     if (fd !== null) closeSync(fd);
@@ -111,7 +120,7 @@ function runPs(which: readonly string[] = ["-ax"]): string {
 }
 
 /** pid, parent, group, state, five words of start time, then command line and environment. */
-export function rowsFromPs(text: string, { cookie, mark }: Words): ProcessRow[] {
+export function rowsFromPs(text: string, cookie: string): ProcessRow[] {
   return text.split("\n").flatMap((line) => {
     const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+((?:\S+\s+){4}\S+)\s(.*)$/.exec(line);
     if (match === null || match[4]?.startsWith("Z")) return [];
@@ -122,7 +131,7 @@ export function rowsFromPs(text: string, { cookie, mark }: Words): ProcessRow[] 
       session: Number(match[3]),
       start: match[5] ?? "",
       carries: command.includes(`RATCHET_TURN=${cookie}`),
-      isShim: isShimLine(command, mark),
+      isShim: isShimLine(command, cookie),
     };
   });
 }

@@ -1,5 +1,4 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
@@ -14,28 +13,36 @@ import { shimFunctions, shimName } from "./shim.js";
  * before has ended. What was written when we die is carried out; a shim without an order ends with us, and its parent.
  */
 export class WaitingShims {
+  readonly #place: string;
   readonly #idle: Parent[] = [];
+
+  /** `place`: whose they are, for whoever looks at what runs on this machine. */
+  constructor(place: string) {
+    this.#place = place;
+    // Waited for, so that nothing of ours is there any more when we are gone.
+    process.once("beforeExit", () => {
+      for (const parent of this.#idle.splice(0)) parent.close("and wait");
+    });
+  }
 
   /** One ahead of what is asked for. */
   prepare(): void {
     if (this.#idle.some(({ usable }) => usable)) return;
-    this.#idle.push(new Parent());
+    this.#idle.push(new Parent(this.#place));
   }
 
-  /** `order` is told the shim's mark. */
-  begin(order: (mark: string) => string): BegunShim {
+  begin(order: string): BegunShim {
     const parent = this.#take();
-    const { mark } = parent;
-    const ended = parent.begin(order(mark)).then(() => this.#giveBack(parent));
+    const begun = parent.begin(order);
     setImmediate(() => this.prepare());
-    return { mark, ended };
+    return { ...begun, ended: begun.ended.then(() => this.#giveBack(parent)) };
   }
 
   #take(): Parent {
     for (let parent = this.#idle.pop(); parent !== undefined; parent = this.#idle.pop()) {
       if (parent.usable) return parent;
     }
-    return new Parent();
+    return new Parent(this.#place);
   }
 
   #giveBack(parent: Parent): void {
@@ -45,7 +52,8 @@ export class WaitingShims {
 }
 
 export interface BegunShim {
-  readonly mark: string;
+  /** null: it has not said yet. */
+  readonly pid: () => number | null;
   /** It is gone, with its process group. */
   readonly ended: Promise<void>;
 }
@@ -57,21 +65,30 @@ const setsid = ["/usr/bin/setsid", "/bin/setsid"].find((path) => existsSync(path
 
 export const canShimsWait = setsid !== null && process.platform === "linux";
 
+/** What a shim is comes with its environment, which is not its program's. It says who it is. */
+const firstWords = 'eval "$RATCHET_SHIM"; unset RATCHET_SHIM RATCHET_SHIM_OF; echo $$\n';
+
 /** A shim that ends by itself has no order and will get none. */
-const parentText = 'n=0; while n=$((n + 1)); "$1" /bin/sh -s "$2" "$3-$n."; [ $? -gt 128 ]; do echo; done';
+const parentText = 'while "$1" /bin/sh -s "$2"; [ $? -gt 128 ]; do echo; done';
+
+interface Waiting {
+  pid: number | null;
+}
 
 class Parent {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
-  readonly #secret = randomBytes(16).toString("hex");
-  #count = 1;
+  /** The shim that is there: to be given an order, or at work. */
+  #shim: Waiting = { pid: null };
+  #said = "";
   #gone = false;
   #ended: (() => void) | null = null;
 
-  constructor() {
-    const args = ["-c", parentText, "sh", setsid ?? "setsid", shimName, this.#secret];
+  constructor(place: string) {
+    const args = ["-c", parentText, "sh", setsid ?? "setsid", shimName];
     const stdio = ["pipe", "pipe", "ignore"] as const;
-    this.#child = spawn("/bin/sh", args, { cwd: "/", env: {}, detached: true, stdio: [...stdio] });
-    this.#child.stdout.on("data", (ends: Buffer) => this.#next(ends.length));
+    const env = { RATCHET_SHIM: shimFunctions, RATCHET_SHIM_OF: place };
+    this.#child = spawn("/bin/sh", args, { cwd: "/", env, detached: true, stdio: [...stdio] });
+    this.#child.stdout.setEncoding("latin1").on("data", (text: string) => this.#hear(text));
     // Its end is an answer, also to what it could not be told.
     this.#child.stdin.on("error", () => this.close());
     this.#child.on("error", () => this.#end());
@@ -79,34 +96,42 @@ class Parent {
     // One that waits for us must not be what we wait for.
     this.#child.unref();
     for (const stream of [this.#child.stdin, this.#child.stdout]) if (stream instanceof Socket) stream.unref();
-    this.#child.stdin.write(shimFunctions);
-  }
-
-  /** Of the shim that waits. */
-  get mark(): string {
-    return `${this.#secret}-${this.#count}.`;
+    this.#child.stdin.write(firstWords);
   }
 
   get usable(): boolean {
     return !this.#gone && this.#ended === null;
   }
 
-  begin(order: string): Promise<void> {
-    return new Promise((resolve) => {
+  begin(order: string): BegunShim {
+    const shim = this.#shim;
+    const ended = new Promise<void>((resolve) => {
       if (this.#gone) return resolve();
       this.#ended = resolve;
       this.#child.stdin.write(order);
     });
+    return { pid: () => shim.pid, ended };
   }
 
-  close(): void {
+  close(how: "and wait" | "only" = "only"): void {
     this.#gone = true;
+    if (how === "and wait") this.#child.ref();
     this.#child.stdin.end();
   }
 
-  #next(shims: number): void {
-    this.#count += shims;
-    if (!this.#gone) this.#child.stdin.write(shimFunctions);
+  /** A number is the shim's that waits; an empty line is its end. */
+  #hear(text: string): void {
+    const lines = (this.#said + text).split("\n");
+    this.#said = lines.pop() ?? "";
+    for (const line of lines) {
+      if (line === "") this.#next();
+      else this.#shim.pid = Number(line);
+    }
+  }
+
+  #next(): void {
+    this.#shim = { pid: null };
+    if (!this.#gone) this.#child.stdin.write(firstWords);
     this.#settle();
   }
 

@@ -79,7 +79,7 @@ export async function startWorkflow(parts: WorkflowParts): Promise<StartedWorkfl
   const { home, runId, source, goal, graph, inbox } = parts;
   const begun = parts.resume ? await lastLife(parts, graph) : { life: 1, initial: newWorkflow() };
   await checkStages(parts, source, graph);
-  prepareShims();
+  prepareShims(home.root);
   await mkdir(home.run(runId), { recursive: true, mode: 0o700 });
   await writeSource(home, runId, goal === null ? source : { ...source, goal });
   await parts.register();
