@@ -31,16 +31,17 @@ export async function refuseHeldByRun(store: Store, item: WorkItem): Promise<voi
   });
 }
 
-/** An issue that waits in an open pull request ends with it, and in no other way. */
+/** An issue that waits in an open pull request ends with it, unless a person insists. */
 export async function refuseInPullRequest(context: Context, item: WorkItem, hint: Hint): Promise<void> {
   const number = await openPullRequestOf(context, item);
   if (number === null) return;
-  throw new Refusal(`${item.id} waits for pull request #${number}`, { code: "wrong-status", hint: hint(number) });
+  throw new Refusal(`${item.id} waits for pull request #${number}`, { code: "wrong-status", hint: hint(number, item) });
 }
-type Hint = (number: number) => string;
+type Hint = (number: number, item: WorkItem) => string;
 
-export const endPullRequest: Hint = (number) =>
-  `merge pull request #${number}, or close it to give the work up; ratchet pr sync ${number} takes that in`;
+export const endPullRequest: Hint = (number, { id }) =>
+  `merge pull request #${number}, or close it to give the work up; ratchet pr sync ${number} takes that in. ` +
+  `Where it is gone for good: ratchet work complete ${id} --force`;
 
 /** The number of the pull request that the issue waits in; null: it is in none, or in one that has ended. */
 async function openPullRequestOf({ app }: Context, { projectId, status, payload }: WorkItem): Promise<number | null> {

@@ -1,3 +1,4 @@
+import { existsSync, mkdirSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findCheckout } from "./checkout.js";
@@ -9,13 +10,21 @@ import { dropOperations, readChanges, resetFiles, unfinishedOperations } from ".
 
 /** Puts back what a command changed in tracked or unignored files, and says what that was. */
 export async function discardChanges(path: string): Promise<readonly string[]> {
-  const checkout = await findCheckout(path);
+  const checkout = await checkoutAt(path);
   return await discardAt(checkout, resolveHead(checkout.gitDir) ?? checkout.baseSha);
 }
 
 /** The files at exactly this commit, clean but for ignored ones; what had to go is returned, and commits that would be lost are parked first. */
 export async function putAt(path: string, commit: string, first?: BeforeDiscard): Promise<readonly string[]> {
-  return await discardAt(await findCheckout(path), commit, first);
+  return await discardAt(await checkoutAt(path), commit, first);
+}
+
+/** Whoever removed the whole folder changed every file in it: they are put back like any other. */
+async function checkoutAt(path: string): Promise<Checkout> {
+  const checkout = await findCheckout(path);
+  if (existsSync(checkout.path)) return checkout;
+  mkdirSync(checkout.path, { recursive: true, mode: 0o700 });
+  return await findCheckout(path);
 }
 
 /** Hears what has to go before it goes. */

@@ -21,6 +21,7 @@ import { Bug } from "../lib/errors.js";
 import { type Home, safeName } from "../lib/home.js";
 import type { LandingLease } from "./landing-lease.js";
 import type { Meter } from "./meter.js";
+import type { Readers } from "./perform/readers.js";
 import type { Slots } from "./slots.js";
 import type { Outbox } from "./tracker-outbox.js";
 
@@ -116,6 +117,8 @@ export interface LifeContext {
   readonly pending: Map<string, AbortController>;
   /** What running turns have used so far, by key, where their agents tell it. */
   readonly live: Map<string, Usage>;
+  /** Its reviewers at work. */
+  readonly readers: Readers;
 }
 
 /** How files and refs of a life are called. */

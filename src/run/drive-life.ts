@@ -9,6 +9,7 @@ import { drive } from "../durable/drive.js";
 import { messageOf } from "../lib/errors.js";
 import { attemptFolder, type LifeContext, type LifeNames, type RunContext } from "./context.js";
 import { lifePerformer } from "./perform/index.js";
+import { Readers } from "./perform/readers.js";
 import { isTrackerAway } from "./tracker-outbox.js";
 
 /** Whose life it is: an issue's, or a trigger's of the run. */
@@ -41,6 +42,7 @@ export async function driveLife(run: RunContext, whose: Life, stop: AbortSignal)
     state: () => current.state,
     pending: new Map(),
     live: new Map(),
+    readers: new Readers(),
   };
   try {
     return await drive<IssueLife, IssueEvent, IssueEffect, RunReport>({

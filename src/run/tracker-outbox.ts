@@ -1,4 +1,4 @@
-import type { FollowUpText, Tracker } from "../core/ports/tracker.js";
+import type { FollowUpText, GivenBack, Tracker } from "../core/ports/tracker.js";
 import { ExternalError } from "../lib/errors.js";
 
 /**
@@ -19,6 +19,7 @@ export type Ending =
   | { readonly op: "fail"; readonly reason: string }
   | { readonly op: "escalate"; readonly reason: string }
   | { readonly op: "release" }
+  | { readonly op: "give-back"; readonly was: GivenBack; readonly reason: string }
   /** It waits in a pull request, which has the claim from now on. */
   | { readonly op: "pass"; readonly to: string }
   | { readonly op: "follow-up"; readonly text: FollowUpText };
@@ -59,6 +60,7 @@ const words = {
   fail: "has failed",
   escalate: "needs a person",
   release: "is free",
+  "give-back": "is what it was",
   pass: "is in a pull request",
   "follow-up": "left something to do",
 } as const;
@@ -85,6 +87,9 @@ export async function tellEnding(tracker: Tracker, { issueId, holder, ...ending 
       return await tracker.escalate(issueId, holder, ending.reason);
     case "release":
       return await tracker.release(issueId, holder);
+    case "give-back":
+      if (tracker.giveBack) return await tracker.giveBack(issueId, holder, ending.was);
+      return await tracker[ending.was === "failed" ? "fail" : "escalate"](issueId, holder, ending.reason);
     case "pass":
       return await tracker.pass?.(issueId, { from: holder, to: ending.to });
     case "follow-up":

@@ -32,15 +32,21 @@ export function claimItem(
   ]);
 }
 
-export function releaseItem(sql: Sql, key: ItemKey, holder: string | null, now: number): Promise<boolean> {
+interface Release {
+  readonly holder: string | null;
+  readonly to: ItemStatus;
+  readonly now: number;
+}
+
+export function releaseItem(sql: Sql, key: ItemKey, { holder, to, now }: Release): Promise<boolean> {
   return changed(sql, [
     {
-      sql: `UPDATE work_items SET status = 'available', claimed_by = NULL, lease_until = NULL, updated_at = ?
+      sql: `UPDATE work_items SET status = ?, claimed_by = NULL, lease_until = NULL, updated_at = ?
         WHERE project_id = ? AND id = ? AND status = 'claimed' AND claimed_by = coalesce(?, claimed_by)`,
-      params: [now, key.projectId, key.id, holder],
+      params: [to, now, key.projectId, key.id, holder],
       expect: 1,
     },
-    eventStatement(key, { type: "released", at: now, body: { holder } }),
+    eventStatement(key, { type: "released", at: now, body: { holder, ...(to === "available" ? {} : { to }) } }),
   ]);
 }
 

@@ -75,7 +75,8 @@ export function openBoard({ sql, now, committed, wake }: BoardShared): Board {
     claimNext: (projectId, claim) => after(claimNext(sql, projectId, { ...claim, now: now() })),
     heartbeat: (projectId, id, { holder, leaseUntil }) =>
       after(renewLease(sql, { projectId, id, holder, leaseUntil, now: now() })),
-    release: (projectId, id, holder) => after(releaseItem(sql, { projectId, id }, holder, now())),
+    release: (projectId, id, holder, to = "available") =>
+      after(releaseItem(sql, { projectId, id }, { holder, to, now: now() })),
     settle: (projectId, id, holder, to) => after(settleItem(sql, { projectId, id }, { holder, to, now: now() })),
     complete: (projectId, id, note) =>
       after(settleItem(sql, { projectId, id }, { holder: null, to: completed(note), now: now() })),

@@ -1,4 +1,4 @@
-import type { Issue, Tracker } from "../core/ports/tracker.js";
+import type { Issue, ItemStatus, Tracker } from "../core/ports/tracker.js";
 import type { WorkItem, WorkItems } from "../core/ports/work-items.js";
 import { ExternalError } from "../lib/errors.js";
 
@@ -12,8 +12,8 @@ export function localTracker(workItems: WorkItems, projectId: string, clock: { n
     const item = await workItems.get(projectId, id);
     if (item?.status !== to.status) throw lostClaim(id, holder, item);
   };
-  const release = async (id: string, holder: string): Promise<void> => {
-    if (await workItems.release(projectId, id, holder)) return;
+  const release = async (id: string, holder: string, to: ItemStatus = "available"): Promise<void> => {
+    if (await workItems.release(projectId, id, holder, to)) return;
     const item = await workItems.get(projectId, id);
     if (item?.status === "claimed" && item.claimedBy === holder) throw lostClaim(id, holder, item);
   };
@@ -32,13 +32,14 @@ export function localTracker(workItems: WorkItems, projectId: string, clock: { n
     complete: (id, holder, { commit, note }) => settle(id, holder, { status: "completed", reason: note, commit }),
     fail: (id, holder, reason) => settle(id, holder, { status: "failed", reason, commit: null }),
     escalate: (id, holder, reason) => settle(id, holder, { status: "waiting_for_response", reason, commit: null }),
-    release,
+    release: (id, holder) => release(id, holder),
+    giveBack: release,
     epics: {
       due: (query) => workItems.dueEpics({ ...query, projectId, now: clock.now() }),
       children: async (epic) => (await workItems.childrenOf(projectId, epic)).map(toIssue),
       claim: (epic, holder) => workItems.claimEpic(projectId, epic, holder),
       complete: (epic, holder, note) => workItems.completeEpic(projectId, epic, { holder, note }),
-      release,
+      release: (epic, holder) => release(epic, holder),
     },
     followUp: (source, text) => workItems.appendFollowUp(projectId, source, text),
   };

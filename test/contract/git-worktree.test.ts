@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync, lstatSync, symlinkSync } from "node:fs";
+import { existsSync, lstatSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
@@ -198,6 +198,15 @@ describe("what a command left behind", () => {
     expect(sh(path, "git status --porcelain")).toBe("");
     expect(sh(world.mirror.path, "git rev-parse refs/ratchet/parked/one/1^1")).toBe(stray);
     expect(await putAt(path, judged)).toEqual([]);
+  });
+
+  test("a folder that is gone as a whole is there again, at the commit and on its branch", async () => {
+    const world = await makeWorld();
+    const { path } = await open(world, "one");
+    const judged = commit(path, "b.txt", "b");
+    rmSync(path, { recursive: true });
+    expect(await putAt(path, judged)).toContain("b.txt");
+    expect([read(path, "b.txt"), sh(path, "git status --porcelain --branch")]).toEqual(["b", "## ratchet/one"]);
   });
 });
 

@@ -52,7 +52,13 @@ test("land after a failure: refused by the gate until it is repaired by hand, th
   const refused = await box.ratchet("land", "one");
   expect(refused.code).toBe(1);
   expect(refused.stdout).toContain("check failed");
-  expect(await box.status("one")).toBe("failed");
+  // What came to nothing is no failure of the issue's: it is as it was.
+  const shown = JSON.parse(await box.quick("work", "show", "one", "--json"));
+  expect(shown).toMatchObject({
+    status: "failed",
+    failure_count: 1,
+    failure_reason: expect.stringContaining("gate_failed"),
+  });
   await repair(box, "one", false);
   expect((await box.ratchet("land", "one")).stdout).toContain("Uncommitted changes");
   await repair(box, "one");
@@ -93,8 +99,11 @@ test("land after an escalation: while it is refused the item still waits for a p
   await box.add("one");
   expect((await box.ratchet("run")).code).toBe(1);
   expect(await box.status("one")).toBe("waiting_for_response");
+  const before = JSON.parse(await box.quick("work", "show", "one", "--json"));
   expect((await box.ratchet("land", "one")).code).toBe(1);
-  expect(await box.status("one")).toBe("waiting_for_response");
+  const { failure_reason, failure_count } = before;
+  const shown = JSON.parse(await box.quick("work", "show", "one", "--json"));
+  expect(shown).toMatchObject({ status: "waiting_for_response", failure_reason, failure_count });
   await repair(box, "one");
   expect((await box.ratchet("land", "one")).code).toBe(0);
   expect([await box.status("one"), box.git("show", "main:one.txt")]).toEqual(["completed", "fine"]);

@@ -50,8 +50,9 @@ test("P4 P5 what comes late goes along until somebody begins; beyond the limit a
   );
   expect(await world.ratchet("pr", "rework", "1", "--cycle", "2")).toMatchObject({ code: 1, stdout: "escalated\n" });
   const kept = expect.stringContaining("your words are kept");
-  const said = await world.ratchet("pr", "rework", "1", "--feedback", "Later.");
-  expect(said).toMatchObject({ code: 1, stdout: "escalated\n", stderr: kept });
+  const said = await world.ratchet("pr", "rework", "1", "--feedback", "Later.", "--json");
+  expect(said).toMatchObject({ code: 1, stderr: kept });
+  expect(JSON.parse(said.stdout)).toEqual({ item_id: null, escalated: true, feedback_kept: true });
   expect((await world.comments(1)).filter(({ body }) => body.includes("Max rework cycles"))).toHaveLength(1);
 
   await world.quick("retry", "shop-1");

@@ -25,7 +25,9 @@ test("a push that cannot be delivered waits for a resume, one that is refused ha
   expect(await world.status("shop-1")).toBe("failed");
   rmSync(hook);
 
+  // Each resume tries the push first: nobody had anything to do since the only turn.
   expect(await world.ratchet("run", "--resume")).toMatchObject({ code: 0 });
+  expect(turnsOf(world)).toHaveLength(1);
   expect(await world.item("shop-1")).toMatchObject({ status: "waiting_for_response", payload: { pr_number: 1 } });
 });
 
@@ -117,6 +119,13 @@ test("P9 what only could not be pushed is pushed by the next run, and by pr sync
   expect(await world.item(rework(1))).toMatchObject({ status: "completed" });
   expect((await world.items()).map(({ id }) => id)).toContain("review-shop-pr-1-cycle-1");
   expect((await world.comments(1)).filter(({ body }) => body.includes("addressed in"))).toHaveLength(1);
+
+  // Its repository is gone for good: a person may end what waits in it, and nothing of it is left to do.
+  world.env.GITHUB_TOKEN = "wrong";
+  const forced = await world.ratchet("work", "complete", "shop-1", "--force");
+  expect(forced).toMatchObject({ code: 0, stderr: expect.stringContaining("#1 is followed no longer") });
+  expect((await world.items()).filter(({ status }) => status !== "completed")).toEqual([]);
+  expect(await world.quick("pr", "list")).toContain("No pull requests are followed.");
 });
 
 /** Somebody else is faster, once; asked to merge, it merges. */

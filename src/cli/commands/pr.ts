@@ -95,7 +95,7 @@ export async function askForRework(
   const { item, issueId, kept } = await (await rooms(context)).rework(numberOf(typed), wanted);
   const when = item === null ? `once you have decided: ratchet retry ${issueId}` : "that one has begun already";
   if (kept) context.out.note(`your words are kept and go along with the next cycle (${when})`);
-  if (json) context.out.json({ item_id: item, escalated: item === null });
+  if (json) context.out.json({ item_id: item, escalated: item === null, feedback_kept: kept });
   else context.out.line(item ?? "escalated");
   return item === null ? 1 : 0;
 }

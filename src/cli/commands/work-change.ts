@@ -135,18 +135,37 @@ export async function releaseItem(context: Context, id: string, options: ClaimOp
   return told(context, options, { value: { id, status: "available" }, line: `${id} is free again` });
 }
 
-export async function completeItem(context: Context, id: string, options: ItemOptions): Promise<number> {
+/** `force`: also one that waits in a pull request, which is followed no longer then. */
+export async function completeItem(
+  context: Context,
+  id: string,
+  options: ItemOptions & { readonly force?: boolean },
+): Promise<number> {
   const place = await openItem(context, { id, change: "complete" }, options);
   const item = await mustExist(place, id);
   const { status } = item;
-  await refuseInPullRequest(context, item, endPullRequest);
+  if (!options.force) await refuseInPullRequest(context, item, endPullRequest);
   await refuseOpenChildren(place, item);
   if (!(await place.board.complete(place.projectId, id, options.note ?? null))) {
     throw new Refusal(`${id} is ${status}`, { code: "wrong-status" });
   }
+  await leavePullRequest(context, place, item);
   const held = await holdingRun(await context.app.store(), item);
   if (held) context.out.note(`run ${held.runId} still works on ${id} and will not land it; ${held.stop} ends that now`);
   return told(context, options, { value: { id, status: "completed" }, line: `${id} is completed` });
+}
+
+/** Nobody works on what is left of it, and nobody has to decide about it. What the forge has of it stays as it is. */
+async function leavePullRequest({ out }: Context, { board, projectId }: Place, item: WorkItem): Promise<void> {
+  const { id, payload, status } = item;
+  if (payload?.source !== "implement" || payload.pr_number === undefined || status === "completed") return;
+  const reason = `${id} was completed by hand`;
+  for (const one of await board.ofPullRequest(projectId, payload.pr_number)) {
+    if (one.id === id || one.status === "completed") continue;
+    await board.settle(projectId, one.id, null, { status: "completed", reason, commit: null });
+  }
+  if (payload.human_review_required) await board.setPayload(projectId, id, { human_review_required: false });
+  out.note(`pull request #${payload.pr_number} is followed no longer`);
 }
 
 /** An epic is done when its issues are. */

@@ -97,9 +97,14 @@ function declareClaims(work: Command, choose: Choose): void {
 }
 
 function declareChanges(work: Command, choose: Choose): void {
-  const complete = work.command("complete <id>").description("call it done").option("--note <text>", "how");
-  item(complete, 'ratchet work complete shop-3 --note "done by hand"').action((id: string, options: ItemOptions) =>
-    choose(async (context) => (await change()).completeItem(context, id, options)),
+  const complete = work
+    .command("complete <id>")
+    .description("call it done")
+    .option("--note <text>", "how")
+    .option("--force", "also one that waits in a pull request, which is followed no longer");
+  item(complete, 'ratchet work complete shop-3 --note "done by hand"').action(
+    (id: string, options: ItemOptions & { readonly force?: boolean }) =>
+      choose(async (context) => (await change()).completeItem(context, id, options)),
   );
   const block = work.command("block <id>").description("keep it from being started").option("--reason <text>", "why");
   item(block, 'ratchet work block shop-3 --reason "waits for the bank"').action((id: string, options: ItemOptions) =>

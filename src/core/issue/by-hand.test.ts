@@ -60,9 +60,9 @@ describe("ratchet land", () => {
   });
 
   it.each<[ItemStatus, string]>([
-    ["failed", "fail"],
-    ["waiting_for_response", "escalate"],
-    ["quarantined", "escalate"],
+    ["failed", "give-back"],
+    ["waiting_for_response", "give-back"],
+    ["quarantined", "give-back"],
     ["available", "release"],
   ])("refused, an item that was %s is that again (%s)", (was, op) => {
     const { world, told } = phases(land, { command: broken, tracker: () => ({ was }) });

@@ -36,9 +36,8 @@ export function enterClosing(step: Step) {
 /** The item is what it was before: a landing by hand that came to nothing changes no decision about it. */
 export function oweGivingBack(step: Step, reason: string) {
   const { was } = step.state;
-  if (was === "failed") return step.owe({ kind: "tracker", key: "tracker:fail", op: "fail", reason });
-  if (was === "waiting_for_response" || was === "quarantined") {
-    return step.owe({ kind: "tracker", key: "tracker:escalate", op: "escalate", reason });
+  if (was === "failed" || was === "waiting_for_response" || was === "quarantined") {
+    return step.owe({ kind: "tracker", key: "tracker:give-back", op: "give-back", was, reason });
   }
   step.owe({ kind: "tracker", key: "tracker:release", op: "release" });
 }
@@ -142,7 +141,9 @@ function deliveryOf({ state }: Step, status: string) {
   const isLeft = (status === "interrupted" && ending?.error !== "closed") || ending?.error === "landing_failed";
   if (!isLeft || !head) return status === "success" ? evidence : {};
   const reviewed = deliver?.reviewed ?? (review.passed === null ? 0 : review.round);
-  return { undelivered: { head, reviewed }, ...evidence };
+  const why = landing.refused ?? deliver?.refused;
+  const refused = why === undefined ? {} : { refused: why };
+  return { undelivered: { head, reviewed, ...refused }, ...evidence };
 }
 
 function finish(step: Step): void {

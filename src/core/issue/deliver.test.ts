@@ -65,10 +65,31 @@ it("P9 a pull request that the forge refused to open has failed, and the next li
   expect([turnsOf(second), second.finished()]).toEqual([[], expect.objectContaining({ status: "failed", ...left })]);
 });
 
-it("a push that was refused may be about what is in it: an agent goes on", () => {
-  const world = play(setup, { push: () => ({ type: "refused", reason: "a secret was found" }) });
-  expect(world.finished()).toMatchObject({ status: "failed", error: "landing_failed" });
-  expect(world.finished()).not.toHaveProperty("undelivered");
+it("a push that was refused is tried first by the next life; refused again, an agent hears why, once", () => {
+  const refused = (): PushOutcome => ({ type: "refused", reason: "a secret was found" });
+  const failed = { status: "failed", error: "landing_failed" };
+  const undelivered = { head: "c1", refused: "a secret was found" };
+  expect(play(setup, { push: refused }).finished()).toMatchObject({ ...failed, undelivered });
+  const given = { ...deliver, ...undelivered };
+  expect(turnsOf(again({ left: {} }, given))).toEqual([]);
+
+  const outcomes = [refused()];
+  const implement = () => ({ snapshot: snapshot(2) });
+  const mended = again({ left: {}, implement, push: () => outcomes.shift() ?? { type: "pushed" } }, given);
+  expect([turnsOf(mended), mended.turns()[0]?.prompt]).toEqual([["implementer", "reviewer"], "gate_followup"]);
+  expect(mended.finished()).toMatchObject({ status: "success", commit: "c2" });
+  expect(mended.life.ledger.findings).toMatchObject([{ stage: "push", status: "resolved" }]);
+
+  const still = again({ left: {}, implement, push: refused }, given);
+  expect(turnsOf(still)).toEqual(["implementer", "reviewer"]);
+  expect(still.finished()).toMatchObject({ ...failed, undelivered: { head: "c2" } });
+  expect(still.life.ledger.findings[0]).toMatchObject({
+    stage: "push",
+    body: { text: expect.stringContaining("a secret was found") },
+  });
+
+  const pushing = again({ left: {}, push: refused }, given, "push");
+  expect([turnsOf(pushing), pushing.finished()]).toMatchObject([[], { ...failed, undelivered: { head: "c1" } }]);
 });
 
 it("stopped before it was pushed again, it is still to be pushed", () => {

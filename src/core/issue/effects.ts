@@ -1,3 +1,4 @@
+import type { GivenBack } from "../ports/tracker.js";
 import type { TriggerName } from "./policy.js";
 
 /**
@@ -135,6 +136,14 @@ export type TrackerEffect =
     }
   | { readonly kind: "tracker"; readonly key: string; readonly op: "fail"; readonly reason: string }
   | { readonly kind: "tracker"; readonly key: string; readonly op: "release" }
+  /** It is again what it was. */
+  | {
+      readonly kind: "tracker";
+      readonly key: string;
+      readonly op: "give-back";
+      readonly was: GivenBack;
+      readonly reason: string;
+    }
   | { readonly kind: "tracker"; readonly key: string; readonly op: "escalate"; readonly reason: string }
   /** Non-blocking findings that stay become one follow-up issue (deduplicated, appended). */
   | { readonly kind: "tracker"; readonly key: string; readonly op: "follow-up"; readonly findings: readonly string[] };

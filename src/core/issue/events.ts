@@ -69,6 +69,8 @@ export interface TurnEnded {
   readonly rejected?: readonly Rejection[];
   /** For reviewers whose turn ended. */
   readonly review: ReviewOutcome | null;
+  /** For reviewers: what was changed in the tree while others read it too. */
+  readonly disturbed?: readonly string[];
   /** When the turn's own clock runs out, for continues. */
   readonly until: number;
   /** Tool calls that the guard refused, and why it refused the last one. */

@@ -68,6 +68,7 @@ export function afterPush(step: Step, outcome: PushOutcome) {
   const head = headOf(step);
   switch (outcome.type) {
     case "pushed":
+      closeOthers(step, "push", { keep: [], passed: true, visit: step.state.landing.proposals });
       if (step.policy.item) return endItem(step, { message: "Pushed", commit: head });
       return step.owe({ kind: "pull-request", key: `pull-request:${step.state.landing.proposals}`, head });
     case "moved": {
@@ -83,12 +84,40 @@ export function afterPush(step: Step, outcome: PushOutcome) {
       return step.end({ status: "interrupted", message, error: "closed", commit: null });
     }
     case "refused":
-      // By a rule about what is in it, maybe: that is an agent's business again.
-      setLanding(step, { delivers: null });
+      if (tellAgent(step, outcome.reason)) return;
+      setLanding(step, { refused: outcome.reason });
       return notDelivered(step, "Pushing", outcome);
     case "unreachable":
       return notDelivered(step, "Pushing", outcome);
   }
+}
+
+/**
+ * Refused in the life before too, so nobody has lifted it: maybe it is about what is in it, and that is an agent's
+ * business. It hears of a refusal once; after that somebody else has to change something.
+ */
+function tellAgent(step: Step, reason: string): boolean {
+  const { state, policy, ledger } = step;
+  const isKnown = ledger.findings.some(
+    ({ stage, body }) => stage === "push" && gistOf(body.text).includes(gistOf(reason)),
+  );
+  if (state.deliver?.refused === undefined || isKnown || policy.options.only || state.halt || state.draining)
+    return false;
+  const title = `The push of ${branchName(step)} is refused`;
+  const body = `The remote says:\n${reason}\n\nChange what it objects to and commit; if that is a commit of this branch, rewrite it.`;
+  const visit = { stage: "push", source: "merge", reviewer: "push", visit: state.landing.proposals } as const;
+  step.apply(add(ledger, visitOf(step, { ...visit, remarks: [plainRemark(title, body, "push")] })));
+  setLanding(step, { delivers: null });
+  step.set({ deliver: null, marker: null });
+  const { session } = state;
+  const plan = { role: "implementer", stage: "implement", prompt: "gate_followup", attempt: 1 } as const;
+  oweTurn(step, { ...plan, maxAttempts: gateAttempts(policy), session, earlier: session !== null });
+  return true;
+}
+
+/** Without what differs each time: ids, times, links made for the occasion. */
+function gistOf(words: string): string {
+  return words.replace(/\S*\d\S*/g, "#");
 }
 
 export function afterPullRequest(step: Step, outcome: OpenOutcome) {

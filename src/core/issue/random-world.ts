@@ -193,6 +193,7 @@ export class RandomWorld extends World {
       ];
       return turnEnded({ key, outcome: bad[this.choose() % bad.length] ?? { type: "lost" } });
     }
+    if (this.chance(8)) return turnEnded({ key, disturbed: ["README.md"] });
     if (this.chance(15))
       return turnEnded({ key, review: this.chance(50) ? null : { type: "protocol", reason: "mute" } });
     const findings = Array.from({ length: this.choose() % 3 }, () => {

@@ -2,7 +2,7 @@ import { add, openFindings } from "../ledger/ledger.js";
 import type { FindingThreshold } from "../settings.js";
 import { blockingReview } from "./blocking.js";
 import { usedUp } from "./budget.js";
-import type { ReviewOutcome, TurnEnded } from "./events.js";
+import type { ReviewOutcome, TurnEnded, TurnOutcome } from "./events.js";
 import { closeOthers, visitOf } from "./ledger-parts.js";
 import { reviewAttempts, triggerName, triggerOf } from "./policy.js";
 import { reviewStage } from "./slots.js";
@@ -39,21 +39,30 @@ export function startSlots(step: Step, names: readonly string[]): void {
 }
 
 export function isReviewerRunning(step: Step): boolean {
-  return panelOf(step).slots.some((slot) => slot.status === "running");
+  return panelOf(step).slots.some(({ status }) => status === "running" || status === "queued");
 }
 
 /** The slot's back-off is over. */
 export function resendReviewer(step: Step, name: string): void {
   const slot = panelOf(step).slots.find((one) => one.name === name);
   if (slot) again(step, slot);
+  startQueued(step);
 }
 
-export function settleReviewer(step: Step, name: string, event: TurnEnded) {
+export function settleReviewer(step: Step, name: string, event: TurnEnded): void {
   spend(step, event);
   reportTurn(step, event, { role: "reviewer", reviewer: name });
   const slot = panelOf(step).slots.find((one) => one.name === name);
-  if (!slot) return;
-  const { outcome } = event;
+  if (slot) settleSlot(step, slot, event);
+  startQueued(step);
+}
+
+/** Whose end says nothing about what it read: it is asked again in any case. */
+const cutShort: readonly TurnOutcome["type"][] = ["lost", "stopped", "transient", "limited"];
+
+function settleSlot(step: Step, slot: Slot, event: TurnEnded) {
+  const { outcome, disturbed } = event;
+  if (disturbed && !cutShort.includes(outcome.type)) return repeatAlone(step, slot, disturbed);
   if (outcome.type === "ended") return judge(step, slot, event.review);
   if (isWindingDown(step)) return giveUp(step, slot, "stopped");
   switch (outcome.type) {
@@ -78,6 +87,25 @@ export function settleReviewer(step: Step, name: string, event: TurnEnded) {
       return protocolFailure(step, slot, "the reviewer stayed silent");
     default:
       return protocolFailure(step, slot, "reason" in outcome ? outcome.reason : outcome.type);
+  }
+}
+
+/** Its word does not count, and that is not held against it: the files were changed while others read them too. */
+function repeatAlone(step: Step, slot: Slot, paths: readonly string[]) {
+  const what = `the files were changed while it read them (${paths.slice(0, 3).join(", ")})`;
+  if (isWindingDown(step)) return giveUp(step, slot, what);
+  step.log("warn", `${slot.name}: ${what}; they were put back, and it looks again with no other reviewer beside it`);
+  setSlot(step, { ...slot, status: "queued" });
+}
+
+/** One at a time, and only when nobody else reads: whatever is changed now is the work of that one. */
+function startQueued(step: Step): void {
+  for (;;) {
+    const { slots } = panelOf(step);
+    const next = slots.find(({ status }) => status === "queued");
+    if (!next || slots.some(({ status }) => status === "running")) return;
+    if (isWindingDown(step)) giveUp(step, next, "stopped");
+    else again(step, next);
   }
 }
 

@@ -218,7 +218,8 @@ export interface ReviewState {
 }
 export interface Slot {
   readonly name: string;
-  readonly status: "idle" | "running" | "pass" | "fail" | "out";
+  /** queued: it runs again once no other does. */
+  readonly status: "idle" | "running" | "queued" | "pass" | "fail" | "out";
   /** It blocked in the last round. */
   readonly open: boolean;
   /** Turns started in this round, and how many of them gave no verdict. */
@@ -239,6 +240,8 @@ export interface LandingState {
   readonly demandedOf?: string | null;
   /** The head that passed everything and is being pushed. */
   readonly delivers?: string | null;
+  /** Why the remote refused it. */
+  readonly refused?: string;
   /** What landing waits for, as it was last told; empty or absent: nothing. */
   readonly waiting?: string;
   readonly proposed: null | {

@@ -24,6 +24,9 @@ export type ItemStatus =
   | "failed"
   | "quarantined";
 
+/** What only a person's word takes an item out of. */
+export type GivenBack = Extract<ItemStatus, "failed" | "waiting_for_response" | "quarantined">;
+
 export type Scope =
   | { readonly type: "all" }
   | { readonly type: "epic"; readonly epic: string }
@@ -93,6 +96,8 @@ export interface Tracker {
   complete(id: string, holder: string, done: { readonly commit: string | null; readonly note: string }): Promise<void>;
   fail(id: string, holder: string, reason: string): Promise<void>;
   release(id: string, holder: string): Promise<void>;
+  /** It is again what it was before the claim, failures not counted. Absent: telling its end again says the same there. */
+  giveBack?(id: string, holder: string, was: GivenBack): Promise<void>;
   escalate(id: string, holder: string, reason: string): Promise<void>;
   /** Absent: the tracker has no epics. */
   readonly epics?: Epics;

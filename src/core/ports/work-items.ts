@@ -150,8 +150,8 @@ export interface WorkItems {
       readonly any?: boolean;
     },
   ): Promise<boolean>;
-  /** False when `holder` (null: whoever) does not hold it. */
-  release(projectId: string, id: string, holder: string | null): Promise<boolean>;
+  /** False when `holder` (null: whoever) does not hold it. `to`: what it is then, available unless given. */
+  release(projectId: string, id: string, holder: string | null, to?: ItemStatus): Promise<boolean>;
   /** What became of an item. `failed` adds one to failureCount. False when `holder` (null: whoever) no longer holds it. */
   settle(
     projectId: string,

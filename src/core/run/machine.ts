@@ -212,6 +212,7 @@ function crashed(step: RunStep, event: Extract<RunEvent, { type: "crashed" }>, p
     return stopPicking(step);
   }
   step.set({ children: state.children.filter((one) => one !== child), failed: state.failed + 1 });
+  countFinished(step);
   pickAgain(step, policy);
 }
 

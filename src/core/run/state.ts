@@ -51,6 +51,8 @@ export interface TriggersState {
   readonly queue: readonly QueuedTrigger[];
   /** run_end was fired or skipped. */
   readonly runEnd: boolean;
+  /** How many intervals of the periodic trigger are over. */
+  readonly periods?: number;
   readonly failed: boolean;
   /** One of them, not an issue, aborted the run. */
   readonly aborted: boolean;

@@ -139,6 +139,33 @@ describe("periodic", () => {
     run.signal("stop");
     expect(endTrigger(run, { result: "fail" }).finished()).toMatchObject({ exit_code: 130 });
   });
+
+  it("fires once for a number of finished issues, also when a retry reaches it a second time", () => {
+    const run = withTriggers({ periodic: periodic(2) })
+      .pick("a")
+      .pick("b")
+      .none();
+    run.end("a", "success").none().end("b", "failed");
+    endTrigger(run);
+    const start = { issueId: "b", title: "b", life: 2, resume: null, again: true, folders: 3 };
+    run.arrive({ type: "picked", key: run.picking(), start });
+    run.none().end("b", "success", { key: "child:b:2" });
+    expect(firing(run)).toEqual([]);
+    for (const id of ["c", "d"]) run.pick(id);
+    run.none().end("c", "success").none().end("d", "success");
+    expect(texts(run).filter((text) => text.includes("started"))).toEqual([
+      "periodic started: finished=2",
+      "periodic started: finished=4",
+    ]);
+  });
+
+  it("counts a life that broke like any other that failed", () => {
+    const run = withTriggers({ periodic: periodic(1) })
+      .pick("a")
+      .none();
+    run.arrive({ type: "crashed", key: "child:a:1", effect: "child", message: "broke", external: false });
+    expect(firing(run)).toEqual(["periodic"]);
+  });
 });
 
 describe("epics", () => {

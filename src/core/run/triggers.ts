@@ -11,12 +11,18 @@ import { queueTrigger, setTriggers, triggersOf } from "./trigger-state.js";
  */
 type TriggerEnded = Extract<RunEvent, { type: "trigger-ended" }>;
 
-/** An issue has ended with an outcome; at most one periodic trigger waits. */
+/**
+ * An issue has ended with an outcome; at most one periodic trigger waits. An issue that is taken again counts once, so
+ * the same number may be reached a second time: each period is over once.
+ */
 export function countFinished(step: RunStep): void {
   const { state, policy } = step;
   const interval = policy.triggers?.periodic?.interval;
   const finished = state.succeeded + state.failed;
-  if (interval === undefined || finished % interval !== 0) return;
+  if (interval === undefined) return;
+  const over = Math.floor(finished / interval);
+  if (over <= (triggersOf(state).periods ?? Math.floor((finished - 1) / interval))) return;
+  setTriggers(step, { periods: over });
   if (triggersOf(state).queue.some(({ name }) => name === "periodic")) return;
   queueTrigger(step, { name: "periodic", about: `finished=${finished}` });
 }

@@ -35,6 +35,7 @@ export async function tellOfItem(life: LifeContext, effect: TrackerEffect, signa
       await board.release(projectId, life.issueId, runId);
       break;
     case "follow-up":
+    case "give-back":
     case "hand-over":
       throw new Bug(`${effect.op} of an item of a pull request`);
   }

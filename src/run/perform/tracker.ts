@@ -69,6 +69,8 @@ async function endingOf(life: LifeContext, effect: TrackerEffect): Promise<Endin
       return { op: effect.op, reason: effect.reason };
     case "release":
       return { op: "release" };
+    case "give-back":
+      return { op: "give-back", was: effect.was, reason: effect.reason };
     case "follow-up":
       return { op: "follow-up", text: await followUpText(life, effect.findings) };
     case "hand-over":

@@ -5,12 +5,13 @@ import type { IssueEvent, Marker, ReviewOutcome, Snapshot, TurnEnded, Usage } fr
 import { hear, nothingSaid, type Said } from "../../core/issue/marker.js";
 import type { Agent, Reviewer, TurnFiles, TurnReading } from "../../core/ports/agent.js";
 import type { Settled } from "../../durable/types.js";
-import { putAt } from "../../git/worktree.js";
+import { gitDirFor } from "../../git/checkout.js";
 import { attemptFolder, type LifeContext, runMachineId, takeSnapshot, worktreePath } from "../context.js";
 import { renderPrompt } from "../prompt.js";
 import { temporaryFolder } from "../temporary.js";
 import { type ProgramEnded, performProgram } from "./program.js";
 import type { ProgramTurn } from "./program-turn.js";
+import { endReading, startReading } from "./readers.js";
 import { agentOf, programOf, turnOf } from "./turn-program.js";
 
 /** A turn of an issue's life, or of a trigger's. */
@@ -23,6 +24,7 @@ export async function performTurn(
     return { event: await life.run.workflow.implement(life, effect, signal) };
   }
   const program = programTurn(life, effect);
+  if (effect.role === "reviewer") life.readers.begin(program.folder);
   try {
     const ended = await performProgram(life.run, program, {
       signal,
@@ -31,6 +33,7 @@ export async function performTurn(
     return { event: await charge(life, ended) };
   } finally {
     life.live.delete(effect.key);
+    life.readers.end(program.folder);
   }
 }
 
@@ -51,7 +54,10 @@ function programTurn(life: LifeContext, effect: TurnEffect): ProgramTurn {
     idleSeconds: effect.role === "reviewer" ? null : life.run.settings.idle_timeout_seconds,
     temporary: temporaryFolder(life),
     note: effect,
-    prompt: () => renderPrompt(life, effect, folder),
+    prompt: async () => {
+      if (effect.role === "reviewer") await startReading(life.readers, readingOf(life, folder), effect.head);
+      return await renderPrompt(life, effect, folder);
+    },
     onSession: (id) => tellSession(life, effect, id),
     isOver: (usage) => isOver(life, effect, usage),
     pending: life.pending,
@@ -83,6 +89,11 @@ function timeoutMs(life: LifeContext, effect: TurnEffect): number {
   return (own ?? member.agent_sdk_timeout) * 1000;
 }
 
+function readingOf(life: LifeContext, folder: string) {
+  const worktree = worktreePath(life);
+  return { folder, worktree, gitDir: gitDirFor(life.run.mirror, worktree) };
+}
+
 type Ended = ProgramEnded<Agent | Reviewer> & { readonly files: TurnFiles };
 
 async function settle(life: LifeContext, effect: TurnEffect, ended: Ended): Promise<TurnEnded> {
@@ -100,9 +111,10 @@ async function settle(life: LifeContext, effect: TurnEffect, ended: Ended): Prom
   };
   if (effect.role === "reviewer") {
     // Also of one that failed or was stopped: whoever comes next must not find it.
-    const changed = await putAt(worktreePath(life), effect.head);
-    const review = outcome.type === "ended" ? reviewOf(life, changed, reading) : null;
-    return { ...base, snapshot: null, marker: null, review };
+    const meddling = await endReading(life.readers, readingOf(life, attemptFolder(life, effect.folder)), effect.head);
+    const nothing = { ...base, snapshot: null, marker: null, review: null };
+    if (meddling?.shared) return { ...nothing, disturbed: meddling.paths };
+    return outcome.type === "ended" ? { ...nothing, review: reviewOf(life, meddling?.paths ?? [], reading) } : nothing;
   }
   const said = outcome.type === "ended" ? await readMessage(agentOf(life, effect), files) : null;
   const marker = effect.role === "implementer" ? (said?.marker ?? null) : null;
@@ -128,7 +140,7 @@ function reviewOf(
   if (changed.length > 0) {
     return {
       type: "protocol",
-      reason: `the reviewer changed the tree (${[...new Set(changed)].slice(0, 3).join(", ")}); the changes were discarded`,
+      reason: `the reviewer changed the tree (${changed.slice(0, 3).join(", ")}); the changes were discarded`,
     };
   }
   const review = reading.review ?? { type: "protocol" as const, reason: "the reviewer gave no verdict" };

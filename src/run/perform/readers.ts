@@ -1,0 +1,106 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { putAt } from "../../git/worktree.js";
+import { isMissing, readJson, writeWhole } from "../../lib/files.js";
+import { findProgram } from "../../lib/process/find.js";
+
+/**
+ * The reviewers of a panel read one worktree at the same time. When one ends, whatever was changed is put back. While
+ * another is at work nobody can tell who changed it, or what it has read of that: all who were are disturbed, their word
+ * does not count, and each runs again with nobody beside it. What is found is noted in the turns' folders before anything
+ * is put back, so that whoever harvests a turn again says the same of it.
+ */
+export class Readers {
+  readonly #folders = new Set<string>();
+  #last: Promise<unknown> = Promise.resolve();
+
+  begin(folder: string): void {
+    this.#folders.add(folder);
+  }
+
+  end(folder: string): void {
+    this.#folders.delete(folder);
+  }
+
+  /** Those besides this one that have been started and not been judged. */
+  besides(folder: string): string[] {
+    return [...this.#folders].filter((one) => one !== folder && findProgram(one).state !== "none");
+  }
+
+  /** One looks at a time: a second one would see half of what the first puts back. */
+  async inTurn<T>(look: () => Promise<T>): Promise<T> {
+    const looked = this.#last.then(look);
+    this.#last = looked.catch(() => undefined);
+    return await looked;
+  }
+}
+
+export interface Meddling {
+  readonly paths: readonly string[];
+  /** It may have been somebody else. */
+  readonly shared: boolean;
+}
+
+interface Reading {
+  readonly folder: string;
+  readonly worktree: string;
+  readonly gitDir: string;
+}
+
+/** Right before the reviewer starts: there is a folder to start in, and it is noted how often HEAD had been moved by then. */
+export async function startReading(readers: Readers, reading: Reading, head: string): Promise<void> {
+  const { folder, worktree, gitDir } = reading;
+  if (isMissing(worktree)) {
+    await readers.inTurn(() => putAt(worktree, head, (paths) => noteOthers(readers.besides(folder), paths)));
+  }
+  writeWhole(join(folder, "reading.json"), JSON.stringify({ moves: movesOf(gitDir) }));
+}
+
+/** Puts the files back at the commit; null: nobody has touched them. */
+export async function endReading(readers: Readers, reading: Reading, head: string): Promise<Meddling | null> {
+  const { folder, worktree } = reading;
+  return await readers.inTurn(async () => {
+    const known = await readNote(folder);
+    const wasMoved = await hasMoved(reading);
+    const note = (paths: readonly string[]) => {
+      const others = readers.besides(folder);
+      const shared = others.length > 0 || (known?.shared ?? false);
+      if (known === null) writeNote(folder, { paths, shared });
+      noteOthers(others, paths);
+    };
+    const changed = await putAt(worktree, head, note);
+    // Whoever began while it was put back has seen some of it; and HEAD may have been elsewhere and back.
+    if (changed.length > 0) note(changed);
+    else if (known === null && wasMoved && readers.besides(folder).length > 0) note(["HEAD"]);
+    return await readNote(folder);
+  });
+}
+
+function noteOthers(others: readonly string[], paths: readonly string[]): void {
+  for (const other of others) if (isMissing(noteFile(other))) writeNote(other, { paths, shared: true });
+}
+
+/** A commit that was looked at and left again, or a stash that was taken back, is in the log of HEAD alone. */
+function movesOf(gitDir: string): number {
+  return statSync(join(gitDir, "logs", "HEAD"), { throwIfNoEntry: false })?.size ?? 0;
+}
+
+async function hasMoved({ folder, gitDir }: Reading): Promise<boolean> {
+  const start = await readJson(join(folder, "reading.json"));
+  if (typeof start !== "object" || start === null || !("moves" in start)) return false;
+  return start.moves !== movesOf(gitDir);
+}
+
+function noteFile(folder: string): string {
+  return join(folder, "changed-tree.json");
+}
+
+function writeNote(folder: string, meddling: Meddling): void {
+  writeWhole(noteFile(folder), JSON.stringify({ ...meddling, paths: [...new Set(meddling.paths)].slice(0, 10) }));
+}
+
+async function readNote(folder: string): Promise<Meddling | null> {
+  const note = await readJson(noteFile(folder));
+  if (typeof note !== "object" || note === null || !("paths" in note) || !Array.isArray(note.paths)) return null;
+  return { paths: note.paths.map(String), shared: "shared" in note && note.shared === true };
+}
