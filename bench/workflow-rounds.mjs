@@ -12,8 +12,8 @@ import { median } from "./measure.mjs";
  *
  * A text is stored once, as the file that its program printed into. What Ratchet stores besides is the prompts, which must
  * have those texts in them (1.0 x by themselves), and its records. All that it writes is more, because the database's
- * journal has a whole page for each change, and the database itself is written from it once; what it says to its terminal
- * and to programs counts too.
+ * journal has a whole page for each change, and the database itself is written from it once; what programs are told by pipes
+ * counts too.
  */
 const reviews = ["code", "security", "performance", "tests"];
 const rounds = 20;
@@ -84,12 +84,13 @@ async function compareTexts() {
     const count = join(world.root, "count.mjs");
     const counted = join(world.root, "counted");
     writeFileSync(count, countWritten(counted));
-    await world.start(["workflow", "run", file], ["--import", count]).ended();
+    const said = await world.start(["workflow", "run", file], ["--import", count]).ended();
     const [runId] = readdirSync(join(world.home, "runs"));
     const attempts = attemptsIn(join(world.home, "runs", runId));
     const printed = attempts.reduce((sum, { stdout }) => sum + stdout, 0);
     const kept = bytesIn(world.home) - printed;
-    const wrote = Number(readFileSync(counted, "utf8"));
+    // The database is written from its journal after the program's own end; what is said to a terminal is stored nowhere.
+    const wrote = Number(readFileSync(counted, "utf8")) + statSync(join(world.home, "ratchet.db")).size - said.length;
     const prompts = attempts.filter(({ stage }) => stage === "fix").map(({ prompt }) => prompt);
     if (prompts.length !== rounds) throw new Error(`${prompts.length} fix prompts`);
     const [first, last] = [prompts[0], prompts[rounds - 1]];
@@ -118,12 +119,12 @@ async function compareTexts() {
   }
 }
 
-/** Tells at its end how many bytes a process has written, wherever to. */
+/** Tells at its end how many bytes a process has written, wherever to. By thread: a process's own count has its children's. */
 const countWritten = (file) => `
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 process.on("exit", () => {
-  const [, bytes] = /^wchar: (\\d+)$/m.exec(readFileSync("/proc/self/io", "utf8"));
-  writeFileSync(${JSON.stringify(file)}, bytes);
+  const written = (thread) => Number(/^wchar: (\\d+)$/m.exec(readFileSync("/proc/self/task/" + thread + "/io", "utf8"))[1]);
+  writeFileSync(${JSON.stringify(file)}, String(readdirSync("/proc/self/task").map(written).reduce((a, b) => a + b)));
 });
 `;
 
