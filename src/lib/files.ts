@@ -7,6 +7,7 @@ import {
   openSync,
   readFileSync,
   renameSync,
+  type Stats,
   statSync,
   writeFileSync,
 } from "node:fs";
@@ -24,11 +25,21 @@ export async function exists(path: string): Promise<boolean> {
 
 /** For a file that is often not there: an exception costs many times the question. */
 export function isMissing(path: string): boolean {
+  return statsOf(path) === undefined;
+}
+
+/** Missing, or a file without a byte. */
+export function isEmpty(path: string): boolean {
+  const stats = statsOf(path);
+  return stats === undefined || (stats.isFile() && stats.size === 0);
+}
+
+function statsOf(path: string): Stats | undefined {
   try {
-    return statSync(path, { throwIfNoEntry: false }) === undefined;
+    return statSync(path, { throwIfNoEntry: false });
   } catch (error) {
     // Below something that is no folder.
-    if (codeOf(error) === "ENOTDIR") return true;
+    if (codeOf(error) === "ENOTDIR") return undefined;
     throw error;
   }
 }

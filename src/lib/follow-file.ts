@@ -2,7 +2,7 @@ import { closeSync, constants, type FSWatcher, fstatSync, openSync, readSync, st
 import { StringDecoder } from "node:string_decoder";
 import { setImmediate as turnOfLoop } from "node:timers/promises";
 import { codeOf } from "./errors.js";
-import { isMissing } from "./files.js";
+import { isEmpty } from "./files.js";
 
 /** A longer line is handed out in pieces: a program that prints 100 MB without a newline costs no memory. */
 const usualLongest = 1024 * 1024;
@@ -62,9 +62,9 @@ export async function readTail(path: string, maxBytes: number): Promise<{ text: 
   }
 }
 
-/** Without waiting, should somebody have put a pipe there. */
+/** null: there is nothing to read. Without waiting, should somebody have put a pipe there. */
 function openOrNull(path: string): number | null {
-  if (isMissing(path)) return null;
+  if (isEmpty(path)) return null;
   try {
     return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
