@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { findProgram } from "../../src/lib/process/find.js";
 import { followProgram } from "../../src/lib/process/follow.js";
-import { agents, attempts, belongings, never, start, text, until } from "./process-support.js";
+import { agents, attempts, belongings, endings, never, start, text, until } from "./process-support.js";
 
 const { fresh } = attempts();
 
@@ -25,13 +25,7 @@ test("a program gets its arguments untouched, exactly its environment, its promp
   expect(text(folder, "stderr.log")).toBe("a prompt\nwith {braces} and $dollars");
 });
 
-test.each([
-  [["sh", "-c", "exit 7"], 7, ""],
-  [["sh", "-c", "kill -9 $$"], 137, ""],
-  [["no-such-program"], 127, "no-such-program"],
-  [["exit"], 127, "exit"],
-  [["/"], 126, "/"],
-] as [[string, ...string[]], number, string][])("%j ends with %i", async (argv, code, said) => {
+test.each(endings)("%j ends with %i", async (argv, code, said) => {
   const folder = fresh();
   await start(folder, argv);
   expect(await followProgram(folder, { signal: never })).toEqual({ type: "exited", code, stopped: null });

@@ -40,6 +40,15 @@ export async function start(
   return (await startProgram({ folder, argv, env, cwd: folder, ...stdout, ...more })).attached;
 }
 
+/** Programs, how they end, and a word of what they, or the shell for them, say. */
+export const endings: readonly [readonly [string, ...string[]], number, string][] = [
+  [["sh", "-c", "exit 7"], 7, ""],
+  [["sh", "-c", "kill -9 $$"], 137, ""],
+  [["no-such-program"], 127, "no-such-program"],
+  [["exit"], 127, "exit"],
+  [["/"], 126, "/"],
+];
+
 export function text(folder: string, name: string): string {
   return readFileSync(join(folder, name), "utf8");
 }

@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from "vitest";
 import { followProgram } from "../../src/lib/process/follow.js";
 import { prepareShims } from "../../src/lib/process/start.js";
 import { stopProgram } from "../../src/lib/process/stop.js";
-import { agents, attempts, belongings, never, start, text } from "./process-support.js";
+import { agents, attempts, belongings, endings, never, start, text } from "./process-support.js";
 
 const { fresh } = attempts();
 beforeAll(() => prepareShims("a test"));
@@ -32,12 +32,7 @@ test("a program whose shim waited has its arguments, files, session and only the
   expect(statSync(join(here, "stdout.log")).mode & 0o777).toBe(0o600);
 });
 
-test.each([
-  [["sh", "-c", "kill -9 $$"], 137, ""],
-  [["no-such-program"], 127, "no-such-program"],
-  [["exit"], 127, "exit"],
-  [["/"], 126, "/"],
-] as [[string, ...string[]], number, string][])("%j ends with %i", async (argv, code, said) => {
+test.each(endings)("%j ends with %i", async (argv, code, said) => {
   const here = fresh();
   await start(here, argv);
   expect(await followProgram(here, { signal: never })).toEqual(exited(code));
