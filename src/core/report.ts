@@ -180,7 +180,8 @@ export type ReportBody =
       readonly type: "trigger-completed";
       readonly trigger: string;
       readonly about: string;
-      readonly result: "pass" | "fail";
+      /** skipped: somebody else does it. */
+      readonly result: "pass" | "fail" | "skipped";
       readonly reason: string | null;
     }
   /** A workflow, of its own or of an issue. */

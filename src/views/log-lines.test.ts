@@ -35,6 +35,17 @@ describe("the lines of triggers, exactly", () => {
     [{ type: "run-end-skipped", reason: "fire_on_not_met" }, null, "[trigger] run_end skipped: reason=fire_on_not_met"],
     [{ type: "run-end-skipped", reason: "run_aborted" }, null, "[trigger] run_end skipped: reason=run_aborted"],
     [
+      {
+        type: "trigger-completed",
+        trigger: "epic_verification",
+        about: "epic_id=e",
+        result: "skipped",
+        reason: "not_claimed",
+      },
+      null,
+      "[trigger] epic_verification skipped: epic_id=e, reason=not_claimed",
+    ],
+    [
       { type: "log", level: "info", text: "Using review_followup for resume: 1 issues from prior run r0" },
       "X",
       "Using review_followup for resume: 1 issues from prior run r0",

@@ -50,6 +50,9 @@ function triggerLine(event: PublicEvent): LogLine | null {
     case "trigger-started":
       return info(`[trigger] ${event.trigger} started: ${event.about}`);
     case "trigger-completed": {
+      if (event.result === "skipped") {
+        return info(`[trigger] ${event.trigger} skipped: ${event.about}, reason=${event.reason}`);
+      }
       const level = event.result === "pass" ? "info" : "warn";
       return { level, text: `[trigger] ${event.trigger} completed: ${event.about}, result=${event.result}` };
     }

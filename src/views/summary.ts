@@ -97,7 +97,7 @@ function triggerLine(event: PublicEvent): string | null {
     case "run-end-skipped":
       return `run_end · skipped · ${event.reason}`;
     case "trigger-completed":
-      return event.result === "pass" ? null : `${event.trigger} · fail · ${event.about}`;
+      return event.result !== "fail" ? null : `${event.trigger} · fail · ${event.about}`;
     case "log": {
       // As an older version told it.
       const [, name, about] = /^\[trigger\] (\w+) completed: (.*), result=fail$/.exec(event.text) ?? [];

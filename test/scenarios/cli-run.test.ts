@@ -80,7 +80,38 @@ test("--dry-run prints what would be taken, in order, and starts nothing", async
   expect(JSON.parse((await box.ratchet("logs", "list", "--json")).stdout)).toEqual([]);
 });
 
+test("--dry-run takes what waits for an epic, and with --explain tells order, blockers and budgets", async () => {
+  const box = sandbox();
+  useAgent(box, commits, { budgets: { run: { usd: 2, minutes: 30 } } });
+  await box.add("epic-1", { more: ["--type", "epic"] });
+  await box.add("child", { more: ["--parent", "epic-1"] });
+  await box.add("after", { more: ["--dep", "epic-1", "--priority", "P0"] });
+  await box.add("held");
+  await box.add("stuck", { more: ["--dep", "held"] });
+  await box.ratchet("work", "block", "held");
+  const plan = async (...args: string[]) => (await box.ratchet("run", "--dry-run", ...args)).stdout;
+  expect(await plan()).toBe("child\nafter\n");
+  const lines = (await plan("--explain")).split("\n");
+  expect(lines.slice(0, 5)).toEqual([
+    "1. child (P2)",
+    "2. after (P0), after epic-1",
+    "",
+    "Not taken:",
+    expect.stringContaining("held"),
+  ]);
+  expect(lines).toContain("stuck is not running: blocked by held (blocked)");
+  expect(lines).toContain("Budget of an issue: no limit; of the run: 2 USD, 30 minutes");
+  expect(JSON.parse(await plan("--explain", "--json", "--max-issues", "1"))).toMatchObject({
+    issues: ["child"],
+    order: [{ issue_id: "child", priority: 2, after: [] }],
+    not_taken: [{ issue_id: "after" }, { issue_id: "held" }, { issue_id: "stuck", blockers: ["held"] }],
+    budgets: { run: { usd: 2, tokens: null, minutes: 30 } },
+  });
+  expect(existsSync(join(box.home, "runs"))).toBe(false);
+});
+
 test.each([
+  [["--explain"], "--explain tells what a run would do"],
   [["--strict"], "--strict says how to resume"],
   [["--fresh"], "--fresh says how to resume"],
   [["--resume", "--strict", "--fresh"], "--strict demands the earlier session and --fresh a new one"],

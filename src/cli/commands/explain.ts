@@ -3,6 +3,7 @@ import type { Issue, Standing, Tracker } from "../../core/ports/tracker.js";
 import type { WorkItem } from "../../core/ports/work-items.js";
 import { Refusal, UserError } from "../../lib/errors.js";
 import {
+  type Explanation,
   explain,
   type IssueFacts,
   type Neighbour,
@@ -29,15 +30,30 @@ export async function explainIssue(
   id: string,
   { json }: { readonly json?: boolean },
 ): Promise<number> {
-  const { app, out } = context;
-  const [project, store] = [await app.project(), await app.store()];
-  const board: Board = { project, store, tracker: await foreignTracker(context) };
+  const { out } = context;
+  const board = await openBoard(context);
   const issue = await readIssue(board, id);
   if (issue === null) throw notFound(board, id);
   const told = explain(await gather(context, board, issue));
   if (json) out.json(told);
   else for (const line of renderExplanation(told)) out.line(line);
   return 0;
+}
+
+/** The same for several at once; one that is gone meanwhile is left out. */
+export async function explanationsOf(context: Context, ids: readonly string[]): Promise<Explanation[]> {
+  const board = await openBoard(context);
+  const told: Explanation[] = [];
+  for (const id of ids) {
+    const issue = await readIssue(board, id);
+    if (issue !== null) told.push(explain(await gather(context, board, issue)));
+  }
+  return told;
+}
+
+async function openBoard(context: Context): Promise<Board> {
+  const { app } = context;
+  return { project: await app.project(), store: await app.store(), tracker: await foreignTracker(context) };
 }
 
 function notFound({ project, tracker }: Board, id: string): Refusal {

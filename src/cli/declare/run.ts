@@ -22,6 +22,7 @@ export function declareRun(program: Command, choose: Choose): void {
   )
     .option("--scope <scope>", "all, epic:X, ids:a,b or orphans")
     .option("--dry-run", "print the ids it would take and start nothing")
+    .option("--explain", "with --dry-run: the order, what is not taken and why, and the budgets")
     .option("--watch", "when nothing is left, wait for new work; Ctrl-C lets what runs come to its end")
     .option("--resume", "failed, stopped and idle issues first, each from where it stopped")
     .option("--prioritize-wip", "the same as --resume")

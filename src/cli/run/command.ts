@@ -1,9 +1,11 @@
 import { formatDiagnostic } from "../../config/diagnostic.js";
 import type { Settings } from "../../core/settings.js";
 import { Refusal, UserError } from "../../lib/errors.js";
+import { explainPlan, renderPlan } from "../../views/plan.js";
+import { explanationsOf } from "../commands/explain.js";
 import type { Context } from "../context.js";
 import { checkScope } from "./check-scope.js";
-import { planRun } from "./plan.js";
+import { type Plan, planRun } from "./plan.js";
 import { type RunFlags, toConfigFlags, toWanted, type Wanted } from "./request.js";
 import { driveSeries } from "./series.js";
 
@@ -18,7 +20,8 @@ export async function runIssues(
   const stuck = await checkScope(context, wanted, settings);
   const options = { ...wanted, maxIssues: settings.max_issues };
   const { json = false, withoutSummary = false } = flags;
-  if (flags.dryRun) return await printPlan(context, json, await planRun(context, wanted, settings));
+  if (flags.dryRun)
+    return await printPlan(context, flags, { plan: await planRun(context, wanted, settings), settings });
   refuseStuck(wanted, stuck);
   const code = await driveSeries(context, { settings, options, json, withoutSummary });
   // What was asked for by name and could not be done is no success.
@@ -46,8 +49,21 @@ export async function prepare({ app, out }: Context, flags: RunFlags): Promise<S
   return settings;
 }
 
-async function printPlan({ out }: Context, json: boolean, ids: readonly string[]): Promise<number> {
-  if (json) out.json({ dry_run: true, issues: ids });
-  else for (const id of ids) out.line(id);
+interface Planned {
+  readonly plan: Plan;
+  readonly settings: Settings;
+}
+
+async function printPlan(context: Context, { json, explain }: RunFlags, { plan, settings }: Planned): Promise<number> {
+  const { out } = context;
+  const issues = plan.taken.map(({ id }) => id);
+  if (!explain) {
+    if (json) out.json({ dry_run: true, issues });
+    else for (const id of issues) out.line(id);
+    return 0;
+  }
+  const told = explainPlan({ ...plan, left: await explanationsOf(context, plan.left), settings });
+  if (json) out.json({ dry_run: true, issues, ...told });
+  else for (const line of renderPlan(told)) out.line(line);
   return 0;
 }

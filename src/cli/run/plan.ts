@@ -6,20 +6,35 @@ import type { Wanted } from "./request.js";
 
 const everything = 100_000;
 
-/** The ids a run would take if every issue succeeds: first what is ready, then what that makes ready. */
-export async function planRun({ app }: Context, wanted: Wanted, settings: Settings): Promise<string[]> {
+export interface Plan {
+  /** What a run would take if every issue succeeds: first what is ready, then what that makes ready. */
+  readonly taken: readonly Issue[];
+  /** What would be next if `max_issues` allowed it. */
+  readonly beyond: readonly Issue[];
+  /** Open, in the scope, and not to be had. Of another tracker nobody knows. */
+  readonly left: readonly string[];
+}
+
+export async function planRun({ app }: Context, wanted: Wanted, settings: Settings): Promise<Plan> {
   const project = await app.project();
   const tracker = await app.tracker(settings);
   const { scope, resume } = wanted;
   const ready = await tracker.ready({ scope, resume, limit: everything });
   // Another tracker tells only what is ready now; what is on our board is not its.
-  if (tracker.kind !== "local") return ready.map(({ id }) => id).slice(0, settings.max_issues ?? undefined);
+  if (tracker.kind !== "local") return { ...cut(ready, settings), left: [] };
   const { workItems } = await app.store();
   const waiting = await workItems.list({ projectId: project.id, statuses: ["available", "failed"], limit: everything });
   const all = await workItems.list({ projectId: project.id, statuses: null, limit: everything });
   const candidates = waiting.filter((item) => item.type === "task" && (resume || item.status === "available"));
   const order = inOrder(ready, { candidates: candidates.filter((item) => isInScope(item, wanted, all)), all });
-  return order.slice(0, settings.max_issues ?? undefined);
+  const open = all.filter(({ type, status }) => type === "task" && status !== "completed");
+  const left = open.filter((item) => isInScope(item, wanted, all) && !order.some(({ id }) => id === item.id));
+  return { ...cut(order, settings), left: left.map(({ id }) => id) };
+}
+
+function cut(order: readonly Issue[], { max_issues }: Settings): Pick<Plan, "taken" | "beyond"> {
+  const at = max_issues ?? order.length;
+  return { taken: order.slice(0, at), beyond: order.slice(at) };
 }
 
 interface Board {
@@ -27,18 +42,24 @@ interface Board {
   readonly all: readonly WorkItem[];
 }
 
-function inOrder(ready: readonly Issue[], { candidates, all }: Board): string[] {
-  const order = ready.map(({ id }) => id);
-  const done = new Set([...order, ...all.filter(({ status }) => status === "completed").map(({ id }) => id)]);
+function inOrder(ready: readonly Issue[], { candidates, all }: Board): Issue[] {
+  const order = [...ready];
+  const done = new Set([...order, ...all.filter(({ status }) => status === "completed")].map(({ id }) => id));
   for (let found = true; found; ) {
+    const epics = all.filter((item) => !done.has(item.id) && isDue(item, { all, done }));
+    for (const { id } of epics) done.add(id);
     const next = candidates.filter(({ id, deps }) => !done.has(id) && deps.every((dep) => done.has(dep)));
-    for (const { id } of next) {
-      order.push(id);
-      done.add(id);
-    }
-    found = next.length > 0;
+    order.push(...next);
+    for (const { id } of next) done.add(id);
+    found = next.length + epics.length > 0;
   }
   return order;
+}
+
+/** An epic is completed with the last of its children, and what waits for it goes on. */
+function isDue({ id, type }: WorkItem, { all, done }: Pick<Board, "all"> & { done: ReadonlySet<string> }): boolean {
+  const children = type === "epic" ? all.filter(({ parent }) => parent === id) : [];
+  return children.length > 0 && children.every((child) => done.has(child.id));
 }
 
 function isInScope(item: WorkItem, { scope }: Wanted, all: readonly WorkItem[]): boolean {

@@ -13,6 +13,7 @@ export interface RunFlags {
   readonly json?: boolean;
   readonly scope?: string;
   readonly dryRun?: boolean;
+  readonly explain?: boolean;
   readonly resume?: boolean;
   readonly prioritizeWip?: boolean;
   readonly strict?: boolean;
@@ -30,6 +31,11 @@ export function toWanted(ids: readonly string[], flags: RunFlags): Wanted {
     if (flags[key] && !resume) {
       throw new UserError(`--${name} says how to resume`, { hint: `add --resume: ratchet run --resume --${name}` });
     }
+  }
+  if (flags.explain && !flags.dryRun) {
+    throw new UserError("--explain tells what a run would do", {
+      hint: "add --dry-run: ratchet run --dry-run --explain",
+    });
   }
   if (flags.strict && flags.fresh) {
     throw new UserError("--strict demands the earlier session and --fresh a new one", { hint: "give one of them" });

@@ -115,6 +115,16 @@ describe("landing", () => {
     expect(world.history.filter((effect) => effect.kind === "land")).toMatchObject([{ op: "branch", head: "c1" }]);
     expect(world.finished()).toMatchObject({ status: "success", commit: "c1" });
   });
+
+  it("mode branch names the branch as it is spelt in git, not by the id", () => {
+    const world = new World(policyOf({ settings: { finalize: { mode: "branch", into: null } } }));
+    world.arrive({ type: "started" });
+    world.arrive({ type: "tracker-done", key: "tracker:claim", ok: true });
+    const ready = { path: "/w", branch: "ratchet/p-lock-1", head: "c0", tree: "t0", fresh: true, targetTip: "c0" };
+    world.arrive({ type: "worktree-ready", key: "worktree:open", ...ready, baseSha: "c0" });
+    world.goOn({});
+    expect(world.reported("landed")).toMatchObject([{ commit: "c1", target_branch: "ratchet/p-lock-1" }]);
+  });
 });
 
 describe("closing", () => {

@@ -282,7 +282,8 @@ function succeed(step: Step, commit: string | null): void {
 }
 
 function branchName({ state, policy }: Step): string {
-  return policy.trigger ? `ratchet/run-${policy.runId}` : `ratchet/${policy.item?.issueId ?? state.issueId}`;
+  if (policy.trigger) return `ratchet/run-${policy.runId}`;
+  return state.branch ?? `ratchet/${policy.item?.issueId ?? state.issueId}`;
 }
 function headOf({ state }: Step): string {
   return state.work?.head ?? state.baseSha;

@@ -119,6 +119,12 @@ describe("a turn that does not end by itself", () => {
     expect(world.finished()?.status).toBe("success");
   });
 
+  it("exit 66 of a turn that was sent no session is a failure, whatever id the agent has told meanwhile", () => {
+    const world = play({}, times(9, { type: "no-session" }, { sessionId: "s9" }));
+    expect(sent(world.turns())).toEqual([["implementer", null, 1]]);
+    expect(world.finished()).toMatchObject({ status: "failed", error: "agent_failed" });
+  });
+
   it("an issue over its budget escalates when its turn has ended", () => {
     const budgets = { issue: { usd: 1, tokens: null, minutes: null }, run: { usd: null, tokens: null, minutes: null } };
     const usage = { input_tokens: 1, output_tokens: 1, cost_usd: 2 };

@@ -54,6 +54,8 @@ export interface IssueState {
   readonly runBudget?: string;
   readonly baseSha: string;
   readonly reviewBase: string;
+  /** As its worktree has it: an id that git would misread is spelt differently there. */
+  readonly branch?: string;
   /** Of a pull request's item: what the pull request had of the branch when it began. */
   readonly startHead?: string;
   /** All that is left of an earlier life's work: to push it. */
@@ -125,6 +127,8 @@ export interface TurnState {
   readonly maxAttempts: number;
   readonly folder: string;
   readonly session: string | null;
+  /** The one that the prompt went into; the agent may have told another since. */
+  readonly sent?: string | null;
   /** The session id is an earlier run's. */
   readonly earlier: boolean;
   /** Only the carried findings are listed. */

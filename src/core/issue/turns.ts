@@ -211,11 +211,12 @@ function afterOverflow(step: Step, turn: TurnState, reason: string): TurnResult 
 
 function afterNoSession(step: Step, turn: TurnState): TurnResult | null {
   const gone = "The agent no longer knows the session";
-  if (turn.session === null) return { error: "agent_failed", message: `${gone} although none was asked for` };
+  const { sent = turn.session } = turn;
+  if (sent === null) return { error: "agent_failed", message: `${gone} although none was asked for` };
   if (turn.restarted || (turn.earlier && step.policy.options.strict)) {
-    return { error: "session_not_found", message: `${gone} ${turn.session}` };
+    return { error: "session_not_found", message: `${gone} ${sent}` };
   }
-  step.log("warn", `Session ${turn.session} is gone: the same prompt goes into a new one`);
+  step.log("warn", `Session ${sent} is gone: the same prompt goes into a new one`);
   restart(step, { ...turn, restarted: true });
   return null;
 }
@@ -232,7 +233,7 @@ function send(step: Step, turn: TurnState, until: number | null): void {
   const prompt = continues ? "continue" : turn.prompt;
   const folder = step.newFolder(prompt);
   const turns = state.turns + 1;
-  step.set({ turns, turn: { ...turn, folder } });
+  step.set({ turns, turn: { ...turn, folder, sent: turn.session } });
   step.owe({
     kind: "turn",
     key: `turn:${prompt}:${turns}`,

@@ -77,6 +77,7 @@ describe("the verification of an epic", () => {
     const run = begin({ verify: "now" });
     inEpic(run, "a").none().end("a", "success").none();
     ended(looked(run, top, "due"), { result: "fail", reason: "not_claimed" });
+    expect(run.reports).toContainEqual(expect.objectContaining({ type: "trigger-completed", result: "skipped" }));
     expect(run.finished()).toMatchObject({ exit_code: 0 });
   });
 

@@ -81,7 +81,7 @@ export function verificationEnded(step: RunStep, epic: EpicName, ended: TriggerR
   }
   if (isEnding(step.state)) return;
   const told = `epic ${epic.id} is not completed`;
-  if (ended.reason === "not_claimed" || ended.reason === "not_due") {
+  if (isOthers(ended) || ended.reason === "not_due") {
     return step.log("info", `${told} by this run: it has an open child, or somebody else has it`);
   }
   setTriggers(step, { verified: { ...others, [epic.id]: times + 1 } });
@@ -89,6 +89,11 @@ export function verificationEnded(step: RunStep, epic: EpicName, ended: TriggerR
     ended.followUp === undefined ? "the next run verifies it again" : `${ended.followUp} is to be done first`;
   step.log("warn", `${told}: its verification failed (${ended.reason}); ${next}`);
   epicFailed(step, epic, "its verification failed");
+}
+
+/** Another run was first to claim the epic: nothing was judged here. */
+export function isOthers({ reason }: Pick<TriggerResult, "reason">): boolean {
+  return reason === "not_claimed";
 }
 
 /** Some epic that this run has verified is still open. */

@@ -1,6 +1,6 @@
 import type { FireOn } from "../settings.js";
 import type { RunEvent, TriggerStart } from "./effects.js";
-import { lookAtLast, verificationEnded } from "./epics.js";
+import { isOthers, lookAtLast, verificationEnded } from "./epics.js";
 import type { FiredTrigger, QueuedTrigger, RunState } from "./state.js";
 import { isEnding, type RunStep } from "./step.js";
 import { queueTrigger, setTriggers, triggersOf } from "./trigger-state.js";
@@ -57,8 +57,9 @@ export function triggerEnded(step: RunStep, event: TriggerEnded): void {
   if (running.name === "run_end") {
     step.report({ type: "run-end-completed", result, reason, commands, code_review_result });
   } else {
-    const { name: trigger, about } = running;
-    step.report({ type: "trigger-completed", trigger, about, result, reason });
+    const { name: trigger, about, epic } = running;
+    const told = epic && isOthers(event) ? "skipped" : result;
+    step.report({ type: "trigger-completed", trigger, about, result: told, reason });
   }
   if (running.epic) verificationEnded(step, running.epic, event);
 }
