@@ -82,6 +82,8 @@ export interface Inbox {
   next(machine: string, signal: AbortSignal): Promise<{ readonly id: number; readonly body: unknown }>;
   /** Everything that was sent has been recorded. */
   isEmpty(machine: string): Promise<boolean>;
+  /** Answers that a machine and its parts had not read when it ended, to the one that goes on in its place. */
+  passAnswersOn(from: string, to: string): Promise<void>;
 }
 
 /** What earlier lives of an issue left behind. */

@@ -32,6 +32,17 @@ export async function dropSignal(sql: Sql, machine: string, id: number): Promise
   await sql.batch([{ sql: "DELETE FROM inbox WHERE id = ? AND machine = ?", params: [id, machine] }]);
 }
 
+/** Answers to a machine that had ended before it read them, or to a part of it, are for the one that goes on in its place. */
+export async function passAnswersOn(sql: Sql, from: string, to: string): Promise<void> {
+  await sql.batch([
+    {
+      sql: `UPDATE inbox SET machine = ? || substr(machine, ?)
+        WHERE (machine = ? OR substr(machine, 1, ?) = ?) AND json_extract(body, '$.name') = 'answer'`,
+      params: [to, from.length + 1, from, from.length + 1, `${from}/`],
+    },
+  ]);
+}
+
 /** The first signal after `afterId`; waits for it. It stays in the inbox until the commit that records it takes it out. */
 export async function nextSignal(
   { sql, wake }: { readonly sql: Sql; readonly wake: Wake },

@@ -1,9 +1,11 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite";
 import { ExternalError, UserError } from "../lib/errors.js";
+import { isAlive } from "../lib/process-identity.js";
+import { parseDriver } from "./machine-log.js";
 import { addNumbers, mergeRecords } from "./merge-records.js";
 import { migrations } from "./schema.js";
-import { Refused, type Row, type Sql, type Statement, type Value } from "./sql.js";
+import { Refused, type Row, type Sql, type Statement, text, type Value } from "./sql.js";
 import { isBusy, toStoreError } from "./sqlite-errors.js";
 
 export interface SqliteOptions {
@@ -138,11 +140,30 @@ function migrate(database: DatabaseSyncInstance, path: string): void {
   if (versionOf(database, path) === migrations.length) return;
   database.exec("BEGIN IMMEDIATE");
   try {
-    for (const script of migrations.slice(versionOf(database, path))) database.exec(script);
+    const version = versionOf(database, path);
+    if (version > 0 && version < migrations.length) requireNobodyAtWork(database, path);
+    for (const script of migrations.slice(version)) database.exec(script);
     database.exec(`PRAGMA user_version = ${migrations.length}; COMMIT`);
   } catch (error) {
     if (database.isTransaction) database.exec("ROLLBACK");
     throw error;
+  }
+}
+
+/** An older Ratchet that drives a run would find its tables changed under it and break off. */
+function requireNobodyAtWork(database: DatabaseSyncInstance, path: string): void {
+  const sql =
+    "SELECT run_id, driver FROM machines JOIN streams ON streams.no = stream WHERE done = 0 AND driver IS NOT NULL";
+  for (const row of database.prepare(sql).all() as Row[]) {
+    const driver = parseDriver(text(row, "driver"));
+    if (driver === null || !isAlive(driver)) continue;
+    throw new UserError(
+      `${path} is in use by an older Ratchet: process ${driver.pid} works on run ${text(row, "run_id")}`,
+      {
+        code: "older-at-work",
+        hint: `wait for its end, or stop it with kill ${driver.pid} and go on with --resume`,
+      },
+    );
   }
 }
 

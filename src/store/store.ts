@@ -13,7 +13,7 @@ import { eventsAfter, followEvents } from "./events.js";
 import { type FindingName, type FindingsQuery, findFinding, readFindings, waiveDirect } from "./findings.js";
 import { prepareHome } from "./home-files.js";
 import { type ImportedRun, type ImportResult, importRun } from "./import-run.js";
-import { dropSignal, nextSignal, readSignals, type Signal, sendSignal } from "./inbox.js";
+import { dropSignal, nextSignal, passAnswersOn, readSignals, type Signal, sendSignal } from "./inbox.js";
 import { type LogShared, MachineLog, type MachineLogOptions } from "./machine-log.js";
 import { letGo, livingDriver, type MachineView, readJournal, readMachine, readMachines } from "./machines.js";
 import { countOpenItems, listProjects, type Project, projectAt, registerProject, removeProject } from "./projects.js";
@@ -64,6 +64,8 @@ export interface Store {
   /** For an inbox that no machine reads: what is in it, and out with what is done. */
   signals(machine: string): Promise<Signal[]>;
   dropSignal(machine: string, id: number): Promise<void>;
+  /** Answers that a machine and its parts had not read when it ended, to the one that goes on in its place. */
+  passAnswersOn(from: string, to: string): Promise<void>;
   machineState(id: string): Promise<MachineView | null>;
   /** Machines of kind `issue` in a run that have begun. */
   issueStates(runId: string): Promise<MachineView[]>;
@@ -156,6 +158,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       (await sql.all("SELECT 1 AS there FROM inbox WHERE machine = ? LIMIT 1", [machine])).length > 0,
     signals: (machine) => readSignals(sql, machine),
     dropSignal: (machine, id) => dropSignal(sql, machine, id),
+    passAnswersOn: (from, to) => passAnswersOn(sql, from, to),
     machineState: (id) => readMachine(sql, id),
     issueStates: async (runId) => (await readMachines(sql, runId)).filter((machine) => machine.kind === "issue"),
     machines: (runId) => readMachines(sql, runId),

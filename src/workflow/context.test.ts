@@ -71,6 +71,17 @@ describe("the context", () => {
     expect(longer).toEqual({ text: { text: "a\n", ref }, trimmed: true });
   });
 
+  it("compares nothing by the beginning of a long text, neither as a text nor as a number", () => {
+    const ref = { path: "f", bytes: 5000, sha256: "" };
+    const ways = [
+      'b -> same if output("tool.output") == "3   " || output("tool.output") == 3',
+      'b -> exit if exists("tool.output") && output("tool.output") != ""',
+    ];
+    const graph = graphOf([tool("b"), exit("same"), exit()], ways);
+    expect(new World(graph).play({ b: [{ output: { text: "3   ", ref } }] }).path()).toEqual(["b", "exit"]);
+    expect(new World(graph).play({ b: [{ output: { text: "3   " } }] }).path()).toEqual(["b", "same"]);
+  });
+
   it("leaves out what would make the state large, and says so", () => {
     const world = new World(chain).play({ a: [{ reply: { text: "x" }, contextUpdates: { big: "x".repeat(20_000) } }] });
     expect(contextOf(world.life, chain).has("big")).toBe(false);

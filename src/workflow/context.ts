@@ -95,10 +95,11 @@ export function textOf(value: ContextValue, read: (text: Text) => string): strin
   return typeof value.json === "string" ? value.json : JSON.stringify(value.json);
 }
 
-/** For conditions; of a long text its beginning. */
+/** For conditions. A text of which only the beginning is at hand is there, but no text or number that they name. */
 export function plainOf(value: ContextValue | undefined): Json | undefined {
   if (value === undefined) return undefined;
-  return "text" in value ? value.text.text : value.json;
+  if (!("text" in value)) return value.json;
+  return value.text.ref === undefined ? value.text.text : { beginning: value.text.text };
 }
 
 /** The value with one more entry; what is no list becomes the list of the one. Nothing that was there is changed. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { expect, it, onTestFinished } from "vitest";
 import { ratchetHome } from "../../src/lib/home.js";
+import { selfIdentity } from "../../src/lib/process-identity.js";
 import { migrations } from "../../src/store/schema.js";
 import { openStore } from "../../src/store/store.js";
 
@@ -96,5 +97,24 @@ it("a machine, its ledger and its journal go on where an older version has left 
     { id: "open", status: "waived", reason: "no", file: "f" },
     { id: "resolved", status: "resolved" },
   ]);
+  store.close();
+});
+
+it("a database is not changed under an older version that still drives a run; whoever is gone is in nobody's way", async () => {
+  const home = oldHome();
+  const database = new DatabaseSync(home.database);
+  const driver = selfIdentity();
+  const machine = database.prepare("INSERT INTO machines VALUES (?, ?, 'run', 5, 1, ?, 0, NULL)");
+  database.exec("INSERT INTO streams VALUES (5, 'driven')");
+  machine.run(1, "killed", JSON.stringify({ ...driver, start: "another start" }));
+  machine.run(2, "living", JSON.stringify(driver));
+  for (const readonly of [true, false]) {
+    await expect(openStore({ home, readonly })).rejects.toThrow(/older Ratchet: process \d+ works on run driven$/);
+  }
+  expect(database.prepare("PRAGMA user_version").get()).toEqual({ user_version: 2 });
+  database.exec("UPDATE machines SET driver = NULL WHERE id = 'living'");
+  database.close();
+  const store = await openStore({ home });
+  expect(await store.projects()).toEqual([{ id: "p", repoPath: "/work/p" }]);
   store.close();
 });

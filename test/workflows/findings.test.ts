@@ -217,3 +217,54 @@ fix) touch fixed; echo "by $RATCHET_PROVIDER" ;;`);
   ]);
   expect(workflow.findings.map(({ title }: { title: string }) => title)).toEqual(["a.ts:3: Wrong", expect.any(String)]);
 });
+
+test("E9 reviews that begin alike for 5 kB and end differently have not failed in the same way", async () => {
+  const world = workflowWorld();
+  world.agent(`
+r) head -c 5000 /dev/zero | tr '\\0' x; echo "place $RATCHET_VISIT"
+  if test "$RATCHET_VISIT" = 4; then echo "[STATUS: success]"; else echo "[STATUS: fail]"; fi ;;
+fix) echo "Fixed." ;;`);
+  world.workflow(
+    "w.awf.kdl",
+    `workflow "w" {
+      version 2
+      start "r"
+      stage "r" kind="llm" auto_status=true prompt="Review"
+      stage "fix" kind="llm" prompt="Fix"
+      stage "exit" kind="exit"
+      transition from="r" to="exit" when="outcome(\\"r\\") == \\"success\\""
+      transition from="r" to="fix"
+      transition from="fix" to="r"
+    }`,
+  );
+  const ended = await world.run("w.awf.kdl", "--json");
+  expect(outcomesOf(ended).filter((one) => one.startsWith("r "))).toEqual([
+    "r 1 fail",
+    "r 2 fail",
+    "r 3 fail",
+    "r 4 success",
+  ]);
+  expect(ended.code).toBe(0);
+});
+
+test("E7 F8 a gate that shows the findings shows all of their text", async () => {
+  const world = workflowWorld();
+  world.agent(`r) head -c 5000 /dev/zero | tr '\\0' x; echo "the last word"; echo "[STATUS: fail]" ;;`);
+  world.workflow(
+    "w.awf.kdl",
+    `workflow "w" {
+      version 2
+      start "r"
+      stage "r" kind="llm" auto_status=true prompt="Review"
+      stage "ask" kind="human" prompt="Well?" details_from="review.findings" timeout="1s" default="leave" {
+        option "leave" to="exit"
+        option "again" to="r"
+      }
+      stage "exit" kind="exit"
+      transition from="r" to="ask"
+    }`,
+  );
+  const ended = await world.run("w.awf.kdl");
+  expect(ended.code).toBe(0);
+  expect(ended.stdout).toMatch(/"response":"x{5000}the last word/);
+});

@@ -208,3 +208,17 @@ test("E7 a workflow that is stopped while it asks says so, takes the answer mean
   expect([third.code, outcomesOf(third).slice(0, 2)]).toEqual([0, ["approve 1 success", "exit 1 success"]]);
   expect(await world.quick("answer")).toContain("No gate is open");
 });
+
+test("E7 an answer that was taken after the stop, before the workflow had heard of either, counts when it goes on", async () => {
+  const world = workflowWorld();
+  world.workflow("plan.awf.kdl", asking("plan", ""));
+  const first = world.start(["workflow", "run", "plan.awf.kdl"]);
+  await until("the question is told", () => first.stdout().includes("answer with: ratchet answer approve"));
+  first.kill("SIGSTOP");
+  expect((await world.ratchet("stop")).code).toBe(0);
+  expect((await world.ratchet("answer", "approve", "yes")).code).toBe(0);
+  first.kill("SIGCONT");
+  expect((await first.ended).code).toBe(130);
+  const second = await world.run("plan.awf.kdl", "--resume", "--json");
+  expect([second.code, outcomesOf(second)[0]]).toEqual([0, "approve 1 success"]);
+});

@@ -11,18 +11,21 @@ import { wholeText } from "./texts.js";
 
 /** The values that a text asks for, long ones read from their files. */
 async function lookupFor(context: WorkflowContext, text: string, token: string): Promise<Lookup> {
-  const view = contextOf(context.life(), context.graph, token);
   const values = new Map<string, string>();
   for (const name of referencesIn(text)) {
-    const value = keyOf(name) === findingsKey ? await wholeFindings(context) : view.get(keyOf(name));
-    if (value === undefined) continue;
-    const whole = "text" in value ? await wholeText(value.text) : "";
-    values.set(
-      name,
-      textOf(value, () => whole),
-    );
+    const value = await textOfValue(context, keyOf(name), token);
+    if (value !== undefined) values.set(name, value);
   }
   return (name) => values.get(name);
+}
+
+/** The whole of a value, as the token sees it. */
+export async function textOfValue(context: WorkflowContext, key: string, token: string): Promise<string | undefined> {
+  const view = contextOf(context.life(), context.graph, token);
+  const value = key === findingsKey ? await wholeFindings(context) : view.get(key);
+  if (value === undefined) return undefined;
+  const whole = "text" in value ? await wholeText(value.text) : "";
+  return textOf(value, () => whole);
 }
 
 /** With every response whole, wherever it is kept. */

@@ -5,12 +5,10 @@ import { gateName } from "../../core/gate-names.js";
 import { codeOf, messageOf } from "../../lib/errors.js";
 import { readJson, writeDurably } from "../../lib/files.js";
 import type { Home } from "../../lib/home.js";
-import { contextOf, textOf } from "../../workflow/context.js";
 import type { HumanStage } from "../../workflow/graph.js";
 import type { Token } from "../../workflow/machine/state.js";
 import { type Question, resumedMachineId, type WorkflowContext } from "./context.js";
-import { expandText } from "./expansion.js";
-import { wholeText } from "./texts.js";
+import { expandText, textOfValue } from "./expansion.js";
 
 /**
  * The human gates of a workflow that are open. Each is a file beside the run, so that any process can answer it, and is
@@ -102,10 +100,9 @@ function questionsFolder(home: Home, runId: string): string {
 }
 
 async function questionOf(context: WorkflowContext, token: Token, stage: HumanStage): Promise<Question> {
-  const { machine, graph, life, run, calls } = context;
+  const { machine, graph, run, calls } = context;
   const issueId = context.issueId === "" ? null : context.issueId;
-  const about = stage.detailsFrom === null ? undefined : contextOf(life(), graph, token.id).get(stage.detailsFrom);
-  const whole = about !== undefined && "text" in about ? await wholeText(about.text) : "";
+  const about = stage.detailsFrom === null ? undefined : await textOfValue(context, stage.detailsFrom, token.id);
   const needed = new Set(stage.requireFeedbackOn.map(({ name }) => name));
   return {
     machine: machine.id,
@@ -116,7 +113,7 @@ async function questionOf(context: WorkflowContext, token: Token, stage: HumanSt
     calls,
     gate: gateName({ issueId, calls, stage: stage.id }),
     prompt: run.redact(await expandText(context, stage.prompt, token.id)),
-    details: about === undefined ? null : run.redact(textOf(about, () => whole)),
+    details: about === undefined ? null : run.redact(about),
     options: stage.options.map(({ key, label }) => ({ key, label, feedback: needed.has(key) })),
     default: stage.default?.name ?? null,
     until: token.run?.until ?? null,

@@ -84,6 +84,8 @@ export async function startWorkflow(parts: WorkflowParts): Promise<StartedWorkfl
   await writeSource(home, runId, goal === null ? source : { ...source, goal });
   await parts.register();
   const machine: WorkflowMachine = { id: workflowMachineId(runId, begun.life), kind: "run", ledgerId: runId };
+  // It was stopped and answered at once: whoever answered was told that it counts.
+  if (begun.life > 1) await inbox.passAnswersOn(workflowMachineId(runId, begun.life - 1), machine.id);
   const killed = new AbortController();
   const driven = driveWorkflow(
     parts,

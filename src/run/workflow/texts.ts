@@ -5,16 +5,15 @@ import { join } from "node:path";
 import { inlineTextBytes, type Text, type TextRef } from "../../core/finding.js";
 import { codeOf } from "../../lib/errors.js";
 import { writeDurably } from "../../lib/files.js";
+import { stableText } from "../../workflow/machine/breaker.js";
 
 /** A text and, where it is worth one, the file that has the whole of it. */
 export interface StoredText {
   readonly text: Text;
   readonly file: TextRef | null;
-  /** More of it than `text` has where there is a file: to compare by, not to be kept. */
-  readonly beginning: string;
 }
 
-export const nothing: StoredText = { text: { text: "" }, file: null, beginning: "" };
+export const nothing: StoredText = { text: { text: "" }, file: null };
 
 /** Shorter ones are kept in the journal alone. */
 const filedBytes = 512;
@@ -45,7 +44,7 @@ export async function textOfLines(
     kept.push(line);
   }
   const bytes = Buffer.from(kept.join("\n"), "utf8");
-  if (bytes.length <= filedBytes) return { text: { text: kept.join("\n") }, file: null, beginning: kept.join("\n") };
+  if (bytes.length <= filedBytes) return { text: { text: kept.join("\n") }, file: null };
   const printed = await textOfFile(at.printed);
   const own = [bytes, Buffer.concat([bytes, Buffer.from("\n")])].map(sha256);
   if (printed.file !== null && own.includes(printed.file.sha256)) return printed;
@@ -54,21 +53,20 @@ export async function textOfLines(
   return stored(bytes.subarray(0, inlineTextBytes), { path, bytes: bytes.length, sha256: sha256(bytes) });
 }
 
-function sha256(bytes: Uint8Array): string {
+function sha256(bytes: Uint8Array | string): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
 /** Of what is in a file the journal has the beginning: it is written with the step, and once more with a finding. */
 function stored(head: Buffer, file: TextRef): StoredText {
-  const beginning = head.toString("utf8");
-  if (file.bytes <= filedBytes) return { text: { text: beginning }, file: null, beginning };
-  if (file.bytes <= inlineTextBytes) return { text: { text: beginning }, file, beginning };
+  if (file.bytes <= filedBytes) return { text: { text: head.toString("utf8") }, file: null };
+  if (file.bytes <= inlineTextBytes) return { text: { text: head.toString("utf8") }, file };
   // A character that was cut at the end decodes to a replacement, which is taken off.
   const text = head
     .subarray(0, beginningBytes)
     .toString("utf8")
     .replace(/\ufffd+$/, "");
-  return { text: { text, ref: file }, file, beginning };
+  return { text: { text, ref: file }, file };
 }
 
 async function sizeOf(path: string): Promise<number> {
@@ -93,4 +91,9 @@ export async function withRemarks(reply: StoredText, remarks: string, folder: st
 /** The whole of a text. */
 export async function wholeText({ text, ref }: Text): Promise<string> {
   return ref === undefined ? text : await readFile(ref.path, "utf8");
+}
+
+/** Two texts with the same one say the same, to their ends. */
+export async function digestOfText(text: Text): Promise<string> {
+  return sha256(stableText(await wholeText(text)));
 }

@@ -6,7 +6,6 @@ import { markOf } from "../../git/workspace.js";
 import { exists, readOptional, writeDurably } from "../../lib/files.js";
 import { findProgram } from "../../lib/process/find.js";
 import { readWritten, unreadable } from "../../lib/program-files.js";
-import { digestOf } from "../../workflow/machine/breaker.js";
 import type { StageTurnEffect } from "../../workflow/machine/effects.js";
 import type { StageTurnEnded, WorkflowEvent } from "../../workflow/machine/events.js";
 import { type StatusRead, StatusReader } from "../../workflow/status.js";
@@ -20,7 +19,7 @@ import { headOf, placeOf } from "./place.js";
 import { renderStagePrompt } from "./prompt.js";
 import { readResult } from "./result.js";
 import { issueBudget, runBudget } from "./spending.js";
-import { nothing, textOfLines, withRemarks } from "./texts.js";
+import { digestOfText, nothing, textOfLines, withRemarks } from "./texts.js";
 
 /** How the place stood before the turn: a turn that says nothing is judged by what it did. */
 const markFile = "before";
@@ -148,7 +147,7 @@ async function settle(effect: StageTurnEffect, { end, agent, place, turn }: Ende
     until,
     reply: said.text,
     ...(said.file === null || said.text.ref ? {} : { replyFile: said.file }),
-    ...(said.text.ref === undefined ? {} : { replyDigest: digestOf(said.beginning) }),
+    ...(said.text.ref === undefined ? {} : { replyDigest: await digestOfText(said.text) }),
     status: result.status ?? marked,
     ...(said.text.text.trim() === "" ? { changed: await hasChanged(files.folder, place.path) } : {}),
     commit: await headOf(place),

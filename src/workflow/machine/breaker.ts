@@ -24,15 +24,21 @@ export function isVisitedTooOften(
   return true;
 }
 
-/** What a failure is compared by: durations and addresses change from one time to the next, the rest does not. */
+/** Longer texts come with a digest of their own. */
+const comparedCharacters = 10_000;
+
 export function digestOf(text: string): string {
-  const stable = text
+  return hashText(stableText(text).slice(0, comparedCharacters));
+}
+
+/** What a failure is compared by: durations and addresses change from one time to the next, the rest does not. */
+export function stableText(text: string): string {
+  return text
     .toLowerCase()
     .replace(/\b\d+(\.\d+)?\s*(ms|s|sec|secs|seconds?|minutes?)\b/g, "")
     .replace(/0x[0-9a-f]+/g, "")
     .replace(/\s+/g, " ")
     .trim();
-  return hashText(stable.slice(0, 2000));
 }
 
 /** The record's row of equal failures, with this one. */
