@@ -54,12 +54,19 @@ describe.each(subjects.map((one) => [one.program, one] as const))("%s as an agen
   const subject: OneWaySubject = { create: acpAgent, env, command, model: "", cost: 0 };
   const stageOf = async () => {
     const stage = await setStage(subject);
-    const begunIn = minute();
+    let hasBegun = false;
     const play = async (prompt: string, more: Parameters<typeof stage.play>[1] = {}) => {
-      if (losesYoungSessions && more.sessionId) await until(() => minute() !== begunIn);
+      // Whenever it began, it began before this minute's end.
+      const now = minute();
+      if (losesYoungSessions && hasBegun && more.sessionId) await until(() => minute() !== now);
+      hasBegun = true;
       return stage.play(prompt, { model, ...more });
     };
-    return { ...stage, play, start: (prompt: string) => stage.start(prompt, { model }) };
+    const start = (prompt: string) => {
+      hasBegun = true;
+      return stage.start(prompt, { model });
+    };
+    return { ...stage, play, start };
   };
   const answers = (count: number) => ({
     input_tokens: 1150 * count,
