@@ -21,7 +21,7 @@ export class WaitingShims {
     this.#place = place;
     // Waited for, so that nothing of ours is there any more when we are gone.
     process.once("beforeExit", () => {
-      for (const parent of this.#idle.splice(0)) parent.close("and wait");
+      for (const parent of this.#idle.splice(0)) parent.closeAndWait();
     });
   }
 
@@ -46,6 +46,7 @@ export class WaitingShims {
   }
 
   #giveBack(parent: Parent): void {
+    if (!parent.usable) return;
     if (this.#idle.length < keptIdle) this.#idle.push(parent);
     else parent.close();
   }
@@ -59,6 +60,8 @@ export interface BegunShim {
 }
 
 const keptIdle = 32;
+/** A shell that reads the end of its input takes a few milliseconds. */
+const endMs = 1000;
 
 /** Gives a program a session of its own; where there is none, Node has to. */
 const setsid = ["/usr/bin/setsid", "/bin/setsid"].find((path) => existsSync(path)) ?? null;
@@ -113,10 +116,16 @@ class Parent {
     return { pid: () => shim.pid, ended };
   }
 
-  close(how: "and wait" | "only" = "only"): void {
+  close(): void {
     this.#gone = true;
-    if (how === "and wait") this.#child.ref();
     this.#child.stdin.end();
+  }
+
+  /** We end after it, unless somebody holds it up. */
+  closeAndWait(): void {
+    this.close();
+    this.#child.ref();
+    setTimeout(() => this.#child.unref(), endMs).unref();
   }
 
   /** A number is the shim's that waits; an empty line is its end. */
