@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,7 +32,7 @@ export async function run() {
 }
 
 async function compareTimes(folder) {
-  const payload = "x".repeat(400);
+  const payload = sayings(400);
   const costs = { recorded: [], appended: [], inserted: [] };
   const store = await openStore({ home: ratchetHome({ RATCHET_HOME: join(folder, "times") }) });
   const bare = bareDatabase(join(folder, "times-bare.db"));
@@ -54,7 +55,7 @@ async function compareBytes(folder) {
   const results = [];
   for (const [arrival, state] of eventSizes) {
     const name = `an event of ${arrival} B${state === 0 ? "" : ` with a state of ${state} B`}`;
-    const sizes = { payload: "x".repeat(arrival), ballast: "x".repeat(state) };
+    const sizes = { payload: sayings(arrival), ballast: sayings(state) };
     const same = JSON.stringify(stepOf(sizes));
     const recorded = [];
     const inserted = [];
@@ -102,8 +103,13 @@ async function recordSome(store, name, count) {
     end = performance.now();
     stop.abort();
   };
-  await record(store, name, { payload: "x".repeat(400), steps: Number.POSITIVE_INFINITY, onCommit, stop: stop.signal });
+  await record(store, name, { payload: sayings(400), steps: Number.POSITIVE_INFINITY, onCommit, stop: stop.signal });
   return end - start;
+}
+
+/** Text that repeats nothing, so that none of it is saved by being packed. */
+function sayings(length) {
+  return randomBytes(length).toString("base64url").slice(0, length);
 }
 
 /** What such a step hands to the log, which is the payload of the bare insert it is compared with. */

@@ -1,4 +1,5 @@
 import type { Finding } from "../core/finding.js";
+import { packText } from "./packed-text.js";
 import { type Row, type Statement, text, textOrNull } from "./sql.js";
 
 /**
@@ -31,7 +32,7 @@ export function findingStatements(projectId: string, finding: Finding): Statemen
     {
       sql: `INSERT INTO findings (project_id, issue_id, id, finding, stands) VALUES (?, ?, ?, ?, ?)
         ON CONFLICT (project_id, issue_id, id) DO UPDATE SET finding = excluded.finding WHERE finding <> excluded.finding`,
-      params: [...name, write(said, usual), stands],
+      params: [...name, packText(write(said, usual)), stands],
     },
     {
       sql: `INSERT INTO finding_changes (finding, stands) SELECT no, ? FROM findings WHERE ${named} AND (stands IS NOT ?

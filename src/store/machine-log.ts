@@ -6,6 +6,7 @@ import type { Keyed, Log, Row as MachineRow, Step } from "../durable/types.js";
 import { Bug } from "../lib/errors.js";
 import { isAlive, type ProcessIdentity, selfIdentity } from "../lib/process-identity.js";
 import { readFindings } from "./findings.js";
+import { packText } from "./packed-text.js";
 import type { RecentStep, RecentSteps } from "./recent-steps.js";
 import { mergeChanges, rowStatements } from "./row-changes.js";
 import { number, Refused, type Row, type Sql, type Statement, text, textOrNull } from "./sql.js";
@@ -171,7 +172,10 @@ const insertStep = `INSERT INTO steps (id, machine, at, seq, reports, arrival) V
 function addStep(opened: Opened, { position, at, seq, reports }: RecentStep, arrival: string): Statement {
   return {
     sql: insertStep,
-    params: [stepId(opened.stream, position), opened.no, at, seq, reports, arrival],
+    params: [
+      ...[stepId(opened.stream, position), opened.no, at, seq],
+      ...[reports && packText(reports), packText(arrival, reports ?? "")],
+    ],
     expect: 1,
   };
 }
@@ -185,7 +189,7 @@ function updateMachine(
   return {
     sql: `UPDATE machines SET head = ?, state = ?, owed = ? ${done ? ", done = 1, driver = NULL" : ""}
       WHERE no = ? AND epoch = ?`,
-    params: [now.head, now.state, now.owed, no, epoch],
+    params: [now.head, packText(now.state), packText(now.owed), no, epoch],
     expect: 1,
   };
 }
@@ -193,7 +197,7 @@ function updateMachine(
 function keepWhole(no: number, state: string): Statement {
   return {
     sql: "INSERT INTO states (machine, state) VALUES (?, ?) ON CONFLICT (machine) DO UPDATE SET state = excluded.state",
-    params: [no, state],
+    params: [no, packText(state)],
   };
 }
 function dropWhole(no: number): Statement {

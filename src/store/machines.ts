@@ -64,12 +64,11 @@ export async function readJournal(sql: Sql, machine: string): Promise<unknown[]>
   const [row] = await sql.all("SELECT no, stream FROM machines WHERE id = ?", [machine]);
   if (row === undefined) return [];
   const stream = number(row, "stream");
-  const steps = await sql.all("SELECT arrival FROM steps WHERE id > ? AND id < ? AND machine = ? ORDER BY id", [
-    stepId(stream, 0),
-    stepId(stream + 1, 0),
-    number(row, "no"),
-  ]);
-  return steps.map((step) => JSON.parse(text(step, "arrival")));
+  const steps = await sql.all(
+    "SELECT reports, arrival FROM steps WHERE id > ? AND id < ? AND machine = ? ORDER BY id",
+    [stepId(stream, 0), stepId(stream + 1, 0), number(row, "no")],
+  );
+  return steps.map((step) => JSON.parse(text(step, "arrival", textOrNull(step, "reports") ?? "")));
 }
 
 export async function letGo(sql: Sql, machine: string): Promise<void> {

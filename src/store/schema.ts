@@ -7,6 +7,8 @@
  * is not small is there as what has changed since the whole of it was last written to `states` (state-text.ts). So a
  * commit is one insert at the end of the run and one update of a short row, whatever the history.
  *
+ * Reports, arrivals, states and findings that are long are packed (packed-text.ts).
+ *
  * `work_text` and `event_text` are what `search` looks in. Triggers keep them up in the transaction that changes an item,
  * so they cannot differ from it; an item's claims and its status are not in them and cost them nothing. `pr_number`,
  * `cycle` and `escalated` repeat what the payload says, for their indexes.
@@ -213,4 +215,5 @@ ALTER TABLE steps DROP COLUMN heads;
 ALTER TABLE steps DROP COLUMN state;
 ALTER TABLE steps DROP COLUMN owed;
 `,
+  "-- Nothing of what is there changes. From here on long texts are stored packed, which older programs cannot read.",
 ];

@@ -1,8 +1,10 @@
+import { unpackText } from "./packed-text.js";
+
 /**
  * All that the store asks of a database, small enough for SQLite and Postgres alike: portable SQL with `?`
  * placeholders, and transactions that are data. No transaction spans an await on the caller's side.
  */
-export type Value = string | number | null;
+export type Value = string | number | null | Uint8Array;
 export type Row = Readonly<Record<string, Value>>;
 
 export interface Statement {
@@ -32,8 +34,10 @@ export class Refused extends Error {
   }
 }
 
-export function text(row: Row, column: string): string {
+/** `beside`: what a packed text was packed with. */
+export function text(row: Row, column: string, beside?: string): string {
   const value = row[column];
+  if (value instanceof Uint8Array) return unpackText(value, beside);
   if (typeof value !== "string") throw new TypeError(`${column} is no text`);
   return value;
 }

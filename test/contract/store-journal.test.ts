@@ -67,8 +67,8 @@ describe("a large state", () => {
     const length = JSON.stringify(state).length;
     expect(rows).toEqual([
       {
-        whole: expect.toSatisfy((size) => size > length / 2),
-        changed: expect.toSatisfy((size) => size < length / 5),
+        whole: expect.toSatisfy((size) => size > length / 20),
+        changed: expect.toSatisfy((size) => size < length / 50),
       },
     ]);
   });
@@ -99,6 +99,21 @@ describe("events", () => {
       expect(after.map((event) => event.seq)).toEqual([1, 2, 3].map((n) => seq + n).filter((n) => n <= 12));
     }
     expect(await temp.store.eventsAfter("nobody", 0, 10)).toEqual([]);
+  });
+
+  it("that are long are stored packed, and read whole by whoever asks", async () => {
+    const log = logOf(temp.store, "m");
+    await log.open();
+    const said = "nobody has looked at the empty order\n".repeat(40);
+    const arrival = { type: "did", text: said, at: 1000 };
+    await log.commit(step([said, "short"], { arrival }));
+    const database = new DatabaseSync(temp.home.database, { readOnly: true });
+    const sizes = "SELECT length(reports) < 400 AND length(arrival) < 100 AS packed FROM steps";
+    expect(database.prepare(sizes).all()).toEqual([{ packed: 1 }]);
+    database.close();
+    const store = await temp.again();
+    expect(await store.eventsAfter("r", 0, 9)).toMatchObject([{ text: said }, { text: "short" }]);
+    expect(await store.journal("m")).toEqual([arrival]);
   });
 
   it("belong to their run alone", async () => {

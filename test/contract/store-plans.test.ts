@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { countOpenItems, registerProject } from "../../src/store/projects.js";
-import { type Sql, text } from "../../src/store/sql.js";
+import { type Sql, type Statement, text } from "../../src/store/sql.js";
 import { openSqlite } from "../../src/store/sqlite.js";
 import { addItem } from "../../src/store/work-add.js";
 import { claimItem, settleItem } from "../../src/store/work-changes.js";
@@ -18,7 +18,7 @@ import { reworkItem } from "./pull-request-items.js";
 const now = 1_700_000_000_000;
 let folder: string;
 let real: Sql;
-let asked: { sql: string; params: readonly (string | number | null)[] }[];
+let asked: Statement[];
 /** The real database, which also writes down what it is asked. */
 let sql: Sql;
 beforeEach(async () => {
