@@ -11,7 +11,7 @@ import type { RecentStep, RecentSteps } from "./recent-steps.js";
 import { mergeChanges, rowStatements } from "./row-changes.js";
 import { number, Refused, type Row, type Sql, type Statement, text, textOrNull } from "./sql.js";
 import { readState, type WholeState, writeState } from "./state-text.js";
-import { numberReports, readTail, stepId, type Tail } from "./steps.js";
+import { numberReports, readTail, stepId, type Tail, writeStep } from "./steps.js";
 
 /** How a machine's state crosses the database. The ledger's findings are rows of their own, not part of the state's JSON. */
 export interface Codec<S> {
@@ -172,10 +172,7 @@ const insertStep = `INSERT INTO steps (id, machine, at, seq, reports, arrival) V
 function addStep(opened: Opened, { position, at, seq, reports }: RecentStep, arrival: string): Statement {
   return {
     sql: insertStep,
-    params: [
-      ...[stepId(opened.stream, position), opened.no, at, seq],
-      ...[reports && packText(reports), packText(arrival, reports ?? "")],
-    ],
+    params: [stepId(opened.stream, position), opened.no, at, seq, ...writeStep(reports, arrival)],
     expect: 1,
   };
 }

@@ -2,7 +2,7 @@ import { isAlive, type ProcessIdentity, selfIdentity } from "../lib/process-iden
 import { parseDriver } from "./machine-log.js";
 import { number, type Row, type Sql, text, textOrNull } from "./sql.js";
 import { readState } from "./state-text.js";
-import { stepId } from "./steps.js";
+import { arrivalOf, stepId } from "./steps.js";
 
 /** A machine as a reader in any process sees it. */
 export interface MachineView {
@@ -68,7 +68,7 @@ export async function readJournal(sql: Sql, machine: string): Promise<unknown[]>
     "SELECT reports, arrival FROM steps WHERE id > ? AND id < ? AND machine = ? ORDER BY id",
     [stepId(stream, 0), stepId(stream + 1, 0), number(row, "no")],
   );
-  return steps.map((step) => JSON.parse(text(step, "arrival", textOrNull(step, "reports") ?? "")));
+  return steps.map((step) => JSON.parse(arrivalOf(step)));
 }
 
 export async function letGo(sql: Sql, machine: string): Promise<void> {

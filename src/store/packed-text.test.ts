@@ -6,23 +6,19 @@ const arrival = JSON.stringify({
   type: "turn-ended",
   key: "stage:security:v9:a1",
   outcome: { type: "ended" },
-  reply: { text: "The order is empty, and nobody has looked. ".repeat(9) },
+  reply: { text: "The order is empty, and nobody has looked. ".repeat(12) },
   commit: "d95897850ed0d214f7a51eacc79cc99190ce5bf2",
 });
-
 const packedEarlier =
-  "SGrNAc5FI1xqFqcml4Ii16rMkmDpiV6WhWSkKoArMoXMYgWQOyt1FBLzUhTy8kFtEYWMxGKFnPz87NQUPYVRpbQJAVClBs88KZamFpbmFqYGqSkGKUaGJmnmiaaGqYnJyeaWycmWloaWBsmppklpRkq1AGh7tzE=";
+  "SGrNAc5Fw57ykUvN4tTkUlDkWpVZEiw90cuykIxUBXBFppBZrAByZ6WOQmJeikJePqgtopCRWKyQk5+fnZqipzCqdJiGAKhWhefeFEtTC0tzC1OD1BSDFCNDkzTzRFPD1MTkZHPL5GRLS0NLg+RU06Q0I6VaABM/5H8=";
 
 describe("packed texts", () => {
   it("a short text is stored as it is", () => {
     expect(packText('{"type":"started","at":1}')).toBe('{"type":"started","at":1}');
   });
 
-  it("a long text takes a third of its room, and less beside one that says the same", () => {
-    const alone = packText(arrival);
-    const beside = packText(arrival, `[${arrival}]`);
-    expect(alone.length).toBeLessThan(arrival.length / 3);
-    expect(beside.length).toBeLessThan(alone.length / 2);
+  it("a long text that says the usual takes a quarter of its room", () => {
+    expect(packText(arrival).length).toBeLessThan(arrival.length / 4);
   });
 
   it("what an earlier build has packed is read", () => {
@@ -31,16 +27,11 @@ describe("packed texts", () => {
 
   it("whatever is stored is what is read", () => {
     fc.assert(
-      fc.property(fc.json({ maxDepth: 4 }), fc.nat(60), fc.json(), (json, times, beside) => {
+      fc.property(fc.json({ maxDepth: 4 }), fc.nat(60), (json, times) => {
         const text = json.repeat(times);
-        const stored = packText(text, beside);
-        expect(typeof stored === "string" ? stored : unpackText(stored, beside)).toBe(text);
+        const stored = packText(text);
+        expect(typeof stored === "string" ? stored : unpackText(stored)).toBe(text);
       }),
     );
-  });
-
-  it("one that was packed beside another text is not read without it", () => {
-    const bytes = packText(arrival, "[]");
-    expect(() => unpackText(bytes as Uint8Array)).toThrow("Bad dictionary");
   });
 });

@@ -34,10 +34,9 @@ export class Refused extends Error {
   }
 }
 
-/** `beside`: what a packed text was packed with. */
-export function text(row: Row, column: string, beside?: string): string {
+export function text(row: Row, column: string): string {
   const value = row[column];
-  if (value instanceof Uint8Array) return unpackText(value, beside);
+  if (value instanceof Uint8Array) return unpackText(value);
   if (typeof value !== "string") throw new TypeError(`${column} is no text`);
   return value;
 }

@@ -1,10 +1,26 @@
 import type { PublicEvent, RunReport } from "../core/report.js";
-import { number, type Sql, textOrNull } from "./sql.js";
+import { packText } from "./packed-text.js";
+import { number, type Row, type Sql, text, textOrNull, type Value } from "./sql.js";
 
 /** The key of a step: its run's number and its position there, from 1 without gaps. */
 const span = 2 ** 32;
 export function stepId(stream: number, position: number): number {
   return stream * span + position;
+}
+
+/**
+ * What a step's row has as reports and arrival. They say much of the same, so where they are long they are packed together,
+ * in place of the reports, a line each.
+ */
+export function writeStep(reports: string | null, arrival: string): readonly [Value, Value] {
+  const both = reports === null ? "" : packText(`${reports}\n${arrival}`);
+  return typeof both === "string" ? [reports, packText(arrival)] : [both, ""];
+}
+function reportsOf(row: Row): string | null {
+  return textOrNull(row, "reports")?.split("\n", 1)[0] ?? null;
+}
+export function arrivalOf(row: Row): string {
+  return text(row, "arrival") || text(row, "reports").slice(text(row, "reports").indexOf("\n") + 1);
 }
 
 /** The end of a run's journal. */
@@ -46,7 +62,7 @@ export async function readEvents(
   const last = rows.at(-1);
   return {
     events: rows.flatMap((row) =>
-      toEvents({ at: number(row, "at"), seq: number(row, "seq"), reports: textOrNull(row, "reports") }, run.runId),
+      toEvents({ at: number(row, "at"), seq: number(row, "seq"), reports: reportsOf(row) }, run.runId),
     ),
     position: last === undefined ? from.position : number(last, "id") - stepId(run.stream, 0),
   };
