@@ -186,7 +186,7 @@ function updateMachine(
   return {
     sql: `UPDATE machines SET head = ?, state = ?, owed = ? ${done ? ", done = 1, driver = NULL" : ""}
       WHERE no = ? AND epoch = ?`,
-    params: [now.head, packText(now.state), packText(now.owed), no, epoch],
+    params: [now.head, now.state, now.owed, no, epoch],
     expect: 1,
   };
 }

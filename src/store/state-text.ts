@@ -13,8 +13,10 @@ export interface WholeState {
   readonly patched: number;
 }
 
-/** Smaller ones are in the machine's row as they are. */
-const patchedLength = 1024;
+/** What is in the machine's row is written with every step. Longer than this it does not fit a page, beside what is owed. */
+const longestInRow = 640;
+/** What it costs to take such a page and to give it back, in bytes. */
+const furtherPage = 2048;
 
 export interface WrittenState {
   readonly text: string;
@@ -28,11 +30,11 @@ export interface WrittenState {
 export function writeState(state: unknown, base: WholeState | null): WrittenState {
   if (base !== null) {
     const text = `@${JSON.stringify(patchBetween(base.state, state))}`;
-    const patched = base.patched + text.length;
+    const patched = base.patched + text.length + (text.length > longestInRow ? furtherPage : 0);
     if (patched <= base.length) return { text, base: { ...base, patched }, whole: null };
   }
   const whole = JSON.stringify(state);
-  if (whole.length <= patchedLength) return { text: whole, base: null, whole: null };
+  if (whole.length <= longestInRow) return { text: whole, base: null, whole: null };
   return { text: "@null", base: { state, length: whole.length, patched: 0 }, whole };
 }
 
