@@ -1,3 +1,4 @@
+import { asDiskFull } from "../lib/disk-full.js";
 import type { Keyed, Perform, Settled } from "./types.js";
 
 export interface Arrival<E> {
@@ -74,10 +75,13 @@ export class Performers<E, F extends Keyed> {
     this.#wake?.();
   }
 
+  /** A full disk is no failure of an effect: nothing more can be recorded, and a later start performs it again. */
   async #settle(effect: F, signal: AbortSignal, again: boolean): Promise<Settled<E>> {
     try {
       return await this.#perform(effect, { signal, again });
     } catch (error) {
+      const full = asDiskFull(error);
+      if (full !== null) throw full;
       return { event: this.#crashed(effect, error) };
     }
   }
