@@ -24,18 +24,20 @@ export interface NewGitDir {
   readonly shallow: string;
 }
 
+/** What a checkout is: there from its beginning, in its git folder. */
+export const aboutFile = "ratchet/checkout.json";
+
 /** Made aside and renamed: a git folder is there whole or not at all. */
 export async function makeGitDir(template: CheckoutTemplate, options: NewGitDir): Promise<void> {
   const { mirror, gitDir, path, branch, commit, base, shallow } = options;
   const aside = join(dirname(gitDir), `.new-${process.pid}-${randomBytes(6).toString("hex")}`);
-  // No more than git asks for: it makes the other folders when it needs them.
+  // No more than git and those who use it ask for: it makes the other folders when it needs them.
   for (const folder of ["", "ratchet", "objects", "objects/info", "refs", "info"]) {
     mkdirSync(join(aside, folder), { mode: 0o700 });
   }
   const put = (name: string, text: string) => writeFileSync(join(aside, name), text, { mode: 0o600 });
-  put("ratchet/checkout.json", JSON.stringify({ path, branch, baseSha: base }));
   // From here on whatever is at the path is ours, until `ready` says that it is whole.
-  put("ratchet/begun", "");
+  put(aboutFile, JSON.stringify({ path, branch, baseSha: base }));
   put("packed-refs", template.packedRefs + (branch === null ? "" : `${commit} refs/heads/${branch}\n`));
   put("config", template.config);
   put("objects/info/alternates", alternatesOf(mirror));
@@ -77,7 +79,7 @@ async function repairHead({ mirror, gitDir, branch, baseSha }: Checkout): Promis
 }
 
 /** A repository that an agent made in place of the link is kept, out of the way. */
-function repairLink({ path, gitDir }: Checkout): void {
+export function repairLink({ path, gitDir }: Checkout): void {
   const link = join(path, ".git");
   const found = lstatSync(link, { throwIfNoEntry: false });
   if (found !== undefined && !found.isFile()) {
@@ -98,9 +100,9 @@ export function setMark(gitDir: string, name: string): void {
   const mark = join(gitDir, "ratchet", name);
   if (existsSync(mark)) return;
   try {
-    linkSync(join(gitDir, "ratchet", "begun"), mark);
+    linkSync(join(gitDir, aboutFile), mark);
   } catch {
-    // No such file in a folder of an older Ratchet, or no links on this disk.
+    // No links on this disk.
     writeFileSync(mark, "");
   }
 }

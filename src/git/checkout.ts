@@ -1,15 +1,15 @@
 import { mkdirSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { basename, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { ExternalError } from "../lib/errors.js";
 import { exists, readJson } from "../lib/files.js";
 import { safeName } from "../lib/home.js";
 import { pathHash } from "../lib/path-hash.js";
 import { reapLeftovers } from "../lib/process/stop.js";
-import { makeGitDir, repairFiles, setMark } from "./checkout-files.js";
+import { makeGitDir, repairFiles, repairLink, setMark } from "./checkout-files.js";
 import { adoptIndex, type Checkout, cookieOf, gitIn, ownIndex } from "./checkout-git.js";
-import { clearPlace, finishRemoval, noteOf } from "./checkout-removal.js";
-import { readTemplate } from "./checkout-template.js";
+import { clearPlace, finishRemoval } from "./checkout-removal.js";
+import { type CheckoutTemplate, readTemplate } from "./checkout-template.js";
 import { type CopyOptions, copyIntoCheckout } from "./copy.js";
 import type { Mirror } from "./mirror-refs.js";
 import { keepForPool, takeFromPool } from "./pool.js";
@@ -27,38 +27,55 @@ export interface OpenedCheckout {
   readonly checkout: Checkout;
   readonly fresh: boolean;
   readonly from: "worktree" | "branch" | "new";
+  /** Where files went that were in its way; null: none were. */
+  readonly aside: string | null;
 }
 
 export async function openCheckout(mirror: Mirror, options: CheckoutOptions): Promise<OpenedCheckout> {
   const path = resolve(options.path);
   const gitDir = gitDirFor(mirror, path);
   await finishRemoval({ mirror, path, gitDir });
-  const ready = await exists(join(gitDir, "ratchet", "ready"));
+  await writeIfChanged(noteBeside(path), JSON.stringify({ mirror: mirror.path, repoPath: mirror.repoPath }));
   const template = await readTemplate(mirror);
-  if (!ready) {
-    await clearPlace({ mirror, path, gitDir });
-    const shallow = readOr(join(mirror.path, "shallow"));
-    await makeGitDir(template, { ...options, mirror, path, gitDir, shallow });
-  }
-  await writeIfChanged(noteOf(path), JSON.stringify({ mirror: mirror.path, repoPath: mirror.repoPath }));
+  if (!(await exists(join(gitDir, "ratchet", "ready"))))
+    return await newCheckout(template, { ...options, mirror, path });
   const checkout = await readCheckout(mirror, path);
   const filling = join(gitDir, "ratchet", "filling");
-  if (ready && (await exists(path)) && !(await exists(filling))) {
+  if ((await exists(path)) && !(await exists(filling))) {
     await repairFiles(checkout, template);
-    return { checkout, fresh: false, from: "worktree" };
+    return { checkout, fresh: false, from: "worktree", aside: null };
   }
-  if (ready) {
-    await reapLeftovers(cookieOf(gitDir));
-    setMark(gitDir, "filling");
-  }
+  await reapLeftovers(cookieOf(gitDir));
+  setMark(gitDir, "filling");
   mkdirSync(path, { recursive: true, mode: 0o700 });
   await repairFiles(checkout, template);
-  if (ready || !(await takeFromPool(checkout, template))) await putFiles(checkout);
+  await putFiles(checkout);
+  await finishFiles(checkout, template);
+  removeIfThere(filling);
+  return { checkout, fresh: false, from: "branch", aside: null };
+}
+
+async function newCheckout(
+  template: CheckoutTemplate,
+  options: CheckoutOptions & { readonly mirror: Mirror },
+): Promise<OpenedCheckout> {
+  const { mirror, path } = options;
+  const gitDir = gitDirFor(mirror, path);
+  const aside = await clearPlace({ mirror, path, gitDir });
+  await makeGitDir(template, { ...options, gitDir, shallow: readOr(join(mirror.path, "shallow")) });
+  const checkout = await readCheckout(mirror, path);
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  // Nobody has been there who could have changed what was written just now.
+  repairLink(checkout);
+  if (!(await takeFromPool(checkout, template))) await putFiles(checkout);
+  await finishFiles(checkout, template);
+  return { checkout, fresh: true, from: "new", aside };
+}
+
+async function finishFiles(checkout: Checkout, template: CheckoutTemplate): Promise<void> {
   await adoptIndex(checkout);
   await keepForPool(checkout, template);
-  setMark(gitDir, "ready");
-  removeIfThere(filling);
-  return { checkout, fresh: !ready, from: ready ? "branch" : "new" };
+  setMark(checkout.gitDir, "ready");
 }
 
 /** The git folder of the worktree at this path. */
@@ -67,9 +84,14 @@ export function gitDirFor(mirror: Mirror, path: string): string {
   return join(mirror.path, "checkouts", `${safeName(basename(path))}-${mark}`);
 }
 
+/** Beside the files, not among them: which mirror all of a folder's checkouts belong to, even when their `.git` is gone. */
+function noteBeside(path: string): string {
+  return join(dirname(path), ".checkouts", "mirror.json");
+}
+
 /** The checkout at this path, ready to be looked at. */
 export async function findCheckout(path: string): Promise<Checkout> {
-  const note = await readJson(noteOf(resolve(path)));
+  const note = (await readJson(noteBeside(resolve(path)))) ?? (await readJson(olderNote(resolve(path))));
   if (typeof note === "object" && note !== null && "mirror" in note && "repoPath" in note) {
     const mirror = { path: String(note.mirror), repoPath: String(note.repoPath) };
     const checkout = await readCheckout(mirror, resolve(path));
@@ -77,6 +99,11 @@ export async function findCheckout(path: string): Promise<Checkout> {
     return checkout;
   }
   throw new ExternalError("git", `${path} is no worktree of Ratchet's`);
+}
+
+/** Of a checkout that was made when each had its own. */
+function olderNote(path: string): string {
+  return join(dirname(path), ".checkouts", `${basename(path)}.json`);
 }
 
 /** Is there one that somebody may have worked in? A removal that was begun is finished first. */

@@ -54,16 +54,15 @@ function walk(root: string): Look | null {
 
 /** Git has just found the files at `head` and nothing else; `before` is from before it looked. */
 export function rememberClean(folder: string, head: string, before: Look | null): void {
+  if (before !== null && isProvenClean(folder, head, before)) return;
   proofs.delete(folder);
-  const now = Date.now();
-  const after = before === null ? null : lookAtFiles(folder);
-  if (after === null || after.state !== before?.state || after.newestMs > now - coarseMs) return;
-  proofs.set(folder, { head, state: after.state });
+  if (before === null || before.newestMs > Date.now() - coarseMs || lookAtFiles(folder)?.state !== before.state) return;
+  proofs.set(folder, { head, state: before.state });
   keepNewest(proofs, proofsKept);
 }
 
 /** False: git has to be asked. */
-export function isProvenClean(folder: string, head: string): boolean {
+export function isProvenClean(folder: string, head: string, look = lookAtFiles(folder)): boolean {
   const proof = proofs.get(folder);
-  return proof?.head === head && lookAtFiles(folder)?.state === proof.state;
+  return proof?.head === head && look?.state === proof.state;
 }

@@ -3,7 +3,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findCheckout } from "./checkout.js";
 import { type Checkout, gitIn } from "./checkout-git.js";
-import { isProvenClean, lookAtFiles, rememberClean } from "./clean-proof.js";
+import { lookAtFiles, rememberClean } from "./clean-proof.js";
 import { resolveHead } from "./head.js";
 import { parkCheckout } from "./parking.js";
 import { dropOperations, readChanges, resetFiles, unfinishedOperations } from "./status.js";
@@ -34,7 +34,6 @@ export async function discardAt(checkout: Checkout, commit: string, first?: Befo
   const head = resolveHead(checkout.gitDir);
   const moved = head !== commit;
   const started = await unfinishedOperations(checkout);
-  if (!moved && started.length === 0 && isProvenClean(checkout.path, commit)) return [];
   const before = lookAtFiles(checkout.path);
   const changes = moved && checkout.branch === null ? [] : await readChanges(checkout, commit, before);
   if (!moved && started.length === 0 && changes.length === 0) {

@@ -1,5 +1,4 @@
-import { type BigIntStats, lstatSync, readFileSync, readlinkSync } from "node:fs";
-import { join } from "node:path";
+import { type BigIntStats, closeSync, constants, lstatSync, openSync, readFileSync, readlinkSync } from "node:fs";
 import { codeOf } from "../lib/errors.js";
 import { isMissing } from "../lib/files.js";
 import { type Checkout, ownIndex } from "./checkout-git.js";
@@ -104,7 +103,10 @@ function everyFile({ path: root }: Checkout, { index, look, wanted, idLength }: 
     changed.push(path);
   }
   if (toRead > readAtMost) return false;
-  return changed.every((path) => blobId(join(root, "/"), path, idLength) === wanted.get(path)?.id);
+  return changed.every((path) => {
+    const link = look.files.get(path)?.isSymbolicLink() ?? false;
+    return blobId({ root, path, link }, idLength) === wanted.get(path)?.id;
+  });
 }
 
 function modeOf(stats: BigIntStats): string | null {
@@ -126,14 +128,31 @@ function isSame({ seconds, nanoseconds }: Time, ns: bigint): boolean {
   return BigInt(seconds) * 1_000_000_000n + BigInt(nanoseconds) === ns;
 }
 
-/** null: it is gone. */
-function blobId(root: string, path: string, idLength: number): string | null {
-  const place = Buffer.concat([Buffer.from(root), Buffer.from(path, "latin1")]);
+interface Place {
+  readonly root: string;
+  readonly path: string;
+  /** It was one when it was looked at: if it is another thing now, it is read in vain. */
+  readonly link: boolean;
+}
+
+/** Not what a link leads to, and without waiting for the other end of a pipe. */
+function readItself(place: Buffer): Buffer {
+  const file = openSync(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
-    const bytes = lstatSync(place).isSymbolicLink() ? readlinkSync(place, "buffer") : readFileSync(place);
+    return readFileSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** null: it is gone, or another thing. */
+function blobId({ root, path, link }: Place, idLength: number): string | null {
+  const place = Buffer.concat([Buffer.from(`${root}/`), Buffer.from(path, "latin1")]);
+  try {
+    const bytes = link ? readlinkSync(place, "buffer") : readItself(place);
     return hashOf(Buffer.concat([Buffer.from(`blob ${bytes.length}\0`), bytes]), idLength);
   } catch (error) {
-    if (["ENOENT", "ENOTDIR", "EISDIR", "EACCES"].includes(codeOf(error) ?? "")) return null;
+    if (["ENOENT", "ENOTDIR", "EISDIR", "EACCES", "ELOOP", "EINVAL"].includes(codeOf(error) ?? "")) return null;
     throw error;
   }
 }

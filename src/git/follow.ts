@@ -1,10 +1,10 @@
-import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { codeOf, Refusal } from "../lib/errors.js";
+import { Refusal } from "../lib/errors.js";
+import { shellWord } from "../lib/quoted.js";
 import { GitError, git } from "./git.js";
 import { fetchIntoUser, isAncestor, type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
 import { commonDirOf } from "./repository.js";
-import { readOr, removeIfThere, writeIfChanged } from "./small-files.js";
+import { namesIn, readOr, removeIfThere, writeIfChanged } from "./small-files.js";
 import { followedRef, landedRef, markGiven, readLine, tipOf } from "./tip.js";
 
 /**
@@ -103,11 +103,11 @@ function branchRef(target: string): string {
 
 /** The branch was deleted: the landed line is all there is of it. */
 export function branchGone(target: string): string {
-  return `${target} is behind: the branch is gone, run \`git branch ${target} ${landedRef(target)}\``;
+  return `${target} is behind: the branch is gone, run \`git branch ${shellWord(target)} ${shellWord(landedRef(target))}\``;
 }
 
 function behind(target: string, reason: string, command = "git merge --ff-only"): string {
-  return `${target} is behind: ${reason}, run \`${command} ${landedRef(target)}\``;
+  return `${target} is behind: ${reason}, run \`${command} ${shellWord(landedRef(target))}\``;
 }
 
 async function fastForward(mirror: Mirror, target: string): Promise<string | null> {
@@ -178,25 +178,33 @@ async function placesOf(repo: string, branch: string): Promise<Places> {
 
 async function unfinished(commonDir: string, branch: string): Promise<string | null> {
   const short = branch.replace("refs/heads/", "");
-  const linked = (await readdir(join(commonDir, "worktrees")).catch(noneIfMissing)).map((name) =>
-    join(commonDir, "worktrees", name),
-  );
+  const worktrees = join(commonDir, "worktrees");
+  const linked = namesIn(worktrees).map((name) => join(worktrees, name));
   for (const dir of [commonDir, ...linked]) {
     for (const [file, what] of [
       ["rebase-merge/head-name", "a rebase"],
       ["rebase-apply/head-name", "a rebase"],
       ["BISECT_START", "a bisect"],
     ] as const) {
-      const name = (await readFile(join(dir, file), "utf8").catch(noneIfMissing)).toString().trim();
+      const name = readOr(join(dir, file)).trim();
       if (name === branch || name === short) return `${what} of it is in progress`;
     }
   }
   return null;
 }
 
-function noneIfMissing(error: unknown): string[] {
-  if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return [];
-  throw error;
+/** Of a branch that has other commits git says nothing at all. */
+function whyNotMoved(
+  { repoPath }: Mirror,
+  { branch, there, error }: { readonly branch: string; readonly there: string | undefined; readonly error: GitError },
+): string {
+  if (there === undefined || error.stderr.trim() !== "")
+    return `${branch} in ${repoPath} could not be moved: ${error.message}`;
+  const rename = `git branch -m ${shellWord(branch)} NAME`;
+  return (
+    `${repoPath} has a branch ${branch} of its own, at ${there.slice(0, 12)}, with commits that are not Ratchet's: ` +
+    `rename it (\`${rename}\`) or delete it, and try again`
+  );
 }
 
 /** Puts `ratchet/<issue>` into the user's repository; a branch that somebody else has moved or has checked out is left alone. */
@@ -213,9 +221,8 @@ export async function putBranch(
     await fetchIntoUser(mirror, [`${untouched ? "+" : ""}${ref}:${ref}`]);
   } catch (error) {
     if (!(error instanceof GitError) || error.retryable) throw error;
-    throw new Refusal(`${branch} in ${mirror.repoPath} could not be moved: ${error.message}`, {
-      hint: `Rename or delete your ${branch}, or check out another branch, and try again.`,
-    });
+    const hint = `Rename or delete your ${branch}, or check out another branch, and try again.`;
+    throw new Refusal(whyNotMoved(mirror, { branch, there: theirs.get(ref), error }), { hint });
   }
   await updateRefs(mirror.path, [{ ref: given, to: head }]);
 }

@@ -1,8 +1,6 @@
-import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { codeOf } from "../lib/errors.js";
-import { exists } from "../lib/files.js";
-import { readOr } from "./small-files.js";
+import { exists, statsOf } from "../lib/files.js";
+import { namesIn, readOr } from "./small-files.js";
 
 const commit = /^([0-9a-f]{40}|[0-9a-f]{64})$/;
 
@@ -34,6 +32,8 @@ export async function readRefFiles(
   if (await exists(join(gitDir, "reftable"))) return null;
   const found = new Map<string, string>();
   for (const name of names) readLoose(gitDir, name, found);
+  // Each is a ref with a file of its own, so there is none below it.
+  if (names.every((name) => found.has(name))) return found;
   for (const line of readOr(join(gitDir, "packed-refs")).split("\n")) {
     const [id = "", name = ""] = line.split(" ", 2);
     const wanted = commit.test(id) && names.some((one) => name === one || name.startsWith(`${one}/`));
@@ -43,22 +43,13 @@ export async function readRefFiles(
 }
 
 function readLoose(gitDir: string, name: string, found: Map<string, string>): void {
-  const text = readOr(join(gitDir, name)).trim();
-  if (text !== "") {
-    const id = commit.test(text) ? text : resolveHead(gitDir, name);
+  const stats = statsOf(join(gitDir, name));
+  if (stats === undefined) return;
+  if (!stats.isDirectory()) {
+    const id = resolveHead(gitDir, name);
     if (id !== null) found.set(name, id);
     return;
   }
-  const below = entriesOf(join(gitDir, name)).filter((entry) => !entry.endsWith(".lock"));
+  const below = namesIn(join(gitDir, name)).filter((entry) => !entry.endsWith(".lock"));
   for (const one of below) readLoose(gitDir, `${name}/${one}`, found);
-}
-
-function entriesOf(folder: string): string[] {
-  if (!existsSync(folder)) return [];
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return [];
-    throw error;
-  }
 }

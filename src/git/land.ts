@@ -1,9 +1,12 @@
+import { join } from "node:path";
+import { isMissing } from "../lib/files.js";
 import { safeName } from "../lib/home.js";
-import { rememberContained } from "./ancestry.js";
+import { isKnownInside, rememberContained } from "./ancestry.js";
 import { attachCopies, findCheckout, hasCheckout, openCheckout } from "./checkout.js";
 import { removeCheckout } from "./checkout-removal.js";
 import { discardAt } from "./clean.js";
 import { gitText } from "./git.js";
+import { LooseObjects } from "./loose-objects.js";
 import { isAncestor, type Mirror, mergeTrees, updateRefs } from "./mirror-refs.js";
 import { asAuthor, type Identity } from "./repository.js";
 import { followedRef, landedRef, readLine, tipOf } from "./tip.js";
@@ -47,14 +50,47 @@ export async function proposeLanding(mirror: Mirror, options: ProposeOptions): P
   }
 }
 
-/** null: head does not contain the tip. `tip...head` is both and, negated, where they part: at the tip, if head contains it. */
+/** null: head does not contain the tip. */
 async function proposeHead(mirror: Mirror, tip: string, head: string): Promise<Proposal | null> {
+  const known = isMissing(join(mirror.path, "shallow")) ? findInLine(new LooseObjects([mirror.path]), tip, head) : null;
+  if (known?.found === false) return null;
+  const tree = known?.tree ?? (await treeIfContaining(mirror, tip, head));
+  if (tree === null) return null;
+  rememberContained(head, [tip]);
+  return { type: "proposed", tip, commit: head, tree, merged: false };
+}
+
+/** `tip...head` is both and, negated, where they part: at the tip, if head contains it. */
+async function treeIfContaining(mirror: Mirror, tip: string, head: string): Promise<string | null> {
   const [tree = "", ...range] = (await gitText(mirror.path, ["rev-parse", `${head}^{tree}`, `${tip}...${head}`])).split(
     "\n",
   );
-  const contains = range.includes(`^${tip}`);
-  if (contains) rememberContained(head, [tip]);
-  return contains ? { type: "proposed", tip, commit: head, tree, merged: false } : null;
+  return range.includes(`^${tip}`) ? tree : null;
+}
+
+const stepsAtMost = 100;
+
+/**
+ * Whether head contains the tip, where it is the end of a plain line of commits that have files of their own: the line
+ * comes to the tip, or to a commit that the tip contains. null: git has to say.
+ */
+function findInLine(
+  objects: LooseObjects,
+  tip: string,
+  head: string,
+): { readonly found: boolean; readonly tree: string } | null {
+  const tree = objects.commit(head)?.tree;
+  if (tree === undefined) return null;
+  let id = head;
+  for (let steps = 0; steps < stepsAtMost; steps++) {
+    if (id === tip) return { found: true, tree };
+    // Of the newest it is hardly ever so, and to find that out takes longest.
+    if (id !== head && isKnownInside(id, tip)) return { found: false, tree };
+    const [parent, ...others] = objects.commit(id)?.parents ?? [];
+    if (parent === undefined || others.length > 0) return null;
+    id = parent;
+  }
+  return null;
 }
 
 /** Line and branch conflict with each other: only work that has merged both can land. */

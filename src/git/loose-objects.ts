@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { inflateSync } from "node:zlib";
 import { codeOf } from "../lib/errors.js";
 import { isMissing } from "../lib/files.js";
+import { keepNewest } from "../lib/keep-newest.js";
 
 /**
  * Objects that have a file of their own, as new ones have until git packs them: reading one costs a fraction of starting
@@ -28,7 +28,7 @@ export const linkMode = "160000";
 const idPattern = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 const bytesAtMost = 1_000_000;
 
-/** Reads from the first of these git folders that has the object. */
+/** Reads from the first of these git folders that has the object; what was read before is known without them. */
 export class LooseObjects {
   readonly #folders: readonly string[];
 
@@ -37,28 +37,60 @@ export class LooseObjects {
   }
 
   commit(id: string): Commit | null {
-    const text = this.#read(id, "commit")?.toString("latin1");
-    const tree = text === undefined ? undefined : /^tree ([0-9a-f]+)\n/.exec(text)?.[1];
-    if (text === undefined || tree === undefined) return null;
-    const headers = text.slice(0, text.indexOf("\n\n"));
-    return { tree, parents: [...headers.matchAll(/^parent ([0-9a-f]+)$/gm)].flatMap((found) => found[1] ?? []) };
+    const known = commits.get(id);
+    if (known !== undefined) return known;
+    const body = this.#read(id, "commit");
+    const commit = body === null ? null : parseCommit(body.toString("latin1"));
+    if (commit !== null) remember(commits, id, commit);
+    return commit;
   }
 
   tree(id: string): readonly TreeEntry[] | null {
+    const known = trees.get(id);
+    if (known !== undefined) return known;
     const body = this.#read(id, "tree");
-    return body === null ? null : parseTree(body, id.length / 2);
+    const entries = body === null ? null : parseTree(body, id.length / 2);
+    if (entries !== null && entries.length <= entriesAtMost) remember(trees, id, entries);
+    return entries;
+  }
+
+  /** Whether the commit is there, not only known. */
+  hasCommit(id: string): boolean {
+    return this.commit(id) !== null && this.#folders.some((folder) => !isMissing(fileOf(folder, id)));
   }
 
   #read(id: string, type: string): Buffer | null {
     if (!idPattern.test(id)) return null;
     for (const folder of this.#folders) {
-      const whole = inflated(join(folder, "objects", id.slice(0, 2), id.slice(2)));
+      const whole = inflated(fileOf(folder, id));
       if (whole === null || hashOf(whole, id.length) !== id) continue;
       const end = whole.indexOf(0);
       return whole.toString("latin1", 0, end).startsWith(`${type} `) ? whole.subarray(end + 1) : null;
     }
     return null;
   }
+}
+
+/** What was read once and is its id's does not change. The newest small ones are kept. */
+const commits = new Map<string, Commit>();
+const trees = new Map<string, readonly TreeEntry[]>();
+const kept = 1000;
+const entriesAtMost = 50;
+
+function remember<T>(known: Map<string, T>, id: string, object: T): void {
+  known.set(id, object);
+  keepNewest(known, kept);
+}
+
+function fileOf(folder: string, id: string): string {
+  return `${folder}/objects/${id.slice(0, 2)}/${id.slice(2)}`;
+}
+
+function parseCommit(text: string): Commit | null {
+  const tree = /^tree ([0-9a-f]+)\n/.exec(text)?.[1];
+  if (tree === undefined) return null;
+  const headers = text.slice(0, text.indexOf("\n\n"));
+  return { tree, parents: [...headers.matchAll(/^parent ([0-9a-f]+)$/gm)].flatMap((found) => found[1] ?? []) };
 }
 
 function inflated(path: string): Buffer | null {

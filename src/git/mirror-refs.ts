@@ -1,9 +1,9 @@
 import { isKnownInside } from "./ancestry.js";
 import { GitError, git, startsManyCommands } from "./git.js";
 import { readRefFiles } from "./head.js";
+import { LooseObjects } from "./loose-objects.js";
 import { RefProcess } from "./ref-process.js";
 import { commonDirOf } from "./repository.js";
-import { looseTree } from "./tree-of.js";
 
 /**
  * The private bare mirror of the user's repository. Nothing of an agent's reaches it but objects: every checkout has a
@@ -108,7 +108,7 @@ export async function isAncestor(cwd: string, ancestor: string, descendant: stri
 }
 
 export async function hasCommit(cwd: string, commit: string): Promise<boolean> {
-  if (looseTree(cwd, commit) !== null) return true;
+  if (new LooseObjects([cwd]).hasCommit(commit)) return true;
   const output = await git(cwd, ["cat-file", "-e", `${commit}^{commit}`], { okCodes: [1, 128] });
   return output.code === 0;
 }

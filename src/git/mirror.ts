@@ -5,11 +5,11 @@ import { codeOf } from "../lib/errors.js";
 import { exists } from "../lib/files.js";
 import { type CheckoutTemplate, readConversion, writeTemplate } from "./checkout-template.js";
 import { copySettings } from "./copied-settings.js";
-import { GitError, git, gitText } from "./git.js";
+import { GitError, git, gitText, runTool, startsManyCommands } from "./git.js";
 import { fetchFromUser, type Mirror } from "./mirror-refs.js";
 import { removeTree } from "./remove-tree.js";
 import { commonDirOf, readConfig } from "./repository.js";
-import { readOr, writeIfChanged } from "./small-files.js";
+import { namesIn, readOr, writeIfChanged } from "./small-files.js";
 
 export type { Mirror } from "./mirror-refs.js";
 export { tipOf } from "./tip.js";
@@ -24,7 +24,18 @@ export async function openMirror({ repoPath, mirrorPath }: { repoPath: string; m
   const mirror = { path: resolve(mirrorPath), repoPath: resolve(repoPath) };
   if (!(await isWhole(mirror.path))) await makeMirror(mirror);
   await Promise.all([refreshMirror(mirror), sweep(mirror)]);
+  if (startsManyCommands()) void makeObjectFolders(mirror);
   return mirror;
+}
+
+/** Where new objects go: a new folder takes long on many a disk, and here nobody waits for it. Whoever finds none makes it. */
+async function makeObjectFolders({ path }: Mirror): Promise<void> {
+  const all = Array.from({ length: 256 }, (_, number) => number.toString(16).padStart(2, "0"));
+  const cwd = join(path, "objects");
+  const there = new Set(namesIn(cwd));
+  const missing = all.filter((name) => !there.has(name));
+  // That it cannot be started, or is not let, is no reason to fail: see above.
+  if (missing.length > 0) await runTool("mkdir", ["-p", "--", ...missing], { cwd }).catch(() => undefined);
 }
 
 /** What a crash left of checkouts that were being removed, or made by somebody who is no more. */

@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { codeOf } from "../lib/errors.js";
 import { keepNewest } from "../lib/keep-newest.js";
 import { linkOrCopy } from "../lib/link-or-copy.js";
 import type { Checkout } from "./checkout-git.js";
+import { namesIn } from "./small-files.js";
 
 /**
  * Gives the mirror every object of a checkout, before any ref of the mirror's names one. Objects never change, so a
@@ -12,9 +13,9 @@ import type { Checkout } from "./checkout-git.js";
 export function shareObjects({ mirror, gitDir }: Checkout): void {
   const from = join(gitDir, "objects");
   const to = join(mirror.path, "objects");
-  const folders = names(from).filter((name) => /^[0-9a-f]{2}$/.test(name));
+  const folders = namesIn(from).filter((name) => /^[0-9a-f]{2}$/.test(name));
   for (const folder of folders) shareFolder(`${from}/${folder}`, `${to}/${folder}`);
-  const packs = names(join(from, "pack")).filter((name) => /^pack-[0-9a-f]+\.(pack|rev|idx)$/.test(name));
+  const packs = namesIn(join(from, "pack")).filter((name) => /^pack-[0-9a-f]+\.(pack|rev|idx)$/.test(name));
   const order = (name: string) => ["pack", "rev", "idx"].indexOf(name.slice(name.lastIndexOf(".") + 1));
   for (const name of packs.sort((a, b) => order(a) - order(b))) share(join(from, "pack", name), join(to, "pack", name));
 }
@@ -30,15 +31,12 @@ function shareFolder(from: string, to: string): void {
   const stats = statSync(from, { throwIfNoEntry: false });
   const before = shared.get(from);
   if (stats === undefined || (before?.mtimeMs === stats.mtimeMs && lookedAt < before.until)) return;
-  const loose = names(from).filter((name) => /^[0-9a-f]{38}([0-9a-f]{24})?$/.test(name));
+  if (!existsSync(to)) mkdirSync(to, { recursive: true });
+  const loose = namesIn(from).filter((name) => /^[0-9a-f]{38}([0-9a-f]{24})?$/.test(name));
   for (const name of loose) share(`${from}/${name}`, `${to}/${name}`);
   if (stats.mtimeMs > lookedAt - sameTimeMs || stats.mtimeMs % 1000 === 0) return;
   shared.set(from, { mtimeMs: stats.mtimeMs, until: lookedAt + keptMs });
   keepNewest(shared, 4096);
-}
-
-function names(folder: string): string[] {
-  return existsSync(folder) ? readdirSync(folder) : [];
 }
 
 function share(from: string, to: string): void {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate as turnOfLoop } from "node:timers/promises";
 import { codeOf, ExternalError } from "../lib/errors.js";
 import { runTool } from "./git.js";
 import type { Mirror } from "./mirror-refs.js";
@@ -47,6 +48,14 @@ export async function openTrash(mirror: Mirror): Promise<Trash> {
   };
 }
 
+/** One folder, out of the way at once. False: it could not be moved, as above. */
+export async function discard(mirror: Mirror, path: string): Promise<boolean> {
+  const gone = join(mirror.path, "checkouts", `.gone-${randomBytes(6).toString("hex")}`);
+  if (!(await moved(path, gone))) return false;
+  void removeUnseen(gone);
+  return true;
+}
+
 /** Whether the rename happened. */
 export async function moved(from: string | Buffer, to: string | Buffer): Promise<boolean> {
   try {
@@ -72,6 +81,8 @@ async function removeUnseen(path: string): Promise<void> {
   leaving.push(path);
   if (removing) return;
   removing = true;
+  // What is discarded together goes together.
+  await turnOfLoop();
   while (leaving.length > 0) {
     const paths = leaving.splice(0, atOnce);
     // That it cannot be started is no reason to fail: see above.

@@ -22,6 +22,7 @@ export interface Restored {
   readonly head: string;
   /** What was in the worktree before, parked in its turn. */
   readonly parked: string | null;
+  readonly aside: string | null;
 }
 
 export interface RestoreOptions {
@@ -45,14 +46,14 @@ export async function restoreParked(mirror: Mirror, { issue, n, path }: RestoreO
   }
   const parked = await makeRoom(mirror, path);
   const { branch, baseSha, head } = await readMeta(mirror, sha);
-  const { checkout } = await openCheckout(mirror, { path, branch, commit: head, base: baseSha });
+  const { checkout, aside } = await openCheckout(mirror, { path, branch, commit: head, base: baseSha });
   await putBack(checkout, sha);
   await updateRefs(mirror.path, [
     { ref: `${settledRefs}/${name}/${number}`, to: sha },
     { ref: `refs/heads/${branch}`, to: head },
     { ref: `refs/ratchet/base/${branch}`, to: baseSha },
   ]);
-  return { ref, sha, path, branch, baseSha, head, parked };
+  return { ref, sha, path, branch, baseSha, head, parked, aside };
 }
 
 /** Among these refs the newest parked work that was neither restored yet nor left over from a landing; null when there is none. */

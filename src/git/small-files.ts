@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { codeOf } from "../lib/errors.js";
 import { isMissing } from "../lib/files.js";
@@ -18,6 +18,17 @@ export function textOf(path: string): string | null {
 /** "" when there is no such file. */
 export function readOr(path: string): string {
   return textOf(path) ?? "";
+}
+
+/** What is in the folder; nothing where there is none. Asked for first, as above. */
+export function namesIn(folder: string): string[] {
+  if (isMissing(folder)) return [];
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return [];
+    throw error;
+  }
 }
 
 /** Readers see the old text or the new one, never half of it. Nothing to say and no file are the same. */

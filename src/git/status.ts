@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { exists } from "../lib/files.js";
 import { adoptIndex, type Checkout, gitIn, ownIndex } from "./checkout-git.js";
 import { readTemplate } from "./checkout-template.js";
-import { lookAtFiles } from "./clean-proof.js";
+import { isProvenClean, lookAtFiles } from "./clean-proof.js";
 import { filesAreAt } from "./files-at.js";
 import { GitError } from "./git.js";
 import { readOr, removeIfThere, writeIfChanged } from "./small-files.js";
@@ -20,6 +20,7 @@ export async function readChanges(
   head: string,
   look = lookAtFiles(checkout.path),
 ): Promise<readonly Change[]> {
+  if (isProvenClean(checkout.path, head, look)) return [];
   if (look !== null && filesAreAt(checkout, { head, look, template: await readTemplate(checkout.mirror) })) return [];
   await alignIndex(checkout, head);
   const args = ["status", "--porcelain=v2", "-z", "--untracked-files=all", "--ignore-submodules=none", "--no-renames"];

@@ -37,13 +37,15 @@ export interface OpenedWorktree {
   /** Nobody has looked at work in it since its files were made: setup has to run. */
   readonly fresh: boolean;
   readonly from: "worktree" | "branch" | "parked" | "new";
+  /** Where files went that were in its way. */
+  readonly aside?: readonly string[];
 }
 
 /** Takes up what is there, in this order: the worktree, the branch, the newest parked work; else starts at `base`. */
 export async function openWorktree(mirror: Mirror, options: OpenOptions): Promise<OpenedWorktree> {
   const { path, branch, base, copy, repoPath } = options;
   const there = await hasCheckout(mirror, path);
-  const [{ from, checkout }, baseTree] = await Promise.all([
+  const [{ from, checkout, aside }, baseTree] = await Promise.all([
     there ? openCheckout(mirror, { path, branch, commit: base, base }) : startCheckout(mirror, options),
     treeOf(mirror.path, base),
   ]);
@@ -51,7 +53,8 @@ export async function openWorktree(mirror: Mirror, options: OpenOptions): Promis
   await attachCopies(checkout, { copy, repoPath });
   await shareBranch(checkout, head);
   const tree = head === base ? baseTree : await treeOf(mirror.path, head);
-  return { path, branch, baseSha: checkout.baseSha, head, tree, fresh: !(await wasUsed(checkout)), from };
+  const opened = { path, branch, baseSha: checkout.baseSha, head, tree, fresh: !(await wasUsed(checkout)), from };
+  return aside === null ? opened : { ...opened, aside: [aside] };
 }
 
 function refsOf(branch: string): readonly string[] {
@@ -66,6 +69,7 @@ function nameOf(branch: string): string {
 interface Started {
   readonly from: OpenedWorktree["from"];
   readonly checkout: Checkout;
+  readonly aside: string | null;
 }
 
 async function startCheckout(mirror: Mirror, { path, branch, base }: OpenOptions): Promise<Started> {
@@ -73,22 +77,21 @@ async function startCheckout(mirror: Mirror, { path, branch, base }: OpenOptions
   const commit = known.get(`refs/heads/${branch}`);
   if (commit !== undefined) {
     const start = known.get(baseRef(branch)) ?? (await gitText(mirror.path, ["merge-base", base, commit]));
-    const { checkout } = await openCheckout(mirror, { path, branch, commit, base: start });
-    return { from: "branch", checkout };
+    return { ...(await openCheckout(mirror, { path, branch, commit, base: start })), from: "branch" };
   }
   const n = newestParked(known, nameOf(branch));
   if (n !== null) {
-    await restoreParked(mirror, { issue: nameOf(branch), n, path });
-    return { from: "parked", checkout: await findCheckout(path) };
+    const { aside } = await restoreParked(mirror, { issue: nameOf(branch), n, path });
+    return { from: "parked", checkout: await findCheckout(path), aside };
   }
-  const [{ checkout }] = await Promise.all([
+  const [opened] = await Promise.all([
     openCheckout(mirror, { path, branch, commit: base, base }),
     updateRefs(mirror.path, [
       { ref: `refs/heads/${branch}`, to: base },
       { ref: baseRef(branch), to: base },
     ]),
   ]);
-  return { from: "new", checkout };
+  return { ...opened, from: "new" };
 }
 
 function baseRef(branch: string): string {

@@ -23,9 +23,9 @@ export async function exists(path: string): Promise<boolean> {
   return existsSync(path);
 }
 
-/** For a file that is often not there: an exception costs many times the question. */
+/** For a file that is often not there: an exception costs many times the question, and so does all that a file can tell. */
 export function isMissing(path: string): boolean {
-  return statsOf(path) === undefined;
+  return !existsSync(path) && statsOf(path) === undefined;
 }
 
 /** Missing, or a file without a byte. */
@@ -34,7 +34,8 @@ export function isEmpty(path: string): boolean {
   return stats === undefined || (stats.isFile() && stats.size === 0);
 }
 
-function statsOf(path: string): Stats | undefined {
+/** undefined: there is nothing. */
+export function statsOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
   } catch (error) {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, renameSync } from "node:fs";
+import { existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { linkOrCopy } from "./link-or-copy.js";
 import { attemptOf, readStopMark } from "./process/attempt.js";
@@ -53,7 +53,6 @@ export async function runShellCommand(command: ShellCommand): Promise<CommandRes
 }
 
 async function runIn(folder: string, command: ShellCommand, timeoutAt: number): Promise<Followed> {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const files = { stdinFile: null, stdoutFile: join(folder, "stdout.log"), stderrFile: join(folder, "stderr.log") };
   const { cwd, env, signal } = command;
   await startProgram({ folder, argv: ["/bin/sh", "-c", command.command], env, cwd, ...files });

@@ -61,14 +61,19 @@ export async function driveLife(run: RunContext, whose: Life, stop: AbortSignal)
       stop,
       onCommit: (state) => {
         current = state;
+        if (!isAboutToTurn(state.state)) run.slots.dropKept(issueId);
         // Whoever goes back to work on a failed landing lets the next one land meanwhile.
         if (state.state.phase !== "finalizing") run.landing.release(machine);
       },
     });
   } finally {
-    run.slots.dropKept(issueId);
     run.landing.release(machine);
   }
+}
+
+/** It starts an agent next, as far as is known. */
+function isAboutToTurn({ phase, owed }: IssueState): boolean {
+  return phase === "claiming" || phase === "preparing" || owed.some(({ kind }) => kind === "turn");
 }
 
 export function policyOf(life: Pick<LifeContext, "run" | "names" | "trigger" | "item">): IssuePolicy {

@@ -23,6 +23,7 @@ import { parseRunSignal, performWait } from "./perform/wait.js";
 export async function driveRun(run: RunContext, stop: AbortSignal, behind: string | null): Promise<RunState> {
   const machine = runMachineId(run.runId);
   const transition = runMachine(runPolicy(run.settings, run.options));
+  let isOpened = false;
   return await drive<RunState, RunEvent, RunEffect, RunReport>({
     log: run.journal.run(machine),
     initial: newRun(),
@@ -37,8 +38,20 @@ export async function driveRun(run: RunContext, stop: AbortSignal, behind: strin
     }),
     now: () => run.clock.now(),
     stop,
+    onCommit: (state) => {
+      if (!isOpened) expectLives(run, state);
+      isOpened = true;
+    },
   });
 }
+
+/** Lives that were begun before this process have their places before anything new is picked. */
+function expectLives({ slots }: RunContext, { children, triggers }: RunState): void {
+  for (const { issueId } of children) slots.expect(issueId);
+  if (triggers?.running) slots.expect(runItself);
+}
+/** As the lives of its triggers call the issue that they have not. */
+const runItself = "";
 
 /** Only a report: the machine's state does not depend on what a repository of somebody's looked like. */
 function tellBehind(transition: ReturnType<typeof runMachine>, text: string): ReturnType<typeof runMachine> {
@@ -63,10 +76,8 @@ async function perform(
       return await performBoard(run, effect, signal);
     case "child":
       return { event: await child(run, effect, AbortSignal.any([signal, stop])) };
-    case "trigger": {
-      const ended = await driveTrigger(run, effect.start, AbortSignal.any([signal, stop]));
-      return { event: { ...ended, key: effect.key } };
-    }
+    case "trigger":
+      return { event: await trigger(run, effect, AbortSignal.any([signal, stop])) };
     case "epic":
       return await performEpic(run, effect);
     case "epics":
@@ -104,15 +115,32 @@ async function child(
   effect: Extract<RunEffect, { readonly kind: "child" }>,
   stop: AbortSignal,
 ): Promise<RunEvent> {
-  const { state } = await driveIssue(run, effect.start, stop);
-  stop.throwIfAborted();
-  return {
-    type: "child-ended",
-    key: effect.key,
-    issueId: effect.start.issueId,
-    status: state.ending?.status ?? "interrupted",
-    commit: state.ending?.commit ?? null,
-    trackerOwed: state.trackerOwed,
-    abort: state.abortRun,
-  };
+  const { issueId } = effect.start;
+  try {
+    const { state } = await driveIssue(run, effect.start, stop);
+    stop.throwIfAborted();
+    return {
+      type: "child-ended",
+      key: effect.key,
+      issueId,
+      status: state.ending?.status ?? "interrupted",
+      commit: state.ending?.commit ?? null,
+      trackerOwed: state.trackerOwed,
+      abort: state.abortRun,
+    };
+  } finally {
+    run.slots.dropKept(issueId);
+  }
+}
+
+async function trigger(
+  run: RunContext,
+  effect: Extract<RunEffect, { readonly kind: "trigger" }>,
+  stop: AbortSignal,
+): Promise<RunEvent> {
+  try {
+    return { ...(await driveTrigger(run, effect.start, stop)), key: effect.key };
+  } finally {
+    run.slots.dropKept(runItself);
+  }
 }

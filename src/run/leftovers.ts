@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { codeOf } from "../lib/errors.js";
+import { isMissing } from "../lib/files.js";
 import { findProgram } from "../lib/process/find.js";
 import { stopProgram } from "../lib/process/stop.js";
 
@@ -17,6 +18,7 @@ export async function endLeftoverCommands(folder: string): Promise<void> {
 }
 
 function claimedFolders(folder: string): string[] {
+  if (isMissing(folder)) return [];
   try {
     const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
     return names.filter((name) => /(^|\/)pid$/.test(name)).map((name) => join(folder, dirname(name)));

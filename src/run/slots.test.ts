@@ -64,7 +64,7 @@ describe("slots", () => {
 
   it("counts forced places against the limit", async () => {
     const slots = createSlots(1);
-    const forced = slots.force();
+    const forced = slots.force("b");
     let granted = false;
     const waiting = slots.acquire({ issueId: "a", turn: "first", signal: never }).then(() => {
       granted = true;
@@ -74,6 +74,25 @@ describe("slots", () => {
     forced();
     await waiting;
     expect(granted).toBe(true);
+  });
+
+  it("chooses nothing new before lives that were taken up again have asked for their places, or need none", async () => {
+    const slots = createSlots(2);
+    for (const id of ["a", "b", "c"]) slots.expect(id);
+    const order: string[] = [];
+    const fresh = slots.reserve(never).then(() => order.push("new"));
+    const running = slots.force("a");
+    const begun = slots.acquire({ issueId: "b", turn: "first", signal: never }).then((release) => {
+      order.push("begun before");
+      return release;
+    });
+    await begun;
+    running();
+    await Promise.resolve();
+    expect(order).toEqual(["begun before"]);
+    slots.dropKept("c");
+    await fresh;
+    expect(order).toEqual(["begun before", "new"]);
   });
 
   it("has half as many places after an overload, once for all who ran into it, and gets them back one by one", async () => {

@@ -1,18 +1,21 @@
 /**
  * Places for agent processes. Whoever waits for a place holds none; follow-ups, reviewers and fixers go before new
  * implementers, then in claim order. A turn that is already running when the orchestrator comes back takes its place
- * without asking, even over the limit: it cannot be unstarted.
+ * without asking, even over the limit: it cannot be unstarted. Nothing new is chosen before every life that was taken up
+ * again has asked for its place, or needs none.
  */
 export interface Slots {
   /** Resolves once a place is free and taken; rejects with the signal's reason when aborted first. */
   acquire(request: SlotRequest): Promise<Release>;
-  /** Takes a place at once, whatever the limit. */
-  force(): Release;
-  /** Waits for a place for an issue that is still to be chosen. */
+  /** Takes a place at once, whatever the limit, for a turn of `issueId`. */
+  force(issueId: string): Release;
+  /** A life of `issueId` was taken up again: one place fewer for new issues until it asks for its own, or drops it. */
+  expect(issueId: string): void;
+  /** Waits for a place for an issue that is still to be chosen; whoever was chosen before goes first. */
   reserve(signal: AbortSignal): Promise<Release>;
   /** Keeps a reserved place for the first turn of `issueId`; the next acquire in its name uses it. */
   keep(issueId: string, place: Release): void;
-  /** Frees what was kept for an issue that does not need it. */
+  /** Frees what was kept for an issue, or expected of it, that does not need it. */
   dropKept(issueId: string): void;
   /** Half as many from now on; how many, or null where a turn that began later has told of the same overload. */
   shrink(startedAt: number, now: number): number | null;
@@ -27,39 +30,101 @@ export interface SlotRequest {
 }
 export type Release = () => void;
 
+/** Who is served first. */
+const ranks = { later: 0, first: 1, new: 2 };
+
 interface Waiting {
   readonly rank: number;
-  readonly order: number;
   readonly grant: () => void;
 }
 
 export function createSlots(most: number): Slots {
-  let limit = most;
-  let shrunkAt = Number.NEGATIVE_INFINITY;
-  let used = 0;
-  let order = 0;
-  const waiting: Waiting[] = [];
-  const kept = new Map<string, Release>();
+  return new Places(most);
+}
 
-  const give = () => {
-    while (used < limit) {
-      const next = waiting.shift();
-      if (!next) return;
-      used++;
+class Places implements Slots {
+  readonly #most: number;
+  #limit: number;
+  #shrunkAt = Number.NEGATIVE_INFINITY;
+  #used = 0;
+  readonly #waiting: Waiting[] = [];
+  readonly #kept = new Map<string, Release>();
+  readonly #expected = new Set<string>();
+
+  constructor(most: number) {
+    this.#most = most;
+    this.#limit = most;
+  }
+
+  async acquire({ issueId, turn, signal }: SlotRequest): Promise<Release> {
+    this.#expected.delete(issueId);
+    const place = this.#kept.get(issueId);
+    if (!place) return await this.#queue(ranks[turn], signal);
+    this.#kept.delete(issueId);
+    return place;
+  }
+
+  force(issueId: string): Release {
+    this.#expected.delete(issueId);
+    this.#used++;
+    return this.#take();
+  }
+
+  expect(issueId: string): void {
+    this.#expected.add(issueId);
+  }
+
+  reserve(signal: AbortSignal): Promise<Release> {
+    return this.#queue(ranks.new, signal);
+  }
+
+  keep(issueId: string, place: Release): void {
+    this.#kept.set(issueId, place);
+  }
+
+  dropKept(issueId: string): void {
+    this.#kept.get(issueId)?.();
+    this.#kept.delete(issueId);
+    if (this.#expected.delete(issueId)) this.#give();
+  }
+
+  shrink(startedAt: number, now: number): number | null {
+    if (startedAt <= this.#shrunkAt || this.#limit === 1) return null;
+    this.#shrunkAt = now;
+    this.#limit = Math.max(1, Math.floor(this.#limit / 2));
+    return this.#limit;
+  }
+
+  grow(): number | null {
+    if (this.#limit >= this.#most) return null;
+    this.#limit++;
+    this.#give();
+    return this.#limit;
+  }
+
+  #give(): void {
+    for (let [next] = this.#waiting; next !== undefined; [next] = this.#waiting) {
+      const others = next.rank === ranks.new ? this.#expected.size : 0;
+      if (this.#used + others >= this.#limit) return;
+      this.#waiting.shift();
+      this.#used++;
       next.grant();
     }
-  };
-  const take = (): Release => {
+  }
+
+  #take(): Release {
     let held = true;
     return () => {
       if (!held) return;
       held = false;
-      used--;
-      give();
+      this.#used--;
+      this.#give();
     };
-  };
-  const queue = (rank: number, signal: AbortSignal): Promise<Release> =>
-    new Promise((resolve, reject) => {
+  }
+
+  #queue(rank: number, signal: AbortSignal): Promise<Release> {
+    const waiting = this.#waiting;
+    return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason);
       const leave = () => {
         waiting.splice(waiting.indexOf(entry), 1);
@@ -67,47 +132,13 @@ export function createSlots(most: number): Slots {
       };
       const grant = () => {
         signal.removeEventListener("abort", leave);
-        resolve(take());
+        resolve(this.#take());
       };
-      const entry: Waiting = { rank, order: order++, grant };
+      const entry: Waiting = { rank, grant };
       signal.addEventListener("abort", leave, { once: true });
       const at = waiting.findIndex((other) => other.rank > rank);
       waiting.splice(at === -1 ? waiting.length : at, 0, entry);
-      give();
+      this.#give();
     });
-
-  return {
-    async acquire({ issueId, turn, signal }) {
-      const place = kept.get(issueId);
-      if (place) {
-        kept.delete(issueId);
-        return place;
-      }
-      return await queue(turn === "first" ? 1 : 0, signal);
-    },
-    force() {
-      used++;
-      return take();
-    },
-    reserve: (signal) => queue(1, signal),
-    keep(issueId, place) {
-      kept.set(issueId, place);
-    },
-    dropKept(issueId) {
-      kept.get(issueId)?.();
-      kept.delete(issueId);
-    },
-    shrink(startedAt, now) {
-      if (startedAt <= shrunkAt || limit === 1) return null;
-      shrunkAt = now;
-      limit = Math.max(1, Math.floor(limit / 2));
-      return limit;
-    },
-    grow() {
-      if (limit >= most) return null;
-      limit++;
-      give();
-      return limit;
-    },
-  };
+  }
 }

@@ -1,8 +1,9 @@
-import { createHash } from "node:crypto";
 import { lstat, mkdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ExternalError } from "../lib/errors.js";
+import { isMissing } from "../lib/files.js";
+import { pathHash } from "../lib/path-hash.js";
 import { type LifeContext, worktreePath } from "./context.js";
 
 /**
@@ -14,8 +15,7 @@ export function temporaryFolder(life: Pick<LifeContext, "run" | "names">): strin
 }
 
 export function temporaryFolderOf(worktree: string, env: NodeJS.ProcessEnv): string {
-  const mark = createHash("sha256").update(worktree).digest("hex").slice(0, 10);
-  return join(env.TMPDIR || tmpdir(), `ratchet-${mark}`);
+  return join(env.TMPDIR || tmpdir(), `ratchet-${pathHash(worktree).slice(0, 10)}`);
 }
 
 /** Others may write to the folder above: what is there already must be ours. */
@@ -27,5 +27,6 @@ export async function makeTemporaryFolder(path: string): Promise<void> {
 }
 
 export async function removeTemporaryFolder(path: string): Promise<void> {
+  if (isMissing(path)) return;
   await rm(path, { recursive: true, force: true, maxRetries: 3 });
 }

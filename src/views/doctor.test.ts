@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { AgentStatus } from "../core/ports/agent.js";
-import { isOldGit, programCheck, renderChecks } from "./doctor.js";
+import { isOldGit, programCheck, renderChecks, tellOnce } from "./doctor.js";
 
 test.each([
   ["git version 2.39.5", false],
@@ -40,6 +40,16 @@ test.each<[what: string, status: AgentStatus | undefined, ok: boolean, detail: s
 ])("an agent that %s is judged by it, and its advice is kept", (_, told, ok, detail) => {
   const check = programCheck({ name: "agent", kind: "claude" }, told);
   expect(check).toEqual({ name: "agent", ok, detail, advice: told?.advice ?? null });
+});
+
+test("what keeps several things from being looked at is told once, by the one that it is about", () => {
+  const locked = { ok: false, detail: "the database is in use", advice: "wait" };
+  const other = { name: "state home", ok: false, detail: "the database is in use", advice: "another folder" };
+  const there = (name: string) => ({ name, ok: true, detail: "the database is in use", advice: "wait" });
+  const checks = [{ name: "tracker", ...locked }, other, { name: "database", ...locked }, there("disk"), there("git")];
+  const names = (nearest: string) => tellOnce(checks, nearest).map(({ name }) => name);
+  expect(names("database")).toEqual(["state home", "database", "disk", "git"]);
+  expect(names("nothing of that name")).toEqual(["tracker", "state home", "disk", "git"]);
 });
 
 test("each check is a line, with advice below where something is missing", () => {

@@ -35,6 +35,16 @@ export function isOldGit(text: string): boolean {
   return major < leastMajor || (major === leastMajor && minor < leastMinor);
 }
 
+/** What keeps several things from being looked at is told once, by the one that it is about. */
+export function tellOnce(checks: readonly Check[], nearest: string): Check[] {
+  const says = (check: Check) => (check.ok ? null : JSON.stringify([check.detail, check.advice]));
+  return checks.filter((check) => {
+    const same = checks.filter((other) => says(other) !== null && says(other) === says(check));
+    const teller = same.find(({ name }) => name === nearest) ?? same[0];
+    return teller === undefined || teller === check;
+  });
+}
+
 /** A line each, and below it what to do. */
 export function renderChecks(checks: readonly Check[]): string[] {
   const width = Math.max(...checks.map(({ name }) => name.length));

@@ -217,6 +217,14 @@ const waits: readonly Case[] = [
     { reason: "ready, waiting for a slot in run r1 (2 agents at a time, 3 before it)", next: "ratchet status" },
   ],
   [
+    "the run has begun too much that has not ended",
+    { runs: [{ ...run, unfinishedMost: 64 }], ahead: 1 },
+    {
+      reason: "ready, waiting until one of the 64 issues that run r1 has begun has ended (1 before it)",
+      next: "ratchet status",
+    },
+  ],
+  [
     "a resuming run will take it though it failed",
     { status: "failed", failureCount: 1, runs: [{ ...run, resume: true, maxAgents: 1 }] },
     { reason: "ready, waiting for a slot in run r1 (1 agent at a time, it is next)", next: "ratchet status" },

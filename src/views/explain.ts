@@ -4,6 +4,7 @@ import { formatAttempt, plural } from "./format.js";
 import { plainLine } from "./plain-text.js";
 import type { PullRequestWait } from "./pull-request-wait.js";
 import { isInScope } from "./scope.js";
+import { shellWord } from "./shell-word.js";
 
 /** What there is to know about one issue. Times in ms since the epoch. */
 export interface IssueFacts {
@@ -71,6 +72,8 @@ export interface RunFacts {
   /** It has had this issue, or made it as a follow-up of one it had. */
   readonly hadIt: boolean;
   readonly maxAgents: number;
+  /** It has begun as many issues as may be unfinished at once: how many. */
+  readonly unfinishedMost?: number | null;
 }
 
 /** `explain --json`. */
@@ -123,8 +126,9 @@ function causeOf(facts: IssueFacts): Cause {
   if (status === "completed") return { reason: "completed", next: null };
   if (facts.type === "epic") return causeOfEpic(facts);
   const { tracker = null } = facts;
-  const retry = tracker === null ? `ratchet retry ${issueId}` : foreignHint(tracker, "retry", issueId);
-  const unblock = tracker === null ? `ratchet work unblock ${issueId}` : foreignHint(tracker, "unblock", issueId);
+  const retry = tracker === null ? `ratchet retry ${shellWord(issueId)}` : foreignHint(tracker, "retry", issueId);
+  const unblock =
+    tracker === null ? `ratchet work unblock ${shellWord(issueId)}` : foreignHint(tracker, "unblock", issueId);
   switch (status) {
     case "claimed":
       // A tracker of others has no word for it: there it stays claimed until the pull request has come to its end.
@@ -156,13 +160,13 @@ function causeOfPullRequest({ number, url, issueId, needsPerson, wait = null }: 
   }
   return {
     reason: `needs a person: ${needsPerson} (pull request #${number}, ${url})`,
-    next: `ratchet retry ${issueId}`,
+    next: `ratchet retry ${shellWord(issueId)}`,
   };
 }
 
 function causeOfEpic({ issueId, children }: IssueFacts): Cause {
   const open = children.filter(({ status }) => status !== "completed");
-  const next = `ratchet run --scope epic:${issueId}`;
+  const next = `ratchet run --scope epic:${shellWord(issueId)}`;
   if (children.length === 0)
     return { reason: "it is an epic, which is never run itself, and it has no issues", next: null };
   if (open.length === 0) return { reason: "it is an epic whose issues are all completed", next };
@@ -174,7 +178,7 @@ function causeOfClaim({ issueId, claimedBy, leaseUntil, runs, stoppedIn, standin
   if (standing?.obstacle) return standing.obstacle;
   if (leaseUntil !== null) {
     const reason = `claimed by hand, by ${claimedBy ?? "somebody"}, until ${timeOf(leaseUntil)}`;
-    return { reason, next: `ratchet work release ${issueId}` };
+    return { reason, next: `ratchet work release ${shellWord(issueId)}` };
   }
   const run = runs.find(({ runId }) => runId === claimedBy);
   if (run?.driverAlive) return { running: true, reason: `run ${run.runId} has just claimed it`, next: null };
@@ -182,13 +186,13 @@ function causeOfClaim({ issueId, claimedBy, leaseUntil, runs, stoppedIn, standin
   const isOver = standing?.claim?.isOver ?? false;
   if (stoppedIn !== null && (claimedBy === null || isOver)) {
     const reason = `claimed in the tracker, and run ${stoppedIn} ended in the middle of it`;
-    return { reason, next: `ratchet run --resume ${issueId}` };
+    return { reason, next: `ratchet run --resume ${shellWord(issueId)}` };
   }
   if (claimedBy === null) return { reason: "claimed by somebody in the tracker", next: null };
   if (standing?.claim && !isOver)
     return { reason: `claimed by ${claimedBy}, which is none of this machine's`, next: null };
   // Of other trackers only a resume takes claims over.
-  const next = isOver ? `ratchet run --resume ${issueId}` : `ratchet run ${issueId}`;
+  const next = isOver ? `ratchet run --resume ${shellWord(issueId)}` : `ratchet run ${shellWord(issueId)}`;
   return { reason: `claimed by ${claimedBy}, which is not at work any more`, next };
 }
 
@@ -199,7 +203,7 @@ function causeOfWaiting(facts: IssueFacts): Cause {
   if (first !== undefined) {
     const blockers = open.map(({ id }) => id);
     const failed = facts.status === "failed" ? `failed${because(facts)}; ` : "";
-    return { reason: `${failed}blocked by ${listOf(open)}`, blockers, next: `ratchet explain ${first.id}` };
+    return { reason: `${failed}blocked by ${listOf(open)}`, blockers, next: `ratchet explain ${shellWord(first.id)}` };
   }
   const living = facts.runs.filter(({ driverAlive }) => driverAlive);
   const refusals = living.map((run) => ({ run, why: whyNotBy(run, facts) }));
@@ -209,26 +213,34 @@ function causeOfWaiting(facts: IssueFacts): Cause {
   return facts.status === "failed" ? causeOfFailure(facts, others) : causeOfIdleness(facts, others);
 }
 
-function causeOfQueue({ runId, maxAgents }: RunFacts, { ahead }: IssueFacts): Cause {
+function causeOfQueue({ runId, maxAgents, unfinishedMost = null }: RunFacts, { ahead }: IssueFacts): Cause {
   const places = `${maxAgents} agent${maxAgents === 1 ? "" : "s"} at a time`;
   const before = ahead === 0 ? "it is next" : `${ahead} before it`;
-  return { reason: `ready, waiting for a slot in run ${runId} (${places}, ${before})`, next: "ratchet status" };
+  const next = "ratchet status";
+  if (unfinishedMost !== null) {
+    const why = `waiting until one of the ${unfinishedMost} issues that run ${runId} has begun has ended (${before})`;
+    return { reason: `ready, ${why}`, next };
+  }
+  return { reason: `ready, waiting for a slot in run ${runId} (${places}, ${before})`, next };
 }
 
 function causeOfFailure(facts: IssueFacts, others: string): Cause {
   const count = facts.failureCount > 1 ? ` ${facts.failureCount} times` : "";
-  return { reason: `failed${count}${because(facts)}${others}`, next: `ratchet run --resume ${facts.issueId}` };
+  return {
+    reason: `failed${count}${because(facts)}${others}`,
+    next: `ratchet run --resume ${shellWord(facts.issueId)}`,
+  };
 }
 
 function causeOfIdleness({ issueId, stoppedIn, runs }: IssueFacts, others: string): Cause {
   const dead = runs.find(({ driverAlive }) => !driverAlive);
   const nothing = others === "" ? ", but nothing runs" : others;
   if (stoppedIn !== null) {
-    return { reason: `stopped in run ${stoppedIn}${nothing}`, next: `ratchet run --resume ${issueId}` };
+    return { reason: `stopped in run ${stoppedIn}${nothing}`, next: `ratchet run --resume ${shellWord(issueId)}` };
   }
   if (others === "" && dead)
     return { reason: `ready, but the process of run ${dead.runId} is gone`, next: "ratchet run" };
-  return { reason: `ready${nothing}`, next: others === "" ? "ratchet run" : `ratchet run ${issueId}` };
+  return { reason: `ready${nothing}`, next: others === "" ? "ratchet run" : `ratchet run ${shellWord(issueId)}` };
 }
 
 /** null: it takes it as soon as it can. */

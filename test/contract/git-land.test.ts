@@ -54,6 +54,28 @@ describe("landing", () => {
     expect(existsSync(join(world.repo, ".git/FETCH_HEAD"))).toBe(false);
   });
 
+  test("work from before many landings lands as a merge, work that has merged them as it is", async () => {
+    const world = await makeWorld();
+    const [one, two, three] = [
+      await work(world, "one", "one.txt"),
+      await work(world, "two", "two.txt"),
+      await work(world, "three", "three.txt"),
+    ];
+    await land(world, "one", one.head);
+    const second = await land(world, "two", two.head);
+    expect(await propose(world, "three", three.head)).toMatchObject({ tip: second, merged: true });
+    const tip = await land(world, "three", three.head);
+    const { path } = await open(world, "four");
+    sh(path, `git merge -q --ff-only ${tip}`);
+    commit(path, "four.txt", "four\n");
+    const { head, tree } = await snapshot(path, { base: world.base, docsPatterns: [] });
+    const proposal = { type: "proposed", tip, commit: head, tree, merged: false };
+    expect(await propose(world, "four", head)).toEqual(proposal);
+    expect(sh(path, `git ls-tree --name-only ${tree}`).split("\n")).toEqual(
+      expect.arrayContaining(["one.txt", "two.txt", "three.txt", "four.txt"]),
+    );
+  });
+
   test("work beside the tip lands as a merge with the issue's trailers", async () => {
     const world = await makeWorld();
     const one = await work(world, "one", "one.txt");
@@ -165,7 +187,11 @@ describe("mode branch", () => {
     );
     sh(one.path, "git commit -q --amend -m again");
     const { head } = await snapshot(one.path, { base: world.base, docsPatterns: [] });
-    await expect(putBranch(world.mirror, { branch: one.branch, head })).rejects.toThrow("could not be moved");
+    const refused = putBranch(world.mirror, { branch: one.branch, head });
+    await expect(refused).rejects.toThrow(
+      `has a branch ratchet/one of its own, at ${theirs.slice(0, 12)}, with commits that are not Ratchet's: ` +
+        "rename it (`git branch -m ratchet/one NAME`) or delete it, and try again",
+    );
     expect(sh(world.repo, "git rev-parse ratchet/one")).toBe(theirs);
   });
 });

@@ -1,6 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { selfIdentity } from "../../src/lib/process-identity.js";
+import { unpackText } from "../../src/store/packed-text.js";
 import type { Check } from "../../src/views/doctor.js";
 import { type Sandbox, sandbox } from "./sandbox.js";
 
@@ -51,6 +53,9 @@ test("doctor finds everything there, and that the history of a finished run give
   expect([code, stdout]).toEqual([0, expect.stringContaining("everything that is needed is there")]);
 });
 
+/** As texts are stored, the long ones packed. */
+type Stored = string | Uint8Array;
+
 test("doctor notices a stored row that its history does not give", async () => {
   const box = sandbox();
   configure(box);
@@ -58,7 +63,12 @@ test("doctor notices a stored row that its history does not give", async () => {
   await box.ratchet("run");
   const { DatabaseSync } = await import("@photostructure/sqlite");
   const database = new DatabaseSync(join(box.home, "ratchet.db"));
-  database.exec(`UPDATE states SET state = json_set(state, '$.turns', 99) WHERE state ->> '$.issueId' = 'one'`);
+  const states = database.prepare("SELECT machine, state FROM states").all() as { machine: number; state: Stored }[];
+  for (const { machine, state } of states) {
+    const whole = JSON.parse(typeof state === "string" ? state : unpackText(state));
+    const wrong = whole.issueId === "one" ? { ...whole, turns: 99 } : whole;
+    database.prepare("UPDATE states SET state = ? WHERE machine = ?").run(JSON.stringify(wrong), machine);
+  }
   database.close();
   const examined = await examine(box);
   expect([examined.code, missing(examined)]).toEqual([1, ["journal"]]);
@@ -189,4 +199,33 @@ test("doctor says when the state home cannot be used", async () => {
   const { code, checks } = await examine(box, { env: { RATCHET_HOME: join(place, "home") } });
   expect(code).toBe(1);
   expect(checks["state home"]).toMatchObject({ ok: false, advice: expect.stringContaining("RATCHET_HOME") });
+});
+
+test("doctor says once that an older Ratchet is at work, and of a run of a workflow that it is none with issues", async () => {
+  const box = sandbox();
+  configure(box);
+  const file = box.put(
+    "w.awf.kdl",
+    `workflow "w" {
+  version 2
+  goal "g"
+  start "look"
+  stage "look" kind="tool" command="true"
+  stage "exit" kind="exit"
+  transition from="look" to="exit"
+}`,
+  );
+  expect(await box.ratchet("workflow", "run", file)).toMatchObject({ code: 0 });
+  const { checks } = await examine(box);
+  expect(checks.journal?.detail).toBe("only workflows have ended lately, and their history is not checked");
+  const { DatabaseSync } = await import("@photostructure/sqlite");
+  const database = new DatabaseSync(join(box.home, "ratchet.db"));
+  const { user_version: version } = database.prepare("PRAGMA user_version").get() as { user_version: number };
+  database.exec(`PRAGMA user_version = ${version - 1}`);
+  const machine = "INSERT INTO machines (id, kind, stream, epoch, driver) SELECT 'm', 'run', no, 1, ? FROM streams";
+  database.prepare(machine).run(JSON.stringify(selfIdentity()));
+  database.close();
+  const examined = await examine(box);
+  expect([examined.code, missing(examined)]).toEqual([1, ["database"]]);
+  expect(examined.checks.database?.detail).toContain("is in use by an older Ratchet");
 });

@@ -160,21 +160,17 @@ export function expectOneStory(printed: string): void {
 export async function expectNothingLeft(box: Sandbox, kept: readonly string[] = []): Promise<void> {
   await until("every process of the run to be gone", () => box.processes().length === 0, 10_000).catch(() => undefined);
   expect(box.processes()).toEqual([]);
-  expect(checkoutsOf(box), checkoutsOf(box).join(" ")).toEqual([...kept, ...kept, ...kept].sort());
+  expect(checkoutsOf(box), checkoutsOf(box).join(" ")).toEqual([...kept, ...kept].sort());
   const locks = [box.home, join(box.dir, ".git")].flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => /\.lock$|(^|\/)locks\/.+/.test(name)),
   );
   expect(locks).toEqual([]);
 }
 
-/** What is there of issues' checkouts: their files, the notes beside them, and their git folders in the mirror. */
+/** What is there of issues' checkouts: their files, and their git folders in the mirror. */
 function checkoutsOf({ home }: Sandbox): string[] {
   const names = (folder: string) => (existsSync(join(home, folder)) ? readdirSync(join(home, folder)) : []);
   const trees = names("worktrees/shop").filter((name) => name !== ".checkouts");
-  // A writer that was killed leaves a file beside the note; it goes when the checkout goes.
-  const notes = new Set(
-    names("worktrees/shop/.checkouts").map((name) => name.replace(/\.json(\.\d+-[0-9a-f]+)?$/, "")),
-  );
   const gits = names("repos/shop.git/checkouts").map((name) => name.replace(/-[0-9a-f]+$/, ""));
-  return [...trees, ...notes, ...gits].sort();
+  return [...trees, ...gits].sort();
 }

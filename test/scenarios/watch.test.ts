@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { ratchetHome } from "../../src/lib/home.js";
+import { openStore } from "../../src/store/store.js";
 import { attemptsOf, type Sandbox, sandbox, until } from "./sandbox.js";
 
 /** Fails while there is a file `broken-<issue>`, waits while there is `wait-<issue>`. */
@@ -70,6 +72,35 @@ test("without --watch a run that still works takes what is added meanwhile, at o
   expect((await run.ended).code).toBe(0);
   expect(await box.status("long")).toBe("completed");
 });
+
+test("a change of the board that brings nothing to start wakes nobody: the run records what it begins, and what ends", async () => {
+  const box = world();
+  box.put("wait-long", "");
+  await box.add("long");
+  const run = box.start(["run"]);
+  await until("long has begun", () => asked(box, "long") === 1);
+  await box.add("blocked", { more: ["--dep", "long"] });
+  await box.add("free");
+  await completed(box, "free");
+  rmSync(join(box.root, "wait-long"));
+  expect((await run.ended).code).toBe(0);
+  expect(await box.status("blocked")).toBe("completed");
+  const { run_id } = await box.record();
+  const arrivals = await journalOf(box, `run:${run_id}`);
+  const count = (type: string) => arrivals.filter((one) => one === type).length;
+  expect(["picked", "child-ended"].map(count)).toEqual([3, 3]);
+  // Once for what was added, once for what long has freed.
+  expect(count("board-changed")).toBeLessThanOrEqual(2);
+});
+
+async function journalOf(box: Sandbox, machine: string): Promise<string[]> {
+  const store = await openStore({ home: ratchetHome(box.env) });
+  try {
+    return (await store.journal(machine)).map((arrival) => (arrival as { type: string }).type);
+  } finally {
+    store.close();
+  }
+}
 
 test("an issue that failed lives again in the same run after ratchet retry, in new folders; its success is the run's", async () => {
   const box = world();

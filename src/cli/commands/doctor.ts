@@ -8,7 +8,7 @@ import { reviewerSource } from "../../config/reviewer.js";
 import type { Settings } from "../../core/settings.js";
 import { codeOf, ExternalError, messageOf, Refusal, UserError } from "../../lib/errors.js";
 import { findExecutable } from "../../lib/executable.js";
-import { type Check, isOldGit, leastGit, programCheck, renderChecks } from "../../views/doctor.js";
+import { type Check, isOldGit, leastGit, programCheck, renderChecks, tellOnce } from "../../views/doctor.js";
 import { type Context, findRoot } from "../context.js";
 
 /** Looks at everything a run needs, one thing at a time: what is missing does not hide the rest. */
@@ -17,7 +17,8 @@ export async function examine(
   { json, call = false }: { readonly json?: boolean; readonly call?: boolean },
 ): Promise<number> {
   const { settings, check: configuration } = await checkConfiguration(context);
-  const checks = [
+  const home = await checkHome(context);
+  const looked = [
     await checkGit(context),
     await checkRepository(context),
     configuration,
@@ -25,11 +26,12 @@ export async function examine(
     ...otherAgents(context, settings),
     ...(settings === null ? [] : [await checkTracker(context, settings)]),
     ...(settings === null ? [] : await checkForge(context, settings)),
-    await checkHome(context),
+    home,
     await checkDatabase(context),
     await checkDisk(context),
     ...(await checkJournals(context)),
   ];
+  const checks = tellOnce(looked, home.ok ? "database" : home.name);
   if (json) context.out.json({ checks });
   else for (const line of renderChecks(checks)) context.out.line(line);
   return checks.every(({ ok }) => ok) ? 0 : 1;
@@ -157,8 +159,12 @@ function checkHome({ app }: Context): Promise<Check> {
   const { root } = app.home;
   return attempt("state home", `make ${root} writable, or set RATCHET_HOME to another folder`, async () => {
     // Opening the store makes the folder where it is missing.
-    await app.store();
-    await access(root, constants.W_OK | constants.X_OK);
+    const failed: unknown = await app.store().then(
+      () => null,
+      (error) => error,
+    );
+    // What is wrong with the database alone is told of it.
+    await access(root, constants.W_OK | constants.X_OK).catch((error) => Promise.reject(failed ?? error));
     return there("state home", root);
   });
 }
@@ -189,10 +195,12 @@ async function checkJournals({ app }: Context): Promise<Check[]> {
   const check = await attempt(name, `look at ${app.home.database}`, async () => {
     const store = await app.store();
     const unfinished = new Set((await store.unfinishedRuns(null)).map(({ run }) => run.runId));
-    const run = (await store.runs(null, 20)).find(
-      ({ runId, options }) => !unfinished.has(runId) && options.workflow === undefined,
-    );
-    if (run === undefined) return there(name, "no run has ended yet");
+    const ended = (await store.runs(null, 20)).filter(({ runId }) => !unfinished.has(runId));
+    const run = ended.find(({ options }) => options.workflow === undefined);
+    if (run === undefined) {
+      const workflows = "only workflows have ended lately, and their history is not checked";
+      return there(name, ended.length === 0 ? "no run has ended yet" : workflows);
+    }
     const found = await app.checkJournal(run);
     if (found === null) return there(name, `run ${run.runId} was made by version ${run.record.version}`);
     const detail = `run ${run.runId}: the history of ${found.machines} machines gives what is stored`;

@@ -1,6 +1,7 @@
 import type { Project, Store } from "../../app.js";
 import type { Issue, Standing, Tracker } from "../../core/ports/tracker.js";
 import type { WorkItem } from "../../core/ports/work-items.js";
+import { livesMaxOf } from "../../core/run/policy.js";
 import { Refusal, UserError } from "../../lib/errors.js";
 import {
   type Explanation,
@@ -186,6 +187,7 @@ async function runsFor({ app }: Context, { store, project }: Board, issue: Issue
         full: maxIssues !== null && (state?.started ?? 0) >= maxIssues,
         hadIt: (await had(issue.id)) || (issue.followUpOf != null && (await had(issue.followUpOf))),
         maxAgents: run.settings.max_agents,
+        unfinishedMost: (state?.children.length ?? 0) < livesMaxOf(run.settings) ? null : livesMaxOf(run.settings),
       };
     }),
   );

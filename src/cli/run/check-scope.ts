@@ -1,7 +1,7 @@
 import type { Project, Store } from "../../app.js";
 import type { Issue, Tracker } from "../../core/ports/tracker.js";
 import type { Settings } from "../../core/settings.js";
-import { Refusal } from "../../lib/errors.js";
+import { Refusal, UserError } from "../../lib/errors.js";
 import { foreignHint, foreignName } from "../../views/foreign-tracker.js";
 import { pullRequestWait } from "../../views/pull-request-wait.js";
 import type { Context } from "../context.js";
@@ -23,7 +23,10 @@ export async function checkScope({ app, out }: Context, wanted: Wanted, settings
   if (scope.type !== "ids" && scope.type !== "epic") return [];
   const board = { app, project: await app.project(), store: await app.store(), tracker: await app.tracker(settings) };
   const issues = await readAll(board, scope.type === "ids" ? scope.ids : [scope.epic]);
-  if (scope.type === "epic") return [];
+  if (scope.type === "epic") {
+    await requireEpic(board, issues[0]);
+    return [];
+  }
   const stuck: string[] = [];
   for (const issue of issues) {
     const reason = await reasonAgainst(board, issue, wanted);
@@ -32,6 +35,14 @@ export async function checkScope({ app, out }: Context, wanted: Wanted, settings
     if (!(await isCaredFor(board, issue))) stuck.push(issue.id);
   }
   return stuck;
+}
+
+/** Below an issue that nothing is below there is nothing to run. Some trackers have issues below issues of any kind. */
+async function requireEpic({ tracker }: Board, issue: Issue | undefined): Promise<void> {
+  if (issue === undefined || issue.type === "epic") return;
+  if (((await tracker.epics?.children(issue.id)) ?? []).length > 0) return;
+  const { id } = issue;
+  throw new UserError(`${id} is an issue, not an epic`, { code: "not-an-epic", hint: `ratchet run ${id} runs it` });
 }
 
 /** Done, or claimed by a run, which this one works along with. What a person has claimed is not done by any of them. */

@@ -84,8 +84,15 @@ export type RunEffect =
       /** In flight, or lost to somebody else; what this run has finished its history knows. */
       readonly not: readonly string[];
     }
-  /** Until something on the board may have become ready that was not at `cursor`. */
-  | { readonly kind: "board"; readonly key: string; readonly cursor: number | null }
+  /** Until there is something to start that was not there at `cursor`, or with `epics` an epic that is due. */
+  | {
+      readonly kind: "board";
+      readonly key: string;
+      readonly cursor: number | null;
+      /** As a pick's. */
+      readonly not?: readonly string[];
+      readonly epics?: true;
+    }
   /** Drives an issue's life to its end. */
   | { readonly kind: "child"; readonly key: string; readonly start: IssueStart }
   /** Leads the life of a trigger of the run to its end. */
@@ -138,8 +145,11 @@ export type RunEvent =
       readonly budget?: string;
       /** Where the board's history was when it was asked. */
       readonly cursor?: number;
+      /** The tracker tells of changes by itself: whoever waits for the board misses nothing. */
+      readonly hears?: true;
     }
-  | { readonly type: "board-changed"; readonly key: string }
+  /** `due`: epics, where they were looked for. */
+  | { readonly type: "board-changed"; readonly key: string; readonly due?: readonly EpicName[] }
   | {
       readonly type: "child-ended";
       readonly key: string;

@@ -104,6 +104,19 @@ describe("epics that others have completed", () => {
     expect(run.finished()).toMatchObject({ exit_code: 0 });
   });
 
+  it("and that the board has shown are seen to without another look", () => {
+    const run = begin({ findsEpics: true, verify: "now" });
+    seen(run).pick("x").noneHeard();
+    run.arrive({ type: "board-changed", key: owedOf(run, "board")[0]?.key ?? "", due: [top] });
+    expect(firing(run)).toEqual(["epic_verification e"]);
+    expect(owedOf(run, "epics")).toEqual([]);
+    run.noneHeard();
+    ended(run);
+    // What waited for it is told by the board.
+    expect(run.picking()).toBe("no pick is owed");
+    expect(owedOf(run, "board")).toHaveLength(1);
+  });
+
   it("are verified once: in vain, they wait for a change of their own", () => {
     const run = begin({ findsEpics: true, verify: "now" });
     seen(run, top).none();

@@ -48,6 +48,10 @@ export function lookAtLast(step: RunStep): boolean {
 
 export function epicsSeen(step: RunStep, key: string, due: readonly EpicName[]): void {
   settleLook(step, key);
+  seeToEpics(step, due);
+}
+
+export function seeToEpics(step: RunStep, due: readonly EpicName[]): void {
   const { verified = {} } = triggersOf(step.state);
   for (const epic of due) {
     if (step.policy.verify === "never") oweLook(step, { kind: "epic", epic: epic.id });

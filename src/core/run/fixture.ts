@@ -39,6 +39,10 @@ export class Run {
   none(): this {
     return this.arrive({ type: "none-left", key: this.picking() });
   }
+  /** The same, of a tracker that tells of changes by itself. */
+  noneHeard(): this {
+    return this.arrive({ type: "none-left", key: this.picking(), cursor: 7, hears: true });
+  }
   end(issueId: string, status: Ended["status"], patch: Partial<Ended> = {}): this {
     const key = `child:${issueId}:1`;
     return this.arrive({

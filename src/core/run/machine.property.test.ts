@@ -30,7 +30,7 @@ function answer(effect: RunEffect, choose: () => number): RunEvent | null {
     case "prepare":
       return { type: "prepared", key, target: "main", tip: "c0", projectId: "p", repoPath: "/r" };
     case "pick":
-      if (n % 3 === 0) return { type: "none-left", key };
+      if (n % 3 === 0) return { type: "none-left", key, ...(n % 2 === 0 ? { cursor: n, hears: true } : {}) };
       return {
         type: "picked",
         key,
@@ -53,7 +53,7 @@ function answer(effect: RunEffect, choose: () => number): RunEvent | null {
     case "epics":
       return { type: "epics-seen", key, due: n % 3 === 0 ? [] : [epicOf(n), epicOf(n + 1)] };
     case "board":
-      return { type: "board-changed", key };
+      return { type: "board-changed", key, ...("epics" in effect && n % 2 === 0 ? { due: [epicOf(n)] } : {}) };
     case "tell":
       return { type: "told", key };
     case "wait":
@@ -108,6 +108,7 @@ const runs = fc.record({
   some: fc.constantFrom<Partial<TriggerSettings>>(...sometimes),
   verify: fc.constantFrom("now" as const, "later" as const, "never" as const),
   findsEpics: fc.boolean(),
+  livesMax: fc.constantFrom(1, 3, 64),
 });
 function play({ numbers, maxIssues, minutes, some, ...epics }: Parameters<Parameters<typeof runs.map>[0]>[0]) {
   const options = { scope: { type: "all" }, resume: false, strict: false, fresh: false, maxIssues } as const;

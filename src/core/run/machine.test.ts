@@ -47,6 +47,14 @@ describe("a run", () => {
     expect(run.finished()).toMatchObject({ success_count: 1, total_count: 1 });
   });
 
+  it("has only so many lives at once, whatever waits in them, and takes the next as soon as one has ended", () => {
+    const run = new Run({ livesMax: 2 }).prepared().pick("a").pick("b");
+    expect(run.picking()).toBe("no pick is owed");
+    expect(run.end("a", "success").picking()).toBe("pick:4");
+    run.pick("c").end("b", "success").end("c", "success").none();
+    expect(run.finished()).toMatchObject({ exit_code: 0, success_count: 3 });
+  });
+
   it("C10 the first SIGINT drains: no pick, lives go on, run_end skipped, exit 130", () => {
     const run = new Run({ triggers: triggers({ run_end: runEnd() }) }).prepared().pick("a").pick("b").signal("drain");
     expect(run.picking()).toBe("no pick is owed");
@@ -116,6 +124,20 @@ describe("a run", () => {
     run.arrive({ type: "crashed", key: run.picking(), effect: "pick", message: "tracker down", external });
     expect(run.finished()).toBeUndefined();
     expect(run.end("a", "success").finished()).toMatchObject({ status: "failed", exit_code, success_count: 1 });
+  });
+
+  it.each([
+    [
+      "pick",
+      "The next issue could not be asked for; nothing else is started, what runs goes on to its end: bd is away",
+    ],
+    ["epics", "Epics could not be looked at; they stay as they are, and the next run looks again: bd is away"],
+    ["child", "a broke off, and counts as failed: bd is away"],
+  ])("says what could not be done and what happens next, in words: %s", (effect, text) => {
+    const run = new Run({ findsEpics: true }).prepared().pick("a");
+    const key = [...run.owed.values()].find(({ kind }) => kind === effect)?.key ?? "";
+    run.arrive({ type: "crashed", key, effect, message: "bd is away", external: true });
+    expect(run.reports.at(-1)).toEqual({ type: "log", level: "error", text });
   });
 
   it("a preparation that breaks ends it at once", () => {

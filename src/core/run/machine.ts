@@ -1,7 +1,17 @@
 import type { Stamped } from "../issue/events.js";
 import type { RunStatus } from "../report.js";
+import { brokenText } from "./broken.js";
 import type { RunEvent, RunSignal } from "./effects.js";
-import { epicChecked, epicsSeen, hasUnverified, lookAbove, lookBroke, noteFailing, searchEpics } from "./epics.js";
+import {
+  epicChecked,
+  epicsSeen,
+  hasUnverified,
+  lookAbove,
+  lookBroke,
+  noteFailing,
+  searchEpics,
+  seeToEpics,
+} from "./epics.js";
 import type { RunChild, RunState } from "./state.js";
 import { isEnding, type RunNext, type RunPolicy, RunStep } from "./step.js";
 import { setTriggers, triggersOf } from "./trigger-state.js";
@@ -45,10 +55,7 @@ function handle(step: RunStep, event: RunEvent, policy: RunPolicy) {
       sayTold(step, event);
       return noneLeft(step, event, policy);
     case "board-changed":
-      if (event.key !== state.board) return;
-      step.set({ board: null });
-      searchEpics(step);
-      return pickAgain(step, policy);
+      return boardChanged(step, event, policy);
     case "child-ended":
       return childEnded(step, event, policy);
     case "trigger-ended":
@@ -56,7 +63,7 @@ function handle(step: RunStep, event: RunEvent, policy: RunPolicy) {
     case "epic-checked":
       epicChecked(step, event);
       // What waited for the epic may start now.
-      return event.epic !== null && event.how === undefined ? pickAgain(step, policy) : undefined;
+      return event.epic !== null && event.how === undefined ? pickUnheard(step, policy) : undefined;
     case "epics-seen":
       return epicsSeen(step, event.key, event.due);
     case "told":
@@ -115,8 +122,17 @@ function noneLeft(step: RunStep, event: Extract<RunEvent, { type: "none-left" }>
   if (children.length === 0 && !isWatchful(step, policy)) return;
   if (children.length === 0) step.report({ type: "log", level: "info", text: "Waiting for new work" });
   const key = `board:${boards + 1}`;
-  step.set({ boards: boards + 1, board: key });
-  step.owe({ kind: "board", key, cursor: event.cursor ?? null });
+  step.set({ boards: boards + 1, board: key, hears: event.hears ?? false });
+  const epics = policy.findsEpics ? ({ epics: true } as const) : {};
+  step.owe({ kind: "board", key, cursor: event.cursor ?? null, not: notToPick(step), ...epics });
+}
+
+function boardChanged(step: RunStep, event: Extract<RunEvent, { type: "board-changed" }>, policy: RunPolicy): void {
+  if (event.key !== step.state.board) return;
+  step.set({ board: null });
+  if (event.due) seeToEpics(step, event.due);
+  else searchEpics(step);
+  pickAgain(step, policy);
 }
 
 function childEnded(step: RunStep, event: Extract<RunEvent, { type: "child-ended" }>, policy: RunPolicy): void {
@@ -137,7 +153,10 @@ function childEnded(step: RunStep, event: Extract<RunEvent, { type: "child-ended
   if (status === "success" || status === "failed" || status === "escalated") countFinished(step);
   if (status === "success" && child.parent) lookAbove(step, child.issueId);
   if ((status === "failed" || status === "escalated") && child.parent) noteFailing(step, child.issueId);
-  pickAgain(step, policy);
+  // The issue itself may be taken again only where it has not succeeded; the last life to end may end the run.
+  const isOver = status === "success" || status === "not-claimed";
+  if (isOver && step.state.children.length > 0) pickUnheard(step, policy);
+  else pickAgain(step, policy);
 }
 
 function triggerIsOver(step: RunStep, event: Extract<RunEvent, { type: "trigger-ended" }>, policy: RunPolicy): void {
@@ -146,7 +165,7 @@ function triggerIsOver(step: RunStep, event: Extract<RunEvent, { type: "trigger-
   triggerEnded(step, event);
   afterAbort(step, state);
   // The epic is completed, and something may have waited for it; or an issue was made that must be done first.
-  if (epic && key === event.key && event.reason !== "not_claimed") pickAgain(step, policy);
+  if (epic && key === event.key && event.reason !== "not_claimed") pickUnheard(step, policy);
 }
 
 /** What an abort, an issue's or a trigger's, means for the others. */
@@ -199,7 +218,7 @@ function crashed(step: RunStep, event: Extract<RunEvent, { type: "crashed" }>, p
     return oweSignal(step);
   }
   if (state.telling.includes(event.key)) return step.set({ telling: state.telling.filter((key) => key !== event.key) });
-  step.report({ type: "log", level: "error", text: `${event.effect} broke: ${event.message}` });
+  step.log("error", brokenText(event, state, isWatchful(step, policy)));
   if (event.key === state.board) {
     step.set({ board: null });
     if (!isWatchful(step, policy)) return;
@@ -231,6 +250,7 @@ function isWatchful({ state }: RunStep, { watch = false }: RunPolicy): boolean {
 
 function mayPick({ state }: RunStep, policy: RunPolicy): boolean {
   if (isEnding(state) || state.closed || state.budget !== undefined) return false;
+  if (state.children.length >= (policy.livesMax ?? Number.POSITIVE_INFINITY)) return false;
   return policy.maxIssues === null || state.started < policy.maxIssues;
 }
 
@@ -238,16 +258,23 @@ function pickAgain(step: RunStep, policy: RunPolicy): void {
   if (step.state.picking === null && mayPick(step, policy)) pick(step);
 }
 
+/** Something may be free now: whoever hears the board is told so by it. */
+function pickUnheard(step: RunStep, policy: RunPolicy): void {
+  const { board, hears = false, children } = step.state;
+  if (board && hears && (children.length > 0 || isWatchful(step, policy))) return;
+  pickAgain(step, policy);
+}
+
 function pick(step: RunStep): void {
   stopListening(step);
   const picks = step.state.picks + 1;
   const key = `pick:${picks}`;
   step.set({ picks, picking: key });
-  step.owe({
-    kind: "pick",
-    key,
-    not: [...step.state.children.map(({ issueId }) => issueId), ...step.state.lost],
-  });
+  step.owe({ kind: "pick", key, not: notToPick(step) });
+}
+
+function notToPick({ state }: RunStep): readonly string[] {
+  return [...state.children.map(({ issueId }) => issueId), ...state.lost];
 }
 
 function stopPicking(step: RunStep): void {

@@ -3,11 +3,21 @@ import { verificationOf } from "../verification.js";
 import type { RunOptions } from "./effects.js";
 import type { RunPolicy } from "./step.js";
 
+/** Lives that wait, to land or for a person, hold no place: so many may there be for each agent, and so many at least in all. */
+const livesPerAgent = 4;
+const livesAtLeast = 64;
+
+/** How many issues a run may have begun that have not ended: its row has them all, and each has a checkout. */
+export function livesMaxOf({ max_agents }: Pick<Settings, "max_agents">): number {
+  return Math.max(livesAtLeast, livesPerAgent * max_agents);
+}
+
 /** What a run is decided by. A landing or a push that a person asked for is no run of theirs: nothing else fires, nobody reviews. */
 export function runPolicy(settings: Settings, options: RunOptions): RunPolicy {
   const { validation_triggers: triggers, budgets } = settings;
   const lands = options.only === "land" || options.only === "push";
   const verify = verificationOf(settings) === null ? "never" : lands ? "later" : "now";
   const findsEpics = options.scope.type === "all" || options.scope.type === "epic";
-  return { ...options, minutes: budgets.run.minutes, verify, findsEpics, ...(lands ? {} : { triggers }) };
+  const livesMax = livesMaxOf(settings);
+  return { ...options, livesMax, minutes: budgets.run.minutes, verify, findsEpics, ...(lands ? {} : { triggers }) };
 }

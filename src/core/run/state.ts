@@ -14,6 +14,8 @@ export interface RunState {
   /** How often the board was waited for, and the wait that is owed. */
   readonly boards?: number;
   readonly board?: string | null;
+  /** Whatever becomes ready ends that wait: nobody has to ask for it. */
+  readonly hears?: boolean;
   readonly children: readonly RunChild[];
   /** Tells that are owed. */
   readonly telling: readonly string[];

@@ -14,6 +14,8 @@ export interface RunPolicy extends RunOptions {
   readonly verify?: "now" | "later" | "never";
   /** It looks for epics that are due itself, and does not only follow its own issues. */
   readonly findsEpics?: boolean;
+  /** How many issues may have begun and not ended. */
+  readonly livesMax?: number;
   /** budgets.run.minutes; what turns cost is counted by whoever drives the run. */
   readonly minutes?: number | null;
 }

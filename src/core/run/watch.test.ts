@@ -16,6 +16,22 @@ describe("when nothing is left to start", () => {
     expect(listening(run)).toBe("board:2");
   });
 
+  it("who hears the board is not asked at the end of every life, only of one that failed and of the last", () => {
+    const run = ["a", "b", "c", "d", "e"].reduce((one, id) => one.pick(id), new Run().prepared()).noneHeard();
+    run.end("a", "success").end("b", "not-claimed");
+    expect([listening(run), run.picking()]).toEqual(["board:1", "no pick is owed"]);
+    run.end("c", "failed");
+    expect([listening(run), run.picking()]).toEqual(["not listening", "pick:7"]);
+    run.noneHeard().end("d", "success").end("e", "success");
+    expect([listening(run), run.picking()]).toEqual(["not listening", "pick:8"]);
+    expect(run.noneHeard().finished()).toMatchObject({ exit_code: 1, success_count: 3, total_count: 4 });
+  });
+
+  it("what the board is looked through for leaves out what a pick does", () => {
+    const run = new Run({ findsEpics: true }).prepared().pick("a").pick("b").end("a", "not-claimed").noneHeard();
+    expect(run.owed.get(listening(run))).toMatchObject({ cursor: 7, not: ["b", "a"], epics: true });
+  });
+
   it("it listens no longer when its last life has ended and nothing is left: it is over", () => {
     const run = none(new Run().prepared().pick("a"));
     run.end("a", "success");

@@ -30,8 +30,9 @@ export function attemptOf(folder: string): Attempt {
 }
 
 function realPath(folder: string): string | null {
+  if (isMissing(folder)) return null;
   try {
-    return realpathSync(folder);
+    return realpathSync.native(folder);
   } catch (error) {
     if (codeOf(error) === "ENOENT") return null;
     throw error;
@@ -76,12 +77,8 @@ export function claimForNobody(attempt: Attempt): boolean {
 export function touchLease(attempt: Attempt): void {
   const path = join(attempt.folder, "lease");
   const now = new Date();
-  try {
-    utimesSync(path, now, now);
-  } catch (error) {
-    if (codeOf(error) !== "ENOENT") throw error;
-    writeFileSync(path, "");
-  }
+  if (isMissing(path)) writeFileSync(path, "");
+  else utimesSync(path, now, now);
 }
 
 /** Why the program was ended from outside; the first word stays, so that a successor tells the same story. */

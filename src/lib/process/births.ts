@@ -19,21 +19,45 @@ interface Circle extends BirthMark {
   readonly alive: number;
 }
 
+/** The newest look at the circle. */
+let last: { readonly circle: Circle | null; readonly atMs: number } | null = null;
+/** Whoever was born since a moment was born since an earlier one too: so long before is as good, and costs no look. */
+const markMs = 100;
+
 export function markBirths(): BirthMark | null {
-  return readCircle();
+  return last !== null && performance.now() - last.atMs < markMs ? last.circle : look();
 }
 
-/** Of these processes, listed before the call, those that can have been born since the mark. */
-export function bornSince(mark: BirthMark | null, pids: readonly number[]): readonly number[] {
-  const now = mark === null ? null : readCircle();
-  return mark === null || now === null ? pids : pids.filter((pid) => canBeBornBetween(mark, now, pid));
+function look(): Circle | null {
+  last = { circle: readCircle(), atMs: performance.now() };
+  return last.circle;
+}
+
+/** Where so few numbers were given out since, asking for each is cheaper than to list who is there. */
+const fewNumbers = 200;
+
+/** Numbers of the processes, of all that `list` finds at least, that can have been born since the mark; not all of them need be there. */
+export function bornSince(mark: BirthMark | null, list: () => readonly number[]): readonly number[] {
+  if (mark === null) return list();
+  const before = look();
+  const given = before === null ? 0 : before.lastPid - mark.lastPid;
+  if (before !== null && given >= 0 && given <= fewNumbers && isCertain(mark, before))
+    return Array.from({ length: given }, (_, index) => mark.lastPid + 1 + index);
+  const pids = list();
+  // Listed before, so that nobody in the list was born later.
+  const now = look();
+  return now === null ? pids : pids.filter((pid) => canBeBornBetween(mark, now, pid));
 }
 
 export function canBeBornBetween(mark: BirthMark, now: Circle, pid: number): boolean {
-  const certain = now.births - mark.births < now.numbers / 2 && now.alive < now.numbers / 4;
-  if (!certain) return true;
+  if (!isCertain(mark, now)) return true;
   const beganAnew = now.lastPid < mark.lastPid;
   return beganAnew ? pid > mark.lastPid || pid <= now.lastPid : pid > mark.lastPid && pid <= now.lastPid;
+}
+
+/** The circle was not closed in between. */
+function isCertain(mark: BirthMark, now: Circle): boolean {
+  return now.births - mark.births < now.numbers / 2 && now.alive < now.numbers / 4;
 }
 
 const words = {

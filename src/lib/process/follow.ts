@@ -30,6 +30,8 @@ export type Followed =
 
 /** Watchers lose events and laptops sleep: this often it is looked at without being woken. */
 const lookMs = 2000;
+/** A shim counts from its own start: what ends before this needs no lease, and a new file takes long on many a disk. */
+const firstMs = 500;
 const usualFiles = ["stdout.log", "stderr.log", "transcript.jsonl", "result.json"];
 
 /** Follows a program to its end, keeping its lease; the same whether this process started it or an earlier one did. */
@@ -39,16 +41,17 @@ export async function followProgram(folder: string, options: Follow): Promise<Fo
   const bell = new Bell(attempt, options.signal);
   const idle = new IdleWatch(options.activity ?? usualFiles.map((name) => join(attempt.folder, name)));
   try {
-    for (;;) {
-      touchLease(attempt);
-      const ended = await endOf(attempt, own);
+    for (let waitMs = own === null ? lookMs : firstMs; ; waitMs = lookMs) {
+      // Our own shim tells its end; until then there is nothing to find out.
+      const ended = ownShim(attempt) === null ? await endOf(attempt, own) : null;
       if (ended !== null) return ended;
       if (options.signal.aborted) return { type: "aborted" };
       const left = (options.timeoutAt ?? Number.POSITIVE_INFINITY) - Date.now();
       if (left <= 0) return { type: "timed-out" };
+      if (waitMs !== firstMs) touchLease(attempt);
       if (idle.look()) options.onOutput?.();
       if (idle.quietMs >= (options.idleSeconds ?? Number.POSITIVE_INFINITY) * 1000) return { type: "idle" };
-      await bell.next(Math.min(lookMs, left));
+      await bell.next(Math.min(waitMs, left));
     }
   } finally {
     bell.close();

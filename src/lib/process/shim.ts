@@ -34,11 +34,10 @@ reap() {
 watch() {
   cd /
   PATH=$PATH:/usr/bin:/bin
-  n=0
-  echo >"$1/stamp"
+  n=0 last=pid
   while :; do
     sleep $4 || [ $? -gt 128 ] || exit
-    if [ "$1/lease" -nt "$1/stamp" ]; then n=0; echo >"$1/stamp"; else n=$((n + 1)); fi
+    if [ "$1/lease" -nt "$1/$last" ]; then n=0 last=stamp; echo >"$1/stamp"; else n=$((n + 1)); fi
     [ $n -gt $3 ] || continue
     echo >"$1/orphaned"
     signal=TERM; reap "$2"

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
 import { codeOf, ExternalError, messageOf } from "../errors.js";
-import { type Attempt, attemptOf, readPid, touchLease } from "./attempt.js";
+import { type Attempt, attemptOf, readPid } from "./attempt.js";
 import { type BirthMark, markBirths } from "./births.js";
 import { type ShimCall, shimArguments, shimOrder } from "./shim.js";
 import { canShimsWait, WaitingShims } from "./waiting-shims.js";
@@ -58,7 +58,6 @@ export async function startProgram(start: ProgramStart): Promise<Started> {
   if (readPid(attempt) !== null || ownShims.has(attempt.folder)) return { attempt, attached: true };
   requireFolder(start.cwd);
   await startShim(attempt, start);
-  touchLease(attempt);
   return { attempt, attached: false };
 }
 

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from "node:fs";
 import { codeOf } from "../errors.js";
 import type { Attempt } from "./attempt.js";
 import { type BirthMark, bornSince } from "./births.js";
@@ -30,9 +30,14 @@ export function listProcesses(attempt: Attempt): ProcessRow[] {
 /** Only the carriers: what is looked for after every end, so it reads one file per process born since the mark. */
 export function listCarriers(cookie: string, since: BirthMark | null = null): ProcessRow[] {
   if (!hasProc) return rowsFromPs(runPs(), cookie).filter((row) => row.carries);
-  return bornSince(since, pidsFromProc()).flatMap((pid) =>
-    carriesInProc(pid, cookie) ? (rowFromProc(pid, { cookie, folder: "" }) ?? []) : [],
+  return bornSince(since, pidsFromProc).flatMap((pid) =>
+    hasProgram(pid) && carriesInProc(pid, cookie) ? (rowFromProc(pid, { cookie, folder: "" }) ?? []) : [],
   );
+}
+
+/** Nobody there, zombies and the kernel's own have none; asked for first, because an error costs many times the question. */
+function hasProgram(pid: number): boolean {
+  return existsSync(`/proc/${pid}/exe`);
 }
 
 /** Whether this number is the attempt's shim now, and not a later process with its number. */

@@ -38,8 +38,9 @@ export class WaitingShims {
     return { ...begun, ended: begun.ended.then(() => this.#giveBack(parent)) };
   }
 
+  /** The one that has waited longest: that of a program that ended just now is still to start its next. */
   #take(): Parent {
-    for (let parent = this.#idle.pop(); parent !== undefined; parent = this.#idle.pop()) {
+    for (let parent = this.#idle.shift(); parent !== undefined; parent = this.#idle.shift()) {
       if (parent.usable) return parent;
     }
     return new Parent(this.#place);

@@ -1,4 +1,3 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { CommandEffect } from "../../core/issue/effects.js";
 import type { CommandEnded, IssueEvent } from "../../core/issue/events.js";
@@ -67,7 +66,6 @@ async function runHere(
   effect: CommandEffect,
   { folder, cwd, signal }: Place,
 ): Promise<CommandEnded> {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
   // Ratchet died while it ran, and it has been ended since: what it had changed by then is not judged.
   if (effect.cutShort || wasBegun(folder)) await putBack(effect, cwd);
   const run = () =>

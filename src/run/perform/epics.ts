@@ -18,9 +18,11 @@ export async function performEpic(run: RunContext, effect: EpicEffect): Promise<
 }
 
 export async function performEpics(run: RunContext, effect: EpicsEffect): Promise<Settled<RunEvent>> {
-  const query = { scope: run.options.scope, holder: run.runId };
-  const due = (await run.tracker.epics?.due(query)) ?? [];
-  return { event: { type: "epics-seen", key: effect.key, due } };
+  return { event: { type: "epics-seen", key: effect.key, due: await dueEpics(run) } };
+}
+
+export async function dueEpics({ tracker, options: { scope }, runId: holder }: RunContext): Promise<EpicName[]> {
+  return (await tracker.epics?.due({ scope, holder })) ?? [];
 }
 
 async function check(run: RunContext, epics: Epics, effect: EpicEffect): Promise<Checked> {

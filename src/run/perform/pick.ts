@@ -1,5 +1,5 @@
 import type { Issue } from "../../core/ports/tracker.js";
-import type { RunEffect, RunEvent } from "../../core/run/effects.js";
+import type { IssueStart, RunEffect, RunEvent } from "../../core/run/effects.js";
 import type { Settled } from "../../durable/types.js";
 import { type RunContext, runNames } from "../context.js";
 import { mayLiveAgain, secondLife } from "./live-again.js";
@@ -10,45 +10,58 @@ type PickEffect = Extract<RunEffect, { readonly kind: "pick" }>;
 /** Tells the tracker first what is owed to it; waits for a place, then takes the best issue that may start now; the place is kept for its first turn. */
 export async function performPick(
   run: RunContext,
-  effect: PickEffect,
+  { key, not }: PickEffect,
   signal: AbortSignal,
 ): Promise<Settled<RunEvent>> {
   const place = await run.slots.reserve(signal);
+  // Cancelled before its answer was heard: nobody comes for the place any more.
+  signal.addEventListener("abort", place, { once: true });
   try {
     const budget = run.meter.over();
     if (budget !== null) {
       place();
-      return { event: { type: "none-left", key: effect.key, budget } };
+      return { event: { type: "none-left", key, budget } };
     }
     const untold = await run.outbox.empty(run.tracker);
     const told = untold.length === 0 ? {} : { told: untold };
-    const cursor = await (run.tracker.cursor?.() ?? (run.forge ? run.board.cursor() : undefined));
+    const cursor = await boardCursor(run);
     await run.pullRequestsSeen;
-    const item = await bestItem(run, effect.not);
-    if (item) {
-      run.slots.keep(item.issueId, place);
-      return { event: { type: "picked", key: effect.key, start: item, ...told } };
+    const start = (await bestItem(run, not)) ?? (await startBest(run, not));
+    if (start) {
+      run.slots.keep(start.issueId, place);
+      return { event: { type: "picked", key, start, ...told } };
     }
-    const issue = await bestIssue(run, effect.not);
-    if (!issue) {
-      place();
-      return { event: { type: "none-left", key: effect.key, ...told, ...(cursor === undefined ? {} : { cursor }) } };
-    }
-    const life = await run.history.nextLife(issue.id);
-    const last = await run.history.resumeFrom(issue.id);
-    const deliver = mayDeliver(run) ? last?.deliver : undefined;
-    // Work that only has to be pushed is not done anew because nobody said resume.
-    const resume = run.options.resume || deliver ? last : null;
-    run.slots.keep(issue.id, place);
-    const { id: issueId, title, parent } = issue;
-    const again = (await run.history.hadLife(issueId)) ? await secondLife(run, issueId) : {};
-    const kept = { ...(deliver ? { deliver } : {}), ...(last?.reviewBase ? { reviewBase: last.reviewBase } : {}) };
-    const start = { issueId, title, life, resume, parent, followUp: issue.followUpOf != null, ...again, ...kept };
-    return { event: { type: "picked", key: effect.key, start, ...told } };
+    place();
+    const hears = run.tracker.changed ? ({ hears: true } as const) : {};
+    return { event: { type: "none-left", key, ...told, ...(cursor === undefined ? {} : { cursor, ...hears }) } };
   } catch (error) {
     place();
     throw error;
   }
+}
+
+/** Where the history of the board is that can tell of changes; asked before anything is looked for. */
+export async function boardCursor({ tracker, forge, board }: RunContext): Promise<number | undefined> {
+  return await (tracker.cursor?.() ?? (forge ? board.cursor() : undefined));
+}
+
+/** Something would be picked now, if there were a place. */
+export async function mayStart(run: RunContext, not: readonly string[]): Promise<boolean> {
+  return (await bestItem(run, not)) !== null || (await bestIssue(run, not)) !== null;
+}
+
+async function startBest(run: RunContext, not: readonly string[]): Promise<IssueStart | null> {
+  const issue = await bestIssue(run, not);
+  if (!issue) return null;
+  const { id: issueId, title, parent } = issue;
+  const life = await run.history.nextLife(issueId);
+  const last = await run.history.resumeFrom(issueId);
+  const deliver = mayDeliver(run) ? last?.deliver : undefined;
+  // Work that only has to be pushed is not done anew because nobody said resume.
+  const resume = run.options.resume || deliver ? last : null;
+  const again = (await run.history.hadLife(issueId)) ? await secondLife(run, issueId) : {};
+  const kept = { ...(deliver ? { deliver } : {}), ...(last?.reviewBase ? { reviewBase: last.reviewBase } : {}) };
+  return { issueId, title, life, resume, parent, followUp: issue.followUpOf != null, ...again, ...kept };
 }
 
 /** The first that this run has not had; what it has had is hardly ever ready again, so a few rows are enough. */

@@ -1,10 +1,10 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TurnEnded, TurnOutcome } from "../../core/issue/events.js";
 import type { Agent, ProgramCall, Reviewer } from "../../core/ports/agent.js";
 import { allowedEnvironment } from "../../lib/environment.js";
 import { messageOf } from "../../lib/errors.js";
-import { flushFiles, isMissing, readJson, writeWhole } from "../../lib/files.js";
+import { flushFiles, isMissing, readJson } from "../../lib/files.js";
 import { findProgram } from "../../lib/process/find.js";
 import { followProgram } from "../../lib/process/follow.js";
 import { startProgram } from "../../lib/process/start.js";
@@ -52,7 +52,7 @@ export async function performProgram<T>(
 /** A turn that is stopped before it has a place needs none: its folder says that it ended. */
 async function takeSlot(run: ProgramRun, turn: ProgramTurn, signal: AbortSignal): Promise<Release> {
   const { state } = findProgram(turn.folder);
-  if (state === "running") return run.slots.force();
+  if (state === "running") return run.slots.force(turn.place.issueId);
   if (state !== "none") return () => undefined;
   const pending = new AbortController();
   turn.pending.set(turn.name, pending);
@@ -94,8 +94,9 @@ async function ensureStarted(run: ProgramRun, turn: ProgramTurn): Promise<Clocke
   const until = turn.until ?? startedAt + turn.timeoutMs;
   const call = program.command(turn.turn);
   const clock = JSON.stringify({ until, started_at: startedAt, stop_signal: call.stopSignal, effect: turn.note });
-  writeWhole(clockFile, clock);
-  writeWhole(join(folder, "prompt.md"), await turn.prompt());
+  // Nobody reads them before the program starts; whoever is killed meanwhile has them written again.
+  writeFileSync(clockFile, clock, { mode: 0o600 });
+  writeFileSync(join(folder, "prompt.md"), await turn.prompt(), { mode: 0o600 });
   await program.prepare?.(turn.turn);
   const env = await environmentOf(run, turn, call);
   const { cwd, guard, files } = turn.turn;

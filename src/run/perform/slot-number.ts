@@ -1,6 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { codeOf } from "../../lib/errors.js";
+import { isMissing } from "../../lib/files.js";
+import { keepNewest } from "../../lib/keep-newest.js";
 
 /**
  * RATCHET_SLOT: a small number that a worktree keeps for itself, for ports and databases. Taken by creating a file of
@@ -8,13 +10,14 @@ import { codeOf } from "../../lib/errors.js";
  */
 export function slotNumber(root: string, worktree: string): number {
   const folder = join(root, "slots");
+  const own = ownFile(folder, worktree);
+  if (own !== null) return Number(own);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const taken = readdirSync(folder);
-  const own = taken.find((name) => readFileSync(join(folder, name), "utf8") === worktree);
-  if (own !== undefined) return Number(own);
   for (let number = 0; ; number++) {
     try {
       writeFileSync(join(folder, String(number)), worktree, { flag: "wx", mode: 0o600 });
+      found.set(worktree, String(number));
+      keepNewest(found, 1000);
       return number;
     } catch (error) {
       if (codeOf(error) !== "EEXIST") throw error;
@@ -24,8 +27,17 @@ export function slotNumber(root: string, worktree: string): number {
 
 export function giveBackSlotNumber(root: string, worktree: string): void {
   const folder = join(root, "slots");
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  for (const name of readdirSync(folder)) {
-    if (readFileSync(join(folder, name), "utf8") === worktree) rmSync(join(folder, name));
-  }
+  const own = ownFile(folder, worktree);
+  if (own !== null) rmSync(join(folder, own), { force: true });
+}
+
+/** Where a worktree's number was last: others may have given it back since, so the file has the last word. */
+const found = new Map<string, string>();
+
+function ownFile(folder: string, worktree: string): string | null {
+  if (isMissing(folder)) return null;
+  const isOwn = (name: string) =>
+    !isMissing(join(folder, name)) && readFileSync(join(folder, name), "utf8") === worktree;
+  const before = found.get(worktree);
+  return before !== undefined && isOwn(before) ? before : (readdirSync(folder).find(isOwn) ?? null);
 }

@@ -1,9 +1,7 @@
-import { basename, dirname } from "node:path";
 import type { WorktreeEffect } from "../../core/issue/effects.js";
 import type { IssueEvent } from "../../core/issue/events.js";
 import type { TriggerStart } from "../../core/run/effects.js";
 import type { Settled } from "../../durable/types.js";
-import { type Aside, listAside } from "../../git/aside.js";
 import { GitError } from "../../git/git.js";
 import { openForItem } from "../../git/item-worktree.js";
 import { tipOf } from "../../git/mirror.js";
@@ -42,14 +40,12 @@ async function perform(life: LifeContext, effect: WorktreeEffect, signal: AbortS
       const base = (await knownBase(life, effect.baseSha)) ?? (await newestBase(life, tip.sha, signal));
       if (life.run.options.only === "land") await adoptUsersBranch(mirror, { path, branch });
       if (life.item) return await openForItemOf(life, { key: effect.key, base, targetTip: tip.sha, signal });
-      const before = await listAside(dirname(path));
       const opened = await openWorktree(mirror, { path, branch, base, copy: settings.worktree.copy, repoPath });
-      const aside = await newAside(path, before);
       const reviewBase = life.trigger
         ? await baselineOf(life, life.trigger, tip.sha)
         : await mergedBase(life, opened.head);
       const reviewed = reviewBase === null ? {} : { reviewBase };
-      return { type: "worktree-ready", key: effect.key, ...opened, targetTip: tip.sha, ...aside, ...reviewed };
+      return { type: "worktree-ready", key: effect.key, ...opened, targetTip: tip.sha, ...reviewed };
     }
     case "look":
       return {
@@ -92,12 +88,6 @@ async function openForItemOf(
   if (came === "made") await tell("warning", `Rework: the worktree was gone, made anew at ${path}`);
   const there = pushed === null ? {} : { pushed };
   return { type: "worktree-ready", key: how.key, ...opened, targetTip: how.targetTip, ...there };
-}
-
-async function newAside(path: string, before: readonly Aside[]): Promise<{ readonly aside?: readonly string[] }> {
-  const known = new Set(before.map((one) => one.path));
-  const found = (await listAside(dirname(path))).filter((one) => one.name === basename(path) && !known.has(one.path));
-  return found.length === 0 ? {} : { aside: found.map((one) => one.path) };
 }
 
 /** What an earlier life was to merge, where it has: what others did up to there is not the issue's. */

@@ -71,6 +71,8 @@ export async function driveWorkflow(run: WorkflowRun, start: WorkflowStart, stop
     stop,
     onCommit: (life) => {
       current = life;
+      const startsAgents = life.state.owed.some(({ kind }) => kind === "turn" || kind === "child");
+      if (!startsAgents) run.slots.dropKept(what.issueId);
       questions.look();
     },
   };
