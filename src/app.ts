@@ -17,6 +17,7 @@ import { systemClock } from "./lib/clock.js";
 import { UserError } from "./lib/errors.js";
 import { readOptional } from "./lib/files.js";
 import { type Home, ratchetHome } from "./lib/home.js";
+import { shellWord } from "./lib/quoted.js";
 import type { JournalCheck } from "./run/check-journal.js";
 import type { Gc } from "./run/gc.js";
 import type { RunParts, RunRequest, StartedRun } from "./run/start.js";
@@ -331,7 +332,9 @@ async function targetOf(repository: Repository, settings: Settings): Promise<str
     const { readRefs } = await import("./git/mirror-refs.js");
     const ref = `refs/heads/${target}`;
     if (target === repository.branch || (await readRefs(repository.root, [ref])).has(ref)) return target;
-    throw new UserError(`finalize.into names ${target}, and there is no such branch`, { hint: `git branch ${target}` });
+    throw new UserError(`finalize.into names ${target}, and there is no such branch`, {
+      hint: `git branch ${shellWord(target)}`,
+    });
   }
   throw new UserError("the checkout is detached, so there is no branch to land on", {
     hint: "check out a branch, or set finalize.into in ratchet.yaml",

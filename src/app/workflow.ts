@@ -316,7 +316,7 @@ export async function askedQuestions(
   const found: AskedQuestion[] = [];
   for (const id of runId === undefined ? await unfinishedHere(app, store) : [runId]) {
     for (const question of await readQuestions(app.home, id)) {
-      if (await isAsked(store, question)) found.push({ runId: id, question });
+      if (await isAsked(store, { runId: id, question })) found.push({ runId: id, question });
     }
   }
   return found;
@@ -326,26 +326,36 @@ async function unfinishedHere({ cwd }: Pick<Around, "cwd">, store: Store): Promi
   const project = await store.projectAt(rootOf(cwd) ?? cwd);
   if (project === null) return [];
   const unfinished = (await store.unfinishedRuns(project.id)).map(({ run }) => run.runId);
-  return [...unfinished, ...resumable(await store.runs(project.id, lookedAt))];
+  return [...new Set([...unfinished, ...resumable(await store.runs(project.id, lookedAt))])];
 }
 
 const lookedAt = 100;
 
-/** What `--resume` goes on with: of each workflow the last run, where it ended without success. */
+/** What `--resume` goes on with: runs of issues, and of each workflow the last run, where they ended without success. */
 function resumable(newestFirst: readonly StoredRun[]): string[] {
   const last = new Map<string, StoredRun>();
   for (const run of newestFirst) {
-    const file = run.options.workflow?.file;
-    if (file !== undefined && !last.has(file)) last.set(file, run);
+    const name = run.options.workflow?.file ?? run.runId;
+    if (!last.has(name)) last.set(name, run);
   }
   return [...last.values()]
-    .filter(({ status }) => status === "interrupted" || status === "failed")
+    .filter(({ status }) => status !== "succeeded" && status !== "running")
     .map((run) => run.runId);
 }
 
-async function isAsked(store: Store, { machine, stage, visit, kept }: Question): Promise<boolean> {
+async function isAsked(store: Store, { runId, question }: AskedQuestion): Promise<boolean> {
+  const { machine, stage, visit, kept = false } = question;
   const view = await store.machineState(machine);
-  if (view === null) return kept === true;
+  if (view === null) return kept;
   const { tokens = [] } = view.state as Partial<WorkflowState>;
-  return tokens.some((token) => token.stage === stage && token.visit === visit && token.phase === "asking");
+  const token = tokens.find((one) => one.stage === stage && one.visit === visit);
+  if (token?.phase === "asking") return true;
+  return kept && token?.phase === "ready" && (!view.done || (await isLastOf(store, { runId, question })));
+}
+
+/** The issue has not gone on since: in its next life it is asked anew. */
+async function isLastOf(store: Store, { runId, question }: AskedQuestion): Promise<boolean> {
+  const run = await store.run(runId);
+  const last = question.issueId === null ? null : await store.lastRecord(run.projectId, question.issueId);
+  return last?.runId === runId && last.record.status !== "success" && last.record.session_id !== null;
 }

@@ -1,12 +1,14 @@
 import { expect, it } from "vitest";
 import { type Dossier, renderDossier } from "./dossier.js";
+import { toFindingJson } from "./finding-json.js";
 import { emptyLedger, raise } from "./ledger/ledger.js";
 
-const { findings } = raise(emptyLedger("p-1"), {
+const raised = raise(emptyLedger("p-1"), {
   ...({ stage: "gate", source: "gate", reviewer: "test", outcome: "fail" } as const),
   ...{ visit: 1, at: 1, commit: null, runId: "r" },
   remarks: [{ file: "a.ts", line_start: 3, line_end: 4, priority: 1, title: "test failed", body: { text: "why" } }],
-}).ledger;
+});
+const findings = raised.ledger.findings.map((finding) => toFindingJson(finding, "why"));
 const dossier: Dossier = {
   issue_id: "p-1",
   title: "Fix it",

@@ -1,4 +1,4 @@
-import type { Finding } from "./finding.js";
+import type { FindingJson } from "./finding-json.js";
 import type { Usage } from "./issue/events.js";
 import { knownPlace } from "./ledger/render-words.js";
 
@@ -11,7 +11,7 @@ export interface Dossier {
   readonly reason: string;
   readonly counters: { readonly gate: number; readonly review: number; readonly session_end: number };
   readonly attempts: readonly DossierAttempt[];
-  readonly open_findings: readonly Finding[];
+  readonly open_findings: readonly FindingJson[];
   /** null: nothing was changed. */
   readonly diff_path: string | null;
   readonly prompts: readonly string[];
@@ -70,7 +70,7 @@ function attemptLine({ folder, role, attempt, max_attempts, exit_code }: Dossier
   return `- ${folder}: ${role}, ${attempt} of ${max_attempts}, ${exit_code === null ? "no exit" : `exit ${exit_code}`}`;
 }
 
-function findingLine(finding: Finding): string {
+function findingLine(finding: FindingJson): string {
   const rank = finding.priority === null ? "" : `P${finding.priority} `;
   const place = knownPlace(finding);
   return `- ${rank}${finding.title}${place === "" ? "" : ` (${place})`}, by ${finding.reviewers.join(", ")}`;

@@ -2,6 +2,7 @@ import { join, resolve } from "node:path";
 import { UserError } from "../lib/errors.js";
 import { exists } from "../lib/files.js";
 import { keepNewest } from "../lib/keep-newest.js";
+import { shellWord } from "../lib/quoted.js";
 import { GitError, git, gitText } from "./git.js";
 
 export interface Repository {
@@ -33,7 +34,7 @@ async function gitDirOf(cwd: string): Promise<string> {
     if (!(error instanceof GitError)) throw error;
     if (/dubious ownership/.test(error.stderr)) {
       throw new UserError(`${cwd} belongs to another user, git refuses to work there`, {
-        hint: `git config --global --add safe.directory ${cwd}`,
+        hint: `git config --global --add safe.directory ${shellWord(cwd)}`,
         cause: error,
       });
     }

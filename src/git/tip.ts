@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { exists } from "../lib/files.js";
+import { shellWord } from "../lib/quoted.js";
 import { isKnownInside } from "./ancestry.js";
 import { git, gitText } from "./git.js";
 import { resolveHead } from "./head.js";
@@ -100,8 +101,8 @@ async function whyMissing(mirror: Mirror, target: string): Promise<string> {
   const seen = `refs/user/heads/${target}`;
   const sha = (await readRefs(mirror.path, [seen])).get(seen);
   return sha === undefined
-    ? `there is no branch ${target} with a commit: run \`git branch ${target}\``
-    : `the branch ${target} is gone: run \`git branch ${target} ${sha.slice(0, 12)}\``;
+    ? `there is no branch ${target} with a commit: run \`git branch ${shellWord(target)}\``
+    : `the branch ${target} is gone: run \`git branch ${shellWord(target)} ${sha.slice(0, 12)}\``;
 }
 
 /** Deleting their copy of the landed line is how a user says that the landed work shall be let go. It stays under `refs/ratchet/dropped/`. */
@@ -112,7 +113,8 @@ async function afterRewind(
 ): Promise<Tip | "again"> {
   const { landed, followed, given, copy } = line;
   if (copy !== null || !given || followed === null) {
-    const hint = `run \`git merge ${landedRef(target)}\`, or let the landed work go: \`git update-ref -d ${landedRef(target)}\``;
+    const ref = shellWord(landedRef(target));
+    const hint = `run \`git merge ${ref}\`, or let the landed work go: \`git update-ref -d ${ref}\``;
     return { type: "rewound", sha: landed, reason: `${target} was rewound: ${hint}` };
   }
   await updateRefs(mirror.path, [

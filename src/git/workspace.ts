@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { lstatSync } from "node:fs";
+import { lstatSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { findCheckout } from "./checkout.js";
 import { GitError, git, gitText } from "./git.js";
@@ -89,6 +89,39 @@ export async function markOf(path: string): Promise<string | null> {
     if (error instanceof GitError && !error.retryable) return null;
     throw error;
   }
+}
+
+/**
+ * What the files say that git tracks there, as a word to compare: the commit, and what was changed since. null: there is
+ * no repository.
+ */
+export async function trackedMarkOf(path: string): Promise<string | null> {
+  try {
+    const args = ["status", "--porcelain=v2", "--branch", "-z", "--untracked-files=no", "--no-renames"];
+    const { stdout } = await git(path, args, { env: { GIT_OPTIONAL_LOCKS: "0" } });
+    const hash = createHash("sha256");
+    for (const entry of stdout.toString("utf8").split("\0")) {
+      if (entry.startsWith("# branch.oid ")) hash.update(`${entry}\0`);
+      const changed = pathIn(entry);
+      if (changed !== "")
+        hash
+          .update(`${changed}\0`)
+          .update(contentOf(join(path, changed)))
+          .update("\0");
+    }
+    return hash.digest("hex").slice(0, 16);
+  } catch (error) {
+    if (error instanceof GitError && !error.retryable) return null;
+    throw error;
+  }
+}
+
+/** Of a large file, and of what is no file, what can be told at a glance. */
+const readBytes = 1024 * 1024;
+
+function contentOf(path: string): Uint8Array | string {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  return found?.isFile() && found.size <= readBytes ? readFileSync(path) : seen(path);
 }
 
 /** An entry's path is its last field: what changed twice is told by its file. */

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { writeDurably } from "./files.js";
+import { readOptional, writeDurably } from "./files.js";
 
 const headBytes = 2048;
 
@@ -20,4 +20,9 @@ export async function keepText(text: string, path: string, inlineBytes: number):
     .toString("utf8")
     .replace(/\ufffd+$/, "");
   return { text: head, ref: { path, bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") } };
+}
+
+/** The whole of it. One whose file is gone is told by its beginning. */
+export async function readKept({ text, ref }: KeptText): Promise<string> {
+  return ref === undefined ? text : ((await readOptional(ref.path)) ?? text);
 }

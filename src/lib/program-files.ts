@@ -1,18 +1,27 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+import { contradictoryKey } from "./contradiction.js";
 import { codeOf } from "./errors.js";
 import { findExecutable } from "./executable.js";
 import { readTail } from "./follow-file.js";
 import { plainText } from "./output-digest.js";
+import { shellWord } from "./quoted.js";
 
 const largestResult = 10 * 1024 * 1024;
 
-/** The program wrote something there that cannot be read as JSON: half a word must not be taken for silence. */
-export const unreadable = Symbol("unreadable");
+/** The program wrote something there that is no word: half of one must not be taken for silence. */
+export class Unreadable {
+  /** What the file does, for a sentence. */
+  readonly why: string;
+
+  constructor(why = "cannot be read as JSON") {
+    this.why = why;
+  }
+}
 
 /** What a foreign program wrote as JSON; null when there is nothing or something else. */
 export async function readForeignJson(path: string): Promise<unknown> {
   const value = await readWritten(path);
-  return value === unreadable ? null : value;
+  return value instanceof Unreadable ? null : value;
 }
 
 /** The same, but telling a file that is there and cannot be read from one that is not; an empty one says nothing. */
@@ -23,16 +32,17 @@ export async function readWritten(path: string): Promise<unknown> {
     try {
       const stats = fstatSync(file);
       if (!stats.isFile()) return null;
-      if (stats.size > largestResult) return unreadable;
+      if (stats.size > largestResult) return new Unreadable();
       const text = readFileSync(file, "utf8");
       if (text.trim() === "") return null;
       const value: unknown = JSON.parse(text);
-      return value;
+      const key = contradictoryKey(text);
+      return key === null ? value : new Unreadable(`says ${JSON.stringify(key)} twice, and not the same`);
     } finally {
       closeSync(file);
     }
   } catch (error) {
-    if (error instanceof SyntaxError) return unreadable;
+    if (error instanceof SyntaxError) return new Unreadable();
     if (["ENOENT", "ELOOP", "EISDIR", "ENXIO"].includes(codeOf(error) ?? "")) return null;
     throw error;
   }
@@ -59,7 +69,7 @@ export function missingProgram(
   const seen = findExecutable(program, process.env.PATH ?? "", dir);
   if (seen.state === "found") return null;
   if (seen.state === "not-executable") {
-    return { message: `${setting}: ${seen.path} is not executable`, hint: `chmod +x ${seen.path}` };
+    return { message: `${setting}: ${seen.path} is not executable`, hint: `chmod +x ${shellWord(seen.path)}` };
   }
   const place = program.includes("/") ? "there is no such file" : "it is not on PATH";
   return {

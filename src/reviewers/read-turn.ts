@@ -5,7 +5,7 @@ import type { Reviewer, TurnFiles, TurnReading } from "../core/ports/agent.js";
 import { outcomeOfExit, parseTurnResult } from "../core/ports/turn-protocol.js";
 import { readTail } from "../lib/follow-file.js";
 import { keepText } from "../lib/long-text.js";
-import { readForeignJson, readLastWords, readWritten, unreadable } from "../lib/program-files.js";
+import { readForeignJson, readLastWords, readWritten, Unreadable } from "../lib/program-files.js";
 import { type RawFinding, readVerdict, toVerdict, type VerdictReading, verdictBytes } from "./verdict.js";
 
 /** What a reviewer that speaks the plain protocol left behind: its message is what it printed. */
@@ -25,8 +25,8 @@ export async function judge(
   if (outcome.type === "failed") return { ...reading, review: { type: "protocol", reason: outcome.reason } };
   if (outcome.type !== "ended") return { ...reading, review: null };
   const written = await readWritten(files.result);
-  if (written === unreadable) {
-    return { ...reading, review: { type: "protocol", reason: "the result file cannot be read as JSON" } };
+  if (written instanceof Unreadable) {
+    return { ...reading, review: { type: "protocol", reason: `the result file ${written.why}` } };
   }
   const { fields } = parseTurnResult(written);
   const said = fields !== null && "verdict" in fields ? toVerdict(fields) : readVerdict(await message());

@@ -7,6 +7,7 @@ import { readVerdict, toVerdict } from "./verdict.js";
 const finding = { file: "a.ts", line_start: 1, line_end: 2, priority: 1, title: "T", body: "B" };
 const fail = JSON.stringify({ verdict: "fail", findings: [finding] });
 const cutOff = "protocol: the last JSON object of the output is broken or cut off";
+const twice = (key: string) => `protocol: "${key}" is given twice, and not the same`;
 const pass = '{"verdict": "pass", "findings": []}';
 
 function read(text: string): string {
@@ -62,7 +63,11 @@ describe("the verdict of an output", () => {
       "protocol: null is no finding: an object with a title",
     ],
     ["with findings that are no list", '{"verdict":"pass","findings":{}}', "protocol: findings is not a list"],
-    ["with a bad escape", '{"verdict":"pass","x":"\\q"}', "protocol: nothing is no verdict"],
+    ["with a bad escape", '{"verdict":"pass","x":"\\q"}', "protocol: the last JSON object of the output is broken"],
+    ["twice the same", '{"verdict":"pass","verdict":"pass"}', "pass 0"],
+    ["twice, fail first", '{"verdict":"fail","verdict":"pass"}', twice("verdict")],
+    ["twice, once in disguise", 'so {"verdict":"fail","verd\\u0069ct":"pass"} it is', twice("verdict")],
+    ["with a priority given twice", '{"verdict":"pass","findings":[{"priority":0,"priority":3}]}', twice("priority")],
   ])("%s is read", (_how, text, expected) => {
     expect(read(text)).toBe(expected);
   });

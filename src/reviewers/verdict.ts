@@ -1,3 +1,4 @@
+import { contradictoryKey } from "../lib/contradiction.js";
 import { findObjects } from "./json-objects.js";
 
 /**
@@ -37,16 +38,21 @@ export function readVerdict(text: string): VerdictReading {
   if (beginning.test(end.slice(last.end)))
     return { type: "protocol", reason: "the last JSON object of the output is broken or cut off" };
   if (!last.hasKey) return { type: "protocol", reason: "the last JSON object of the output has no verdict" };
-  return toVerdict(parse(end.slice(last.start, last.end)));
+  const answer = end.slice(last.start, last.end);
+  const fields = parse(answer);
+  if (fields === null) return { type: "protocol", reason: "the last JSON object of the output is broken" };
+  const key = contradictoryKey(answer);
+  if (key !== null) return { type: "protocol", reason: `${show(key)} is given twice, and not the same` };
+  return toVerdict(fields);
 }
 
-function parse(text: string): Readonly<Record<string, unknown>> {
+function parse(text: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(text);
-    return isRecord(value) ? value : {};
+    return isRecord(value) ? value : null;
   } catch {
     // Something our scanner takes for JSON and the engine does not: no verdict.
-    return {};
+    return null;
   }
 }
 

@@ -4,6 +4,7 @@ import { resolveHead } from "../git/head.js";
 import { hasCommit, isAncestor, readRefs } from "../git/mirror-refs.js";
 import { followedRef, landedRef } from "../git/tip.js";
 import { exists } from "../lib/files.js";
+import { shellWord } from "../lib/quoted.js";
 
 const landedRefs = "refs/ratchet/landed";
 
@@ -71,8 +72,8 @@ async function tellStanding(places: Places, standing: Standing): Promise<string 
     return `${target} is behind: the landed commit was not brought over yet, the next \`ratchet run\` tries again`;
   if (user === null) return branchGone(target);
   if (await isAncestor(repoPath, user, landed))
-    return `${target} is behind: run \`git merge --ff-only ${landedRef(target)}\``;
-  return `${target} is behind: it has commits of its own, run \`git merge ${landedRef(target)}\``;
+    return `${target} is behind: run \`git merge --ff-only ${shellWord(landedRef(target))}\``;
+  return `${target} is behind: it has commits of its own, run \`git merge ${shellWord(landedRef(target))}\``;
 }
 
 /** Put back, and their copy of the line deleted: that is how a user lets landed work go. */

@@ -1,44 +1,7 @@
-import type { Finding, Priority } from "../core/finding.js";
+import type { Finding } from "../core/finding.js";
 import { type Column, type Room, renderColumns } from "./columns.js";
 import { formatPlace, formatPriority, plural } from "./format.js";
 import { plainLine, plainText } from "./plain-text.js";
-
-/** `findings --json`: an array of these. */
-export interface FindingJson {
-  readonly id: string;
-  readonly issue_id: string;
-  readonly source: Finding["source"];
-  readonly stage: string;
-  readonly reviewer: string;
-  readonly reviewers: readonly string[];
-  readonly outcome: Finding["outcome"];
-  readonly file: string;
-  readonly line_start: number;
-  readonly line_end: number;
-  readonly priority: Priority;
-  readonly title: string;
-  readonly body: string;
-  readonly visit: number;
-  readonly status: Finding["status"];
-  readonly reason: string | null;
-  readonly raised_at: string;
-  readonly resolved_at: string | null;
-  readonly commit: string | null;
-  readonly run_id: string;
-}
-
-/** `body`: the whole text, read by the caller where the finding only refers to it. */
-export function toFindingJson(finding: Finding, body: string): FindingJson {
-  const { id, issue_id, source, stage, reviewer, reviewers, outcome } = finding;
-  const { file, line_start, line_end, priority, title, visit, status, reason, commit, run_id } = finding;
-  return {
-    ...{ id, issue_id, source, stage, reviewer, reviewers, outcome },
-    ...{ file, line_start, line_end, priority, title, body, visit, status, reason },
-    raised_at: toTime(finding.raised_at),
-    resolved_at: finding.resolved_at === null ? null : toTime(finding.resolved_at),
-    ...{ commit, run_id },
-  };
-}
 
 const columns: readonly Column[] = [
   { title: "ID", least: 8, drop: 1 },
@@ -80,8 +43,4 @@ export function renderFindingDetails(findings: readonly Finding[], bodyOf: (find
       ...(body === "" ? [] : body.split("\n").map((line) => `    ${line}`)),
     ];
   });
-}
-
-function toTime(at: number): string {
-  return new Date(at).toISOString();
 }

@@ -1,3 +1,5 @@
+import { shellWord } from "./shell-word.js";
+
 /** Issues that are not on our own board are changed where they are: what to do there. */
 export type ForeignTracker = "beads" | "github";
 
@@ -12,10 +14,11 @@ type Change = "add" | "list" | "retry" | "complete" | "unblock" | "change";
 const byBeads: Readonly<Record<Change, (id: string) => string>> = {
   add: () => 'bd create "What is to be done" prints an id; then ratchet run <id>',
   list: () => "bd list",
-  retry: (id) => `bd update ${id} --remove-label=needs-followup --remove-label=human-review`,
+  retry: (id) => `bd update ${shellWord(id)} --remove-label=needs-followup --remove-label=human-review`,
   complete: (id) => `bd close ${id}`,
-  unblock: (id) => `bd update ${id} --status=open`,
-  change: (id) => `bd show ${id} and bd update ${id}; ratchet explain ${id} says how it stands`,
+  unblock: (id) => `bd update ${shellWord(id)} --status=open`,
+  change: (id) =>
+    `bd show ${shellWord(id)} and bd update ${shellWord(id)}; ratchet explain ${shellWord(id)} says how it stands`,
 };
 const byGithub: Readonly<Record<Change, (id: string) => string>> = {
   add: () => "open an issue on GitHub; then ratchet run <its number>",
@@ -23,7 +26,7 @@ const byGithub: Readonly<Record<Change, (id: string) => string>> = {
   retry: (id) => `remove the labels needs-followup and human-review of ${id} on GitHub`,
   complete: (id) => `close ${id} on GitHub`,
   unblock: (id) => `remove what blocks ${id} on GitHub`,
-  change: (id) => `change ${id} on GitHub; ratchet explain ${id} says how it stands`,
+  change: (id) => `change ${id} on GitHub; ratchet explain ${shellWord(id)} says how it stands`,
 };
 
 export function foreignHint(tracker: ForeignTracker, change: Change, id = ""): string {

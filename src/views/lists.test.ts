@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Finding } from "../core/finding.js";
+import { toFindingJson } from "../core/finding-json.js";
 import type { WorkItem } from "../core/ports/work-items.js";
 import { renderBoardEvent } from "./board.js";
-import { renderFindingDetails, renderFindingList, toFindingJson } from "./findings.js";
+import { renderFindingDetails, renderFindingList } from "./findings.js";
 import { renderWorkItem, renderWorkList, toWorkItemJson } from "./work.js";
 
 const room = { columns: 100, width: (text: string) => [...text].length };

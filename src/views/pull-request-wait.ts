@@ -1,6 +1,7 @@
 import type { ItemStatus } from "../core/ports/tracker.js";
 import { nextMergeAt, refusalOf } from "../core/pull-request/merge.js";
 import type { MergeObstacle, PrState } from "../core/pull-request/state.js";
+import { shellWord } from "./shell-word.js";
 
 /** What an issue in a pull request waits for, nearest first: its own items, then the forge, then people. */
 export interface PullRequestWait {
@@ -62,13 +63,13 @@ function waitForItem(
       return { reason: `${what} is ready, and a run takes it`, next: "ratchet run" };
     case "claimed":
       // Whether its run still lives is a question of its own.
-      return { reason: `${what} is claimed by ${claimedBy ?? "somebody"}`, next: `ratchet explain ${id}` };
+      return { reason: `${what} is claimed by ${claimedBy ?? "somebody"}`, next: `ratchet explain ${shellWord(id)}` };
     case "failed":
       return { reason: `${what} failed${why}`, next: `ratchet run --resume${foreign ? "" : ` ${id}`}` };
     case "blocked":
-      return { reason: `${what} is blocked by an operator${why}`, next: `ratchet work unblock ${id}` };
+      return { reason: `${what} is blocked by an operator${why}`, next: `ratchet work unblock ${shellWord(id)}` };
     case "quarantined":
-      return { reason: `${what} is quarantined${why}`, next: `ratchet retry ${id}` };
+      return { reason: `${what} is quarantined${why}`, next: `ratchet retry ${shellWord(id)}` };
     case "waiting_for_response":
       // Without a reason it is people's to review.
       return failureReason === null ? null : { reason: `${what} needs a person${why}`, next: sync };

@@ -7,7 +7,7 @@ type OpenGate = Omit<Extract<ReportBody, { readonly type: "question" }>, "type" 
 
 /** What to type, whichever option it is. */
 export function answerCommand({ gate, options }: Pick<OpenGate, "gate" | "options">): string {
-  return `ratchet answer ${shellWord(gate)} <${options.map(({ key }) => plainLine(key)).join("|")}>`;
+  return `ratchet answer ${shellWord(gate)} <${options.map(({ key }) => shellWord(key)).join("|")}>`;
 }
 
 /** How a workflow run that was ended goes on. */

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { PublicEvent, ReportBody } from "../core/report.js";
 import { logLine, logLines } from "./log-lines.js";
+import { answerCommand } from "./question-lines.js";
 import { emptySummary, foldSummary, renderSummary } from "./summary.js";
 
 const stamp = { seq: 1, time: "2026-01-01T00:00:00.000Z", run_id: "r1" };
@@ -70,4 +71,11 @@ test("a prompt that is a workflow's goal is not called sent", () => {
   };
   const event = { ...sent, workflow: "dev" } as const;
   expect(logLine(told(event as ReportBody, "i1"))?.text).toBe("i1: implementer by workflow dev, attempt 1 of 3");
+});
+
+test("the command that answers a gate can be pasted into a shell, whatever its names are", () => {
+  const options = ["yes", "it's fine"].map((key) => ({ key, label: key, feedback: false }));
+  expect(answerCommand({ gate: "x-1/is it?", options })).toBe(
+    String.raw`ratchet answer 'x-1/is it?' <yes|'it'\''s fine'>`,
+  );
 });

@@ -2,6 +2,7 @@ import type { IssueStatus } from "../core/record.js";
 import type { PublicEvent } from "../core/report.js";
 import { formatCost, formatSeconds, plural, shortSha } from "./format.js";
 import { plainLine } from "./plain-text.js";
+import { shellWord } from "./shell-word.js";
 
 /** What a run came to, folded from its events. */
 export interface Summary {
@@ -213,7 +214,7 @@ function nextSteps(summary: Summary): string[] {
   if (lost.length === 0) return [];
   const looks = lost.map(([id, issue]) => {
     const why = issue.status === "running" || issue.status === "interrupted" ? "is unfinished" : `is ${issue.status}`;
-    return `  ratchet findings ${plainLine(id)}   # ${plainLine(id)} ${why}: what is still open`;
+    return `  ratchet findings ${shellWord(id)}   # ${plainLine(id)} ${why}: what is still open`;
   });
   const isUnfinished = lost.some(([, issue]) => issue.status !== "escalated");
   return ["", "What next:", ...looks, ...(isUnfinished ? ["  ratchet run --resume   # go on with these first"] : [])];

@@ -1,6 +1,6 @@
+import type { FindingJson } from "../core/finding-json.js";
 import type { Usage } from "../core/issue/events.js";
 import type { PublicEvent } from "../core/report.js";
-import type { FindingJson } from "./findings.js";
 
 /** A run that is a workflow, as `runs export` prints it beside the run's own record. */
 export interface WorkflowRecord {

@@ -61,6 +61,7 @@ describe.each(Object.entries(subjects))("the %s reviewer", (_kind, make) => {
     [0, ""],
     [0, "LGTM"],
     [0, '{"verdict": "fail", "findings": []}'],
+    [0, '{"verdict": "fail", "verdict": "pass", "findings": []}'],
     [1, '{"verdict": "pass", "findings": []}'],
     [137, '{"verdict": "pass"}'],
   ])("A8 exit %i with %j is never a pass", async (code, output) => {
@@ -84,6 +85,14 @@ describe.each(Object.entries(subjects))("the %s reviewer", (_kind, make) => {
       sessionId: "s",
       review: { verdict: "fail", findings: [{ title: "T", reviewer: "jo" }] },
     });
+  });
+
+  test("A8 a result file that says two things is never a pass", async () => {
+    const { files } = world.turn();
+    writeFileSync(files.stdout, '{"verdict": "pass", "findings": []}');
+    writeFileSync(files.result, '{"verdict": "fail", "verdict": "pass", "findings": []}');
+    const reason = 'the result file says "verdict" twice, and not the same';
+    expect((await make(0, "").read(files, 0)).review).toEqual({ type: "protocol", reason });
   });
 
   test("a long text is kept whole in a file and referred to", async () => {

@@ -127,10 +127,14 @@ test.each([
   expect(stderr).toContain(message);
 });
 
-test("an id that does not exist is refused, with a hint", async () => {
+test("an id that does not exist is refused, with a hint, and so is an issue as an epic", async () => {
   const box = sandbox();
   useAgent(box);
   await box.add("one");
+  expect(await box.ratchet("run", "--scope", "epic:one")).toMatchObject({
+    code: 2,
+    stderr: "ratchet: one is an issue, not an epic\n  hint: ratchet run one runs it\n",
+  });
   const { code, stderr } = await box.ratchet("run", "one", "two", "three");
   expect(code).toBe(1);
   expect(stderr).toContain("no issue two, three in shop");

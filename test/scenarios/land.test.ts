@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { eventsOf, type Sandbox, sandbox } from "./sandbox.js";
+import { eventsOf, type Sandbox, sandbox, until } from "./sandbox.js";
 
 /** Leaves a file that the gate rejects while it says "bad", and writes down that it was asked. */
 const agent = `
@@ -70,6 +70,26 @@ test("land after a failure: refused by the gate until it is repaired by hand, th
   expect(asked(box)).toBe(before);
   const again = await box.ratchet("land", "one");
   expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("one has no work that could land")]);
+});
+
+test("of two that land an issue at once the second says so, or that it has landed, and nothing fails", async () => {
+  const box = world();
+  const hold = join(box.root, "hold");
+  const check = `while [ -e ${hold} ]; do sleep 0.05; done; ! grep -q bad *.txt`;
+  box.configure({ ...JSON.parse(box.read("ratchet.yaml")), commands: { check } });
+  await box.add("one");
+  expect((await box.ratchet("run")).code).toBe(1);
+  await repair(box, "one");
+  box.put("hold", "");
+  const first = box.start(["land", "one"]);
+  await until("it is at the gate", () => first.stdout().includes("gate started"));
+  const second = await box.ratchet("land", "one", "--json");
+  expect([second.code, JSON.parse(second.stdout).error]).toMatchObject([1, { code: "landing" }]);
+  const third = box.start(["land", "one"]);
+  rmSync(hold);
+  expect((await first.ended).code).toBe(0);
+  expect((await third.ended).stderr).toMatch(/one (has no work that could land: it is completed|is being landed)/);
+  expect(await box.status("one")).toBe("completed");
 });
 
 test.each([

@@ -54,6 +54,7 @@ test("an issue that used up its tokens ends after its running turn, escalated, w
     "review",
     "review_followup",
   ]);
+  expect(dossier.open_findings).toEqual(JSON.parse(await box.quick("findings", "dear", "--json")));
   for (const prompt of dossier.prompts) expect(existsSync(prompt)).toBe(true);
   expect(readFileSync(dossier.diff_path, "utf8")).toContain("+implementer\n+review_followup");
   expect(box.git("log", "--format=%s", "main")).toBe("The beginning");

@@ -124,6 +124,23 @@ esac`;
   expect(check.stderr).toContain(join(box.dir, ".ratchet/workflows"));
 });
 
+test("E7 a gate of an issue's workflow that was stopped is answered meanwhile, once, and the issue goes on with it", async () => {
+  const box = sandbox();
+  box.write(".ratchet/workflows/gated.awf.kdl", gated);
+  const work = `cat > /dev/null; echo $RATCHET_STAGE_ID | tee -a work; git add work; git commit -qm work`;
+  box.configure({ agent: { type: "command", command: box.script("agent.sh", work), workflow: "gated" } });
+  await box.add("g-1", { title: "Plan it" });
+  const first = box.start(["run"]);
+  await until("the question is told", () => first.stdout().includes("answer with: "));
+  first.kill("SIGTERM");
+  expect((await first.ended).code).toBe(130);
+  expect(await box.quick("answer", "g-1/approval", "approve")).toContain("go on with: ratchet run --resume g-1\n");
+  expect((await box.ratchet("answer", "g-1/approval", "approve")).stderr).toContain("answered already: approve");
+  expect((await box.ratchet("run", "--resume", "g-1")).code).toBe(0);
+  expect(box.read("work")).toBe("plan\nbuild\n");
+  expect(await box.quick("answer")).toContain("No gate is open");
+});
+
 test("F9 an issue that was stopped in the middle of its workflow goes on there in its next life, and visits go on", async () => {
   const box = sandbox();
   const log = join(box.root, "stages.log");

@@ -49,3 +49,34 @@ test("E8 branches run at once within their limits, a branch that is late or brea
   expect(outcomesOf(any)).toContain("joined 1 success");
   expect(outcomesOf(any)).toContain("four 1 success");
 });
+
+test("E8 where a review commits while another one reads beside it, both look again at what is there then, one after the other", async () => {
+  const world = workflowWorld();
+  world.agent(`
+one) if test "$RATCHET_VISIT" = 1; then until test -e ../read; do sleep 0.02; done; echo more >> README.md; git commit -qam more; touch ../meddled; fi
+  echo "one $RATCHET_VISIT: $(tail -n 1 README.md)" >> ../said; echo "[STATUS: success]" ;;
+two) line=$(tail -n 1 README.md); touch ../read; until test -e ../meddled; do sleep 0.02; done
+  echo "two $RATCHET_VISIT: $line" >> ../said; echo report > report-$RATCHET_VISIT; echo "[STATUS: success]" ;;`);
+  world.workflow(
+    "w.awf.kdl",
+    `workflow "w" {
+      version 2
+      start "all"
+      stage "all" kind="parallel" join="joined" { branch "one" "two" "ci" }
+      stage "one" kind="llm" auto_status=true prompt="one"
+      stage "two" kind="llm" auto_status=true prompt="two"
+      stage "ci" kind="tool" command="true"
+      stage "joined" kind="join"
+      stage "exit" kind="exit"
+      transition from="one" to="joined"
+      transition from="two" to="joined"
+      transition from="ci" to="joined"
+      transition from="joined" to="exit"
+    }`,
+  );
+  const ended = await world.run("w.awf.kdl");
+  expect([ended.code, ended.stdout]).toEqual([0, expect.stringContaining("one after the other: one, two\n")]);
+  const said = world.read("../said").trim().split("\n");
+  expect(said.slice(0, 2).sort()).toEqual(["one 1: more", "two 1: # A shop"]);
+  expect(said.slice(2)).toEqual(["one 2: more", "two 2: more"]);
+});

@@ -5,6 +5,7 @@ import { exactGateName, gatesMeant } from "../../core/gate-names.js";
 import { optionMeant } from "../../core/gate-option.js";
 import { Refusal, UserError } from "../../lib/errors.js";
 import { openGateLines, questionLines, resumeWorkflow } from "../../views/question-lines.js";
+import { shellWord } from "../../views/shell-word.js";
 import { type Context, findRoot } from "../context.js";
 
 interface Given {
@@ -70,9 +71,29 @@ export async function recordAnswer({ app, cwd }: Pick<Context, "app" | "cwd">, g
   refuseLate(question);
   const { feedback = null } = given;
   await app.answer(question, { option, feedback, by: userInfo().username });
-  const file = question.kept ? (await (await app.store()).run(runId)).options.workflow?.file : undefined;
-  const resume = file === undefined ? {} : { resume: resumeWorkflow(file, runId) };
+  if (question.kept && question.issueId !== null) await refuseUnheard(app, { runId, question });
+  const resume = question.kept ? { resume: await howToResume(await app.store(), runId, question) } : {};
   return { run_id: runId, stage: question.stage, option, feedback, ...resume };
+}
+
+/** The issue may have gone on in this very moment: then nobody reads what its last life is told. */
+async function refuseUnheard(app: Context["app"], { runId, question }: Asked): Promise<void> {
+  const { machine, stage, visit } = question;
+  const isSame = (one: Asked) => one.question.machine === machine && one.question.stage === stage;
+  if ((await app.questions(runId)).some((one) => isSame(one) && one.question.visit === visit)) return;
+  const store = await app.store();
+  const unheard = (await store.signals(machine)).filter(({ body }) => isAnswer(body) && body.stage === stage);
+  if (unheard.length === 0) return;
+  for (const { id } of unheard) await store.dropSignal(machine, id);
+  throw new Refusal(`${stage} is asked anew: ${question.issueId} has gone on meanwhile`, {
+    code: "gone-on",
+    hint: "ratchet answer lists what is asked now",
+  });
+}
+
+async function howToResume(store: Store, runId: string, { issueId }: Question): Promise<string> {
+  const file = (await store.run(runId)).options.workflow?.file;
+  return file === undefined ? `ratchet run --resume ${shellWord(issueId ?? "")}` : resumeWorkflow(file, runId);
 }
 
 /** While nobody drives the workflow an answer waits, and the gate looks open: the first one stands. */

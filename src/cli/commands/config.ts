@@ -2,6 +2,7 @@ import { cpus, freemem } from "node:os";
 import { relative } from "node:path";
 import { type Diagnostic, diagnosticAt, formatDiagnostic } from "../../config/diagnostic.js";
 import type { Loaded } from "../../config/load.js";
+import { shellWord } from "../../views/shell-word.js";
 import { type Context, findRoot } from "../context.js";
 
 /** Needs no repository with commits, not even git: a file can be checked before anything else exists. */
@@ -38,7 +39,7 @@ async function checkWorkflow({ app }: Context, { settings, placeOf }: Checked): 
   }
   const { graph, diagnostics } = await workflows.load(found);
   if (graph !== null && diagnostics.every(({ severity }) => severity !== "error")) return [];
-  return tell(`${found} cannot be run`, `ratchet workflow validate ${workflow}`);
+  return tell(`${found} cannot be run`, `ratchet workflow validate ${shellWord(workflow)}`);
 }
 
 export async function printSchema({ out }: Context): Promise<number> {

@@ -1,8 +1,9 @@
-import { readFile } from "node:fs/promises";
 import type { Store } from "../../app.js";
 import type { Finding } from "../../core/finding.js";
-import { codeOf, Refusal, UserError } from "../../lib/errors.js";
-import { renderFindingDetails, renderFindingList, toFindingJson } from "../../views/findings.js";
+import { toFindingJson } from "../../core/finding-json.js";
+import { Refusal, UserError } from "../../lib/errors.js";
+import { readKept } from "../../lib/long-text.js";
+import { renderFindingDetails, renderFindingList } from "../../views/findings.js";
 import type { Context } from "../context.js";
 import { findLiving } from "../living.js";
 import { roomOf } from "../room.js";
@@ -67,15 +68,8 @@ async function mustKnow(store: Store, projectId: string, issue: string): Promise
   throw new Refusal(`no issue ${issue} in ${projectId}`, { code: "not-found", hint: "ratchet work list --all" });
 }
 
-/** Long texts are files; one that is gone is told by its beginning. */
 export async function bodyOf({ body }: Finding): Promise<string> {
-  if (body.ref === undefined) return body.text;
-  try {
-    return await readFile(body.ref.path, "utf8");
-  } catch (error) {
-    if (codeOf(error) !== "ENOENT") throw error;
-    return body.text;
-  }
+  return await readKept(body);
 }
 
 /** A driven issue's ledger is its driver's: it is told; otherwise the row is changed here. */

@@ -1,9 +1,9 @@
 import type { Store } from "../../app.js";
+import { toFindingJson } from "../../core/finding-json.js";
 import type { IssueRecord, RunRecord } from "../../core/record.js";
 import type { PublicEvent } from "../../core/report.js";
 import { readOptional } from "../../lib/files.js";
 import { renderColumns } from "../../views/columns.js";
-import { toFindingJson } from "../../views/findings.js";
 import { logLines } from "../../views/log-lines.js";
 import { toRunRecord } from "../../views/record.js";
 import { emptySummary, foldSummary, renderSummary, type Summary } from "../../views/summary.js";

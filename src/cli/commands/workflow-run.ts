@@ -1,6 +1,7 @@
 import type { Answer, App, LoadedWorkflow, Question } from "../../app.js";
 import { UserError } from "../../lib/errors.js";
 import { keptGateLines } from "../../views/question-lines.js";
+import { planOf } from "../../views/workflow/plan.js";
 import type { Context } from "../context.js";
 import { inTurn } from "../in-turn.js";
 import { followToEnd, readEvents } from "../run/drive.js";
@@ -94,7 +95,7 @@ async function runToResume(
   throw new UserError(`run ${run.runId} is no run of a workflow`, { hint: "ratchet run --resume" });
 }
 
-/** As far as there is only one way; the programs of its stages are looked for. */
+/** What it may come to; the programs of its stages are looked for. */
 async function printPlan({ app, out }: Context, { loaded, graph, json }: Planned): Promise<number> {
   const stages = planOf(graph);
   if (!json) for (const { id, kind } of stages) out.line(`${id} (${kind})`);
@@ -107,22 +108,6 @@ interface Planned {
   readonly loaded: LoadedWorkflow;
   readonly graph: Graph;
   readonly json: boolean;
-}
-
-function planOf(graph: Graph): { readonly id: string; readonly kind: string }[] {
-  const stages = new Map(graph.stages.map((stage) => [stage.id, stage]));
-  const seen = new Map<string, { readonly id: string; readonly kind: string }>();
-  for (let id: string | undefined = graph.start.name; id !== undefined && !seen.has(id); ) {
-    const stage = stages.get(id);
-    seen.set(id, { id, kind: stage?.kind ?? "unknown" });
-    const options = stage?.kind === "human" ? stage.options.map(({ to }) => to.name) : [];
-    const ways = new Set([
-      ...options,
-      ...graph.transitions.flatMap(({ from, to }) => (from.name === id ? [to.name] : [])),
-    ]);
-    id = ways.size === 1 ? [...ways][0] : undefined;
-  }
-  return [...seen.values()];
 }
 
 type Ask = (question: Question, signal: AbortSignal) => Promise<Answer | null>;

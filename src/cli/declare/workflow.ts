@@ -18,7 +18,7 @@ export function declareWorkflow(program: Command, choose: Choose): void {
     .option("--goal <text>", "what it is about; stages read it as $goal")
     .option("--resume [run]", "go on with a run of it, from the stage where it stopped (default: the last)")
     .option("--approve-all", "answer every human gate with the first of its options that needs no feedback")
-    .option("--dry-run", "check it and print the stages it would begin with; start nothing")
+    .option("--dry-run", "check it and print every stage it can come to; start nothing")
     .option("--json", "print one event per line, nothing else");
   withExample(
     run,

@@ -1,11 +1,15 @@
+import { join } from "node:path";
 import type { Issue, Tracker } from "../../core/ports/tracker.js";
+import type { Settings } from "../../core/settings.js";
 import { Refusal } from "../../lib/errors.js";
+import { safeName } from "../../lib/home.js";
+import { withLock } from "../../lib/lock.js";
 import type { Context } from "../context.js";
 import { endPullRequest, refuseInPullRequest } from "../hands-off.js";
 import { prepare } from "./command.js";
 import { driveSeries } from "./series.js";
 
-/** `ratchet land`: a run of one life that begins at the gate and ends with the landing. */
+/** `ratchet land`: a run of one life that begins at the gate and ends with the landing. One at a time for an issue. */
 export async function landIssue(
   context: Context,
   issueId: string,
@@ -13,21 +17,58 @@ export async function landIssue(
 ): Promise<number> {
   const { app } = context;
   const settings = await prepare(context, {});
+  const { id } = await app.project();
+  const lock = join(app.home.root, "locks", "land", `${safeName(id)}--${safeName(issueId)}`);
+  let isOurs = false;
+  const task = async () => {
+    isOurs = true;
+    return await landAlone(context, { issueId, settings, json });
+  };
+  try {
+    return await withLock(lock, task, { signal: AbortSignal.timeout(patienceMs) });
+  } catch (error) {
+    if (isOurs || !(error instanceof Error) || error.name !== "AbortError") throw error;
+    const hint = "ratchet status shows how far it is";
+    throw new Refusal(`${issueId} is being landed by another ratchet land`, { code: "landing", hint });
+  }
+}
+
+/** One that is about to end is waited for: then it is known what came of it. */
+const patienceMs = 1000;
+
+interface Landing {
+  readonly issueId: string;
+  readonly settings: Settings;
+  readonly json: boolean;
+}
+
+async function landAlone(context: Context, { issueId, settings, json }: Landing): Promise<number> {
+  const { app } = context;
   const tracker = await app.tracker(settings);
   const issue = await tracker.get(issueId);
   if (issue === null) {
     throw new Refusal(`no issue ${issueId}`, { code: "not-found", hint: "ratchet work list --all" });
   }
   await refuseWrong(issue, tracker);
-  const item = await (await app.store()).workItems.get((await app.project()).id, issueId);
+  const store = await app.store();
+  const { id: project } = await app.project();
+  const item = await store.workItems.get(project, issueId);
   if (item) await refuseInPullRequest(context, item, endPullRequest);
   const target = settings.finalize.into ?? (await app.repository()).branch ?? "";
   const work = await (await app.worktrees()).work(issueId, target);
-  if (work === "none") throw new Refusal(`${issueId} has no work that could land`, { code: "nothing-to-land" });
+  if (work === "none") {
+    const why = issue.status === "completed" ? ": it is completed" : "";
+    throw new Refusal(`${issueId} has no work that could land${why}`, { code: "nothing-to-land" });
+  }
   if (work === "landed") throw new Refusal(`${issueId} has landed on ${target} already`, { code: "landed" });
   const scope = { type: "ids", ids: [issueId] } as const;
   const options = { scope, resume: true, strict: false, fresh: false, maxIssues: 1, only: "land" } as const;
-  return await driveSeries(context, { settings, options, json, alone: true });
+  const before = await store.lastRecord(project, issueId);
+  const code = await driveSeries(context, { settings, options, json, alone: true });
+  const after = await store.lastRecord(project, issueId);
+  if (code !== 0 || after?.runId !== before?.runId) return code;
+  const how = { code: "wrong-status", hint: `ratchet explain ${issueId}` };
+  throw new Refusal(`${issueId} was not landed: somebody else has taken it meanwhile`, how);
 }
 
 /** Somebody works on it, somebody said no, or what it builds on is not there yet. */

@@ -9,20 +9,22 @@ export function priorityName({ priority }: Finding): string {
   return priority === null ? "[no priority]" : `[P${priority}]`;
 }
 
-export function fileName(finding: Finding): string {
+type Place = Pick<Finding, "file" | "line_start" | "line_end">;
+
+export function fileName(finding: Pick<Place, "file">): string {
   return isNowhere(finding) ? "The work as a whole" : singleLine(finding.file);
 }
 
 /** "" where it is about the work as a whole. */
-export function knownPlace(finding: Finding): string {
+export function knownPlace(finding: Place): string {
   return isNowhere(finding) ? "" : placeOf(finding);
 }
 
-function isNowhere({ file }: Finding): boolean {
+function isNowhere({ file }: Pick<Place, "file">): boolean {
   return ["", "unknown"].includes(singleLine(file));
 }
 
-export function placeOf(finding: Finding): string {
+export function placeOf(finding: Place): string {
   const { line_start: start, line_end: end } = finding;
   if (start <= 0) return fileName(finding);
   return `${singleLine(finding.file) || "unknown"}:${end > start ? `${start}-${end}` : start}`;

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createWriteStream, existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { contradictoryKey } from "../../lib/contradiction.js";
 import { messageOf } from "../../lib/errors.js";
 import { readForeignJson } from "../../lib/program-files.js";
 import { runToEnd } from "../../lib/run-to-end.js";
@@ -62,12 +63,15 @@ async function waitForReview(plan: Plan, key: string): Promise<unknown> {
   const { code, stdout, stderr } = await askFor(args, seconds, plan);
   if (code === 3 || code === late) throw new Ended(`cerberus gave no verdict within ${waits} times ${seconds} s`);
   if (code !== 0) throw new Ended(`cerberus wait ${howItEnded(code, seconds)}: ${lastLine(`${stdout}\n${stderr}`)}`);
+  let answer: unknown;
   try {
-    const answer: unknown = JSON.parse(stdout);
-    return answer;
+    answer = JSON.parse(stdout);
   } catch (error) {
     throw new Ended(`the answer of cerberus wait is not JSON: ${messageOf(error)}`);
   }
+  const twice = contradictoryKey(stdout);
+  if (twice !== null) throw new Ended(`the answer of cerberus wait gives "${twice}" twice, and not the same`);
+  return answer;
 }
 
 async function askFor(args: readonly string[], seconds: number, plan: Plan): ReturnType<typeof cerberus> {

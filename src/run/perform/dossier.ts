@@ -1,12 +1,14 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Dossier, type DossierAttempt, renderDossier } from "../../core/dossier.js";
+import { toFindingJson } from "../../core/finding-json.js";
 import type { DossierEffect } from "../../core/issue/effects.js";
 import type { IssueEvent } from "../../core/issue/events.js";
 import { openFindings } from "../../core/ledger/ledger.js";
 import type { Settled } from "../../durable/types.js";
 import { messageOf, Refusal } from "../../lib/errors.js";
 import { exists, readJson, writeDurably } from "../../lib/files.js";
+import { readKept } from "../../lib/long-text.js";
 import { attemptOf, readExit } from "../../lib/process/attempt.js";
 import { attemptFolder, type LifeContext, worktreePath } from "../context.js";
 import { openWorktrees } from "../worktrees.js";
@@ -50,7 +52,9 @@ async function collect(life: LifeContext, reason: string, folder: string): Promi
     reason,
     counters: { gate: state.gate.runs, review: state.review.round, session_end: state.sessionEndRuns },
     attempts,
-    open_findings: openFindings(life.ledger(), { defects: true }),
+    open_findings: await Promise.all(
+      openFindings(life.ledger(), { defects: true }).map(async (one) => toFindingJson(one, await readKept(one.body))),
+    ),
     diff_path: await writeDiff(life, join(folder, "dossier.diff")),
     prompts: attempts.map((attempt) => join(folder, attempt.folder, "prompt.md")),
     cost: { ...usage, minutes: (run.clock.now() - state.startedAt) / 60_000 },

@@ -1,10 +1,12 @@
 import { mkdirSync } from "node:fs";
 import { relative } from "node:path";
 import type { Settled } from "../../durable/types.js";
+import { trackedMarkOf } from "../../git/workspace.js";
 import { commandEnvironment } from "../../lib/environment.js";
 import { digestOf, firstFailingCheck, outputTails, renderTails } from "../../lib/output-digest.js";
+import { shellWord } from "../../lib/quoted.js";
 import { type CommandResult, runShellCommand } from "../../lib/run-command.js";
-import type { StageCommandEffect } from "../../workflow/machine/effects.js";
+import { isInBranch, type StageCommandEffect } from "../../workflow/machine/effects.js";
 import type { StageCommandEnded, ToolFailure, WorkflowEvent } from "../../workflow/machine/events.js";
 import { slotNumber } from "../perform/slot-number.js";
 import { stageFolder, type WorkflowContext } from "./context.js";
@@ -34,9 +36,10 @@ export async function performStageCommand(
   });
   const way = relative(place.path, cwd);
   const { command: written } = toolOf(context, effect.stage);
-  const rerun = way === "" ? written : `cd ${quoted(way)} && ${written}`;
+  const rerun = way === "" ? written : `cd ${shellWord(way)} && ${written}`;
   const ended = await tell(context, effect, { folder, result, rerun });
-  return { event: { ...ended, commit: await headOf(place) } };
+  const after = isInBranch(effect) ? await trackedMarkOf(place.path) : null;
+  return { event: { ...ended, commit: await headOf(place), ...(after === null ? {} : { tree: { after } }) } };
 }
 
 interface Ran {
@@ -125,8 +128,4 @@ function environmentOf(
     RATCHET_VISIT: String(effect.visit),
     RATCHET_SLOT: String(slotNumber(run.home.root, place)),
   };
-}
-
-function quoted(text: string): string {
-  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

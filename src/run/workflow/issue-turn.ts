@@ -54,6 +54,9 @@ async function implement({ workflow, life, signal }: Implementing, effect: TurnE
   const pending = new AbortController();
   life.pending.set(effect.folder, pending);
   pending.signal.addEventListener("abort", () => void run.inbox.send(id, { name: "cancel" }));
+  const broken = await brokenOff(workflow, effect.session, graph);
+  // It was stopped and answered at once: whoever answered was told that it counts.
+  if (broken !== null) await run.inbox.passAnswersOn(broken.machine, id);
   const before = life.ledger();
   const path = worktreePath(life);
   try {
@@ -68,9 +71,7 @@ async function implement({ workflow, life, signal }: Implementing, effect: TurnE
         checkout: { path, gitDirs: [gitDirFor(run.mirror, path)] },
         budget: { spent: () => life.state().usage, startedAt: life.state().startedAt },
         told: tellTitle(life.title),
-        initial:
-          (await brokenOff(workflow, effect.session, graph)) ??
-          newWorkflow({ "issue.id": issueId, "issue.title": life.title }),
+        initial: broken?.state ?? newWorkflow({ "issue.id": issueId, "issue.title": life.title }),
       },
       signal,
     );
@@ -88,10 +89,10 @@ async function implement({ workflow, life, signal }: Implementing, effect: TurnE
 async function brokenOff({ stored }: WorkflowOfIssues, session: string | null, graph: Graph) {
   const machine = session?.startsWith(workflowSession) ? session.slice(workflowSession.length) : null;
   const before = machine === null ? null : await stored(machine);
-  if (!before?.done || before.state.ending?.status === "success") return null;
+  if (machine === null || !before?.done || before.state.ending?.status === "success") return null;
   const adopted = adoptGraph(before.state, graph);
   if ("error" in adopted) return null;
-  return { ...continueFrom(adopted.state), usage: { tokens: 0, usd: 0 }, used: null };
+  return { machine, state: { ...continueFrom(adopted.state), usage: { tokens: 0, usd: 0 }, used: null } };
 }
 
 function workflowRun({ run }: LifeContext, { agent, log }: WorkflowOfIssues): WorkflowRun {

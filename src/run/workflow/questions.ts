@@ -54,9 +54,10 @@ export class Questions {
   /** The workflow is ended while it asks: it can be answered all the same, for when it is resumed. */
   async #keep(token: Token): Promise<void> {
     const { machine, graph } = this.#context;
-    const next = resumedMachineId(machine.id);
+    // An issue goes on in a machine that is not known yet: it takes over what this one was told.
+    const next = resumedMachineId(machine.id) ?? machine.id;
     const stage = graph.stages.find(({ id }) => id === token.stage);
-    if (next === null || stage?.kind !== "human") return;
+    if (stage?.kind !== "human") return;
     try {
       const question: Question = { ...(await questionOf(this.#context, token, stage)), machine: next, kept: true };
       await writeDurably(this.#file(nameOf(token), next), JSON.stringify(question));

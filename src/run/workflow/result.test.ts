@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { unreadable } from "../../lib/program-files.js";
+import { Unreadable } from "../../lib/program-files.js";
 import { readResult } from "./result.js";
 
 const nothing = { status: null, context: {} };
 const broken = (why: string) => ({ status: { from: "file", status: null, broken: why }, context: {} });
 test.each([
   [undefined, nothing],
-  [unreadable, broken("cannot be read as JSON")],
+  [new Unreadable(), broken("cannot be read as JSON")],
   ["text", broken("is no JSON object")],
   [[{ status: "success" }], broken("is no JSON object")],
   [{ session_id: "s", usage: {} }, nothing],

@@ -1,5 +1,5 @@
 import { clip } from "../../core/clip.js";
-import { unreadable } from "../../lib/program-files.js";
+import { Unreadable } from "../../lib/program-files.js";
 import type { Json, StageTurnEnded } from "../../workflow/machine/events.js";
 import { asStatus, type StatusRead, statusWords } from "../../workflow/status.js";
 
@@ -18,7 +18,7 @@ export interface StageResult {
 
 const keys = ["status", "outcome", "failure_reason", "preferred_label", "suggested_next_ids"];
 
-/** `value`: undefined where there is no file, `unreadable` where it is no JSON. */
+/** `value`: undefined where there is no file, `Unreadable` where it says nothing clear. */
 export function readResult(value: unknown, { review }: { readonly review: boolean }): StageResult {
   const why = value === undefined ? null : problemOf(value, review);
   if (why !== null) return { status: { ...statusOf({}), broken: why }, remarks: "", context: {} };
@@ -39,7 +39,7 @@ export function readResult(value: unknown, { review }: { readonly review: boolea
 }
 
 function problemOf(value: unknown, review: boolean): string | null {
-  if (value === unreadable) return "cannot be read as JSON";
+  if (value instanceof Unreadable) return value.why;
   if (typeof value !== "object" || value === null || Array.isArray(value)) return "is no JSON object";
   const { status, outcome, verdict } = objectOf(value);
   const word = status ?? outcome ?? null;

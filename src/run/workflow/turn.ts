@@ -2,11 +2,11 @@ import { join } from "node:path";
 import type { Usage } from "../../core/issue/events.js";
 import type { Agent, Reviewer, Turn } from "../../core/ports/agent.js";
 import type { Settled } from "../../durable/types.js";
-import { markOf } from "../../git/workspace.js";
+import { markOf, trackedMarkOf } from "../../git/workspace.js";
 import { exists, readOptional, writeDurably } from "../../lib/files.js";
 import { findProgram } from "../../lib/process/find.js";
-import { readWritten, unreadable } from "../../lib/program-files.js";
-import type { StageTurnEffect } from "../../workflow/machine/effects.js";
+import { readWritten, Unreadable } from "../../lib/program-files.js";
+import { isInBranch, type StageTurnEffect } from "../../workflow/machine/effects.js";
 import type { StageTurnEnded, WorkflowEvent } from "../../workflow/machine/events.js";
 import { type StatusRead, StatusReader } from "../../workflow/status.js";
 import { runMachineId } from "../context.js";
@@ -23,6 +23,9 @@ import { digestOfText, nothing, textOfLines, withRemarks } from "./texts.js";
 
 /** How the place stood before the turn: a turn that says nothing is judged by what it did. */
 const markFile = "before";
+
+/** How its tracked files stood, where others may be at work beside it. */
+const trackedFile = "before-tracked";
 
 /** A turn of a stage: the same program in a folder as an issue's, told of and read as a stage's. */
 export async function performStageTurn(
@@ -77,6 +80,7 @@ function programTurn(context: WorkflowContext, effect: StageTurnEffect, by: By):
     note: effect,
     prompt: async () => {
       await writeDurably(join(folder, markFile), (await markOf(by.place.path)) ?? "");
+      if (isInBranch(effect)) await writeDurably(join(folder, trackedFile), (await trackedMarkOf(by.place.path)) ?? "");
       return await renderStagePrompt(context, effect, folder);
     },
     onSession: (id) => run.inbox.send(context.machine.id, { name: "session", turn: effect.key, id }),
@@ -151,6 +155,7 @@ async function settle(effect: StageTurnEffect, { end, agent, place, turn }: Ende
     status: result.status ?? marked,
     ...(said.text.text.trim() === "" ? { changed: await hasChanged(files.folder, place.path) } : {}),
     commit: await headOf(place),
+    ...(isInBranch(effect) ? await treesOf(files.folder, place.path) : {}),
     ...result.context,
     ...(refused ? { refused } : {}),
     ...(agentsAtOnce === undefined ? {} : { agentsAtOnce }),
@@ -161,12 +166,18 @@ async function settle(effect: StageTurnEffect, { end, agent, place, turn }: Ende
 async function resultIn(path: string): Promise<unknown> {
   const written = await readWritten(path);
   if (written !== null) return written;
-  return (await exists(path)) ? unreadable : undefined;
+  return (await exists(path)) ? new Unreadable() : undefined;
 }
 
 async function hasChanged(folder: string, path: string): Promise<boolean> {
   const before = await readOptional(join(folder, markFile));
   return before !== null && before !== "" && before !== (await markOf(path));
+}
+
+async function treesOf(folder: string, path: string): Promise<Pick<StageTurnEnded, "tree">> {
+  const before = await readOptional(join(folder, trackedFile));
+  const after = before === null || before === "" ? null : await trackedMarkOf(path);
+  return before === null || after === null ? {} : { tree: { before, after } };
 }
 
 /** The run is told of a used-up budget before the turn counts: whoever harvests it again tells it again. */

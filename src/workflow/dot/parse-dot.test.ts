@@ -231,6 +231,14 @@ describe("E11: mistakes have a place", () => {
     expect(about(statements)).toEqual(expected);
   });
 
+  it("reads a long condition as KDL does, and knows every place in it", () => {
+    const many = `"a=${"x".repeat(100_000)}\\n" + "${" && b=y".repeat(900)}`;
+    expect(about(`s->e [condition=${many}"]`)).toEqual([]);
+    expect(about(`s->e [condition=${many} && =x"]`)).toMatchObject([
+      expect.stringMatching(/^3:106\d{3} error condition a key/),
+    ]);
+  });
+
   it("places mistakes inside of conditions and stylesheets, escapes and joined strings counted", () => {
     expect(about(String.raw`s->e [condition="outcome=\"success\" && =x"]`)).toEqual([
       "3:41 error condition a key is missing (write key=value or key!=value, joined by && or ||)",

@@ -1,13 +1,13 @@
 import type { Expression } from "../expression/expression.js";
 import { parseExpression } from "../expression/parse.js";
-import type { Position, Transition } from "../graph.js";
+import type { Transition } from "../graph.js";
 import type { Problems } from "../problems.js";
 import { hasCall, parseCondition } from "./condition.js";
 import type { DotEdge } from "./document.js";
 import { Fields } from "./fields.js";
 import { isOption } from "./gates.js";
 import type { Planned } from "./plan.js";
-import { positionIn, type Value } from "./value.js";
+import { placesIn, type Value } from "./value.js";
 
 /** The edges of a file by what they mean: transitions, answers of human gates, branches of parallel stages. */
 export interface EdgeReading {
@@ -93,21 +93,12 @@ function conditionOf(edge: DotEdge, context: Context, known: Map<Value, Expressi
   return when;
 }
 
-const longestCondition = 20_000;
 /** Of a condition that cannot be read: never to be taken for unconditional. */
 const never: Expression = { type: "literal", value: false };
 
 function readCondition(value: Value, { source, problems }: Context): Expression | null {
   const { text } = value;
-  const place = (index: number): Position => positionIn(source, value, index);
-  if (text.length > longestCondition) {
-    problems.error({
-      at: value.at,
-      rule: "condition",
-      message: `a condition of more than ${longestCondition} characters`,
-    });
-    return never;
-  }
+  const place = placesIn(source, value);
   if (hasCall(text)) {
     const { expression, diagnostics } = parseExpression(text, place);
     for (const { line, column, rule, message, hint } of diagnostics)

@@ -102,24 +102,68 @@ export function unquote(source: string, offset: number, end: number): string {
 
 /** Where the character `index` of a value stands in the file. */
 export function positionIn(source: string, value: Value, index: number): Position {
-  let left = index;
+  return placesIn(source, value)(index);
+}
+
+/** The same for many: whoever asks from the beginning to the end pays for one pass. */
+export function placesIn(source: string, value: Value): (index: number) => Position {
   const { pieces } = value;
-  for (const piece of pieces) {
-    const last = piece === pieces.at(-1);
-    let { line, column } = piece.contentAt;
-    for (let at = piece.offset; at < piece.end; ) {
-      const step = piece.type === "quoted" ? readStep(source, at) : { text: source[at] ?? "", length: 1 };
-      if (left < step.text.length) return { line, column };
-      left -= step.text.length;
-      for (const character of source.slice(at, at + step.length)) {
-        line = character === "\n" ? line + 1 : line;
-        column = character === "\n" ? 1 : column + character.length;
-      }
-      at += step.length;
-    }
-    if (last) return { line, column };
+  let cursor = new Cursor(source, pieces);
+  return (index) => {
+    if (index < cursor.passed) cursor = new Cursor(source, pieces);
+    return cursor.goTo(index);
+  };
+}
+
+class Cursor {
+  /** How many characters of the value are behind it. */
+  passed = 0;
+  readonly #source: string;
+  readonly #pieces: readonly Piece[];
+  #piece = -1;
+  #at = 0;
+  #place: Position = { line: 1, column: 1 };
+
+  constructor(source: string, pieces: readonly Piece[]) {
+    this.#source = source;
+    this.#pieces = pieces;
+    this.#enterNext();
   }
-  return value.at;
+
+  goTo(index: number): Position {
+    for (;;) {
+      const piece = this.#pieces[this.#piece];
+      while (piece !== undefined && this.#at < piece.end) {
+        const step =
+          piece.type === "quoted"
+            ? readStep(this.#source, this.#at)
+            : { text: this.#source[this.#at] ?? "", length: 1 };
+        if (index - this.passed < step.text.length) return this.#place;
+        this.#take(step);
+      }
+      if (!this.#enterNext()) return this.#place;
+    }
+  }
+
+  #take({ text, length }: Step): void {
+    let { line, column } = this.#place;
+    for (const character of this.#source.slice(this.#at, this.#at + length)) {
+      line = character === "\n" ? line + 1 : line;
+      column = character === "\n" ? 1 : column + character.length;
+    }
+    this.passed += text.length;
+    this.#at += length;
+    this.#place = { line, column };
+  }
+
+  #enterNext(): boolean {
+    const next = this.#pieces[this.#piece + 1];
+    if (next === undefined) return false;
+    this.#piece += 1;
+    this.#at = next.offset;
+    this.#place = next.contentAt;
+    return true;
+  }
 }
 
 const entities: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'", nbsp: " " };

@@ -43,13 +43,16 @@ function raiseOne(
   });
 }
 
-/** The called workflow succeeded, with this still open in itself: it has not told that it is settled. */
+/**
+ * The called workflow succeeded, with this still open in itself: it has not told that it is settled. That is told under the
+ * name that it was raised by.
+ */
 export function resolveChildFindings(step: Step, stage: string, found: readonly ChildFinding[]): void {
-  const untold = new Set(found.map((one) => nameHere(step, stage, one)));
-  const open = step.ledger.findings.filter((one) => isOpenUnder(step, one, stage)).map(({ id }) => id);
-  const close = (ids: readonly string[]) => resolveFindings(step.ledger, { ids, at: step.at, commit: null });
-  step.applyCopied(close(open.filter((id) => !untold.has(id))));
-  step.apply(close(open.filter((id) => untold.has(id))));
+  const untold = new Map(found.map((one) => [nameHere(step, stage, one), one]));
+  const ids = step.ledger.findings.filter((one) => isOpenUnder(step, one, stage)).map(({ id }) => id);
+  step.applyCopied(resolveFindings(step.ledger, { ids, at: step.at, commit: null }));
+  for (const { id, title } of ids.flatMap((one) => untold.get(one) ?? []))
+    step.report({ type: "finding-resolved", finding: id, status: "resolved", title, reason: null });
 }
 
 function nameHere({ policy }: Step, stage: string, { id }: ChildFinding): string {

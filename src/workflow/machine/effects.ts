@@ -19,6 +19,11 @@ interface StageEffect {
   readonly workspace: string | null;
 }
 
+/** Others may be at work in the same place. */
+export function isInBranch({ token }: Pick<StageEffect, "token">): boolean {
+  return token.includes("/");
+}
+
 export interface StageTurnEffect extends StageEffect {
   readonly kind: "turn";
   /** The attempt's folder, e.g. `03-review_code`: one per execution. */

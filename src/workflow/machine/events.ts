@@ -27,6 +27,8 @@ export interface StageTurnEnded {
   readonly changed?: boolean;
   /** HEAD of the place it worked in. */
   readonly commit?: string | null;
+  /** In a branch: the tracked files of the place, as words to compare; absent: not known. */
+  readonly tree?: { readonly before: string; readonly after: string };
   readonly contextUpdates?: Readonly<Record<string, Json>>;
   /** Each value is appended to the list of that name. */
   readonly contextAppends?: Readonly<Record<string, Json>>;
@@ -55,6 +57,8 @@ export interface StageCommandEnded extends CommandEnded {
   readonly output: Text;
   readonly outputFile?: TextRef;
   readonly commit?: string | null;
+  /** In a branch: the tracked files of the place when it had ended. */
+  readonly tree?: { readonly after: string };
 }
 
 export type WorkflowEvent =

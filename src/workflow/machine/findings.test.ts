@@ -229,6 +229,20 @@ describe("review.findings", () => {
     expect(told.filter(({ copied }) => !copied).map(({ title }) => title)).toEqual(["one", "one"]);
   });
 
+  it("what a called workflow has open and passes with is told as settled by the name that it was raised by", () => {
+    const graph = graphOf(
+      [child("w"), llm("fix"), exit()],
+      ['w -> exit if outcome("w") == "success"', 'w -> fix if outcome("w") != "success"', "fix -> w"],
+    );
+    const place = { file: "", line_start: 0, line_end: 0, priority: null, commit: null, body: { text: "a" } };
+    const open = { ...place, id: "x1", stage: "a", source: "review", outcome: "fail", title: "a" } as const;
+    const world = new World(graph).play({ w: [{ open: [open] }, null] });
+    world.arrive({ type: "child-ended", key: "stage:w:v2:a1", outcome: "success", reason: null, findings: [open] });
+    expect([world.ending()?.status, list(world)]).toEqual(["success", []]);
+    const told = world.reported("finding-resolved").filter(({ copied }) => !copied);
+    expect(told.map(({ finding }) => finding)).toEqual(["x1"]);
+  });
+
   it("a called workflow's success settles nothing of a stage whose name begins like it", () => {
     const graph = graphOf(
       [tool("w/ci"), child("w"), llm("last")],

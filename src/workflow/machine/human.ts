@@ -40,7 +40,7 @@ function needsFeedback({ requireFeedbackOn }: HumanStage, option: string): boole
 export function answerGate(step: Step, answer: Extract<WorkflowSignal, { name: "answer" }>) {
   const isMeant = (visit: number) => answer.visit === undefined || answer.visit === visit;
   const token = step.state.tokens.find(
-    ({ stage, phase, visit }) => stage === answer.stage && phase === "asking" && isMeant(visit),
+    (one) => one.stage === answer.stage && isAsking(step, one) && isMeant(one.visit),
   );
   const stage = step.stage(answer.stage);
   const said = `${clip(answer.option, 100)} for ${clip(answer.stage, 100)}, by ${clip(answer.by, 100)}`;
@@ -52,6 +52,11 @@ export function answerGate(step: Step, answer: Extract<WorkflowSignal, { name: "
     return step.log("warn", `The answer needs feedback: ${said}`);
   step.log("info", `Answered: ${said}`);
   take(step, token, { stage, option, feedback });
+}
+
+/** While all is ended the question is dropped, but whoever answered it then did so in time. */
+function isAsking({ state }: Step, { phase, visit }: Token): boolean {
+  return phase === "asking" || (state.halt !== null && phase === "ready" && visit > 0);
 }
 
 export function gateTimeout(step: Step, token: Token, stage: HumanStage) {

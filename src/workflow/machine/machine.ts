@@ -3,6 +3,7 @@ import { waive } from "../../core/ledger/ledger.js";
 import type { Stage } from "../graph.js";
 import { begin } from "./begin.js";
 import { afterCommand, keepWorkspace } from "./command.js";
+import { noteFiles } from "./disturbed.js";
 import type { WorkflowArrival, WorkflowEvent, WorkflowSignal } from "./events.js";
 import { endExpired } from "./expire.js";
 import { dropStale } from "./findings.js";
@@ -117,6 +118,7 @@ function settled(step: Step, owed: Owed, event: WorkflowEvent) {
   if (!token || !stage) return;
   if (owed.kind === "timer") return timerFired(step, owed, { token, stage });
   if (event.type === "child-ended") takeChild(step, event);
+  noteFiles(step, token, stage, event);
   if (isBrokenOff(step, token, event)) {
     const now = event.type === "turn-ended" ? takeTurn(step, token, event) : token;
     if (token.expired && !step.state.halt) return endExpired(step, now, stage, event);

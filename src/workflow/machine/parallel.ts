@@ -1,5 +1,6 @@
 import { clip } from "../../core/clip.js";
 import type { JoinStage, ParallelStage, StageOutcome } from "../graph.js";
+import { askAgain } from "./disturbed.js";
 import type { Branch, ParallelBlock, Token } from "./state.js";
 import type { Step } from "./step.js";
 import { endVisit, verdict } from "./visit.js";
@@ -22,7 +23,9 @@ export function fork(step: Step, token: Token, stage: ParallelStage) {
   const before = step.state.blocks.find((one) => one.token === token.id && one.stage === stage.id && one.again);
   const branches = stage.branches.map(({ name }): Branch => {
     const kept = before?.branches.find((branch) => branch.stage === name && branch.outcome !== "fail");
-    return kept ?? { stage: name, status: "queued", outcome: null };
+    if (kept === undefined) return { stage: name, status: "queued", outcome: null };
+    const { seen: _seen, ...rest } = kept;
+    return rest;
   });
   const { order, visit } = token;
   const block = { token: token.id, stage: stage.id, visit, join: stage.join.name, order, branches };
@@ -40,9 +43,14 @@ export function startBranches(step: Step, forker: string) {
     if (!block || !token || stage?.kind !== "parallel") return;
     const next = block.branches.findIndex(({ status }) => status === "queued");
     if (next < 0) return endBlock(step, { block, token, stage });
-    if (block.branches.filter(({ status }) => status === "running").length >= Math.max(1, stage.maxParallel)) return;
+    if (block.branches.filter(({ status }) => status === "running").length >= limitOf(block, stage)) return;
     startBranch(step, { block, token, stage, at: next });
   }
+}
+
+/** Who was disturbed by others has nobody beside it now. */
+function limitOf({ alone }: ParallelBlock, { maxParallel }: ParallelStage): number {
+  return alone === undefined ? Math.max(1, maxParallel) : 1;
 }
 
 /** In a new machine: those that were at work have their time anew, and what was queued may start. */
@@ -121,14 +129,23 @@ export function expireBranch(step: Step, token: Token): void {
   for (const nested of step.state.tokens.filter(({ parent }) => parent === token.id)) expireBranch(step, nested);
 }
 
-function endBlock(
-  step: Step,
-  { block, token, stage }: { readonly block: ParallelBlock; readonly token: Token; readonly stage: ParallelStage },
-): void {
+interface Ended {
+  readonly block: ParallelBlock;
+  readonly token: Token;
+  readonly stage: ParallelStage;
+}
+function endBlock(step: Step, { block, token, stage }: Ended): void {
   if (block.branches.some(({ status }) => status !== "done")) return;
-  const entries = block.branches.flatMap((branch) => Object.entries(branch.values ?? {}));
-  step.write(token.id, Object.fromEntries(entries));
-  endVisit(step, step.token(token.id) ?? token, stage, verdict("success"));
+  const asked = token.expired ? "none" : askAgain(step, block);
+  if (asked === "again") startBranches(step, token.id);
+  else if (asked === "in-vain") {
+    step.set({ blocks: step.state.blocks.filter((one) => one.token !== token.id) });
+    endVisit(step, token, stage, verdict("fail", "the files changed again and again while they were reviewed"));
+  } else {
+    const entries = block.branches.flatMap((branch) => Object.entries(branch.values ?? {}));
+    step.write(token.id, Object.fromEntries(entries));
+    endVisit(step, step.token(token.id) ?? token, stage, verdict("success"));
+  }
 }
 
 /** The join's own verdict, by the branches that have ended. Reached in another way it only leads on. */

@@ -142,6 +142,10 @@ export interface ParallelBlock {
   readonly order: readonly number[];
   /** In the order of the graph. */
   readonly branches: readonly Branch[];
+  /** The tracked files of the place, when the last of its stages ended; absent: not known. */
+  readonly tree?: string;
+  /** How often reviews that were disturbed have been asked again, one after the other. */
+  readonly alone?: number;
   /** Its join failed and ended the workflow: a resume forks anew for the branches that failed, the others keep their outcome. */
   readonly again?: true;
 }
@@ -152,6 +156,10 @@ export interface Branch {
   readonly reason?: string;
   /** What it has put into the context, once it is done; merged in the order of branches. */
   readonly values?: Values;
+  /** By each review of it the files that its last word is about; null: they changed meanwhile. */
+  readonly seen?: Readonly<Record<string, string | null>>;
+  /** It has stages that are there to change files. */
+  readonly writes?: true;
 }
 
 export interface StageRecord {

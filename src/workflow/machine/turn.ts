@@ -5,6 +5,7 @@ import type { Usage } from "../../core/issue/events.js";
 import { appendToArray, isEngineKey, storedValue } from "../context.js";
 import type { LlmStage } from "../graph.js";
 import { held } from "./command.js";
+import { isChanged } from "./disturbed.js";
 import type { Json, StageTurnEnded, WorkflowEvent } from "./events.js";
 import { getsFindings } from "./graph-index.js";
 import { attemptsFor } from "./retry.js";
@@ -40,7 +41,18 @@ export function afterTurn(step: Step, token: Token, stage: LlmStage, event: Stag
     return afterTrouble(step, now, stage, event);
   }
   keepReply(step, now, stage, event);
-  endExecution(step, step.token(token.id) ?? now, stage, judge(stage, event));
+  const found = isMeddling(step, now, stage, event) ? meddling(event) : judge(stage, event);
+  endExecution(step, step.token(token.id) ?? now, stage, found);
+}
+
+/** A review that has nobody beside it, because files were changed before while several reviewed. */
+function isMeddling(step: Step, { parent }: Token, { autoStatus }: LlmStage, event: StageTurnEnded): boolean {
+  const block = parent === null ? undefined : step.state.blocks.find(({ token }) => token === parent);
+  return autoStatus && block?.alone !== undefined && isChanged(event);
+}
+
+function meddling({ reply, commit = null }: StageTurnEnded): Verdict {
+  return { ...withoutStatus("files changed while nobody but this review was at work", reply), commit };
 }
 
 /** What a turn has used and told, however it ended. */

@@ -285,6 +285,20 @@ describe("cancelling and resuming", () => {
     expect(again.path()).toEqual(["exit"]);
   });
 
+  it("E7 a gate that is answered while all is ended is not asked again", () => {
+    const asking = graphOf(
+      [parallel("p", ["ask", "b"]), human("ask", ["p-join", "b"]), tool("b"), join("p-join"), exit()],
+      ["b -> p-join", "p-join -> exit"],
+    );
+    const world = new World(asking).play({ b: [null] });
+    world.signal({ name: "cancel" });
+    world.answerGate("ask", "p-join");
+    world.goOn({ b: [null] });
+    expect([world.ending()?.status, world.record("ask")]).toMatchObject(["cancelled", { outcome: "success" }]);
+    const again = new World(asking, {}, world.life.state).play();
+    expect([again.path(), again.ending()?.status]).toEqual([["b", "p-join", "exit"], "success"]);
+  });
+
   it("E4 branches that were cancelled are all taken up again", () => {
     const world = new World(forked({ maxParallel: 2 })).play({ a: [null], b: [null] });
     world.signal({ name: "cancel" });
