@@ -6,10 +6,9 @@ import type { Keyed, Log, Row as MachineRow, Step } from "../durable/types.js";
 import { Bug } from "../lib/errors.js";
 import { isAlive, type ProcessIdentity, selfIdentity } from "../lib/process-identity.js";
 import { readFindings } from "./findings.js";
-import { packText } from "./packed-text.js";
 import type { RecentStep, RecentSteps } from "./recent-steps.js";
 import { mergeChanges, rowStatements } from "./row-changes.js";
-import { number, Refused, type Row, type Sql, type Statement, text, textOrNull } from "./sql.js";
+import { number, Refused, type Row, type Sql, type Statement, text, textOrNull, type Value } from "./sql.js";
 import { readState, type WholeState, writeState } from "./state-text.js";
 import { numberReports, readTail, stepId, type Tail, writeStep } from "./steps.js";
 
@@ -191,10 +190,10 @@ function updateMachine(
   };
 }
 
-function keepWhole(no: number, state: string): Statement {
+function keepWhole(no: number, state: Value): Statement {
   return {
     sql: "INSERT INTO states (machine, state) VALUES (?, ?) ON CONFLICT (machine) DO UPDATE SET state = excluded.state",
-    params: [no, packText(state)],
+    params: [no, state],
   };
 }
 function dropWhole(no: number): Statement {

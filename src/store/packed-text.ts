@@ -3,7 +3,7 @@ import { deflateSync, inflateSync } from "node:zlib";
 /**
  * Texts that are kept for good and read now and then: what arrived, what was told of it, states, findings. They are JSON
  * that says the same names over and over, and a commit writes whole pages, so a long one is stored packed, as a blob.
- * Short ones, of which two fit a page or nearly, stay as they are: packing takes a tenth of a commit's time.
+ * Short ones, of which nearly two fit a page, stay as they are: packing takes a tenth of a commit's time.
  */
 const long = 600;
 

@@ -47,23 +47,24 @@ test("what grew, moved to the end or lost an entry makes a short patch", () => {
 });
 
 test("a state that is not small is written as what has changed, and whole again once that has cost as much", () => {
-  const state = { text: "x".repeat(2000), counts: [1] };
+  const state = { text: "x".repeat(5000), counts: [1] };
   const first = writeState(state, null);
   expect(first).toEqual({ text: "@null", whole: JSON.stringify(state), base: expect.objectContaining({ state }) });
-  expect(readState(first.text, first.whole).state).toEqual(state);
+  const stored = String(first.whole);
+  expect(readState(first.text, stored).state).toEqual(state);
   let { base } = first;
   let written = 0;
   for (let count = 2; ; count += 1) {
     const next = { ...state, counts: Array.from({ length: count }, (_, n) => n) };
     const { text, whole, base: now } = writeState(next, base);
-    expect(readState(text, whole ?? first.whole).state).toEqual(next);
+    expect(readState(text, whole === null ? stored : String(whole)).state).toEqual(next);
     if (whole !== null) break;
     base = now;
     written += text.length;
     expect(text.length).toBeLessThan(count * 4 + 60);
   }
-  expect(written).toBeGreaterThan(1500);
-  expect(written).toBeLessThan(2100);
-  const used = { state, length: 2000, patched: 2000 };
+  expect(written).toBeGreaterThan(4200);
+  expect(written).toBeLessThan(5100);
+  const used = { state, length: 5000, patched: 5000 };
   expect(writeState({ counts: [] }, used)).toEqual({ text: '{"counts":[]}', whole: null, base: null });
 });

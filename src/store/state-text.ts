@@ -1,4 +1,5 @@
 import { Bug } from "../lib/errors.js";
+import { packText } from "./packed-text.js";
 import { applyPatch, type Patch, patchBetween } from "./state-patch.js";
 
 /**
@@ -13,29 +14,31 @@ export interface WholeState {
   readonly patched: number;
 }
 
-/** What is in the machine's row is written with every step. Longer than this it does not fit a page, beside what is owed. */
-const longestInRow = 640;
-/** What it costs to take such a page and to give it back, in bytes. */
-const furtherPage = 2048;
+/** Smaller ones are in the machine's row as they are. */
+const patchedLength = 1024;
+
+/** A whole that is no longer than this is packed; with a longer one that would take more than the rest of its step. */
+const packedLength = 4096;
 
 export interface WrittenState {
   readonly text: string;
   /** What `text` is a patch of; null: it is whole. */
   readonly base: WholeState | null;
   /** To be written as the whole state; null: what is there stays. */
-  readonly whole: string | null;
+  readonly whole: string | Uint8Array | null;
 }
 
 /** Patches become longer. Once they have cost as much as the whole does, it is written anew: neither costs much more then. */
-export function writeState(state: unknown, base: WholeState | null): WrittenState {
-  if (base !== null) {
-    const text = `@${JSON.stringify(patchBetween(base.state, state))}`;
-    const patched = base.patched + text.length + (text.length > longestInRow ? furtherPage : 0);
-    if (patched <= base.length) return { text, base: { ...base, patched }, whole: null };
+export function writeState(state: unknown, before: WholeState | null): WrittenState {
+  if (before !== null) {
+    const text = `@${JSON.stringify(patchBetween(before.state, state))}`;
+    const patched = before.patched + text.length;
+    if (patched <= before.length) return { text, base: { ...before, patched }, whole: null };
   }
   const whole = JSON.stringify(state);
-  if (whole.length <= longestInRow) return { text: whole, base: null, whole: null };
-  return { text: "@null", base: { state, length: whole.length, patched: 0 }, whole };
+  if (whole.length <= patchedLength) return { text: whole, base: null, whole: null };
+  const base = { state, length: whole.length, patched: 0 };
+  return { text: "@null", base, whole: whole.length > packedLength ? whole : packText(whole) };
 }
 
 /** `whole`: what the machine's other row has, where there is one. */

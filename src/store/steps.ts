@@ -8,13 +8,16 @@ export function stepId(stream: number, position: number): number {
   return stream * span + position;
 }
 
+/** Longer ones do not fit a page. */
+const longestStep = 900;
+
 /**
  * What a step's row has as reports and arrival. They say much of the same, so where they are long they are packed together,
  * in place of the reports, a line each.
  */
 export function writeStep(reports: string | null, arrival: string): readonly [Value, Value] {
-  const both = reports === null ? "" : packText(`${reports}\n${arrival}`);
-  return typeof both === "string" ? [reports, packText(arrival)] : [both, ""];
+  if ((reports?.length ?? 0) + arrival.length <= longestStep) return [reports, arrival];
+  return reports === null ? [null, packText(arrival)] : [packText(`${reports}\n${arrival}`), ""];
 }
 function reportsOf(row: Row): string | null {
   return textOrNull(row, "reports")?.split("\n", 1)[0] ?? null;
