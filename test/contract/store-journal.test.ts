@@ -67,8 +67,8 @@ describe("a large state", () => {
     const length = JSON.stringify(state).length;
     expect(rows).toEqual([
       {
-        whole: expect.toSatisfy((size) => size > length / 20),
-        changed: expect.toSatisfy((size) => size < length / 50),
+        whole: expect.toSatisfy((size) => size > length / 2),
+        changed: expect.toSatisfy((size) => size < length / 5),
       },
     ]);
   });
