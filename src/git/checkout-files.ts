@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, linkSync, lstatSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, lstatSync, mkdirSync, realpathSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { codeOf } from "../lib/errors.js";
+import { isAnybodyIn } from "../lib/process/table.js";
 import type { Checkout } from "./checkout-git.js";
 import type { CheckoutTemplate } from "./checkout-template.js";
 import { resolveHead } from "./head.js";
@@ -64,8 +65,17 @@ export async function repairFiles(checkout: Checkout, template: CheckoutTemplate
   for (const name of ["config.worktree", "hooks", "info/grafts", "info/sparse-checkout"]) {
     removeIfThere(join(gitDir, name));
   }
+  dropStaleLocks(checkout);
   await repairHead(checkout);
   if (existsSync(checkout.path)) repairLink(checkout);
+}
+
+/** A git that was killed leaves its locks, and then nobody can commit there any more; a living one works in the files. */
+function dropStaleLocks({ gitDir, path, branch }: Checkout): void {
+  const names = ["index.lock", "HEAD.lock", ...(branch === null ? [] : [`refs/heads/${branch}.lock`])];
+  const locks = names.map((name) => join(gitDir, name)).filter((lock) => existsSync(lock));
+  if (locks.length === 0 || (existsSync(path) && isAnybodyIn(realpathSync(path)))) return;
+  for (const lock of locks) removeIfThere(lock);
 }
 
 /** A HEAD that names no commit is put back on the issue's branch, at the newest commit known of it. */

@@ -100,20 +100,25 @@ export async function trackedMarkOf(path: string): Promise<string | null> {
     const args = ["status", "--porcelain=v2", "--branch", "-z", "--untracked-files=no", "--no-renames"];
     const { stdout } = await git(path, args, { env: { GIT_OPTIONAL_LOCKS: "0" } });
     const hash = createHash("sha256");
-    for (const entry of stdout.toString("utf8").split("\0")) {
-      if (entry.startsWith("# branch.oid ")) hash.update(`${entry}\0`);
-      const changed = pathIn(entry);
-      if (changed !== "")
-        hash
-          .update(`${changed}\0`)
-          .update(contentOf(join(path, changed)))
-          .update("\0");
-    }
+    const entries = stdout.toString("utf8").split("\0");
+    for (const entry of entries.filter((one) => one.startsWith("# branch.oid "))) hash.update(`${entry}\0`);
+    for (const changed of [...entries.map(pathIn), ...(await hiddenFiles(path))].filter((one) => one !== ""))
+      hash
+        .update(`${changed}\0`)
+        .update(contentOf(join(path, changed)))
+        .update("\0");
     return hash.digest("hex").slice(0, 16);
   } catch (error) {
     if (error instanceof GitError && !error.retryable) return null;
     throw error;
   }
+}
+
+/** Those of which git was told not to look whether they have changed. */
+async function hiddenFiles(path: string): Promise<string[]> {
+  const { stdout } = await git(path, ["ls-files", "-v", "-z", "--full-name", ":/"]);
+  const entries = stdout.toString("utf8").split("\0");
+  return entries.filter((entry) => /^[a-zS] /.test(entry)).map((entry) => entry.slice(2));
 }
 
 /** Of a large file, and of what is no file, what can be told at a glance. */

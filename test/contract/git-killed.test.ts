@@ -31,6 +31,22 @@ async function killWhile(world: World, at: "opening" | "removing", afterMs: numb
 }
 
 describe("after a kill -9", () => {
+  test("locks of a git that is no more are gone when the worktree is used again, those of a living one stay", async () => {
+    const world = await makeWorld();
+    const { path } = await open(world, "one");
+    const gitDir = sh(path, "git rev-parse --absolute-git-dir");
+    for (const name of ["index.lock", "HEAD.lock"]) put(gitDir, name, "");
+    const somebody = spawn("sleep", ["60"], { cwd: path });
+    await once(somebody, "spawn");
+    await open(world, "one");
+    expect(existsSync(join(gitDir, "index.lock"))).toBe(true);
+    somebody.kill("SIGKILL");
+    await once(somebody, "exit");
+    await open(world, "one");
+    put(path, "file", "new");
+    expect(sh(path, "git add -A && git commit -qm work && git status --porcelain")).toBe("");
+  });
+
   test.each([
     ["opening", rounds(4, 10)],
     ["removing", rounds(3, 5)],

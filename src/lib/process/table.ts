@@ -55,6 +55,12 @@ function isShimLine(line: string, cookie: string): boolean {
   return line.includes(shimName) && line.includes(cookie);
 }
 
+/** Whether a process works in the folder or below it. Where that cannot be told, somebody may. */
+export function isAnybodyIn(folder: string): boolean {
+  const isIn = (place: string | null) => place === folder || place?.startsWith(`${folder}/`) === true;
+  return !hasProc || pidsFromProc().some((pid) => isIn(placeOf(pid)));
+}
+
 /** null: gone meanwhile, or somebody else's. */
 function placeOf(pid: number): string | null {
   try {

@@ -34,6 +34,17 @@ test.each([
   [{ verdict: "pass", findings: [{ priority: 1, title: "leak" }] }, { status: { status: "fail" } }],
   [{ verdict: "pass", findings: [{ priority: 2, title: "name" }] }, { status: { status: "success" } }],
   [{ verdict: "pass", status: "fail" }, { status: { status: "fail" } }],
+  [{ verdict: "pass", findings: [{ priority: "P1", title: "leak" }] }, { status: { status: "fail" } }],
+  [{ verdict: "pass", findings: [{ priority: "0" }] }, { status: { status: "fail" } }],
+  [{ verdict: "pass", findings: [{ priority: null, title: "name" }] }, { status: { status: "success" } }],
+  [
+    { verdict: "pass", findings: [{ priority: "critical", title: "leak" }] },
+    broken('says priority "critical", which is none of 0 to 3'),
+  ],
+  [{ verdict: "pass", findings: "a leak" }, broken('has "a leak" as findings, which is no list')],
+  [{ status: "success", findings: ["a leak"] }, broken('has "a leak" among its findings, which is none')],
+  [{ status: "success", verdict: "fail" }, broken("says success, and that it fails")],
+  [{ status: "success", findings: [{ priority: 1, title: "x" }] }, broken("says success, and that it fails")],
   [
     {
       verdict: "fail",

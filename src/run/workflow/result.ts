@@ -25,12 +25,12 @@ export function readResult(value: unknown, { review }: { readonly review: boolea
   const fields = objectOf(value);
   const updates = contextOf(fields.context_updates);
   const appends = contextOf(fields.context_appends);
-  const findings = review && Array.isArray(fields.findings) ? fields.findings.map(objectOf).filter(hasText) : [];
+  const findings = review ? findingsOf(fields) : [];
   const said = keys.some((key) => key in fields) ? statusOf(fields) : null;
   const verdict = review && said?.status == null ? verdictOf(fields.verdict, findings) : null;
   return {
     status: verdict === null ? said : { ...(said ?? statusOf(fields)), ...verdict },
-    remarks: findings.map(remark).join("\n\n"),
+    remarks: findings.filter(hasText).map(remark).join("\n\n"),
     context: {
       ...(updates === null ? {} : { contextUpdates: updates }),
       ...(appends === null ? {} : { contextAppends: appends }),
@@ -45,8 +45,37 @@ function problemOf(value: unknown, review: boolean): string | null {
   const word = status ?? outcome ?? null;
   if (word !== null && asStatus(textOf(word)) === null)
     return `says ${quoted(word)}, which is none of ${statusWords.join(", ")}`;
-  const judged = review && word === null ? (verdict ?? null) : null;
-  return judged === null || verdictOf(judged, []) !== null ? null : `says ${quoted(judged)}, which is no verdict`;
+  if (!review) return null;
+  const judged = word === null ? (verdict ?? null) : null;
+  if (judged !== null && verdictOf(judged, []) === null) return `says ${quoted(judged)}, which is no verdict`;
+  return problemOfFindings(objectOf(value).findings ?? []) ?? contradiction(objectOf(value));
+}
+
+/** As in a reviewer's answer: what is said of a finding and cannot be read might be what blocks. */
+function problemOfFindings(given: unknown): string | null {
+  if (!Array.isArray(given)) return `has ${quoted(given)} as findings, which is no list`;
+  const lost = given.find((one) => typeof one !== "object" || one === null || Array.isArray(one));
+  if (lost !== undefined) return `has ${quoted(lost)} among its findings, which is none`;
+  const unclear = given.find(({ priority = null }) => priority !== null && levelOf(priority) === null);
+  return unclear === undefined ? null : `says priority ${quoted(unclear.priority)}, which is none of 0 to 3`;
+}
+
+/** Whoever says success, and in the same file that it fails, has not said which. */
+function contradiction(fields: Fields): string | null {
+  const word = asStatus(textOf(fields.status) ?? textOf(fields.outcome));
+  const passes = word === "success" || word === "partial_success";
+  const judged = verdictOf(textOf(fields.verdict) ?? "pass", findingsOf(fields));
+  return passes && judged?.status === "fail" ? `says ${word}, and that it fails` : null;
+}
+
+function findingsOf({ findings }: Fields): Fields[] {
+  return Array.isArray(findings) ? findings.map(objectOf) : [];
+}
+
+/** null: it is none. */
+function levelOf(priority: unknown): number | null {
+  const level = /^\s*[Pp]?([0-3])\s*$/.exec(String(priority))?.[1];
+  return level === undefined ? null : Number(level);
 }
 
 function quoted(value: unknown): string {
@@ -59,7 +88,7 @@ type Fields = Readonly<Record<string, unknown>>;
 function verdictOf(word: unknown, findings: readonly Fields[]): Pick<StatusRead, "status" | "failureReason"> | null {
   const verdict = textOf(word)?.trim().toLowerCase();
   if (verdict !== "pass" && verdict !== "fail") return null;
-  const isBlocked = findings.some(({ priority }) => priority === 0 || priority === 1);
+  const isBlocked = findings.some(({ priority = null }) => [0, 1].includes(levelOf(priority) ?? 3));
   if (verdict === "pass" && !isBlocked) return { status: "success", failureReason: null };
   const [first] = findings;
   const more = findings.length > 1 ? ` (and ${findings.length - 1} more)` : "";
@@ -77,7 +106,8 @@ function headline({ file, line_start: line, title, body }: Fields): string {
 
 function remark(finding: Fields): string {
   const { priority, title } = finding;
-  const rank = typeof priority === "number" ? `[P${priority}] ` : "";
+  const level = levelOf(priority);
+  const rank = level === null ? "" : `[P${level}] `;
   const body = textOf(title) === null ? null : textOf(finding.body);
   return `${rank}${headline(finding)}${body === null ? "" : `\n${body}`}`;
 }

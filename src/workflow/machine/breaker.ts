@@ -12,7 +12,8 @@ export function isVisitedTooOften(
   stage: { readonly id: string; readonly maxVisits: number | null },
 ): boolean {
   const limit = stage.maxVisits ?? ownVisits;
-  const { visits, reason } = step.record(stage.id);
+  const { visits: all, askedAgain = 0, reason } = step.record(stage.id);
+  const visits = all - askedAgain;
   if (visits < limit) return false;
   const whose = stage.maxVisits === null ? ", the limit of stages that set none" : "";
   const last = reason === undefined ? "" : `; its last failure: ${reason}`;

@@ -35,6 +35,16 @@ describe("reviews side by side", () => {
     expect(turns).toEqual(["a", "b", "a", "b"]);
   });
 
+  it("are not over their visits by looking again: no way led there", () => {
+    const once = {
+      ...block,
+      stages: block.stages.map((stage) => (stage.id === "a" ? { ...stage, maxVisits: 1 } : stage)),
+    };
+    const script = { a: [files("x"), files("y")], b: [files("xy"), files("y")], ci: [files("xy")] };
+    const world = new World(once, { settings: unbounded }).play(script);
+    expect(stagesOf(world)).toBe("a b ci a b p-join good");
+  });
+
   it("E8 look again where a tool changed files after they had", () => {
     const world = play({ a: [files("x"), files("y")], b: [files("x"), files("y")], ci: [files("xy")] });
     expect(stagesOf(world)).toBe("a b ci a b p-join good");
@@ -79,6 +89,19 @@ describe("reviews side by side", () => {
     const world = new World(graph).play({ a: [files("xy")], b: [files("x")], w: [files("xz")], ci: [files("x")] });
     expect(world.ending()?.status).toBe("success");
     expect(world.executions("a")).toBe(1);
+  });
+
+  it("E8 have their time anew after a kill: nobody was there meanwhile", () => {
+    const timed = graphOf(
+      [{ ...parallel("p", ["a"]), branchTimeoutMs: 60_000 }, review("a"), join("p-join"), exit("good")],
+      ["a -> p-join", "p-join -> good"],
+    );
+    const world = new World(timed, { settings: unbounded });
+    world.arrive({ type: "started" });
+    world.at += 3_600_000;
+    world.arrive({ type: "resumed" });
+    const timers = [...world.owed.values()].filter((effect) => effect.kind === "timer");
+    expect(timers.map(({ until }) => until)).toEqual([world.at + 60_000]);
   });
 
   it("do not mind what happens in a workspace of its own", () => {

@@ -61,17 +61,18 @@ export function askAgain(step: Step, block: ParallelBlock): "none" | "again" | "
   const queued = branches.map((branch): Branch => {
     return disturbed.includes(branch) ? { stage: branch.stage, status: "queued", outcome: null } : branch;
   });
-  for (const { seen = {} } of disturbed) for (const id of Object.keys(seen)) forgetFailure(step, id);
+  for (const { seen = {} } of disturbed) for (const id of Object.keys(seen)) forgetVisit(step, id);
   const next: ParallelBlock = { ...block, branches: queued, alone: alone + 1 };
   step.set({ blocks: step.state.blocks.map((one) => (one.token === block.token ? next : one)) });
   return "again";
 }
 
-/** A word that does not count is no failure in a row of equal ones. */
-function forgetFailure(step: Step, id: string): void {
-  const { same, ...record } = step.record(id);
-  if (same === undefined) return;
-  step.setRecord(id, same.count > 1 ? { ...record, same: { ...same, count: same.count - 1 } } : record);
+/** A word that does not count is no failure in a row of equal ones, and its visit none of those that are limited. */
+function forgetVisit(step: Step, id: string): void {
+  const { same, ...before } = step.record(id);
+  const record = { ...before, askedAgain: (before.askedAgain ?? 0) + 1 };
+  const row = same !== undefined && same.count > 1 ? { same: { ...same, count: same.count - 1 } } : {};
+  step.setRecord(id, { ...record, ...row });
 }
 
 function hasReview({ seen }: Branch): boolean {

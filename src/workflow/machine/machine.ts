@@ -9,7 +9,7 @@ import { endExpired } from "./expire.js";
 import { dropStale } from "./findings.js";
 import { indexGraph } from "./graph-index.js";
 import { answerGate, gateTimeout, tellQuestion } from "./human.js";
-import { expireBranch, resumeBranches, startBranches } from "./parallel.js";
+import { expireBranch, renewBranches, resumeBranches, startBranches } from "./parallel.js";
 import type { WorkflowPolicy } from "./policy.js";
 import { leave } from "./route.js";
 import type { Owed, Token, WorkflowLife } from "./state.js";
@@ -51,7 +51,7 @@ function goOn(step: Step): void {
 function handle(step: Step, event: WorkflowEvent): boolean {
   if (event.type === "started") start(step);
   else if (event.type === "resumed") {
-    if (!step.state.halt) return false;
+    if (!step.state.halt) return renewBranches(step);
     forgetCommands(step);
   } else {
     const owed = step.settle(event.key);

@@ -63,6 +63,19 @@ export function resumeBranches(step: Step, forker: string): void {
   startBranches(step, forker);
 }
 
+/** The same machine in a new process: the time that nobody was there is not the branches'. False: there is nothing to renew. */
+export function renewBranches(step: Step): boolean {
+  const timers = step.state.owed.filter(({ timer }) => timer === "branch");
+  for (const { key, token = "" } of timers) {
+    const block = step.state.blocks.find((one) => token.startsWith(`${one.token}/${one.stage}:`));
+    const stage = block && step.stage(block.stage);
+    if (stage?.kind !== "parallel") continue;
+    step.cancel(key);
+    oweTimeout(step, token, stage);
+  }
+  return timers.length > 0;
+}
+
 function oweTimeout(step: Step, token: string, { branchTimeoutMs }: ParallelStage): void {
   if (branchTimeoutMs !== null) step.oweTimer("branch", token, step.at + branchTimeoutMs);
 }

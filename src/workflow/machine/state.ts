@@ -166,6 +166,8 @@ export interface StageRecord {
   /** Of the last visit that ended; absent while the first is under way. */
   readonly outcome?: StageOutcome;
   readonly visits: number;
+  /** How many of these were asked for because files had changed under the one before: no way led there. */
+  readonly askedAgain?: number;
   readonly reason?: string;
   /** Failures of the same kind in a row. */
   readonly same?: { readonly digest: string; readonly count: number };

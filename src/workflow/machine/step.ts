@@ -80,7 +80,8 @@ export class Step {
       return this.set({ stages, passed: [...passed, id], passedOrder: [...orders, record.order ?? ""] });
     }
     this.set({ stages: { ...stages, [id]: record } });
-    const place = record.visits > 1 && !known ? passed.indexOf(id) : -1;
+    const isMore = record.visits > 1 || record.askedAgain !== undefined;
+    const place = isMore && !known ? passed.indexOf(id) : -1;
     if (place >= 0) this.set({ passed: passed.toSpliced(place, 1), passedOrder: passedOrder.toSpliced(place, 1) });
   }
 
@@ -162,8 +163,8 @@ function asCopied(report: RunReport): RunReport {
   return isFinding ? { ...report, copied: true } : report;
 }
 
-function isPassed({ visits, outcome, answer }: StageRecord): boolean {
-  return visits === 1 && outcome === "success" && answer === undefined;
+function isPassed({ visits, outcome, answer, askedAgain }: StageRecord): boolean {
+  return visits === 1 && outcome === "success" && answer === undefined && askedAgain === undefined;
 }
 
 /** A new execution, with nothing used yet. */

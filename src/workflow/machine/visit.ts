@@ -125,6 +125,7 @@ function record(
   const next: StageRecord = {
     outcome,
     visits: known.visits,
+    ...(known.askedAgain === undefined ? {} : { askedAgain: known.askedAgain }),
     ...(reason === null ? {} : { reason: clip(reason, 300) }),
     ...(same === undefined ? {} : { same }),
     ...(known.answer === undefined ? {} : { answer: known.answer }),
