@@ -24,18 +24,18 @@ export async function openMirror({ repoPath, mirrorPath }: { repoPath: string; m
   const mirror = { path: resolve(mirrorPath), repoPath: resolve(repoPath) };
   if (!(await isWhole(mirror.path))) await makeMirror(mirror);
   await Promise.all([refreshMirror(mirror), sweep(mirror)]);
-  if (startsManyCommands()) void makeObjectFolders(mirror);
+  // That it cannot be done is no reason to fail: whoever finds no folder makes it.
+  if (startsManyCommands()) void makeObjectFolders(mirror).catch(() => undefined);
   return mirror;
 }
 
-/** Where new objects go: a new folder takes long on many a disk, and here nobody waits for it. Whoever finds none makes it. */
+/** Where new objects go: a new folder takes long on many a disk, and here nobody waits for it. */
 async function makeObjectFolders({ path }: Mirror): Promise<void> {
   const all = Array.from({ length: 256 }, (_, number) => number.toString(16).padStart(2, "0"));
   const cwd = join(path, "objects");
   const there = new Set(namesIn(cwd));
   const missing = all.filter((name) => !there.has(name));
-  // That it cannot be started, or is not let, is no reason to fail: see above.
-  if (missing.length > 0) await runTool("mkdir", ["-p", "--", ...missing], { cwd }).catch(() => undefined);
+  if (missing.length > 0) await runTool("mkdir", ["-p", "--", ...missing], { cwd });
 }
 
 /** What a crash left of checkouts that were being removed, or made by somebody who is no more. */

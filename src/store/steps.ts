@@ -23,7 +23,10 @@ function reportsOf(row: Row): string | null {
   return textOrNull(row, "reports")?.split("\n", 1)[0] ?? null;
 }
 export function arrivalOf(row: Row): string {
-  return text(row, "arrival") || text(row, "reports").slice(text(row, "reports").indexOf("\n") + 1);
+  const arrival = text(row, "arrival");
+  if (arrival !== "") return arrival;
+  const both = text(row, "reports");
+  return both.slice(both.indexOf("\n") + 1);
 }
 
 /** The end of a run's journal. */

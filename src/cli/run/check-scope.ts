@@ -4,6 +4,7 @@ import type { Settings } from "../../core/settings.js";
 import { Refusal, UserError } from "../../lib/errors.js";
 import { foreignHint, foreignName } from "../../views/foreign-tracker.js";
 import { pullRequestWait } from "../../views/pull-request-wait.js";
+import { shellWord } from "../../views/shell-word.js";
 import type { Context } from "../context.js";
 import type { Wanted } from "./request.js";
 
@@ -42,7 +43,10 @@ async function requireEpic({ tracker }: Board, issue: Issue | undefined): Promis
   if (issue === undefined || issue.type === "epic") return;
   if (((await tracker.epics?.children(issue.id)) ?? []).length > 0) return;
   const { id } = issue;
-  throw new UserError(`${id} is an issue, not an epic`, { code: "not-an-epic", hint: `ratchet run ${id} runs it` });
+  throw new UserError(`${id} is an issue, not an epic`, {
+    code: "not-an-epic",
+    hint: `ratchet run ${shellWord(id)} runs it`,
+  });
 }
 
 /** Done, or claimed by a run, which this one works along with. What a person has claimed is not done by any of them. */

@@ -4,6 +4,7 @@ import type { Settings } from "../../core/settings.js";
 import { Refusal } from "../../lib/errors.js";
 import { safeName } from "../../lib/home.js";
 import { withLock } from "../../lib/lock.js";
+import { shellWord } from "../../views/shell-word.js";
 import type { Context } from "../context.js";
 import { endPullRequest, refuseInPullRequest } from "../hands-off.js";
 import { prepare } from "./command.js";
@@ -67,7 +68,7 @@ async function landAlone(context: Context, { issueId, settings, json }: Landing)
   const code = await driveSeries(context, { settings, options, json, alone: true });
   const after = await store.lastRecord(project, issueId);
   if (code !== 0 || after?.runId !== before?.runId) return code;
-  const how = { code: "wrong-status", hint: `ratchet explain ${issueId}` };
+  const how = { code: "wrong-status", hint: `ratchet explain ${shellWord(issueId)}` };
   throw new Refusal(`${issueId} was not landed: somebody else has taken it meanwhile`, how);
 }
 

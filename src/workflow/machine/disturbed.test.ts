@@ -104,6 +104,23 @@ describe("reviews side by side", () => {
     expect(timers.map(({ until }) => until)).toEqual([world.at + 60_000]);
   });
 
+  it("E8 have their own time anew in a block within another", () => {
+    const nested = graphOf(
+      [
+        parallel("p", ["q"]),
+        { ...parallel("q", ["a"]), branchTimeoutMs: 60_000 },
+        ...[review("a"), join("q-join"), join("p-join"), exit("good")],
+      ],
+      ["a -> q-join", "q-join -> p-join", "p-join -> good"],
+    );
+    const world = new World(nested, { settings: unbounded });
+    world.arrive({ type: "started" });
+    world.at += 3_600_000;
+    world.arrive({ type: "resumed" });
+    const timers = [...world.owed.values()].filter((effect) => effect.kind === "timer");
+    expect(timers.map(({ until }) => until)).toEqual([world.at + 60_000]);
+  });
+
   it("do not mind what happens in a workspace of its own", () => {
     const graph = graphOf(
       [

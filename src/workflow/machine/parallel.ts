@@ -67,7 +67,8 @@ export function resumeBranches(step: Step, forker: string): void {
 export function renewBranches(step: Step): boolean {
   const timers = step.state.owed.filter(({ timer }) => timer === "branch");
   for (const { key, token = "" } of timers) {
-    const block = step.state.blocks.find((one) => token.startsWith(`${one.token}/${one.stage}:`));
+    const forker = step.token(token)?.parent ?? null;
+    const block = forker === null ? null : blockOf(step, forker);
     const stage = block && step.stage(block.stage);
     if (stage?.kind !== "parallel") continue;
     step.cancel(key);
