@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { attemptOf, readPid } from "../../src/lib/process/attempt.js";
@@ -23,6 +23,40 @@ test.each(["SIGINT", "SIGTERM"] as const)("a program that ends on %s is given th
   await stopProgram(folder, { first, graceMs: 15_000, why: "drained" });
   expect(await following).toEqual({ type: "exited", code: 3, stopped: "drained" });
   expect(text(folder, "stdout.log")).toContain(`got ${first.slice(3)}`);
+  expect(belongings(folder)).toEqual([]);
+});
+
+test.each(["stopped", null])("an agent behind a wrapper that ends at once has its grace too (%s)", async (why) => {
+  const folder = await started([join(agents, "behind-a-wrapper.sh")]);
+  await until("both agents are ready", () => text(folder, "stdout.log").match(/ready/g)?.length === 2);
+  const following = followProgram(folder, { signal: never });
+  await stopProgram(folder, { first: "SIGTERM", graceMs: 15_000, why });
+  expect(await following).toEqual({ type: "exited", code: 143, stopped: why });
+  expect(text(folder, "stdout.log").match(/saved/g)).toHaveLength(2);
+  expect(belongings(folder)).toEqual([]);
+});
+
+test("what a stopped agent leaves that heard no interrupt is told to end, not waited for", async () => {
+  const folder = await started(["sh", "-c", "sleep 600 & trap exit INT; echo ready; while :; do sleep 0.05; done"]);
+  const startedAt = Date.now();
+  await stopProgram(folder, { first: "SIGINT", graceMs: 60_000, why: null });
+  expect(Date.now() - startedAt).toBeLessThan(30_000);
+  expect(belongings(folder)).toEqual([]);
+});
+
+test("the tree of a program whose stopper has died is ended by whoever follows it", async () => {
+  const folder = await started([join(agents, "behind-a-wrapper.sh")]);
+  writeFileSync(join(folder, "stopping"), `${process.pid}\n`);
+  const [program] = readFileSync(
+    `/proc/${readPid(attemptOf(folder))}/task/${readPid(attemptOf(folder))}/children`,
+    "utf8",
+  )
+    .trim()
+    .split(" ")
+    .map(Number)
+    .slice(-1);
+  process.kill(program ?? 0, "SIGTERM");
+  expect(await followProgram(folder, { signal: never })).toMatchObject({ type: "exited", code: 143 });
   expect(belongings(folder)).toEqual([]);
 });
 

@@ -1,10 +1,10 @@
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { followProgram } from "../../src/lib/process/follow.js";
 import { prepareShims } from "../../src/lib/process/start.js";
 import { stopProgram } from "../../src/lib/process/stop.js";
-import { agents, attempts, belongings, endings, never, start, text } from "./process-support.js";
+import { agents, attempts, belongings, endings, never, start, text, until } from "./process-support.js";
 
 const { fresh } = attempts();
 beforeAll(() => prepareShims("a test"));
@@ -73,3 +73,19 @@ test("a program whose shim waited is stopped with everything it started, and one
   await stopProgram(other, { first: "SIGTERM", graceMs: 0, why: null });
   expect(await start(other, ["touch", join(other, "ran")])).toBe(true);
 });
+
+test("an agent behind a wrapper has its grace also where the shim waited", async () => {
+  const here = fresh();
+  await start(here, [join(agents, "behind-a-wrapper.sh")]);
+  await until("it is ready", () => said(here, "ready") === 2);
+  const following = followProgram(here, { signal: never });
+  await stopProgram(here, { first: "SIGTERM", graceMs: 15_000, why: null });
+  expect(await following).toEqual(exited(143));
+  expect(said(here, "saved")).toBe(2);
+  expect(belongings(here)).toEqual([]);
+});
+
+/** The shim makes the file, a moment after it was told to. */
+function said(folder: string, word: string): number {
+  return existsSync(join(folder, "stdout.log")) ? text(folder, "stdout.log").split(word).length - 1 : 0;
+}

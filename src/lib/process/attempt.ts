@@ -8,7 +8,8 @@ import { pathHash } from "../path-hash.js";
 
 /**
  * The files by which shim, orchestrator and their successors agree about one program: `pid` (who has the folder, made
- * once), `lease` (somebody still cares), `orphaned` (nobody did any more), `stop` (somebody asked for the end), `exit` (how it ended, made once).
+ * once), `lease` (somebody still cares), `orphaned` (nobody did any more), `stop` (somebody asked for the end), `stopping` (who
+ * gives its tree the time to end), `exit` (how it ended, made once).
  */
 export interface Attempt {
   readonly folder: string;
@@ -89,6 +90,16 @@ export function markStop(attempt: Attempt, why: string): void {
 /** null: nobody ended it. */
 export function readStopMark(attempt: Attempt): string | null {
   return readSmall(join(attempt.folder, "stop"));
+}
+
+/** From now on the shim leaves to this process what its program leaves behind. */
+export function claimTree(attempt: Attempt): void {
+  writeFileSync(join(attempt.folder, "stopping"), `${process.pid}\n`);
+}
+
+/** Somebody has claimed the tree; whether they still live is another question. */
+export function isTreeClaimed(attempt: Attempt): boolean {
+  return !isMissing(join(attempt.folder, "stopping"));
 }
 
 /** The shim ended the program because nobody followed it: whatever its exit says, it was not done. */

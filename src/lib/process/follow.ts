@@ -1,10 +1,10 @@
 import { type FSWatcher, statSync, watch } from "node:fs";
 import { join } from "node:path";
 import { codeOf } from "../errors.js";
-import { type Attempt, attemptOf, isOrphaned, readPid, readStopMark, touchLease } from "./attempt.js";
+import { type Attempt, attemptOf, isOrphaned, isTreeClaimed, readPid, readStopMark, touchLease } from "./attempt.js";
 import { findAttempt } from "./find.js";
 import { type OwnShim, ownShim } from "./start.js";
-import { endLost, reapLeftovers } from "./stop.js";
+import { endClaimed, endLost, reapLeftovers } from "./stop.js";
 
 export interface Follow {
   readonly signal: AbortSignal;
@@ -48,8 +48,10 @@ export async function followProgram(folder: string, options: Follow): Promise<Fo
       if (options.signal.aborted) return { type: "aborted" };
       const left = (options.timeoutAt ?? Number.POSITIVE_INFINITY) - Date.now();
       if (left <= 0) return { type: "timed-out" };
-      if (waitMs !== firstMs) touchLease(attempt);
-      if (idle.look()) options.onOutput?.();
+      if (waitMs !== firstMs) {
+        touchLease(attempt);
+        if (idle.look()) options.onOutput?.();
+      }
       if (idle.quietMs >= (options.idleSeconds ?? Number.POSITIVE_INFINITY) * 1000) return { type: "idle" };
       await bell.next(Math.min(waitMs, left));
     }
@@ -62,14 +64,20 @@ async function endOf(attempt: Attempt, own: OwnShim | null): Promise<Followed | 
   const found = findAttempt(attempt);
   if (found.state === "running") return null;
   if (found.state === "ended") {
-    // One of another process may have been there before ours.
-    const isOwn = own !== null && readPid(attempt) === own.pid();
-    await reapLeftovers(attempt.cookie, isOwn ? own.since : null);
+    await endRest(attempt, own);
     if (isOrphaned(attempt)) return { type: "lost" };
     return { type: "exited", code: found.exit, stopped: readStopMark(attempt) };
   }
   await endLost(attempt);
   return { type: "lost" };
+}
+
+/** At once, unless somebody stops it: what it left has the grace too. */
+async function endRest(attempt: Attempt, own: OwnShim | null): Promise<void> {
+  if (isTreeClaimed(attempt)) return endClaimed(attempt);
+  // One of another process may have been there before ours.
+  const isOwn = own !== null && readPid(attempt) === own.pid();
+  await reapLeftovers(attempt.cookie, isOwn ? own.since : null);
 }
 
 /** Rings when there is a reason to look: the shim ended, its exit was written, an abort, or time. */

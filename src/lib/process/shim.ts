@@ -6,12 +6,13 @@ import { quoted } from "../quoted.js";
  * It owns three promises. One program per folder: `pid` is created exclusively, so of two shims in one folder the later
  * one leaves at once. A result whatever happens to the orchestrator: `exit` is written by whoever comes first, shim or
  * stopper. No orphans: when nobody has touched `lease` for the grace, everything that carries the cookie is ended. Its
- * last act ends its own process group: watcher, leftovers and itself.
+ * last act ends its own process group: watcher, leftovers and itself. Only while a stop is under way it ends alone: the
+ * tree has its grace from the stopper, and the watcher stays in case that one dies.
  *
  * It is written for dash, bash and zsh as sh and forks nothing it does not need. The main shell uses positional
  * parameters only, because a variable of its own could be one that the program was given. `begin` becomes the program; it
  * runs in the foreground: background jobs of a shell ignore SIGINT. The cookie is exported to the program alone, so that
- * looking for it never finds the shim; the shim itself is known by its arguments, or by where it stands. Time is counted in
+ * looking for it never finds the shim; the shim itself, like its watcher, is known by its arguments, or by where it stands. Time is counted in
  * sleeps, which stand still while a laptop sleeps.
  */
 export const shimFunctions = `
@@ -32,7 +33,7 @@ reap() {
   done
 }
 watch() {
-  cd /
+  cd "$1"
   PATH=$PATH:/usr/bin:/bin
   n=0 last=pid
   while :; do
@@ -66,6 +67,7 @@ attend() {
   exec 2>/dev/null
   set -C
   echo $3 >"$1/exit"
+  if [ -e "$1/stopping" ] && read -r p <"$1/stopping" && kill -0 "$p"; then kill -KILL $$; fi
   if [ -e "$1/orphaned" ] || ! kill -0 $4; then
     PATH=$PATH:/usr/bin:/bin
     signal=KILL; reap "$2"

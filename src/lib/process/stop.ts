@@ -1,14 +1,15 @@
 import { mkdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { codeOf } from "../errors.js";
-import { type Attempt, attemptOf, claimForNobody, markStop, readExit, writeExit } from "./attempt.js";
+import { type Attempt, attemptOf, claimForNobody, claimTree, markStop, readExit, writeExit } from "./attempt.js";
 import type { BirthMark } from "./births.js";
 import { listCarriers, listProcesses, type ProcessRow } from "./table.js";
 
 /**
  * Ending a program means its whole tree. Agents run their tools in sessions of their own, daemons fork twice, so three
  * ways of knowing a member are used together: parentage, the shim's session, and the cookie. A scan and a kill race
- * with forks; so they are repeated until a scan finds nobody.
+ * with forks; so they are repeated until a scan finds nobody. The grace is the whole tree's: behind a wrapper that ends
+ * at once, the agent is what is left.
  */
 export interface Stop {
   /** The signal on which the program ends cleanly. */
@@ -24,17 +25,41 @@ const killedCode = 137;
 const giveUpMs = 10_000;
 const shimMs = 1000;
 
-export async function stopProgram(folder: string, { first, graceMs, why }: Stop): Promise<void> {
+/** How long those that were told to interrupt may take; background jobs of a shell never hear that signal. */
+const interruptMs = 2000;
+
+/** Stops of this process that are under way, by folder. */
+const underWay = new Map<string, Promise<void>>();
+
+export async function stopProgram(folder: string, stop: Stop): Promise<void> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const attempt = attemptOf(folder);
+  const stopping = stopAttempt(attempt, stop);
+  underWay.set(attempt.folder, stopping);
+  try {
+    await stopping;
+  } finally {
+    if (underWay.get(attempt.folder) === stopping) underWay.delete(attempt.folder);
+  }
+}
+
+/** For a tree that somebody has claimed: waits for that, and ends it here where nobody is at it any more. */
+export async function endClaimed(attempt: Attempt): Promise<void> {
+  // Whoever stops it here tells of what went wrong; the tree is looked at once more.
+  await underWay.get(attempt.folder)?.catch(() => undefined);
+  await endMembers(attempt, nobody());
+}
+
+async function stopAttempt(attempt: Attempt, { first, graceMs, why }: Stop): Promise<void> {
   if (readExit(attempt) === null) {
     if (why !== null) markStop(attempt, why);
     if (claimForNobody(attempt)) return writeExit(attempt, killedCode);
   }
   const known = nobody();
   if (readExit(attempt) === null) {
+    if (graceMs > 0) claimTree(attempt);
     for (const row of membersOf(attempt, known)) if (!row.isShim) signalProcess(row, first);
-    await waitForExit(attempt, graceMs);
+    await waitForTree(attempt, known, { first, graceMs });
   }
   await endMembers(attempt, known);
   writeExit(attempt, killedCode);
@@ -100,9 +125,30 @@ function isMember(row: ProcessRow, { starts, sessions }: Known): boolean {
   return row.carries || row.isShim || sessions.has(row.session) || starts.get(row.pid) === row.start;
 }
 
-async function waitForExit(attempt: Attempt, graceMs: number): Promise<void> {
+async function waitForTree(attempt: Attempt, known: Known, { first, graceMs }: Omit<Stop, "why">): Promise<void> {
   const until = Date.now() + graceMs;
   while (readExit(attempt) === null && Date.now() < until) await delay(Math.min(10, until - Date.now()));
+  const insistAt = first === "SIGINT" ? Math.min(until, Date.now() + interruptMs) : until;
+  const rest = await waitForRest(attempt, known, insistAt);
+  for (const row of rest) signalProcess(row, "SIGTERM");
+  if (rest.length > 0) await waitForRest(attempt, known, until);
+}
+
+/** Who is still there when the time is over. */
+async function waitForRest(attempt: Attempt, known: Known, until: number): Promise<ProcessRow[]> {
+  for (let waitMs = 5; ; waitMs = Math.min(2 * waitMs, 100)) {
+    const rest = restOf(attempt, known);
+    const left = until - Date.now();
+    if (rest.length === 0 || left <= 0) return rest;
+    await delay(Math.min(waitMs, left));
+  }
+}
+
+/** All but the shim, its watcher and what that one sleeps with. */
+function restOf(attempt: Attempt, known: Known): ProcessRow[] {
+  const members = membersOf(attempt, known);
+  const shims = new Set(members.filter(({ isShim }) => isShim).map(({ pid }) => pid));
+  return members.filter((row) => !row.isShim && (row.carries || !shims.has(row.parent)));
 }
 
 function signalProcess(row: ProcessRow, signal: NodeJS.Signals): void {

@@ -56,7 +56,7 @@ export class WaitingShims {
 export interface BegunShim {
   /** null: it has not said yet. */
   readonly pid: () => number | null;
-  /** It is gone, with its process group. */
+  /** It is gone; with its process group, unless a stop is under way. */
   readonly ended: Promise<void>;
 }
 
