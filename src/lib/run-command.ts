@@ -2,6 +2,7 @@ import { existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { linkOrCopy } from "./link-or-copy.js";
 import { attemptOf, readStopMark } from "./process/attempt.js";
+import { findProgram } from "./process/find.js";
 import { type Followed, followProgram } from "./process/follow.js";
 import { startProgram } from "./process/start.js";
 import { type Stop, stopProgram } from "./process/stop.js";
@@ -48,7 +49,7 @@ export async function runShellCommand(command: ShellCommand): Promise<CommandRes
   return result(end.type === "exited" ? command.folder : folder, startedAt, {
     exitCode: end.type === "exited" && end.stopped === null ? end.code : null,
     timedOut: end.type === "timed-out",
-    stopped: end.type === "aborted" || stopWord(folder) !== null,
+    stopped: end.type === "exited" ? end.stopped !== null : end.type === "aborted" || stopWord(folder) !== null,
   });
 }
 
@@ -87,6 +88,12 @@ function runsIn(folder: string): string[] {
   const runs: string[] = [];
   for (let next = folder; wasBegun(next); next = join(folder, `again-${runs.length}`)) runs.push(next);
   return runs;
+}
+
+/** A run of this command is at work. */
+export function isCommandRunning(folder: string): boolean {
+  const last = runsIn(folder).at(-1);
+  return last !== undefined && findProgram(last).state === "running";
 }
 
 /** Somebody has started it there before, and may still be at it. */

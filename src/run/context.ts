@@ -19,6 +19,7 @@ import type { Mirror } from "../git/mirror.js";
 import { snapshot } from "../git/worktree.js";
 import { Bug } from "../lib/errors.js";
 import { type Home, safeName } from "../lib/home.js";
+import type { CommandPlaces } from "./command-places.js";
 import type { LandingLease } from "./landing-lease.js";
 import type { Meter } from "./meter.js";
 import type { Readers } from "./perform/readers.js";
@@ -61,6 +62,7 @@ export interface RunContext {
   readonly inbox: Inbox;
   readonly history: History;
   readonly slots: Slots;
+  readonly commandPlaces: CommandPlaces;
   readonly landing: LandingLease;
   readonly meter: Meter;
 }
@@ -115,7 +117,7 @@ export interface LifeContext {
   readonly title: string;
   readonly ledger: () => Ledger;
   readonly state: () => IssueState;
-  /** Turns waiting for a slot, by folder, so that a stop reaches them. */
+  /** Turns and commands waiting for a place, by folder, so that a stop reaches them. */
   readonly pending: Map<string, AbortController>;
   /** What running turns have used so far, by key, where their agents tell it. */
   readonly live: Map<string, Usage>;

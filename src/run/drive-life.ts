@@ -62,11 +62,13 @@ export async function driveLife(run: RunContext, whose: Life, stop: AbortSignal)
       onCommit: (state) => {
         current = state;
         if (!isAboutToTurn(state.state)) run.slots.dropKept(issueId);
+        if (!isAtGate(state.state)) run.commandPlaces.giveBack(machine);
         // Whoever goes back to work on a failed landing lets the next one land meanwhile.
         if (state.state.phase !== "finalizing") run.landing.release(machine);
       },
     });
   } finally {
+    run.commandPlaces.giveBack(machine);
     run.landing.release(machine);
   }
 }
@@ -74,6 +76,11 @@ export async function driveLife(run: RunContext, whose: Life, stop: AbortSignal)
 /** It starts an agent next, as far as is known. */
 function isAboutToTurn({ phase, owed }: IssueState): boolean {
   return phase === "claiming" || phase === "preparing" || owed.some(({ kind }) => kind === "turn");
+}
+
+/** It runs a gate's commands; those of session_end delay no other issue's gate, so they have no place. */
+function isAtGate({ phase, owed }: IssueState): boolean {
+  return (phase === "gating" || phase === "finalizing") && owed.some(({ kind }) => kind === "command");
 }
 
 export function policyOf(life: Pick<LifeContext, "run" | "names" | "trigger" | "item">): IssuePolicy {

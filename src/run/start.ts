@@ -16,6 +16,7 @@ import { exists } from "../lib/files.js";
 import { withLock } from "../lib/lock.js";
 import { prepareShims } from "../lib/process/start.js";
 import { redactor } from "../lib/redact.js";
+import { createCommandPlaces } from "./command-places.js";
 import { type RunContext, runMachineId, runNames } from "./context.js";
 import { driveRun } from "./drive-run.js";
 import { createLandingLease } from "./landing-lease.js";
@@ -42,7 +43,16 @@ export interface StartedRun {
 }
 
 /** What startRun itself adds to what app.ts has chosen. */
-type Added = "mirror" | "identity" | "redact" | "slots" | "landing" | "meter" | "forge" | "pullRequestsSeen";
+type Added =
+  | "mirror"
+  | "identity"
+  | "redact"
+  | "slots"
+  | "commandPlaces"
+  | "landing"
+  | "meter"
+  | "forge"
+  | "pullRequestsSeen";
 
 /** What the run is made of; app.ts chooses. */
 export interface RunParts extends Omit<RunContext, Added> {
@@ -138,6 +148,7 @@ export async function startRun(parts: RunParts): Promise<StartedRun> {
     mirror,
     identity: await readIdentity(repoPath),
     slots: createSlots(parts.settings.max_agents),
+    commandPlaces: createCommandPlaces(parts.settings.max_agents),
     landing: createLandingLease(),
     meter: createMeter(parts.settings.budgets.run, await parts.history.spent()),
   };

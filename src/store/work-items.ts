@@ -21,7 +21,7 @@ import { listItems } from "./work-list.js";
 import { appendEvent, escalateItem, joinRework, liftEscalation, setPayload } from "./work-payload.js";
 import { readCompletion, readInPullRequests } from "./work-pull-requests.js";
 import { type ReadyQuery, readReady } from "./work-ready.js";
-import { type ItemKey, readItem, readWorkEvents, type WorkEvent } from "./work-rows.js";
+import { type ItemKey, isRetried, readItem, readWorkEvents, type WorkEvent } from "./work-rows.js";
 import { addOnce, readEscalated, readOfPullRequest, readRework, succeedItem } from "./work-succeed.js";
 
 /** What the `work` commands need besides what a run does. Refused changes throw Refusal. */
@@ -69,6 +69,7 @@ export function openBoard({ sql, now, committed, wake }: BoardShared): Board {
     get: (projectId, id) => readItem(sql, { projectId, id }, now()),
     list: (query) => listItems(sql, query, now()),
     ready: (query) => readReady(sql, query),
+    isRetried: (projectId, id) => isRetried(sql, { projectId, id }),
     cursor: () => boardCursor(sql),
     changed: (projectId, cursor, signal) => boardChanged({ sql, wake }, { projectId, cursor }, signal),
     claim: (projectId, id, claim) => after(claimItem(sql, { projectId, id }, claim)),

@@ -90,6 +90,16 @@ export async function readItem(sql: Sql, { projectId, id }: ItemKey, now: number
   return row === undefined ? null : toItem(row, now);
 }
 
+/** A retry is in the history alone: of an item that was available already it changes nothing else. */
+export async function isRetried(sql: Sql, { projectId, id }: ItemKey): Promise<boolean> {
+  const [row] = await sql.all(
+    `SELECT type FROM work_events WHERE project_id = ? AND item_id = ? AND type IN ('claimed', 'released', 'retried')
+      ORDER BY id DESC LIMIT 1`,
+    [projectId, id],
+  );
+  return row !== undefined && text(row, "type") === "retried";
+}
+
 /** Board events after `cursor`, oldest first; of one item, or of all. */
 export async function readWorkEvents(
   sql: Sql,

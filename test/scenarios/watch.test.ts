@@ -121,3 +121,26 @@ test("an issue that failed lives again in the same run after ratchet retry, in n
   expect(folders).toEqual(["01-implementer", expect.stringMatching(/^0[2-9]-implementer$/)]);
   expect(asked(box, "bad")).toBe(2);
 });
+
+test("an issue that was stopped lives again in the same run after ratchet retry, and not before", async () => {
+  const box = world();
+  for (const id of ["long", "halted"]) box.put(`wait-${id}`, "");
+  box.put("broken-bad", "");
+  for (const id of ["long", "halted"]) await box.add(id);
+  const run = box.start(["run"]);
+  await until("both have begun", () => asked(box, "long") + asked(box, "halted") === 2);
+  expect((await box.ratchet("stop", "halted")).code).toBe(0);
+  await until("halted is free", async () => (await box.status("halted")) === "available");
+  await box.add("bad");
+  await until("bad has failed", async () => (await box.status("bad")) === "failed");
+  expect(asked(box, "halted")).toBe(1);
+  rmSync(join(box.root, "wait-halted"));
+  expect((await box.ratchet("retry", "halted")).code).toBe(0);
+  await completed(box, "halted");
+  rmSync(join(box.root, "wait-long"));
+  expect((await run.ended).code).toBe(1);
+  const { issues } = await box.record();
+  expect([issues.halted?.status, issues.bad?.status]).toEqual(["success", "failed"]);
+  expect(asked(box, "halted")).toBe(2);
+  expect(run.stdout()).toContain("2 of 3");
+});

@@ -134,6 +134,8 @@ export interface WorkItems {
     /** Only items of these sources; `issues`: all but those that pull requests make. */
     readonly sources?: readonly string[] | "issues";
   }): Promise<WorkItem[]>;
+  /** Somebody has said retry, and nobody has had it since. */
+  isRetried(projectId: string, id: string): Promise<boolean>;
   /** The newest event of the board. */
   cursor(): Promise<number>;
   /** Waits for an event after it that may have made an item ready; rejects when aborted. */

@@ -16,6 +16,8 @@ export interface IssueStart {
   readonly followUp?: boolean;
   /** Its last life in this run did not succeed, and it was made available again since. */
   readonly again?: boolean;
+  /** That life was stopped, so it did not fail. */
+  readonly stopped?: boolean;
   /** Not an issue, but an item of a pull request. */
   readonly item?: PullRequestItem;
   /** Attempt folders that earlier lives in this run have used. */

@@ -26,7 +26,7 @@ describe("a run", () => {
   it.each<[Ended["status"], Partial<Ended>, object]>([
     ["failed", {}, { status: "failed", exit_code: 1, success_count: 0, total_count: 1 }],
     ["escalated", {}, { status: "failed", exit_code: 1, total_count: 1 }],
-    ["interrupted", {}, { status: "succeeded", exit_code: 0, total_count: 0 }],
+    ["interrupted", {}, { status: "succeeded", exit_code: 0, total_count: 0, interrupted_count: 1 }],
     ["not-claimed", {}, { status: "succeeded", exit_code: 0, total_count: 0 }],
     ["success", { trackerOwed: true }, { status: "failed", exit_code: 3, success_count: 1 }],
   ])("a life that ended %s %j makes it %j", (status, patch, ending) => {
@@ -72,6 +72,7 @@ describe("a run", () => {
       status: "interrupted",
       exit_code: 130,
       total_count: 0,
+      interrupted_count: 1,
     });
   });
 

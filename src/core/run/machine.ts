@@ -108,9 +108,13 @@ function picked(step: RunStep, start: Extract<RunEvent, { type: "picked" }>["sta
   const child: RunChild = { key, issueId, life, ...(parent ? { parent } : {}) };
   step.set({ picking: null, started: started + 1, children: [...children, child] });
   // Its earlier end is no longer the issue's last word.
-  if (start.again) step.set({ failed: Math.max(0, step.state.failed - 1) });
+  if (start.again) uncount(step, start.stopped ? "interrupted" : "failed");
   step.owe({ kind: "child", key, start });
   pick(step);
+}
+
+function uncount(step: RunStep, count: "failed" | "interrupted"): void {
+  step.set({ [count]: Math.max(0, (step.state[count] ?? 0) - 1) });
 }
 
 /** Lives that run may free others, and so may people: the board is listened to for as long as there is a reason to go on. */
@@ -147,6 +151,7 @@ function childEnded(step: RunStep, event: Extract<RunEvent, { type: "child-ended
     started: state.started - (status === "not-claimed" ? 1 : 0),
     succeeded: state.succeeded + (status === "success" ? 1 : 0),
     failed: state.failed + (status === "failed" || status === "escalated" ? 1 : 0),
+    ...(status === "interrupted" ? { interrupted: (state.interrupted ?? 0) + 1 } : {}),
   });
   if (event.abort) step.set({ aborting: true });
   afterAbort(step, state);
@@ -318,6 +323,7 @@ function finish(step: RunStep): void {
     exit_code,
     success_count: state.succeeded,
     total_count: state.succeeded + state.failed,
+    ...(state.interrupted === undefined ? {} : { interrupted_count: state.interrupted }),
   });
   step.cancel(state.waiting);
   step.cancel(state.clock ?? null);

@@ -80,7 +80,7 @@ async function runHere(
       timeoutSeconds: effect.timeoutSeconds,
       signal,
     });
-  const result = effect.exclusive ? await runAlone(life, effect, { run, signal }) : await run();
+  const result = await runInTurn(life, effect, { run, signal });
   return {
     type: "command-ended",
     key: effect.key,
@@ -101,23 +101,39 @@ async function putBack({ stage, commit }: CommandEffect, cwd: string): Promise<r
   return commit === null ? await discardChanges(cwd) : await putAt(cwd, commit);
 }
 
+interface Ready {
+  readonly run: () => Promise<CommandResult>;
+  readonly signal: AbortSignal;
+}
+
 /** One that is stopped while it waits for its turn runs no more: its folder says so. */
-async function runAlone(
-  life: LifeContext,
-  effect: CommandEffect,
-  { run, signal }: { readonly run: () => Promise<CommandResult>; readonly signal: AbortSignal },
-): Promise<CommandResult> {
-  const lock = join(life.run.home.root, "locks", `command-${safeName(effect.name)}`);
+async function runInTurn(life: LifeContext, effect: CommandEffect, { run, signal }: Ready): Promise<CommandResult> {
   const pending = new AbortController();
   life.pending.set(effect.folder, pending);
   try {
-    return await withLock(lock, run, { signal: AbortSignal.any([signal, pending.signal]) });
+    return await runAtPlace(life, effect, { run, signal: AbortSignal.any([signal, pending.signal]) });
   } catch (error) {
     if (!pending.signal.aborted) throw error;
     return await run();
   } finally {
     life.pending.delete(effect.folder);
   }
+}
+
+/** Gates have places. An exclusive command waits for the others first, and keeps no place from anybody meanwhile. */
+async function runAtPlace(
+  { run: { commandPlaces, home }, machine: holder }: LifeContext,
+  effect: CommandEffect,
+  { run, signal }: Ready,
+): Promise<CommandResult> {
+  const { stage, name, exclusive } = effect;
+  const placed = () =>
+    stage === "gate" || stage === "landing"
+      ? commandPlaces.use({ holder, goesFirst: stage === "landing", signal }, run)
+      : run();
+  if (!exclusive) return await placed();
+  commandPlaces.giveBack(holder);
+  return await withLock(join(home.root, "locks", `command-${safeName(name)}`), placed, { signal });
 }
 
 function variables(life: LifeContext, stage: string, cwd: string): Record<string, string> {

@@ -11,18 +11,22 @@ const issue = (status: ItemStatus, changedAt?: number): Issue => ({
 });
 const after = Date.parse(started) + 1;
 
-it.each<[ItemStatus, number | undefined, IssueStatus | null, boolean]>([
+it.each<[ItemStatus, number | undefined, IssueStatus | null, boolean, boolean?]>([
   ["available", after, null, true],
   ["available", after, "failed", true],
   ["available", after, "escalated", true],
   ["failed", after, "failed", false],
   ["available", after, "interrupted", false],
+  ["available", after, "interrupted", true, true],
+  ["claimed", after, "interrupted", false, true],
+  ["available", after, "success", false, true],
   ["available", after, "success", false],
   ["available", after - 1, "failed", false],
   ["available", undefined, "failed", false],
 ])(
-  "an issue that is %s, changed at %s, whose last life in the run ended %s may live again: %s",
-  (status, at, last, may) => {
-    expect(mayLiveAgain(issue(status, at), last && { status: last, started_at: started })).toBe(may);
+  "an issue that is %s, changed at %s, whose last life in the run ended %s may live again: %s (retried: %s)",
+  async (status, at, last, may, retried = false) => {
+    const life = last && { status: last, started_at: started };
+    expect(await mayLiveAgain(issue(status, at), life, async () => retried)).toBe(may);
   },
 );

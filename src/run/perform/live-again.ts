@@ -4,16 +4,25 @@ import type { IssueRecord } from "../../core/record.js";
 import { exists } from "../../lib/files.js";
 import type { RunContext } from "../context.js";
 
-/** Once in a run, unless it was made available again after a life that did not succeed: that is somebody's word. */
-export function mayLiveAgain(issue: Issue, last: Pick<IssueRecord, "status" | "started_at"> | null): boolean {
+type LastLife = Pick<IssueRecord, "status" | "started_at"> | null;
+
+/**
+ * Once in a run, unless it was made available again after a life that did not succeed: that is somebody's word. A life
+ * that was stopped leaves its issue available, so there the word must be an explicit retry.
+ */
+export async function mayLiveAgain(issue: Issue, last: LastLife, isRetried: () => Promise<boolean>): Promise<boolean> {
   if (last === null) return true;
+  if (issue.status !== "available") return false;
+  if (last.status === "interrupted") return await isRetried();
   if (last.status !== "failed" && last.status !== "escalated") return false;
-  return issue.status === "available" && (issue.changedAt ?? 0) > Date.parse(last.started_at);
+  return (issue.changedAt ?? 0) > Date.parse(last.started_at);
 }
 
 /** Its attempts are numbered on: no folder is used twice. */
-export async function secondLife({ home, runId }: RunContext, issueId: string) {
+export async function secondLife({ home, runId, history }: RunContext, issueId: string) {
   const folder = home.attempt(runId, issueId, "");
   const names = (await exists(folder)) ? await readdir(folder) : [];
-  return { again: true, folders: Math.max(0, ...names.map((name) => Number.parseInt(name, 10) || 0)) };
+  const folders = Math.max(0, ...names.map((name) => Number.parseInt(name, 10) || 0));
+  const last = await history.record(issueId);
+  return { again: true, folders, ...(last?.status === "interrupted" ? { stopped: true } : {}) };
 }

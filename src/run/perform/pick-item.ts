@@ -13,7 +13,8 @@ export async function bestItem(run: RunContext, not: readonly string[]): Promise
   for (const item of ready) {
     if (not.includes(item.id) || !isInScope(run, item)) continue;
     const last = await history.record(item.id);
-    if (!mayLiveAgain({ ...item, changedAt: item.updatedAt }, last)) continue;
+    const isRetried = () => board.isRetried(projectId, item.id);
+    if (!(await mayLiveAgain({ ...item, changedAt: item.updatedAt }, last, isRetried))) continue;
     const start = await startOf(run, item);
     if (start?.deliver || options.only !== "push") return start;
   }

@@ -70,8 +70,9 @@ async function bestIssue(run: RunContext, not: readonly string[]): Promise<Issue
   if (only === "land") return await namedIssue(run, not);
   const ownItem = runNames(run.runId).item;
   const had = async (id: string) => not.includes(id) || (await run.history.hadLife(id));
+  const isRetried = (id: string) => () => run.board.isRetried(run.projectId, id);
   const over = async (issue: Issue) =>
-    not.includes(issue.id) || !mayLiveAgain(issue, await run.history.record(issue.id));
+    not.includes(issue.id) || !(await mayLiveAgain(issue, await run.history.record(issue.id), isRetried(issue.id)));
   for (let limit = 4; ; limit *= 4) {
     const ready = await run.tracker.ready({ scope, resume, limit });
     for (const issue of ready) {

@@ -1,0 +1,55 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { StatusJson } from "../../src/views/status.js";
+import { type Sandbox, sandbox, until } from "./sandbox.js";
+
+/** Gates of two commands that wait for the file `go`, say who they are, and notice when another is at work. */
+function configure(box: Sandbox, exclusive = false): void {
+  const here = (name: string) => join(box.root, name);
+  const agent = box.script("agent", 'date > "$RATCHET_ISSUE_ID.txt"; git add -A; git commit -q -m Did\n');
+  const alone = `mkdir ${here("busy")} || touch ${here("crowd")}; echo "$RATCHET_ISSUE_ID $1" >>${here("order")}`;
+  const gate = box.script("gate", `${alone}\nuntil [ -e ${here("go")} ]; do sleep 0.05; done; rmdir ${here("busy")}\n`);
+  const command = (name: string) => ({ command: [...gate, name].join(" "), exclusive });
+  const commands = { test: command("test"), lint: command("lint") };
+  const evidence_check = { required: ["test", "lint"] };
+  box.configure({ agent: { type: "command", command: agent }, max_agents: 1, commands, evidence_check });
+}
+
+async function waiting(box: Sandbox): Promise<string[]> {
+  const { runs }: StatusJson = JSON.parse(await box.quick("status", "--json"));
+  const issues = runs.flatMap((run) => run.issues);
+  return issues.filter((one) => one.waiting_for?.startsWith("a place for")).map((one) => one.issue_id);
+}
+
+test("no more gates are at work than max_agents says; the others wait in sight, and a stop reaches them", async () => {
+  const box = sandbox();
+  configure(box);
+  const ids = ["one", "two", "three", "four"];
+  for (const id of ids) await box.add(id);
+  const run = box.start(["run"]);
+  await until("three wait for a place", async () => (await waiting(box)).length === 3);
+  const [halted = ""] = await waiting(box);
+  const explained = JSON.parse(await box.quick("explain", halted, "--json"));
+  expect(explained).toMatchObject({ running: false, next: "ratchet status" });
+  expect(explained.reason).toMatch(/\(gating, attempt 1\/3\), waiting: a place for its gate, 1 at a time/);
+  expect((await box.ratchet("stop", halted)).code).toBe(0);
+  await until("the stopped one is free", async () => (await box.status(halted)) === "available");
+  box.put("go", "");
+  await run.ended;
+  for (const id of ids) expect(await box.status(id)).toBe(id === halted ? "available" : "completed");
+  expect(existsSync(join(box.root, "crowd"))).toBe(false);
+  const order = readFileSync(join(box.root, "order"), "utf8").split("\n");
+  const [first = ""] = order;
+  // A life keeps its place from its first command to its last.
+  expect(order[1]).toBe(first.replace("test", "lint"));
+});
+
+test("exclusive gates and their places wait for each other in no circle, landings included", async () => {
+  const box = sandbox();
+  configure(box, true);
+  box.put("go", "");
+  for (const id of ["one", "two", "three"]) await box.add(id);
+  expect((await box.ratchet("run")).code).toBe(0);
+  expect(existsSync(join(box.root, "crowd"))).toBe(false);
+});
