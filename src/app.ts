@@ -21,6 +21,7 @@ import { shellWord } from "./lib/quoted.js";
 import type { JournalCheck } from "./run/check-journal.js";
 import type { Gc } from "./run/gc.js";
 import type { RunParts, RunRequest, StartedRun } from "./run/start.js";
+import type { Telling } from "./run/tracker-outbox.js";
 import type { Answer, Question } from "./run/workflow/context.js";
 import type { LoadedWorkflow } from "./run/workflow/load.js";
 import type { StartedWorkflow } from "./run/workflow/start.js";
@@ -80,6 +81,8 @@ export interface App {
   /** What a run asks, or the unfinished runs of the current directory's project. */
   questions(runId?: string): Promise<readonly AskedQuestion[]>;
   answer(question: Question, answer: Answer): Promise<void>;
+  /** What became of issues of the current directory's project, where such a tracker has not been told yet. */
+  untold(tracker: Tracker["kind"]): Promise<readonly Telling[]>;
   /** The pull requests of the current directory's project. */
   pullRequests(settings: Settings): Promise<PullRequests>;
   /** Who and where the forge is, and what is wrong with it. */
@@ -102,7 +105,9 @@ export class ConfigInvalid extends UserError {
   }
 }
 
-export function createApp({ cwd, env }: { readonly cwd: string; readonly env: NodeJS.ProcessEnv }): App {
+export function createApp({ cwd, env: given }: { readonly cwd: string; readonly env: NodeJS.ProcessEnv }): App {
+  // The process's own is no plain object: every name in it is asked for anew.
+  const env = { ...given };
   const home = ratchetHome(env);
   let opened: Promise<Store> | null = null;
   const store: App["store"] = (how) => {
@@ -154,6 +159,7 @@ export function createApp({ cwd, env }: { readonly cwd: string; readonly env: No
     },
     ...programRooms(env),
     checkJournal: async (run) => await checkRun(await store(), run),
+    untold: (tracker) => untoldTo(app, tracker),
     pullRequests: (settings) => pullRequestsOf(app, settings),
     forgeStatus: async (settings) => {
       const { forgeStatusOf } = await import("./app/forge.js");
@@ -193,6 +199,13 @@ function programRooms(env: NodeJS.ProcessEnv) {
       return await readTranscript({ settings, env, folder });
     },
   } satisfies Partial<App>;
+}
+
+async function untoldTo({ project, store }: App, tracker: Tracker["kind"]): Promise<readonly Telling[]> {
+  const { outboxRows } = await import("./app/journal.js");
+  const { readOutbox } = await import("./run/tracker-outbox.js");
+  const { id: projectId } = await project();
+  return await readOutbox(outboxRows(await store(), { tracker, projectId }));
 }
 
 async function pullRequestsOf({ project, store, home, env }: App, settings: Settings): Promise<PullRequests> {
@@ -285,7 +298,7 @@ async function runParts(app: App, request: RunRequest): Promise<RunParts> {
     env: app.env,
     clock: systemClock,
     tracker: await trackers[settings.tracker.type]({ store, ...frame, env: app.env, home: app.home }),
-    outbox: openOutbox(outboxRows(store, `outbox:${settings.tracker.type}:${projectId}`)),
+    outbox: openOutbox(outboxRows(store, { tracker: settings.tracker.type, projectId })),
     board: store.workItems,
     follow: await followFor(app, store, frame),
     warn: (text) => process.stderr.write(`ratchet: ${text}\n`),

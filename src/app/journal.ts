@@ -2,6 +2,7 @@ import { addUsage } from "../core/budget.js";
 import type { IssueEffect } from "../core/issue/effects.js";
 import type { IssueEvent } from "../core/issue/events.js";
 import type { IssueLife } from "../core/issue/state.js";
+import type { Tracker } from "../core/ports/tracker.js";
 import { project } from "../core/project.js";
 import type { RunReport } from "../core/report.js";
 import type { RunEffect, RunEvent } from "../core/run/effects.js";
@@ -68,7 +69,11 @@ export function workflowLogOf(store: Store, { runId, projectId }: Pick<Frame, "r
 }
 
 /** In an inbox that no machine reads: one for each project and kind of tracker. */
-export function outboxRows(store: Store, name: string): OutboxRows {
+export function outboxRows(
+  store: Store,
+  { tracker, projectId }: { readonly tracker: Tracker["kind"]; readonly projectId: string },
+): OutboxRows {
+  const name = `outbox:${tracker}:${projectId}`;
   return {
     add: async (telling) => void (await store.signal(name, telling)),
     all: async () => (await store.signals(name)).map(({ id, body }) => ({ id, telling: body })),

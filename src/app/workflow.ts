@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { gateAnswerOf } from "../core/gate-answer.js";
 import type { Agent } from "../core/ports/agent.js";
 import type { Settings } from "../core/settings.js";
 import { systemClock } from "../lib/clock.js";
@@ -304,6 +305,8 @@ export async function lastRunOf(app: Around, file: string): Promise<string> {
 export interface AskedQuestion {
   readonly runId: string;
   readonly question: Question;
+  /** The option that was chosen, while the answer waits for somebody to go on with the workflow; null: nobody has answered. */
+  readonly answered: string | null;
 }
 
 /** A file may outlive its question by a moment: the machine has the last word. */
@@ -316,7 +319,8 @@ export async function askedQuestions(
   const found: AskedQuestion[] = [];
   for (const id of runId === undefined ? await unfinishedHere(app, store) : [runId]) {
     for (const question of await readQuestions(app.home, id)) {
-      if (await isAsked(store, { runId: id, question })) found.push({ runId: id, question });
+      if (!(await isAsked(store, { runId: id, question }))) continue;
+      found.push({ runId: id, question, answered: await answerTo(store, question) });
     }
   }
   return found;
@@ -343,7 +347,14 @@ function resumable(newestFirst: readonly StoredRun[]): string[] {
     .map((run) => run.runId);
 }
 
-async function isAsked(store: Store, { runId, question }: AskedQuestion): Promise<boolean> {
+async function answerTo(store: Store, { machine, stage }: Question): Promise<string | null> {
+  const answers = (await store.signals(machine)).map(({ body }) => gateAnswerOf(body));
+  return answers.find((one) => one?.stage === stage)?.option ?? null;
+}
+
+type OfRun = Pick<AskedQuestion, "runId" | "question">;
+
+async function isAsked(store: Store, { runId, question }: OfRun): Promise<boolean> {
   const { machine, stage, visit, kept = false } = question;
   const view = await store.machineState(machine);
   if (view === null) return kept;
@@ -354,8 +365,12 @@ async function isAsked(store: Store, { runId, question }: AskedQuestion): Promis
 }
 
 /** The issue has not gone on since: in its next life it is asked anew. */
-async function isLastOf(store: Store, { runId, question }: AskedQuestion): Promise<boolean> {
-  const run = await store.run(runId);
-  const last = question.issueId === null ? null : await store.lastRecord(run.projectId, question.issueId);
-  return last?.runId === runId && last.record.status !== "success" && last.record.session_id !== null;
+async function isLastOf(store: Store, { runId, question: { issueId } }: OfRun): Promise<boolean> {
+  if (issueId === null) return false;
+  const { projectId } = await store.run(runId);
+  const last = await store.lastRecord(projectId, issueId);
+  if (last?.runId !== runId || last.record.status === "success" || last.record.session_id === null) return false;
+  const living = (await store.unfinishedRuns(projectId)).filter(({ run }) => run.runId !== runId);
+  const records = await Promise.all(living.map(({ run }) => store.issueRecord(run.runId, issueId)));
+  return !records.some((one) => one?.record.status === "running");
 }

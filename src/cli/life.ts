@@ -3,6 +3,7 @@ import { findProgram } from "../lib/process/find.js";
 import type { LifeFacts } from "../views/explain.js";
 import { answerCommand } from "../views/question-lines.js";
 import { toStatus } from "../views/status.js";
+import { placeWait, withoutPlace } from "./placeless.js";
 import { landingWait, questionsOf, situationOf } from "./situation.js";
 
 type Machine = Awaited<ReturnType<Store["issueStates"]>>[number];
@@ -20,14 +21,16 @@ export async function findLife(app: App, projectId: string, issueId: string): Pr
     if (issue === undefined) continue;
     const { phase, attempt, max_attempts: maxAttempts } = issue;
     const waiting = (await gateWait(app, run, issueId)) ?? waitOf(app, { run, machine, machines });
-    return { runId: run.runId, driverAlive: machine.driverAlive, phase, attempt, maxAttempts, waiting };
+    const landed = (await store.issueRecord(run.runId, issueId))?.record.commit ?? null;
+    return { runId: run.runId, driverAlive: machine.driverAlive, phase, attempt, maxAttempts, landed, waiting };
   }
   return null;
 }
 
 /** Its workflow has asked a person. */
 async function gateWait(app: App, run: StoredRun, issueId: string): Promise<LifeFacts["waiting"]> {
-  const asked = (await questionsOf(app, run)).find((one) => one.issueId === issueId);
+  const questions = await questionsOf(app, run);
+  const asked = questions.find(({ question, answered }) => question.issueId === issueId && answered === null)?.question;
   if (asked === undefined) return null;
   const prompt = asked.prompt.length > 200 ? `${asked.prompt.slice(0, 200)}…` : asked.prompt;
   return { for: `${asked.stage} asks: ${prompt}`, next: answerCommand(asked) };
@@ -45,6 +48,7 @@ function waitOf(
 ): LifeFacts["waiting"] {
   const landing = landingWait(at.machine);
   if (landing !== null) return { for: landing, ...nextOf(landing) };
+  if (withoutPlace(app, at.run, at.machines).has(at.machine)) return { for: placeWait(at.run) };
   const owed = effectsOf(at.machine).filter(({ kind }) => kind !== "wait");
   const timer = owed.find(({ kind }) => kind === "timer");
   if (timer !== undefined && owed.every(({ kind }) => kind === "timer")) {

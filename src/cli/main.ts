@@ -2,5 +2,18 @@ import { version } from "../version.js";
 
 /** Starting fast is a feature: what a command needs is loaded when it is known, and for the version that is nothing. */
 const args = process.argv.slice(2);
+const [command = "", verb = ""] = args;
+if (["run", "do", "land"].includes(command) || (command === "workflow" && verb === "run")) endWhileAlone();
 if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) process.stdout.write(`${version}\n`);
 else void import("./program.js").then(({ runProgram }) => runProgram(args, process));
+
+/** Until the command itself listens, nothing has begun: there is nothing to wait for, but the word and the exit code. */
+function endWhileAlone(): void {
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.on(signal, () => {
+      if (process.listenerCount(signal) > 1) return;
+      process.stderr.write(`ratchet: interrupted (${signal})\n`);
+      process.exit(process.exitCode ?? 130);
+    });
+  }
+}

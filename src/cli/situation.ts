@@ -5,6 +5,7 @@ import type { RunState } from "../core/run/state.js";
 import type { Settings } from "../core/settings.js";
 import { answerCommand } from "../views/question-lines.js";
 import type { IssueSituation, RunSituation } from "../views/status.js";
+import { placeWait, withoutPlace } from "./placeless.js";
 
 type StoredRun = Awaited<ReturnType<Store["run"]>>;
 type Machine = Awaited<ReturnType<Store["issueStates"]>>[number];
@@ -18,6 +19,7 @@ export async function situationOf(app: App, run: StoredRun, driven = true): Prom
     store.issueRecords(run.runId),
   ]);
   const asked = await questionsOf(app, run);
+  const placeless = withoutPlace(app, run, machines);
   // A later life of an issue takes its place.
   const byIssue = new Map(machines.map((machine) => [stateOf(machine).issueId, machine]));
   const issues = records.map(async ({ issueId, record }) => {
@@ -25,7 +27,9 @@ export async function situationOf(app: App, run: StoredRun, driven = true): Prom
     const priorities = open.map(({ priority }) => priority);
     const machine = byIssue.get(issueId);
     const facts = factsOf(record, machine, run.settings);
-    const waitingFor = facts.waitingFor ?? answerWait(asked.filter((one) => one.issueId === issueId));
+    const answer = answerWait(asked.filter(({ question }) => question.issueId === issueId));
+    const place = machine !== undefined && placeless.has(machine) ? placeWait(run) : null;
+    const waitingFor = facts.waitingFor ?? answer ?? place;
     return { ...facts, waitingFor, issueId, openFindings: priorities };
   });
   return {
@@ -43,16 +47,21 @@ export async function situationOf(app: App, run: StoredRun, driven = true): Prom
   };
 }
 
-type Asked = Awaited<ReturnType<App["questions"]>>[number]["question"];
+type Asked = Awaited<ReturnType<App["questions"]>>[number];
 
 /** Only where a workflow can ask: nobody else's files are looked for. */
 export async function questionsOf(app: App, { runId, settings, options }: StoredRun): Promise<Asked[]> {
   if (settings.agent.workflow === null && options.workflow === undefined) return [];
-  return (await app.questions(runId)).map(({ question }) => question);
+  return [...(await app.questions(runId))];
 }
 
 function answerWait(asked: readonly Asked[]): string | null {
-  return asked.map((one) => `an answer to ${one.stage}: ${answerCommand(one)}`).join(", ") || null;
+  const waits = asked.map(({ question, answered }) =>
+    answered === null
+      ? `an answer to ${question.stage}: ${answerCommand(question)}`
+      : `somebody to go on with it: ${question.stage} is answered (${answered})`,
+  );
+  return waits.join(", ") || null;
 }
 
 /** The trigger of the run that goes on now; its findings are the run's, or its epic's. */

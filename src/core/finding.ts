@@ -65,6 +65,8 @@ export interface Finding {
   readonly rejected?: string | null;
   /** Of a workflow's stage: where its visit is in the order of execution, outer positions first. */
   readonly order?: readonly number[];
+  /** Of what a called workflow found, on its caller's ledger: the id under which it was told when it was raised. */
+  readonly raised_as?: string;
 }
 export interface StageReport {
   readonly stage: string;

@@ -20,7 +20,9 @@ export type ReportBody =
       readonly status: RunStatus;
       readonly exit_code: number;
       readonly success_count: number;
+      /** Issues that came to an end; those that were interrupted are not among them. */
       readonly total_count: number;
+      readonly interrupted_count?: number;
     }
   | { readonly type: "issue-started"; readonly title: string; readonly life: number; readonly agent: string }
   | { readonly type: "worktree-ready"; readonly path: string; readonly branch: string; readonly base_sha: string }

@@ -15,6 +15,17 @@ test.each([
   expect(contradictoryKey(json)).toBe(key);
 });
 
+test.each([
+  ['{"note":1,"note":2,"verdict":"pass"}', null],
+  ['{"usage":{"cost":1,"cost":2},"verdict":"pass","usage":3}', null],
+  ['{"verdict":"fail","verdict":"pass"}', "verdict"],
+  ['{"note":1,"note":2,"verdict":"fail","verdict":"pass"}', "verdict"],
+  ['{"findings":[{"title":"a","title":"b"}],"note":{}}', "title"],
+  ['[{"note":1,"note":2}]', "note"],
+])("of %s the key that contradicts itself about the verdict or a finding is %j", (json, key) => {
+  expect(contradictoryKey(json, ["verdict", "findings"])).toBe(key);
+});
+
 test("no value that was written from memory contradicts itself, and one that is given another time does", () => {
   fc.assert(
     fc.property(fc.json(), fc.string(), (json, key) => {

@@ -10,8 +10,11 @@ interface OpenObject {
   valueStart: number;
 }
 
-/** The first key of valid JSON, at any depth, that its object has twice with different values; null: there is none. */
-export function contradictoryKey(json: string): string | null {
+/**
+ * The first key of valid JSON, at any depth, that its object has twice with different values; null: there is none.
+ * `counts`: only what is under these keys of the outermost object is looked at, the keys themselves included.
+ */
+export function contradictoryKey(json: string, counts: readonly string[] | null = null): string | null {
   const open: (OpenObject | null)[] = [];
   for (let at = 0; at < json.length; at++) {
     const object = open.at(-1) ?? null;
@@ -24,8 +27,9 @@ export function contradictoryKey(json: string): string | null {
     else if (character === "[") open.push(null);
     else if (character === ":" && object !== null) object.valueStart = at + 1;
     else if (character === "," || character === "}" || character === "]") {
+      const under = open[0]?.key ?? null;
       const contradicted = object === null ? null : endMember(object, json.slice(object.valueStart, at).trim());
-      if (contradicted !== null) return contradicted;
+      if (contradicted !== null && (counts === null || under === null || counts.includes(under))) return contradicted;
       if (character !== ",") open.pop();
     }
   }

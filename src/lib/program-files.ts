@@ -2,6 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs
 import { contradictoryKey } from "./contradiction.js";
 import { codeOf } from "./errors.js";
 import { findExecutable } from "./executable.js";
+import { isEmpty } from "./files.js";
 import { readTail } from "./follow-file.js";
 import { plainText } from "./output-digest.js";
 import { shellWord } from "./quoted.js";
@@ -18,15 +19,19 @@ export class Unreadable {
   }
 }
 
-/** What a foreign program wrote as JSON; null when there is nothing or something else. */
-export async function readForeignJson(path: string): Promise<unknown> {
-  const value = await readWritten(path);
+/** What a foreign program wrote as JSON; null when there is nothing or something else. `counts`: as in readWritten. */
+export async function readForeignJson(path: string, counts: readonly string[] | null = null): Promise<unknown> {
+  const value = await readWritten(path, counts);
   return value instanceof Unreadable ? null : value;
 }
 
-/** The same, but telling a file that is there and cannot be read from one that is not; an empty one says nothing. */
-export async function readWritten(path: string): Promise<unknown> {
+/**
+ * The same, but telling a file that is there and cannot be read from one that is not; an empty one says nothing. `counts`:
+ * the keys that its reader goes by; whatever else says two things does not make it unreadable.
+ */
+export async function readWritten(path: string, counts: readonly string[] | null = null): Promise<unknown> {
   try {
+    if (isEmpty(path)) return null;
     // Without waiting, should the program have made a pipe of it.
     const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
@@ -36,7 +41,7 @@ export async function readWritten(path: string): Promise<unknown> {
       const text = readFileSync(file, "utf8");
       if (text.trim() === "") return null;
       const value: unknown = JSON.parse(text);
-      const key = contradictoryKey(text);
+      const key = contradictoryKey(text, counts);
       return key === null ? value : new Unreadable(`says ${JSON.stringify(key)} twice, and not the same`);
     } finally {
       closeSync(file);

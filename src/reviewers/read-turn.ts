@@ -2,15 +2,15 @@ import { join } from "node:path";
 import { inlineTextBytes, type Remark } from "../core/finding.js";
 import type { ReviewOutcome } from "../core/issue/events.js";
 import type { Reviewer, TurnFiles, TurnReading } from "../core/ports/agent.js";
-import { outcomeOfExit, parseTurnResult } from "../core/ports/turn-protocol.js";
+import { outcomeOfExit, parseTurnResult, turnResultKeys } from "../core/ports/turn-protocol.js";
 import { readTail } from "../lib/follow-file.js";
 import { keepText } from "../lib/long-text.js";
 import { readForeignJson, readLastWords, readWritten, Unreadable } from "../lib/program-files.js";
-import { type RawFinding, readVerdict, toVerdict, type VerdictReading, verdictBytes } from "./verdict.js";
+import { type RawFinding, readVerdict, toVerdict, type VerdictReading, verdictBytes, verdictKeys } from "./verdict.js";
 
 /** What a reviewer that speaks the plain protocol left behind: its message is what it printed. */
 export async function readReview(files: TurnFiles, exitCode: number | null): ReturnType<Reviewer["read"]> {
-  const { sessionId, usage } = parseTurnResult(await readForeignJson(files.result));
+  const { sessionId, usage } = parseTurnResult(await readForeignJson(files.result, turnResultKeys));
   const outcome = outcomeOfExit(exitCode, exitCode === 0 ? "" : await readLastWords(files.stderr));
   return judge(files, { outcome, sessionId, usage }, async () => (await readTail(files.stdout, verdictBytes)).text);
 }
@@ -24,7 +24,7 @@ export async function judge(
   const { outcome } = reading;
   if (outcome.type === "failed") return { ...reading, review: { type: "protocol", reason: outcome.reason } };
   if (outcome.type !== "ended") return { ...reading, review: null };
-  const written = await readWritten(files.result);
+  const written = await readWritten(files.result, verdictKeys);
   if (written instanceof Unreadable) {
     return { ...reading, review: { type: "protocol", reason: `the result file ${written.why}` } };
   }

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { findObjects } from "./json-objects.js";
+import { findObjects } from "../lib/json-objects.js";
 import { readVerdict, toVerdict } from "./verdict.js";
 
 const finding = { file: "a.ts", line_start: 1, line_end: 2, priority: 1, title: "T", body: "B" };

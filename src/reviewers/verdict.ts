@@ -1,5 +1,5 @@
 import { contradictoryKey } from "../lib/contradiction.js";
-import { findObjects } from "./json-objects.js";
+import { findObjects } from "../lib/json-objects.js";
 
 /**
  * A verdict is positive evidence: a word, and for `fail` at least one finding. Whatever is missing or unreadable is a
@@ -25,6 +25,9 @@ export interface RawFinding {
 /** As much of the end of an output is looked at. */
 export const verdictBytes = 1024 * 1024;
 
+/** What a verdict is read from: of anything else a reviewer may say two things. */
+export const verdictKeys = ["verdict", "findings"];
+
 /** What looks like the beginning of an answer, or would have become one. */
 const beginning = /\{\s*(?:["']|verdict\b|$)/;
 
@@ -41,7 +44,7 @@ export function readVerdict(text: string): VerdictReading {
   const answer = end.slice(last.start, last.end);
   const fields = parse(answer);
   if (fields === null) return { type: "protocol", reason: "the last JSON object of the output is broken" };
-  const key = contradictoryKey(answer);
+  const key = contradictoryKey(answer, verdictKeys);
   if (key !== null) return { type: "protocol", reason: `${show(key)} is given twice, and not the same` };
   return toVerdict(fields);
 }

@@ -102,6 +102,11 @@ export function isTrackerAway(error: unknown): boolean {
   return error instanceof ExternalError && error.what === "tracker" && error.retryable;
 }
 
+/** What is still to be told, oldest first. */
+export async function readOutbox(rows: Pick<OutboxRows, "all">): Promise<Telling[]> {
+  return (await rows.all()).flatMap(({ telling }) => (isTelling(telling) ? [telling] : []));
+}
+
 /** As `add` has written it. */
 function isTelling(value: unknown): value is Telling {
   return typeof value === "object" && value !== null && "op" in value && "issueId" in value && "holder" in value;

@@ -24,6 +24,7 @@ export async function addItem(
     const id = item.id ?? `${item.projectId}-${counter}`;
     const checked = addStatements({ ...item, id }, { now, counter: item.id === null ? counter : null });
     if (follows !== null) checked.push({ statement: setFollows(item.projectId, id, follows), refusal: "followed" });
+    else if (item.parent !== null) checked.push(mustBeOpen(item.projectId, item.parent));
     const refusal = await tryAll(sql, checked);
     if (refusal === null) return { ok: true, id };
     if (refusal === "followed") throw new Refused(checked.length - 1);
@@ -35,6 +36,9 @@ export async function addItem(
 
 /** A new item is in nobody's way yet: one that depends on something that exists closes a circle only through its epic. */
 async function whyRefused(sql: Sql, { projectId, parent, deps }: NewWorkItem, refusal: string) {
+  if (parent !== null && refusal === isCompleted(parent)) {
+    return { reason: refusal, hint: 'leave out --parent, or begin another epic: ratchet work add "…" --type epic' };
+  }
   const dep = deps.find((each) => refusal === noSuchItem(each, projectId));
   if (dep === undefined || parent === null || (await readItem(sql, { projectId, id: dep }, 0)) === null) {
     return { reason: refusal };
@@ -85,6 +89,16 @@ export function addStatements(
     { statement: countDeps(key), refusal: "raced" },
     { statement: eventStatement(key, { type: "added", at: now, body: { title: item.title } }), refusal: "raced" },
   ];
+}
+
+/** It is completed once, and what waited for it has gone on: nobody would see to a child that it gets later. */
+function mustBeOpen(projectId: string, epic: string): Checked {
+  const sql = "UPDATE work_items SET status = status WHERE project_id = ? AND id = ? AND status <> 'completed'";
+  return { statement: { sql, params: [projectId, epic], expect: 1 }, refusal: isCompleted(epic) };
+}
+
+function isCompleted(epic: string): string {
+  return `the epic ${epic} is completed and gets no further issues`;
 }
 
 function noSuchItem(id: string, projectId: string): string {

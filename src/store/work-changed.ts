@@ -7,8 +7,12 @@ export async function boardCursor(sql: Sql): Promise<number> {
   return row === undefined ? 0 : number(row, "id");
 }
 
-/** Only these may make an item ready. A claim never does, so a run is not woken by its own. */
-const readying = ["added", "appended", "released", "retried", "unblocked", "completed", "dep-removed", "failed"];
+/**
+ * Only these may make an item ready. A claim never does, so a run is not woken by its own. The events after a cursor are
+ * few and those of a project are many: the plus keeps SQLite from looking through the latter.
+ */
+const readying = `SELECT id FROM work_events WHERE id > ? AND id <= ? AND +project_id = ? AND type IN
+  ('added', 'appended', 'released', 'retried', 'unblocked', 'completed', 'dep-removed', 'failed') LIMIT 1`;
 
 /** Waits for such an event of the project after the cursor; woken by commits, in whatever process. */
 export async function boardChanged(
@@ -17,15 +21,11 @@ export async function boardChanged(
   abort: AbortSignal,
 ): Promise<void> {
   const bell = wake.listen("board");
-  const types = readying.map(() => "?").join(", ");
   try {
     for (let after = cursor; ; ) {
       abort.throwIfAborted();
       const newest = await boardCursor(sql);
-      const [row] = await sql.all(
-        `SELECT id FROM work_events WHERE id > ? AND id <= ? AND project_id = ? AND type IN (${types}) LIMIT 1`,
-        [after, newest, projectId, ...readying],
-      );
+      const [row] = await sql.all(readying, [after, newest, projectId]);
       if (row !== undefined) return;
       after = newest;
       await bell.rung(abort);

@@ -29,7 +29,8 @@ export interface ReadyQuery {
  * of their own besides, so that they are found behind any number of issues, too.
  */
 export async function readReady(sql: Sql, query: ReadyQuery): Promise<WorkItem[]> {
-  const fresh = await readItems(sql, query, [...freshHeads(query), idle(query)]);
+  // Whose claim is given up meanwhile is then among the heads.
+  const fresh = await readItems(sql, query, [idle(query), ...freshHeads(query)]);
   const begun = query.resume ? await readItems(sql, query, heads(query, wasBegun)) : [];
   const seen = new Set<string>();
   return [...sortByScore(begun, query.now), ...sortByScore(fresh, query.now)]
@@ -37,26 +38,28 @@ export async function readReady(sql: Sql, query: ReadyQuery): Promise<WorkItem[]
     .slice(0, query.limit);
 }
 
-/** Numbers of items, to be read together with others: asking costs more than finding. */
-interface Numbers {
-  readonly sql: string;
+/** Which items, of one range of an index: several short questions are answered sooner than one of many parts. */
+interface Range {
+  readonly where: string;
   readonly params: readonly Value[];
+  readonly order: string;
 }
 
-async function readItems(sql: Sql, query: ReadyQuery, from: readonly Numbers[]): Promise<WorkItem[]> {
-  const among = from.map((one) => `SELECT no FROM (${one.sql})`).join(" UNION ALL ");
-  const rows = await sql.all(
-    `SELECT ${itemColumns} FROM work_items WHERE no IN (${among})`,
-    from.flatMap(({ params }) => params),
-  );
-  return rows.map((row) => toItem(row, query.now));
+async function readItems(sql: Sql, query: ReadyQuery, from: readonly Range[]): Promise<WorkItem[]> {
+  const items: WorkItem[] = [];
+  for (const { where, params, order } of from) {
+    // A limit that is a parameter has SQLite plan the statement anew each time, which takes longer than answering it.
+    const text = `SELECT ${itemColumns} FROM work_items WHERE ${where} ORDER BY ${order} LIMIT ${query.limit}`;
+    for (const row of await sql.all(text, params)) items.push(toItem(row, query.now));
+  }
+  return items;
 }
 
 /** Spelled as the partial indexes are, so that they are used. */
 const waiting = "status = 'available' AND waits_for = 0 AND type = 'task'";
 const wasBegun = "begun = 1 AND status IN ('available', 'failed') AND waits_for = 0 AND type = 'task'";
 
-function freshHeads(query: ReadyQuery): Numbers[] {
+function freshHeads(query: ReadyQuery): Range[] {
   const { sources } = query;
   if (sources === undefined || sources === "issues") return heads(query, waiting);
   const made = pullRequestSources.filter((source) => sources.includes(source));
@@ -69,21 +72,22 @@ function freshHeads(query: ReadyQuery): Numbers[] {
 /** Spelled as its index is. */
 const isMade = "source IN ('code_review', 'rework', 'pr_merge', 'merge_fix')";
 
-function heads(query: ReadyQuery, state: string): Numbers[] {
+function heads(query: ReadyQuery, state: string): Range[] {
   const scope = restriction(query);
   return priorities.map((priority) => ({
-    sql: `SELECT no FROM work_items WHERE project_id = ? AND priority = ? AND ${state} ${scope.sql}
-      ORDER BY created_at, no LIMIT ?`,
-    params: [query.projectId, priority, ...scope.params, query.limit],
+    where: `project_id = ? AND priority = ? AND ${state} ${scope.sql}`,
+    params: [query.projectId, priority, ...scope.params],
+    order: "created_at, no",
   }));
 }
 
 /** Held by nobody who lives, few at any time. */
-function idle(query: ReadyQuery): Numbers {
+function idle(query: ReadyQuery): Range {
   const scope = restriction(query);
   return {
-    sql: `SELECT no FROM work_items WHERE project_id = ? AND type = 'task' AND ${idleClaim} ${scope.sql} ORDER BY no LIMIT ?`,
-    params: [query.projectId, query.now, ...scope.params, query.limit],
+    where: `project_id = ? AND type = 'task' AND ${idleClaim} ${scope.sql}`,
+    params: [query.projectId, query.now, ...scope.params],
+    order: "no",
   };
 }
 

@@ -53,6 +53,7 @@ function check(facts: Partial<IssueFacts>, expected: Expected) {
   expect(explain(all)).toEqual({ issue_id: "x", state: all.status, ...calm });
 }
 
+const untold = { runId: "r1", ending: "completed", commit: "a".repeat(40) } as const;
 const held = { status: "claimed", claimedBy: "r1", runs: [run] } as const;
 const lives: readonly Case[] = [
   [
@@ -99,11 +100,30 @@ const lives: readonly Case[] = [
     { ...held, life: { ...life, driverAlive: false } },
     { reason: "the process of run r1, which has it (implementing, attempt 1/3), is gone", next: "ratchet run" },
   ],
+  [
+    "it has landed, and the process that was to tell the tracker is gone",
+    { ...held, life: { ...life, phase: "finalizing", attempt: 0, driverAlive: false, landed: "a".repeat(40) } },
+    {
+      reason:
+        "the process of run r1, which has it (finalizing, landed as aaaaaaaaaaaa, the tracker is not told yet), is gone",
+      next: "ratchet run",
+    },
+  ],
 ];
 test.each(lives)("of a life: %s", (_, facts, expected) => check(facts, expected));
 
 const byHand = { status: "claimed", claimedBy: "ada", leaseUntil: noon } as const;
 const claims: readonly Case[] = [
+  [
+    "a run that has landed it and could not tell the tracker",
+    { ...held, runs: [], tracker: "github", untold },
+    { reason: "it has landed as aaaaaaaaaaaa in run r1, which GitHub has not been told yet", next: "ratchet run" },
+  ],
+  [
+    "a run that failed and could not tell the tracker",
+    { ...held, runs: [], tracker: "beads", untold: { ...untold, ending: "failed", commit: null } },
+    { reason: "it came out failed in run r1, which beads has not been told yet", next: "ratchet run" },
+  ],
   ["a living run", held, { running: true, reason: "run r1 has just claimed it", next: null }],
   [
     "a run whose process is gone",

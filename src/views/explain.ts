@@ -1,6 +1,6 @@
 import type { ItemStatus, Scope, Standing } from "../core/ports/tracker.js";
-import { type ForeignTracker, foreignHint } from "./foreign-tracker.js";
-import { formatAttempt, plural } from "./format.js";
+import { type ForeignTracker, foreignHint, foreignName } from "./foreign-tracker.js";
+import { formatAttempt, plural, shortSha } from "./format.js";
 import { plainLine } from "./plain-text.js";
 import type { PullRequestWait } from "./pull-request-wait.js";
 import { isInScope } from "./scope.js";
@@ -34,6 +34,15 @@ export interface IssueFacts {
   readonly standing?: Standing | null;
   /** The pull request that it is in, or an item of. */
   readonly pullRequest?: PullRequestFacts | null;
+  /** How a run ended it, while the tracker has not been told; null: it knows all. */
+  readonly untold?: UntoldFacts | null;
+}
+export interface UntoldFacts {
+  readonly runId: string;
+  /** What the tracker would say. */
+  readonly ending: "completed" | "failed" | "escalated" | "free" | "in a pull request";
+  /** Where it has landed. */
+  readonly commit: string | null;
 }
 export interface PullRequestFacts {
   readonly number: number;
@@ -56,6 +65,8 @@ export interface LifeFacts {
   readonly phase: string;
   readonly attempt: number;
   readonly maxAttempts: number;
+  /** The commit, once it has landed. */
+  readonly landed?: string | null;
   /** `for`: what a person has to see to, and `next` by which command. */
   readonly waiting: null | "slot" | { readonly until: number } | { readonly for: string; readonly next?: string };
 }
@@ -69,7 +80,7 @@ export interface RunFacts {
   readonly ending: boolean;
   /** It has taken as many issues as it may. */
   readonly full: boolean;
-  /** It has had this issue, or made it as a follow-up of one it had. */
+  /** It has had this issue and nobody has said retry since, or made it as a follow-up of one it had. */
   readonly hadIt: boolean;
   readonly maxAgents: number;
   /** It has begun as many issues as may be unfinished at once: how many. */
@@ -93,7 +104,7 @@ type Cause = Pick<Explanation, "reason" | "next"> & Partial<Pick<Explanation, "r
 
 /** The one reason why an issue is running or is not: the first that holds, from the nearest to the farthest. */
 export function explain(facts: IssueFacts): Explanation {
-  const cause = facts.life === null ? causeOf(facts) : causeOfLife(facts.life);
+  const cause = facts.life === null ? causeOf(facts) : causeOfLife(facts.life, facts.status === "completed");
   const { running = false, reason, blockers = [], next } = cause;
   return { issue_id: facts.issueId, state: facts.status, running, reason, blockers, next };
 }
@@ -103,9 +114,10 @@ export function renderExplanation({ issue_id, running, reason, next }: Explanati
   return [plainLine(line), ...(next === null ? [] : [`next: ${next}`])];
 }
 
-function causeOfLife({ runId, driverAlive, phase, waiting, ...tries }: LifeFacts): Cause {
+function causeOfLife({ runId, driverAlive, phase, waiting, ...tries }: LifeFacts, isTold: boolean): Cause {
   const attempt = tries.attempt > 0 ? `, attempt ${formatAttempt(tries.attempt, tries.maxAttempts)}` : "";
-  const where = `${phase}${attempt}`;
+  const landed = tries.landed && !isTold ? `, landed as ${shortSha(tries.landed)}, the tracker is not told yet` : "";
+  const where = `${phase}${attempt}${landed}`;
   if (!driverAlive) {
     return { reason: `the process of run ${runId}, which has it (${where}), is gone`, next: "ratchet run" };
   }
@@ -125,7 +137,8 @@ function causeOf(facts: IssueFacts): Cause {
   const { issueId, status } = facts;
   if (status === "completed") return { reason: "completed", next: null };
   if (facts.type === "epic") return causeOfEpic(facts);
-  const { tracker = null } = facts;
+  const { tracker = null, untold = null } = facts;
+  if (untold !== null) return causeOfUntold(untold, tracker);
   const retry = tracker === null ? `ratchet retry ${shellWord(issueId)}` : foreignHint(tracker, "retry", issueId);
   const unblock =
     tracker === null ? `ratchet work unblock ${shellWord(issueId)}` : foreignHint(tracker, "unblock", issueId);
@@ -144,6 +157,13 @@ function causeOf(facts: IssueFacts): Cause {
     case "available":
       return causeOfWaiting(facts);
   }
+}
+
+/** It is over, whatever the tracker says: the next run tells it before it takes anything. */
+function causeOfUntold({ runId, ending, commit }: UntoldFacts, tracker: ForeignTracker | null): Cause {
+  const how = commit === null ? `came out ${ending} in` : `has landed as ${shortSha(commit)} in`;
+  const who = tracker === null ? "the board" : foreignName(tracker);
+  return { reason: `it ${how} run ${runId}, which ${who} has not been told yet`, next: "ratchet run" };
 }
 
 function because({ failureReason }: IssueFacts): string {

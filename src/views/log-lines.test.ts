@@ -232,6 +232,22 @@ describe("the run's own lines", () => {
       "error",
       "run r1 failed: 1 of 3 issues succeeded, exit code 1",
     ],
+    [
+      {
+        ...{ type: "run-finished", status: "interrupted", exit_code: 130 },
+        ...{ success_count: 1, total_count: 1, interrupted_count: 2 },
+      },
+      "error",
+      "run r1 interrupted: 1 of 1 issue succeeded, 2 interrupted, exit code 130",
+    ],
+    [
+      {
+        ...{ type: "run-finished", status: "interrupted", exit_code: 130 },
+        ...{ success_count: 0, total_count: 0, interrupted_count: 1 },
+      },
+      "error",
+      "run r1 interrupted: 1 issue interrupted, exit code 130",
+    ],
     [{ type: "log", level: "error", text: "pick broke: disk full" }, "error", "pick broke: disk full"],
   ])("%j", (body, level, text) => {
     expect(logLine(event(body, null))).toEqual({ level, text });

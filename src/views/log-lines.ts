@@ -68,9 +68,7 @@ function runLine(event: PublicEvent): LogLine | null {
       return info(`run ${event.run_id} started on ${event.target_branch} at ${shortSha(event.run_start_commit)}`);
     case "run-finished": {
       const level = event.exit_code === 0 ? "info" : "error";
-      const count = `: ${event.success_count} of ${plural(event.total_count, "issue")} succeeded`;
-      const counted = event.total_count === 0 ? "" : count;
-      return { level, text: `run ${event.run_id} ${event.status}${counted}, exit code ${event.exit_code}` };
+      return { level, text: `run ${event.run_id} ${event.status}${countsOf(event)}, exit code ${event.exit_code}` };
     }
     case "log": {
       const isOwn = event.issue_id === undefined || fixedLogLine.test(event.text);
@@ -79,6 +77,13 @@ function runLine(event: PublicEvent): LogLine | null {
     default:
       return null;
   }
+}
+
+function countsOf(event: Extract<PublicEvent, { type: "run-finished" }>): string {
+  const { success_count: succeeded, total_count: total, interrupted_count: interrupted = 0 } = event;
+  if (total === 0) return interrupted === 0 ? "" : `: ${plural(interrupted, "issue")} interrupted`;
+  const rest = interrupted === 0 ? "" : `, ${interrupted} interrupted`;
+  return `: ${succeeded} of ${plural(total, "issue")} succeeded${rest}`;
 }
 
 /** A workflow's; of an issue's with the issue's name before it. */

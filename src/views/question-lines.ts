@@ -28,6 +28,15 @@ export function keptGateLines(
   ];
 }
 
+/** A gate whose answer waits until somebody goes on with its workflow. */
+export function answeredGateLine(answered: {
+  readonly gate: string;
+  readonly option: string;
+  readonly resume: string;
+}): string {
+  return `${plainLine(answered.gate)}: answered with ${plainLine(answered.option)}; go on with: ${answered.resume}`;
+}
+
 /** One of several gates, in short: its name, what it asks and what to type. */
 export function openGateLines(question: Pick<OpenGate, "gate" | "prompt" | "options">): string[] {
   const [first = "", ...rest] = plainText(question.prompt).trim().split("\n");

@@ -17,6 +17,8 @@ export interface StatusRead {
   readonly invalid?: string;
   /** What is wrong with a result file that is there and says no status that is known: nothing stands in for it. */
   readonly broken?: string;
+  /** It gives no status, and what it says in other words is no pass: why. */
+  readonly failing?: string;
 }
 export type StatusWord = Exclude<StageOutcome, "skipped">;
 

@@ -95,6 +95,13 @@ describe.each(Object.entries(subjects))("the %s reviewer", (_kind, make) => {
     expect((await make(0, "").read(files, 0)).review).toEqual({ type: "protocol", reason });
   });
 
+  test("a result file that says two things of something else keeps its verdict", async () => {
+    const { files } = world.turn();
+    writeFileSync(files.result, '{"note": 1, "note": 2, "session_id": "s", "verdict": "pass", "findings": []}');
+    const read = await make(0, "").read(files, 0);
+    expect(read).toMatchObject({ sessionId: "s", review: { type: "verdict", verdict: "pass" } });
+  });
+
   test("a long text is kept whole in a file and referred to", async () => {
     const { files } = world.turn();
     const body = `${"é".repeat(1023)}x${"😀 {`$".repeat(50_000)}`;

@@ -45,6 +45,17 @@ describe("an epic", () => {
     expect(await board.claim("p", "later", { holder: "r", leaseUntil: null, now: Date.now() })).toBe(true);
   });
 
+  it("that is completed gets no further issues", async () => {
+    await complete("a");
+    await complete("b");
+    await finish("sub", "run-1");
+    expect(await add({ id: "c", parent: "sub" })).toMatchObject({
+      ok: false,
+      reason: "the epic sub is completed and gets no further issues",
+    });
+    expect(await statusOf("c")).toBeUndefined();
+  });
+
   it("is completed by one holder, who is told so whenever it asks again", async () => {
     await complete("a");
     await complete("b");

@@ -159,3 +159,16 @@ test("a second run on the repository works along", async () => {
   expect([(await run.ended).code, (await second.ended).code]).toEqual([0, 0]);
   expect([await box.status("one"), await box.status("two")]).toEqual(["completed", "completed"]);
 });
+
+test("a run that is killed beside another keeps its issue, and the other one says how it goes on", async () => {
+  const box = sandbox();
+  const { run, go } = await startWaiting(box);
+  const second = box.start(["run", "--max-agents", "1"]);
+  await until("it has the other issue", () => second.stdout().includes("two: prompt implementer sent"));
+  run.kill("SIGKILL");
+  await run.ended;
+  go();
+  const { code, stderr } = await second.ended;
+  const dead = /^the process of run \S+ is gone, and one is still its own: ratchet run goes on with it$/m;
+  expect([code, stderr]).toEqual([0, expect.stringMatching(dead)]);
+});

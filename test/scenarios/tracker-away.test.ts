@@ -50,6 +50,8 @@ test("D3 what landed and could not be closed is closed by the next start, and no
   expect((await ratchet("run")).code).toBe(3);
   const { status, commit } = await box.issue("bd-1");
   expect([status, beads.issue("bd-1").status]).toEqual(["success", "in_progress"]);
+  const landed = /it has landed as [0-9a-f]{12} in run \S+, which beads has not been told yet\nnext: ratchet run$/m;
+  expect((await ratchet("explain", "bd-1")).stdout).toMatch(landed);
   // Not yet: then nothing begins either.
   expect((await ratchet("run", "--resume")).code).toBe(3);
   expect((await ratchet("run", "--resume")).code).toBe(0);

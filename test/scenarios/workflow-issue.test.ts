@@ -136,9 +136,33 @@ test("E7 a gate of an issue's workflow that was stopped is answered meanwhile, o
   expect((await first.ended).code).toBe(130);
   expect(await box.quick("answer", "g-1/approval", "approve")).toContain("go on with: ratchet run --resume g-1\n");
   expect((await box.ratchet("answer", "g-1/approval", "approve")).stderr).toContain("answered already: approve");
+  expect(await box.quick("answer")).toMatch(
+    /^No gate is open .*\n\S+\/g-1\/approval: answered with approve; go on with: /,
+  );
   expect((await box.ratchet("run", "--resume", "g-1")).code).toBe(0);
   expect(box.read("work")).toBe("plan\nbuild\n");
   expect(await box.quick("answer")).toContain("No gate is open");
+});
+
+test("E7 a gate that was answered after a stop is asked again by a run without --resume, which says so, and is one gate", async () => {
+  const box = sandbox();
+  box.write(".ratchet/workflows/gated.awf.kdl", gated);
+  const work = `cat > /dev/null; echo $RATCHET_STAGE_ID >> work; git add work; git commit -qm work; echo Done`;
+  box.configure({ agent: { type: "command", command: box.script("agent.sh", work), workflow: "gated" } });
+  await box.add("g-1", { title: "Plan it" });
+  const first = box.start(["run"]);
+  await until("the question is told", () => first.stdout().includes("answer with: "));
+  first.kill("SIGTERM");
+  await first.ended;
+  await box.quick("answer", "g-1/approval", "approve");
+  const second = box.start(["run"]);
+  await until("the question is told again", () => second.stdout().includes("answer with: "));
+  expect(second.stderr()).toContain("g-1 begins anew: approval, which was answered with approve, is asked again; ");
+  expect(await box.quick("answer")).toBe(
+    "g-1/approval: Is this the plan?\n  ratchet answer g-1/approval <approve|revise>\n",
+  );
+  await box.quick("answer", "g-1/approval", "approve");
+  expect((await second.ended).code).toBe(0);
 });
 
 test("F9 an issue that was stopped in the middle of its workflow goes on there in its next life, and visits go on", async () => {

@@ -84,7 +84,7 @@ test("without ratchet.yaml tools run and an agent's stage is refused with a hint
   world.workflow("bad.awf.kdl", file(tool, '  transition from="a" to="nowhere"\n'));
   world.workflow("files.awf.kdl", file('stage "a" kind="llm" prompt_file="none.md, a.md\\u{0}"'));
   symlinkSync("loop.awf.kdl", join(world.dir, "loop.awf.kdl"));
-  const [ran, refused, invalid, unknown, checked, missing, listed, drawn, planned, asJson, loop, noDot] =
+  const [ran, refused, invalid, unknown, checked, missing, listed, drawn, planned, asJson, loop, noDot, noRun] =
     await Promise.all([
       world.run("tool.awf.kdl"),
       world.run("llm.awf.kdl"),
@@ -98,6 +98,7 @@ test("without ratchet.yaml tools run and an agent's stage is refused with a hint
       world.run("tool.awf.kdl", "--dry-run", "--json"),
       world.ratchet("workflow", "validate", "loop.awf.kdl"),
       world.ratchet("workflow", "show", "bad.awf.kdl", "--format", "dot"),
+      world.run("tool.awf.kdl", "--dry-run", "--resume", "none"),
     ]);
   expect([ran.code, world.read("ran")]).toEqual([0, "hi\n"]);
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("hint: ratchet init")]);
@@ -116,6 +117,7 @@ test("without ratchet.yaml tools run and an agent's stage is refused with a hint
     { id: "a", kind: "tool" },
     { id: "exit", kind: "exit" },
   ]);
+  expect([noRun.code, noRun.stdout, noRun.stderr]).toEqual([1, "", expect.stringContaining("no run none")]);
   expect([noDot.code, noDot.stdout, noDot.stderr]).toEqual([1, "", expect.stringContaining("nowhere")]);
   expect([loop.code, loop.stderr]).toEqual([1, expect.stringMatching(/^ratchet: there is no workflow/)]);
 });

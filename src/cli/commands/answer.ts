@@ -1,10 +1,11 @@
 import { userInfo } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Question, Store } from "../../app.js";
+import { gateAnswerOf } from "../../core/gate-answer.js";
 import { exactGateName, gatesMeant } from "../../core/gate-names.js";
 import { optionMeant } from "../../core/gate-option.js";
 import { Refusal, UserError } from "../../lib/errors.js";
-import { openGateLines, questionLines, resumeWorkflow } from "../../views/question-lines.js";
+import { answeredGateLine, openGateLines, questionLines, resumeWorkflow } from "../../views/question-lines.js";
 import { shellWord } from "../../views/shell-word.js";
 import { type Context, findRoot } from "../context.js";
 
@@ -23,10 +24,24 @@ type Asked = Awaited<ReturnType<Context["app"]["questions"]>>[number];
 export async function listGates({ app, cwd, out }: Context, { json, feedback }: Look): Promise<number> {
   refuseFeedback(feedback);
   const asked = await app.questions();
-  if (json) out.json(asked.map(({ runId, question }) => ({ run_id: runId, ...question })));
-  else if (asked.length === 0) out.line(`No gate is open in ${findRoot(cwd) ?? cwd}.`);
-  else for (const line of asked.flatMap((one) => openGateLines(named(asked, one)))) out.line(line);
+  const open = asked.filter(isOpen);
+  if (json) {
+    out.json(open.map(({ runId, question }) => ({ run_id: runId, ...question })));
+    return 0;
+  }
+  if (open.length === 0) out.line(`No gate is open in ${findRoot(cwd) ?? cwd}.`);
+  for (const line of open.flatMap((one) => openGateLines(named(open, one)))) out.line(line);
+  const store = await app.store();
+  for (const one of asked) {
+    if (one.answered === null) continue;
+    const resume = await howToResume(store, one.runId, one.question);
+    out.line(answeredGateLine({ gate: exactGateName(one), option: one.answered, resume }));
+  }
   return 0;
+}
+
+function isOpen({ answered }: Asked): boolean {
+  return answered === null;
 }
 
 function refuseFeedback(feedback: string | undefined): void {
@@ -65,9 +80,9 @@ export async function answerGate(
 
 /** Refused where nobody asks, or not for that. */
 export async function recordAnswer({ app, cwd }: Pick<Context, "app" | "cwd">, given: Given) {
-  const { runId, question } = await findGate({ app, cwd }, given.gate);
+  const { runId, question, answered } = await findGate({ app, cwd }, given.gate);
   const option = checkedOption(question, given);
-  await refuseSecond(await app.store(), question);
+  refuseSecond(question, answered);
   refuseLate(question);
   const { feedback = null } = given;
   await app.answer(question, { option, feedback, by: userInfo().username });
@@ -77,12 +92,12 @@ export async function recordAnswer({ app, cwd }: Pick<Context, "app" | "cwd">, g
 }
 
 /** The issue may have gone on in this very moment: then nobody reads what its last life is told. */
-async function refuseUnheard(app: Context["app"], { runId, question }: Asked): Promise<void> {
+async function refuseUnheard(app: Context["app"], { runId, question }: Omit<Asked, "answered">): Promise<void> {
   const { machine, stage, visit } = question;
   const isSame = (one: Asked) => one.question.machine === machine && one.question.stage === stage;
   if ((await app.questions(runId)).some((one) => isSame(one) && one.question.visit === visit)) return;
   const store = await app.store();
-  const unheard = (await store.signals(machine)).filter(({ body }) => isAnswer(body) && body.stage === stage);
+  const unheard = (await store.signals(machine)).filter(({ body }) => gateAnswerOf(body)?.stage === stage);
   if (unheard.length === 0) return;
   for (const { id } of unheard) await store.dropSignal(machine, id);
   throw new Refusal(`${stage} is asked anew: ${question.issueId} has gone on meanwhile`, {
@@ -91,25 +106,20 @@ async function refuseUnheard(app: Context["app"], { runId, question }: Asked): P
   });
 }
 
-async function howToResume(store: Store, runId: string, { issueId }: Question): Promise<string> {
+/** A run of issues that was not ended goes on by itself. */
+async function howToResume(store: Store, runId: string, { issueId, kept }: Question): Promise<string> {
   const file = (await store.run(runId)).options.workflow?.file;
-  return file === undefined ? `ratchet run --resume ${shellWord(issueId ?? "")}` : resumeWorkflow(file, runId);
+  if (file !== undefined) return resumeWorkflow(file, runId);
+  return kept ? `ratchet run --resume ${shellWord(issueId ?? "")}` : "ratchet run";
 }
 
-/** While nobody drives the workflow an answer waits, and the gate looks open: the first one stands. */
-async function refuseSecond(store: Store, { machine, stage }: Question): Promise<void> {
-  const answers = (await store.signals(machine)).map(({ body }) => body).filter(isAnswer);
-  const first = answers.find((one) => one.stage === stage);
-  if (first === undefined) return;
-  throw new Refusal(`${stage} has been answered already: ${first.option}`, {
+/** While nobody drives the workflow an answer waits: the first one stands. */
+function refuseSecond({ stage }: Question, answered: string | null): void {
+  if (answered === null) return;
+  throw new Refusal(`${stage} has been answered already: ${answered}`, {
     code: "answered",
     hint: "the answer waits until the workflow goes on: ratchet status says whether anybody drives it",
   });
-}
-
-function isAnswer(body: unknown): body is { readonly stage: string; readonly option: string } {
-  const isObject = typeof body === "object" && body !== null;
-  return isObject && "name" in body && body.name === "answer" && "stage" in body && "option" in body;
 }
 
 /** A gate that has only just been reached is told a moment later: a short while is waited for it. */
@@ -119,7 +129,9 @@ async function findGate({ app, cwd }: Pick<Context, "app" | "cwd">, gate: string
   const until = Date.now() + patienceMs;
   for (;;) {
     const asked = await app.questions();
-    const found = gatesMeant(asked, gate);
+    const open = asked.filter(isOpen);
+    const meant = gatesMeant(open, gate);
+    const found = meant.length > 0 ? meant : gatesMeant(asked, gate);
     const [first] = found;
     if (found.length > 1) {
       const names = found.map(exactGateName);
@@ -130,8 +142,8 @@ async function findGate({ app, cwd }: Pick<Context, "app" | "cwd">, gate: string
     }
     if (first !== undefined) return first;
     if (Date.now() > until) {
-      const open = asked.length === 0 ? "none is open there" : `open are ${asked.map(exactGateName).join(", ")}`;
-      const hint = `only the runs of this repository are looked at (${findRoot(cwd) ?? cwd}): ${open}`;
+      const others = open.length === 0 ? "none is open there" : `open are ${open.map(exactGateName).join(", ")}`;
+      const hint = `only the runs of this repository are looked at (${findRoot(cwd) ?? cwd}): ${others}`;
       throw new Refusal(`nobody asks for ${gate}`, { code: "not-found", hint });
     }
     await wait(50);

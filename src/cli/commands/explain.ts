@@ -11,6 +11,7 @@ import {
   type PullRequestFacts,
   type RunFacts,
   renderExplanation,
+  type UntoldFacts,
 } from "../../views/explain.js";
 import { type ForeignTracker, foreignHint, foreignName } from "../../views/foreign-tracker.js";
 import { pullRequestWait } from "../../views/pull-request-wait.js";
@@ -115,7 +116,28 @@ async function gather(context: Context, board: Board, issue: Known): Promise<Iss
     tracker: foreignKind(board.tracker),
     standing,
     pullRequest: await pullRequestOf(context, board, id),
+    untold: await untoldOf(context, board, issue),
   };
+}
+
+const endings = {
+  complete: "completed",
+  fail: "failed",
+  escalate: "escalated",
+  release: "free",
+  pass: "in a pull request",
+  "give-back": null,
+  "follow-up": null,
+} as const;
+
+/** The last that a run came to. */
+async function untoldOf({ app }: Context, { tracker }: Board, { id, source }: Known): Promise<UntoldFacts | null> {
+  if (source !== undefined && tracker !== null) return null;
+  const all = await app.untold(tracker?.kind ?? "local");
+  const last = all.findLast(({ issueId, op }) => issueId === id && endings[op] !== null);
+  const ending = last === undefined ? null : endings[last.op];
+  if (last === undefined || ending === null) return null;
+  return { runId: last.holder, ending, commit: last.op === "complete" ? last.commit : null };
 }
 
 /** On our own board, whatever the tracker. */
@@ -178,6 +200,7 @@ async function runsFor({ app }: Context, { store, project }: Board, issue: Issue
       const state = await app.runState(run.runId);
       const { scope, resume, maxIssues } = run.options;
       const had = async (id: string) => (await store.issueRecord(run.runId, id)) !== null;
+      const isOver = async (id: string) => (await had(id)) && !(await store.workItems.isRetried(project.id, id));
       return {
         runId: run.runId,
         driverAlive,
@@ -185,7 +208,7 @@ async function runsFor({ app }: Context, { store, project }: Board, issue: Issue
         resume,
         ending: state !== null && (state.draining || state.stopping || state.aborting || state.closed),
         full: maxIssues !== null && (state?.started ?? 0) >= maxIssues,
-        hadIt: (await had(issue.id)) || (issue.followUpOf != null && (await had(issue.followUpOf))),
+        hadIt: (await isOver(issue.id)) || (issue.followUpOf != null && (await had(issue.followUpOf))),
         maxAgents: run.settings.max_agents,
         unfinishedMost: (state?.children.length ?? 0) < livesMaxOf(run.settings) ? null : livesMaxOf(run.settings),
       };

@@ -26,8 +26,8 @@ export async function runWorkflow(context: Context, what: string, flags: Workflo
   const file = await findWorkflow(context, what, "usage");
   const loaded = await (await context.app.workflows()).load(file);
   const graph = checkedGraph(context, loaded);
-  if (flags.dryRun) return await printPlan(context, { loaded, graph, json: flags.json === true });
   const runId = await runToResume(context, loaded, flags);
+  if (flags.dryRun) return await printPlan(context, { loaded, graph, json: flags.json === true });
   const store = await context.app.store();
   if (runId !== null && (await store.run(runId)).status === "succeeded") {
     context.out.note(`run ${runId} has succeeded: there is nothing to resume`);
@@ -65,7 +65,9 @@ interface Ended {
 
 /** What was asked when the run was ended, and how to answer it or go on. */
 async function tellKeptGates({ app, out }: Context, { runId, file, json }: Ended): Promise<void> {
-  const kept = (await app.questions(runId)).flatMap(({ question }) => (question.kept ? [question] : []));
+  const kept = (await app.questions(runId)).flatMap(({ question, answered }) =>
+    question.kept && answered === null ? [question] : [],
+  );
   for (const line of keptGateLines(kept, { runId, file }))
     if (json) out.note(line);
     else out.line(line);

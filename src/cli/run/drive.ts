@@ -2,6 +2,7 @@ import type { RunRequest, StartedRun, Store } from "../../app.js";
 import type { PublicEvent } from "../../core/report.js";
 import { messageOf } from "../../lib/errors.js";
 import type { Context } from "../context.js";
+import { type DeadRuns, keepLooking } from "./dead-runs.js";
 import type { Interrupts } from "./interrupts.js";
 import { openPresenter } from "./open-presenter.js";
 import type { Presenter } from "./presenter.js";
@@ -12,6 +13,8 @@ export interface DriveOptions {
   readonly json: boolean;
   readonly withoutSummary?: boolean;
   readonly interrupts: Interrupts;
+  /** Looked for while the run goes on. */
+  readonly dead?: DeadRuns;
 }
 
 const pageSize = 1000;
@@ -25,6 +28,7 @@ export async function driveToEnd(context: Context, request: RunRequest, options:
   const detach = options.interrupts.attach(run, (text) => presenter.say(text));
   const log = openRunLog(context, run.runId);
   const worker = announceWorker(store, run.runId, (text) => presenter.say(text));
+  const endLooking = options.dead ? keepLooking(options.dead, (text) => presenter.say(text)) : () => undefined;
   const show: Show = { presenter, log, shown: past.at(-1)?.seq ?? 0 };
   for (const event of past) {
     log.add(event);
@@ -34,6 +38,7 @@ export async function driveToEnd(context: Context, request: RunRequest, options:
     return await followToEnd(store, run, show);
   } finally {
     detach();
+    endLooking();
     await worker.end();
     log.close();
     await presenter.end();

@@ -3,8 +3,10 @@ import type { RunOptions } from "../../core/run/effects.js";
 import type { Settings } from "../../core/settings.js";
 import { messageOf } from "../../lib/errors.js";
 import type { Context } from "../context.js";
+import { type DeadRuns, openDeadRuns } from "./dead-runs.js";
 import { driveToEnd } from "./drive.js";
 import { type Interrupts, listenForInterrupts } from "./interrupts.js";
+import { tellUnheard } from "./unheard.js";
 import { tellWaiting } from "./waiting.js";
 
 export interface Series {
@@ -44,7 +46,10 @@ export async function driveSeries(context: Context, series: Series): Promise<num
       // Told to end from another terminal, while this process drove it: whoever said so means all of its work.
       if (code === 130 && !before?.draining && !before?.stopping) return 130;
     }
-    if (interrupts.level > 0) return 130;
+    if (interrupts.level > 0) {
+      if (codes.length === 0) out.note("interrupted before anything was started");
+      return 130;
+    }
     const others = unfinished.filter(({ driverAlive }) => driverAlive).map(({ run }) => run.runId);
     if (others.length > 0) out.note(`working along with run ${others.join(", ")}`);
     const work = await lookForWork(context, series, continued);
@@ -52,12 +57,25 @@ export async function driveSeries(context: Context, series: Series): Promise<num
       const { settings } = series;
       const options = work.leave.length === 0 ? series.options : { ...series.options, leave: work.leave };
       if (codes.length === 0) await tellWaiting(context, options, settings);
-      codes.push(await driveOwned(context, { type: "new", settings, options }, { series, interrupts }));
+      await tellUnheard(context, options, settings);
+      codes.push(await driveNew(context, { ...series, options }, interrupts));
     }
     return worst(codes);
   } finally {
     interrupts.close();
   }
+}
+
+/** Whoever is asked to do everything says what it has to leave to others that are not there any more. */
+async function driveNew(context: Context, series: Series, interrupts: Interrupts): Promise<number> {
+  const { settings, options, alone = false } = series;
+  const request = { type: "new", settings, options } as const;
+  if (alone) return await driveOwned(context, request, { series, interrupts });
+  const { app, out } = context;
+  const dead = openDeadRuns(await app.store(), (await app.project()).id);
+  const code = await driveOwned(context, request, { series, interrupts, dead });
+  await dead.look((line) => out.note(line));
+  return code;
 }
 
 function say({ out }: Context, { json }: Series, line: string): void {
@@ -69,10 +87,10 @@ function say({ out }: Context, { json }: Series, line: string): void {
 async function driveOwned(
   context: Context,
   request: RunRequest,
-  { series, interrupts }: { readonly series: Series; readonly interrupts: Interrupts },
+  { series, ...beside }: { readonly series: Series; readonly interrupts: Interrupts; readonly dead?: DeadRuns },
 ): Promise<number> {
   try {
-    return await driveToEnd(context, request, { ...series, interrupts });
+    return await driveToEnd(context, request, { ...series, ...beside });
   } catch (error) {
     if (!isTakenOver(error)) throw error;
     context.out.note(`${messageOf(error)}: that process goes on with the run, see ratchet status`);

@@ -54,6 +54,9 @@ export interface TurnResult {
   readonly fields: Readonly<Record<string, unknown>> | null;
 }
 
+/** What `parseTurnResult` reads. */
+export const turnResultKeys = ["session_id", "usage"];
+
 export function parseTurnResult(value: unknown): TurnResult {
   const fields = toFields(value);
   const sessionId = fields?.session_id;

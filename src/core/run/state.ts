@@ -24,6 +24,8 @@ export interface RunState {
   readonly started: number;
   readonly succeeded: number;
   readonly failed: number;
+  /** Lives that ended in the middle and can be resumed. */
+  readonly interrupted?: number;
   /** It waits for new work no longer. */
   readonly unwatched?: true;
   readonly draining: boolean;

@@ -76,8 +76,9 @@ async function performChild(
 const mostFindings = 100;
 
 function toChildFinding(finding: Finding): ChildFinding {
-  const { id, source, stage, outcome, commit, file, line_start, line_end, priority, title, body } = finding;
-  return { id, source, stage, outcome, commit, file, line_start, line_end, priority, title, body };
+  const { id, source, stage, outcome, commit, file, line_start, line_end, priority, title, body, raised_as } = finding;
+  const told = { id, source, stage, outcome, commit, file, line_start, line_end, priority, title, body };
+  return raised_as === undefined ? told : { ...told, raised_as };
 }
 
 /** More cannot have been under way at once; looking at all that ever ran would take longer with every stage. */

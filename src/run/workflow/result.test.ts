@@ -34,6 +34,8 @@ test.each([
   [{ verdict: "pass", findings: [{ priority: 1, title: "leak" }] }, { status: { status: "fail" } }],
   [{ verdict: "pass", findings: [{ priority: 2, title: "name" }] }, { status: { status: "success" } }],
   [{ verdict: "pass", status: "fail" }, { status: { status: "fail" } }],
+  [{ findings: [{ priority: 0, title: "leak" }] }, { status: { status: "fail", failureReason: "leak" } }],
+  [{ findings: [{ priority: 3, title: "name" }] }, { status: null }],
   [{ verdict: "pass", findings: [{ priority: "P1", title: "leak" }] }, { status: { status: "fail" } }],
   [{ verdict: "pass", findings: [{ priority: "0" }] }, { status: { status: "fail" } }],
   [{ verdict: "pass", findings: [{ priority: null, title: "name" }] }, { status: { status: "success" } }],

@@ -18,6 +18,9 @@ export interface StageResult {
 
 const keys = ["status", "outcome", "failure_reason", "preferred_label", "suggested_next_ids"];
 
+/** What decides how the workflow goes on: of anything else a stage may say two things. */
+export const resultKeys = [...keys, "verdict", "findings", "context_updates", "context_appends"];
+
 /** `value`: undefined where there is no file, `Unreadable` where it says nothing clear. */
 export function readResult(value: unknown, { review }: { readonly review: boolean }): StageResult {
   const why = value === undefined ? null : problemOf(value, review);
@@ -27,7 +30,8 @@ export function readResult(value: unknown, { review }: { readonly review: boolea
   const appends = contextOf(fields.context_appends);
   const findings = review ? findingsOf(fields) : [];
   const said = keys.some((key) => key in fields) ? statusOf(fields) : null;
-  const verdict = review && said?.status == null ? verdictOf(fields.verdict, findings) : null;
+  const word = fields.verdict ?? (findings.some(blocks) ? "fail" : null);
+  const verdict = review && said?.status == null ? verdictOf(word, findings) : null;
   return {
     status: verdict === null ? said : { ...(said ?? statusOf(fields)), ...verdict },
     remarks: findings.filter(hasText).map(remark).join("\n\n"),
@@ -88,11 +92,15 @@ type Fields = Readonly<Record<string, unknown>>;
 function verdictOf(word: unknown, findings: readonly Fields[]): Pick<StatusRead, "status" | "failureReason"> | null {
   const verdict = textOf(word)?.trim().toLowerCase();
   if (verdict !== "pass" && verdict !== "fail") return null;
-  const isBlocked = findings.some(({ priority = null }) => [0, 1].includes(levelOf(priority) ?? 3));
-  if (verdict === "pass" && !isBlocked) return { status: "success", failureReason: null };
+  if (verdict === "pass" && !findings.some(blocks)) return { status: "success", failureReason: null };
   const [first] = findings;
   const more = findings.length > 1 ? ` (and ${findings.length - 1} more)` : "";
   return { status: "fail", failureReason: first === undefined ? null : `${headline(first)}${more}` };
+}
+
+/** At every setting. */
+function blocks({ priority = null }: Fields): boolean {
+  return [0, 1].includes(levelOf(priority) ?? 3);
 }
 
 function hasText({ title, body, file }: Fields): boolean {

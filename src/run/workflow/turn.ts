@@ -8,7 +8,6 @@ import { findProgram } from "../../lib/process/find.js";
 import { readWritten, Unreadable } from "../../lib/program-files.js";
 import { isInBranch, type StageTurnEffect } from "../../workflow/machine/effects.js";
 import type { StageTurnEnded, WorkflowEvent } from "../../workflow/machine/events.js";
-import { type StatusRead, StatusReader } from "../../workflow/status.js";
 import { runMachineId } from "../context.js";
 import { type ProgramEnded, performProgram } from "../perform/program.js";
 import type { ProgramTurn } from "../perform/program-turn.js";
@@ -17,8 +16,9 @@ import { temporaryFolderOf } from "../temporary.js";
 import { type Checkout, stageFolder, type WorkflowContext } from "./context.js";
 import { headOf, placeOf } from "./place.js";
 import { renderStagePrompt } from "./prompt.js";
-import { readResult } from "./result.js";
+import { readResult, resultKeys } from "./result.js";
 import { issueBudget, runBudget } from "./spending.js";
+import { joinStatus, SpokenStatus } from "./spoken.js";
 import { digestOfText, nothing, textOfLines, withRemarks } from "./texts.js";
 
 /** How the place stood before the turn: a turn that says nothing is judged by what it did. */
@@ -131,14 +131,14 @@ interface Ended extends By {
 async function settle(effect: StageTurnEffect, { end, agent, place, turn }: Ended): Promise<StageTurnEnded> {
   const { outcome, reading, seconds, until, refused, agentsAtOnce } = end;
   const { files } = turn.turn;
-  const reader = new StatusReader();
-  const hear = (line: string) => reader.push(`${line}\n`);
+  const reader = new SpokenStatus();
+  const hear = (line: string) => reader.hear(line);
   // A review that broke may have said what it found.
   const replied =
     outcome.type === "ended" || effect.review
       ? await textOfLines(agent.message(files), { printed: files.stdout, folder: files.folder, hear })
       : nothing;
-  const marked: StatusRead | null = reader.end();
+  const spoken = reader.end(effect);
   const result = readResult(await resultIn(files.result), effect);
   const said = outcome.type === "ended" ? await withRemarks(replied, result.remarks, files.folder) : replied;
   return {
@@ -152,7 +152,7 @@ async function settle(effect: StageTurnEffect, { end, agent, place, turn }: Ende
     reply: said.text,
     ...(said.file === null || said.text.ref ? {} : { replyFile: said.file }),
     ...(said.text.ref === undefined ? {} : { replyDigest: await digestOfText(said.text) }),
-    status: result.status ?? marked,
+    status: joinStatus(result.status, spoken),
     ...(said.text.text.trim() === "" ? { changed: await hasChanged(files.folder, place.path) } : {}),
     commit: await headOf(place),
     ...(isInBranch(effect) ? await treesOf(files.folder, place.path) : {}),
@@ -164,7 +164,7 @@ async function settle(effect: StageTurnEffect, { end, agent, place, turn }: Ende
 
 /** One that is there and says nothing was cut off. */
 async function resultIn(path: string): Promise<unknown> {
-  const written = await readWritten(path);
+  const written = await readWritten(path, resultKeys);
   if (written !== null) return written;
   return (await exists(path)) ? new Unreadable() : undefined;
 }

@@ -80,6 +80,11 @@ describe("attempts, goal gates and loops", () => {
     expect(new World(dot).play({ a: ["looks fine"] }).ending()?.status).toBe("success");
     expect(new World(dot).play({ a: [""] }).ending()?.status).toBe("fail");
     expect(new World(dot).play({ a: ["[STATUS: maybe]"] }).ending()?.status).toBe("fail");
+    const none = { from: "marker", status: null, failureReason: null, preferredLabel: null, nextIds: [] } as const;
+    const inOtherWords = { reply: { text: "It leaks" }, status: { ...none, failing: "leaks" } };
+    const told = new World(dot).play({ a: [inOtherWords] });
+    expect(told.executions("a")).toBe(1);
+    expect(told.record("a")).toMatchObject({ outcome: "fail", reason: "leaks" });
   });
 
   it("an agent that is overloaded, silent, lost or forgetful is tried again under the same attempt", () => {

@@ -13,7 +13,7 @@ import type { Step } from "./step.js";
  * there is resolved here, and what was settled here does not come back.
  */
 export function takeChildFindings(step: Step, token: Token, found: readonly ChildFinding[]): void {
-  const named = found.map((one) => ({ ...one, id: nameHere(step, token.stage, one) }));
+  const named = found.map((one) => ({ ...one, id: nameHere(step, token.stage, one), raised_as: raisedAs(one) }));
   const ids = new Set(named.map(({ id }) => id));
   const gone = step.ledger.findings.filter((one) => isOpenUnder(step, one, token.stage) && !ids.has(one.id));
   const closed = { ids: gone.map(({ id }) => id), at: step.at, commit: null };
@@ -27,16 +27,16 @@ export function takeChildFindings(step: Step, token: Token, found: readonly Chil
 function raiseOne(
   step: Step,
   { token, place }: { readonly token: Token; readonly place: number },
-  found: ChildFinding,
+  found: ChildFinding & { readonly raised_as: string },
 ): void {
-  const { id, source, outcome, commit, file, line_start, line_end, priority, title, body } = found;
+  const { raised_as, id, source, outcome, commit, file, line_start, line_end, priority, title, body } = found;
   const stage = `${token.stage}/${found.stage}`;
   const remark = { file, line_start, line_end, priority, title, body };
   const { runId } = step.policy;
   const { visit } = token;
   const seen = { stage, source, reviewer: stage, outcome, visit, at: step.at, commit, runId, remarks: [remark] };
   const made = newFinding({ id, issueId: step.ledger.issueId }, seen, { remark, reviewer: stage });
-  const finding: Finding = { ...made, order: [...token.order, place] };
+  const finding: Finding = { ...made, order: [...token.order, place], raised_as };
   step.applyCopied({
     ledger: { ...step.ledger, findings: [...step.ledger.findings, finding] },
     reports: [raised(finding)],
@@ -51,8 +51,19 @@ export function resolveChildFindings(step: Step, stage: string, found: readonly 
   const untold = new Map(found.map((one) => [nameHere(step, stage, one), one]));
   const ids = step.ledger.findings.filter((one) => isOpenUnder(step, one, stage)).map(({ id }) => id);
   step.applyCopied(resolveFindings(step.ledger, { ids, at: step.at, commit: null }));
-  for (const { id, title } of ids.flatMap((one) => untold.get(one) ?? []))
-    step.report({ type: "finding-resolved", finding: id, status: "resolved", title, reason: null });
+  for (const one of ids.flatMap((id) => untold.get(id) ?? []))
+    step.report({
+      type: "finding-resolved",
+      finding: raisedAs(one),
+      status: "resolved",
+      title: one.title,
+      reason: null,
+    });
+}
+
+/** However many workflows call one another: the innermost has told it, under its own name. */
+function raisedAs({ id, raised_as = id }: ChildFinding): string {
+  return raised_as;
 }
 
 function nameHere({ policy }: Step, stage: string, { id }: ChildFinding): string {

@@ -101,7 +101,8 @@ export type WorkflowEvent =
 export type ChildFinding = Pick<
   Finding,
   "id" | "source" | "stage" | "outcome" | "commit" | "file" | "line_start" | "line_end" | "priority" | "title" | "body"
->;
+> &
+  Pick<Finding, "raised_as">;
 
 export type WorkflowArrival = Stamped<WorkflowEvent>;
 

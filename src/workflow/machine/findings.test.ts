@@ -243,6 +243,23 @@ describe("review.findings", () => {
     expect(told.map(({ finding }) => finding)).toEqual(["x1"]);
   });
 
+  it("however many workflows call one another, a finding is settled by the name that it was raised by", () => {
+    const graph = graphOf(
+      [child("w"), llm("fix"), exit()],
+      ['w -> exit if outcome("w") == "success"', 'w -> fix if outcome("w") != "success"', "fix -> w"],
+    );
+    const place = { file: "", line_start: 0, line_end: 0, priority: null, commit: null, body: { text: "a" } };
+    const open = { ...place, id: "x1", stage: "a", source: "review", outcome: "fail", title: "a" } as const;
+    const inner = new World(graph).play({ w: [{ open: [open] }], fix: [null] });
+    const [copy] = inner.life.ledger.findings;
+    expect(copy).toMatchObject({ raised_as: "x1", status: "open" });
+    const outer = new World(graph).play({ w: [{ open: [{ ...open, ...copy }] }, null] });
+    const findings = [{ ...open, ...copy }];
+    outer.arrive({ type: "child-ended", key: "stage:w:v2:a1", outcome: "success", reason: null, findings });
+    const told = outer.reported("finding-resolved").filter(({ copied }) => !copied);
+    expect([outer.ending()?.status, told.map(({ finding }) => finding)]).toEqual(["success", ["x1"]]);
+  });
+
   it("a called workflow's success settles nothing of a stage whose name begins like it", () => {
     const graph = graphOf(
       [tool("w/ci"), child("w"), llm("last")],

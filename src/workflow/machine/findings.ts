@@ -50,7 +50,7 @@ export function dropFindings(step: Step): void {
     if (stage?.kind === "workflow") return childStages(step, id);
     return stage !== null && raisesFindings(stage) ? [id] : [];
   });
-  step.apply(supersedeStage(step.ledger, { stages, reason: "the workflow started anew", at: step.at }));
+  step.applyWithNames(supersedeStage(step.ledger, { stages, reason: "the workflow started anew", at: step.at }));
 }
 
 /** Attempts that another one follows leave nothing behind. */
@@ -58,7 +58,7 @@ export function dropStale(step: Step): void {
   const { stale: ids, ...state } = step.state;
   if (ids === undefined) return;
   step.state = state;
-  step.apply(supersedeFindings(step.ledger, { ids, reason: "the workflow was tried again", at: step.at }));
+  step.applyWithNames(supersedeFindings(step.ledger, { ids, reason: "the workflow was tried again", at: step.at }));
 }
 
 function isOpenOf({ status, stage, stages }: Finding, name: string): boolean {

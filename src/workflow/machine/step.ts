@@ -65,6 +65,16 @@ export class Step {
   applyCopied({ ledger, reports }: LedgerChange): void {
     this.apply({ ledger, reports: reports.map(asCopied) });
   }
+  /** What is closed here by this workflow's own word: a copy is told by the name that it was raised by as well. */
+  applyWithNames({ ledger, reports }: LedgerChange): void {
+    const names = new Map(ledger.findings.map(({ id, raised_as }) => [id, raised_as]));
+    const told = reports.flatMap((report): RunReport[] => {
+      if (report.type !== "finding-resolved") return [report];
+      const name = names.get(report.finding);
+      return name === undefined ? [report] : [asCopied(report), { ...report, finding: name }];
+    });
+    this.apply({ ledger, reports: told });
+  }
 
   stage(id: string): Stage | null {
     return this.index.stages.get(id) ?? null;

@@ -112,7 +112,11 @@ function judge(stage: LlmStage, event: StageTurnEnded): Verdict {
   if (stage.autoStatus) {
     if (isEmpty) return { ...machineryFailure("the review said nothing"), commit };
     const said = status !== null && (status.invalid !== undefined || status.failureReason !== null);
-    if (stage.withoutStatus === "success" && !said) return { ...verdict("success"), ...hints };
+    if (stage.withoutStatus === "success" && !said) {
+      const failing = status?.failing;
+      if (failing === undefined) return { ...verdict("success"), ...hints };
+      return { ...verdict("fail", failing), ...hints, digest: `${failing}\n${replyDigest ?? reply.text}` };
+    }
     const reason = "the review gave no status: its reply has no valid [STATUS: …]";
     return { ...withoutStatus(reason, reply), commit };
   }
