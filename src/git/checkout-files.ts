@@ -8,7 +8,7 @@ import type { CheckoutTemplate } from "./checkout-template.js";
 import { resolveHead } from "./head.js";
 import type { Mirror } from "./mirror-refs.js";
 import { removeTree } from "./remove-tree.js";
-import { putText, removeIfThere, textOf } from "./small-files.js";
+import { namesIn, putText, readOr, removeIfThere, textOf } from "./small-files.js";
 
 /**
  * The files of a checkout's git folder that are Ratchet's to say. There are a dozen, all tiny, and they are looked at
@@ -57,25 +57,29 @@ export async function makeGitDir(template: CheckoutTemplate, options: NewGitDir)
 /** Puts back whatever an agent changed of them, and a `.git` that leads there. */
 export async function repairFiles(checkout: Checkout, template: CheckoutTemplate): Promise<void> {
   const { mirror, gitDir } = checkout;
-  const copies = textOf(join(gitDir, "ratchet", "copies")) ?? "";
-  putText(join(gitDir, "config"), template.config);
-  putText(join(gitDir, "info", "exclude"), template.exclude + copies);
-  putText(join(gitDir, "info", "attributes"), template.attributes);
-  putText(join(gitDir, "objects", "info", "alternates"), alternatesOf(mirror));
+  const there = new Set([...namesIn(gitDir), ...namesIn(join(gitDir, "info")).map((name) => `info/${name}`)]);
+  const put = (name: string, text: string) => {
+    if (text !== "" || there.has(name)) putText(join(gitDir, name), text);
+  };
+  put("config", template.config);
+  put("info/exclude", template.exclude + readOr(join(gitDir, "ratchet", "copies")));
+  put("info/attributes", template.attributes);
+  put("objects/info/alternates", alternatesOf(mirror));
   for (const name of ["config.worktree", "hooks", "info/grafts", "info/sparse-checkout"]) {
-    removeIfThere(join(gitDir, name));
+    if (there.has(name)) removeIfThere(join(gitDir, name));
   }
-  dropStaleLocks(checkout);
+  dropStaleLocks(checkout, there);
   await repairHead(checkout);
   if (existsSync(checkout.path)) repairLink(checkout);
 }
 
 /** A git that was killed leaves its locks, and then nobody can commit there any more; a living one works in the files. */
-function dropStaleLocks({ gitDir, path, branch }: Checkout): void {
-  const names = ["index.lock", "HEAD.lock", ...(branch === null ? [] : [`refs/heads/${branch}.lock`])];
-  const locks = names.map((name) => join(gitDir, name)).filter((lock) => existsSync(lock));
+function dropStaleLocks({ gitDir, path, branch }: Checkout, there: ReadonlySet<string>): void {
+  const locks = ["index.lock", "HEAD.lock"].filter((name) => there.has(name));
+  const ofBranch = `refs/heads/${branch}.lock`;
+  if (branch !== null && existsSync(join(gitDir, ofBranch))) locks.push(ofBranch);
   if (locks.length === 0 || (existsSync(path) && isAnybodyIn(realpathSync(path)))) return;
-  for (const lock of locks) removeIfThere(lock);
+  for (const lock of locks) removeIfThere(join(gitDir, lock));
 }
 
 /** A HEAD that names no commit is put back on the issue's branch, at the newest commit known of it. */
@@ -89,16 +93,23 @@ async function repairHead({ mirror, gitDir, branch, baseSha }: Checkout): Promis
 }
 
 /** A repository that an agent made in place of the link is kept, out of the way. */
-export function repairLink({ path, gitDir }: Checkout): void {
+function repairLink({ path, gitDir }: Checkout): void {
   const link = join(path, ".git");
   const found = lstatSync(link, { throwIfNoEntry: false });
   if (found !== undefined && !found.isFile()) {
     mkdirSync(join(gitDir, "replaced"), { recursive: true });
     renameSync(link, join(gitDir, "replaced", randomBytes(4).toString("hex")));
   }
-  const text = `gitdir: ${gitDir}\n`;
-  // Written in place: no temporary file may show up among the user's.
-  if (textOf(link) !== text) writeFileSync(link, text);
+  if (found === undefined || textOf(link) !== linkTo(gitDir)) makeLink({ path, gitDir });
+}
+
+/** Written in place: no temporary file may show up among the user's. */
+export function makeLink({ path, gitDir }: Pick<Checkout, "path" | "gitDir">): void {
+  writeFileSync(join(path, ".git"), linkTo(gitDir));
+}
+
+function linkTo(gitDir: string): string {
+  return `gitdir: ${gitDir}\n`;
 }
 
 function alternatesOf(mirror: Mirror): string {

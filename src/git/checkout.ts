@@ -6,7 +6,7 @@ import { exists, readJson } from "../lib/files.js";
 import { safeName } from "../lib/home.js";
 import { pathHash } from "../lib/path-hash.js";
 import { reapLeftovers } from "../lib/process/stop.js";
-import { makeGitDir, repairFiles, repairLink, setMark } from "./checkout-files.js";
+import { makeGitDir, makeLink, repairFiles, setMark } from "./checkout-files.js";
 import { adoptIndex, type Checkout, cookieOf, gitIn, ownIndex } from "./checkout-git.js";
 import { clearPlace, finishRemoval } from "./checkout-removal.js";
 import { type CheckoutTemplate, readTemplate } from "./checkout-template.js";
@@ -59,14 +59,13 @@ async function newCheckout(
   template: CheckoutTemplate,
   options: CheckoutOptions & { readonly mirror: Mirror },
 ): Promise<OpenedCheckout> {
-  const { mirror, path } = options;
+  const { mirror, path, branch, base } = options;
   const gitDir = gitDirFor(mirror, path);
   const aside = await clearPlace({ mirror, path, gitDir });
   await makeGitDir(template, { ...options, gitDir, shallow: readOr(join(mirror.path, "shallow")) });
-  const checkout = await readCheckout(mirror, path);
+  const checkout = { mirror, path, gitDir, branch, baseSha: base };
   mkdirSync(path, { recursive: true, mode: 0o700 });
-  // Nobody has been there who could have changed what was written just now.
-  repairLink(checkout);
+  makeLink(checkout);
   if (!(await takeFromPool(checkout, template))) await putFiles(checkout);
   await finishFiles(checkout, template);
   return { checkout, fresh: true, from: "new", aside };

@@ -4,7 +4,7 @@ import { keepNewest } from "../lib/keep-newest.js";
 
 /**
  * Proof that nothing in a small worktree has changed since git found it clean, without asking git again: every file and
- * folder still has the inode, mode, size and times that it had before and after git looked. The change time cannot be set
+ * folder still has the inode, mode, size and times that it had before git looked. The change time cannot be set
  * by any program; its clock may be a coarse one, so files that changed just before git looked prove nothing. Whoever asks
  * in vain asks git.
  */
@@ -56,7 +56,8 @@ function walk(root: string): Look | null {
 export function rememberClean(folder: string, head: string, before: Look | null): void {
   if (before !== null && isProvenClean(folder, head, before)) return;
   proofs.delete(folder);
-  if (before === null || before.newestMs > Date.now() - coarseMs || lookAtFiles(folder)?.state !== before.state) return;
+  // What changed while git looked will be seen by its times, whenever they are asked for next.
+  if (before === null || before.newestMs > Date.now() - coarseMs) return;
   proofs.set(folder, { head, state: before.state });
   keepNewest(proofs, proofsKept);
 }

@@ -177,10 +177,13 @@ async function placesOf(repo: string, branch: string): Promise<Places> {
 }
 
 async function unfinished(commonDir: string, branch: string): Promise<string | null> {
-  const short = branch.replace("refs/heads/", "");
+  const there = namesIn(commonDir);
   const worktrees = join(commonDir, "worktrees");
-  const linked = namesIn(worktrees).map((name) => join(worktrees, name));
-  for (const dir of [commonDir, ...linked]) {
+  const linked = there.includes("worktrees") ? namesIn(worktrees).map((name) => join(worktrees, name)) : [];
+  const begun = (names: readonly string[]) => names.some((name) => /^rebase-|^BISECT_START$/.test(name));
+  const dirs = [...(begun(there) ? [commonDir] : []), ...linked.filter((dir) => begun(namesIn(dir)))];
+  const short = branch.replace("refs/heads/", "");
+  for (const dir of dirs) {
     for (const [file, what] of [
       ["rebase-merge/head-name", "a rebase"],
       ["rebase-apply/head-name", "a rebase"],

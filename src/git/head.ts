@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { exists, statsOf } from "../lib/files.js";
-import { namesIn, readOr } from "./small-files.js";
+import { namesIn, readOr, textOf } from "./small-files.js";
 
 const commit = /^([0-9a-f]{40}|[0-9a-f]{64})$/;
 
@@ -8,7 +8,7 @@ const commit = /^([0-9a-f]{40}|[0-9a-f]{64})$/;
 export function resolveHead(gitDir: string, ref = "HEAD"): string | null {
   let name = ref;
   for (let depth = 0; depth < 5; depth++) {
-    const text = readOr(join(gitDir, name)).trim();
+    const text = (textOf(join(gitDir, name)) ?? "").trim();
     if (commit.test(text)) return text;
     if (!text.startsWith("ref: ")) return text === "" ? fromPackedRefs(gitDir, name) : null;
     name = text.slice("ref: ".length).trim();
@@ -29,11 +29,11 @@ export async function readRefFiles(
   gitDir: string,
   names: readonly string[],
 ): Promise<ReadonlyMap<string, string> | null> {
-  if (await exists(join(gitDir, "reftable"))) return null;
   const found = new Map<string, string>();
   for (const name of names) readLoose(gitDir, name, found);
   // Each is a ref with a file of its own, so there is none below it.
   if (names.every((name) => found.has(name))) return found;
+  if (await exists(join(gitDir, "reftable"))) return null;
   for (const line of readOr(join(gitDir, "packed-refs")).split("\n")) {
     const [id = "", name = ""] = line.split(" ", 2);
     const wanted = commit.test(id) && names.some((one) => name === one || name.startsWith(`${one}/`));

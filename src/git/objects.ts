@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { codeOf } from "../lib/errors.js";
+import { isMissing } from "../lib/files.js";
 import { keepNewest } from "../lib/keep-newest.js";
 import { linkOrCopy } from "../lib/link-or-copy.js";
 import type { Checkout } from "./checkout-git.js";
@@ -15,6 +16,7 @@ export function shareObjects({ mirror, gitDir }: Checkout): void {
   const to = join(mirror.path, "objects");
   const folders = namesIn(from).filter((name) => /^[0-9a-f]{2}$/.test(name));
   for (const folder of folders) shareFolder(`${from}/${folder}`, `${to}/${folder}`);
+  if (isMissing(join(from, "pack"))) return;
   const packs = namesIn(join(from, "pack")).filter((name) => /^pack-[0-9a-f]+\.(pack|rev|idx)$/.test(name));
   const order = (name: string) => ["pack", "rev", "idx"].indexOf(name.slice(name.lastIndexOf(".") + 1));
   for (const name of packs.sort((a, b) => order(a) - order(b))) share(join(from, "pack", name), join(to, "pack", name));
@@ -31,7 +33,6 @@ function shareFolder(from: string, to: string): void {
   const stats = statSync(from, { throwIfNoEntry: false });
   const before = shared.get(from);
   if (stats === undefined || (before?.mtimeMs === stats.mtimeMs && lookedAt < before.until)) return;
-  if (!existsSync(to)) mkdirSync(to, { recursive: true });
   const loose = namesIn(from).filter((name) => /^[0-9a-f]{38}([0-9a-f]{24})?$/.test(name));
   for (const name of loose) share(`${from}/${name}`, `${to}/${name}`);
   if (stats.mtimeMs > lookedAt - sameTimeMs || stats.mtimeMs % 1000 === 0) return;

@@ -4,9 +4,8 @@ import { dirname } from "node:path";
 import { codeOf } from "../lib/errors.js";
 import { isMissing } from "../lib/files.js";
 
-/** The file's text, null when there is no such file. At once: a trip through the thread pool costs more than the file. */
+/** The file's text, null when there is no such file, which is the exception. At once: a trip through the thread pool costs more than the file. */
 export function textOf(path: string): string | null {
-  if (isMissing(path)) return null;
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
@@ -15,14 +14,13 @@ export function textOf(path: string): string | null {
   }
 }
 
-/** "" when there is no such file. */
+/** "" when there is no such file, as is usual: that is asked first, because an error costs many times the question. */
 export function readOr(path: string): string {
-  return textOf(path) ?? "";
+  return isMissing(path) ? "" : (textOf(path) ?? "");
 }
 
-/** What is in the folder; nothing where there is none. Asked for first, as above. */
+/** What is in the folder; nothing where there is none, which is the exception. */
 export function namesIn(folder: string): string[] {
-  if (isMissing(folder)) return [];
   try {
     return readdirSync(folder);
   } catch (error) {

@@ -6,7 +6,7 @@ import { readTemplate } from "./checkout-template.js";
 import { isProvenClean, lookAtFiles } from "./clean-proof.js";
 import { filesAreAt } from "./files-at.js";
 import { GitError } from "./git.js";
-import { readOr, removeIfThere, writeIfChanged } from "./small-files.js";
+import { namesIn, readOr, removeIfThere, writeIfChanged } from "./small-files.js";
 
 /** How a path differs from the commit. Paths are bytes: not every file name is text. */
 export interface Change {
@@ -88,8 +88,8 @@ const operations: readonly (readonly [string, string])[] = [
 
 /** What the agent began with git and did not end. */
 export async function unfinishedOperations({ gitDir }: Checkout): Promise<readonly string[]> {
-  const found = await Promise.all(operations.map(([file]) => exists(join(gitDir, file))));
-  return operations.flatMap(([, what], index) => (found[index] ? [what] : []));
+  const there = namesIn(gitDir);
+  return operations.flatMap(([file, what]) => (there.includes(file) ? [what] : []));
 }
 
 /** Forgets what was begun; the files stay as they are. */

@@ -45,7 +45,6 @@ function givenFile(mirror: Mirror, target: string): string {
 export interface Line {
   readonly landed: string | null;
   readonly followed: string | null;
-  readonly given: boolean;
   /** The user's branch, its objects present in the mirror. */
   readonly user: string | null;
   /** The user's own copy of the landed line. */
@@ -66,7 +65,6 @@ export async function readLine(mirror: Mirror, target: string): Promise<Line> {
     landed,
     user,
     followed: ours.get(followedRef(target)) ?? null,
-    given: await exists(givenFile(mirror, target)),
     copy: theirs.get(landedRef(target)) ?? null,
   };
 }
@@ -111,8 +109,8 @@ async function afterRewind(
   target: string,
   line: Line & { readonly landed: string },
 ): Promise<Tip | "again"> {
-  const { landed, followed, given, copy } = line;
-  if (copy !== null || !given || followed === null) {
+  const { landed, followed, copy } = line;
+  if (copy !== null || followed === null || !(await exists(givenFile(mirror, target)))) {
     const ref = shellWord(landedRef(target));
     const hint = `run \`git merge ${ref}\`, or let the landed work go: \`git update-ref -d ${ref}\``;
     return { type: "rewound", sha: landed, reason: `${target} was rewound: ${hint}` };

@@ -49,11 +49,13 @@ export async function openWorktree(mirror: Mirror, options: OpenOptions): Promis
     there ? openCheckout(mirror, { path, branch, commit: base, base }) : startCheckout(mirror, options),
     treeOf(mirror.path, base),
   ]);
-  const head = resolveHead(checkout.gitDir) ?? checkout.baseSha;
+  // One that was made now has nothing that the mirror has not.
+  const head = from === "new" ? base : (resolveHead(checkout.gitDir) ?? checkout.baseSha);
   await attachCopies(checkout, { copy, repoPath });
-  await shareBranch(checkout, head);
+  if (from !== "new") await shareBranch(checkout, head);
   const tree = head === base ? baseTree : await treeOf(mirror.path, head);
-  const opened = { path, branch, baseSha: checkout.baseSha, head, tree, fresh: !(await wasUsed(checkout)), from };
+  const fresh = from === "new" || !(await wasUsed(checkout));
+  const opened = { path, branch, baseSha: checkout.baseSha, head, tree, fresh, from };
   return aside === null ? opened : { ...opened, aside: [aside] };
 }
 
