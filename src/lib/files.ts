@@ -23,9 +23,9 @@ export async function exists(path: string): Promise<boolean> {
   return existsSync(path);
 }
 
-/** For a file that is often not there: an exception costs many times the question, and so does all that a file can tell. */
+/** For a file that is often not there: an exception costs many times the question. Throws where nobody may look. */
 export function isMissing(path: string): boolean {
-  return !existsSync(path) && statsOf(path) === undefined;
+  return statsOf(path) === undefined;
 }
 
 /** Missing, or a file without a byte. */
@@ -90,11 +90,11 @@ export function writeWhole(path: string, content: string | Uint8Array): void {
 
 /**
  * Puts files of one folder on the disk that were written a moment ago, and their names. For what has to be there before
- * anything that is recorded speaks of it, while somebody reads it already.
+ * anything that is recorded speaks of it, while somebody reads it already. All at once: nobody counts on one before the others.
  */
 export async function flushFiles(folder: string, names: readonly string[]): Promise<void> {
-  await Promise.all(names.map((name) => withFile(join(folder, name), "r", flushData)));
-  await withFile(folder, "r", flush);
+  const files = names.map((name) => withFile(join(folder, name), "r", flushData));
+  await Promise.all([...files, withFile(folder, "r", flush)]);
 }
 
 async function withFile(path: string, flags: string, use: (file: number) => Promise<void>): Promise<void> {

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { cyclesOf } from "../core/board/payload.js";
@@ -10,7 +11,7 @@ import type { SessionEndResult } from "../core/report.js";
 import { compareWithOrigin } from "../git/base-conflict.js";
 import { diff } from "../git/diff.js";
 import { ExternalError } from "../lib/errors.js";
-import { exists, writeDurably } from "../lib/files.js";
+import { writeDurably } from "../lib/files.js";
 import {
   continuePrompt,
   diffBudgetBytes,
@@ -46,10 +47,7 @@ export async function renderPrompt(life: LifeContext, effect: TurnEffect, folder
       const findings = await findingsText(life, folder, effectFindings(life, effect));
       const { branch } = life.names;
       const issue = await issueText(life);
-      return implementerPrompt(
-        { ...common, issue, branch, commands, guides: await guidesIn(life), findings },
-        templates,
-      );
+      return implementerPrompt({ ...common, issue, branch, commands, guides: guidesIn(life), findings }, templates);
     }
     case "gate_followup": {
       const findings = (await findingsText(life, folder, effectFindings(life, effect))) ?? "";
@@ -61,7 +59,7 @@ export async function renderPrompt(life: LifeContext, effect: TurnEffect, folder
     }
     case "fixer": {
       const findings = await findingsText(life, folder, effectFindings(life, effect));
-      const [issue, guides] = [life.trigger ? null : await issueText(life), await guidesIn(life)];
+      const [issue, guides] = [life.trigger ? null : await issueText(life), guidesIn(life)];
       const data = { ...common, stage: effect.stage, issue, failure: null, findings, guides };
       return fixerPrompt({ ...data, commands: triggerCommands(life, effect.stage) ?? commands }, templates);
     }
@@ -80,7 +78,7 @@ export async function renderPrompt(life: LifeContext, effect: TurnEffect, folder
 export async function renderGoal(life: LifeContext, effect: TurnEffect, folder: string): Promise<string> {
   if (effect.prompt === "rework") return await renderPrompt(life, effect, folder);
   const findings = await findingsText(life, folder, effectFindings(life, effect));
-  const [issue, guides] = [await issueText(life), await guidesIn(life)];
+  const [issue, guides] = [await issueText(life), guidesIn(life)];
   const merge = demandedMerge(life, effect);
   const data = { issue, guides, findings, merge, branch: life.names.branch, commands: commandsOf(life) };
   return goalPrompt(data, life.run.templates);
@@ -114,7 +112,7 @@ async function reworkData(life: LifeContext, folder: string) {
     restPath,
     conflictsWith: await conflictOf(life, payload),
     commands: commandsOf(life),
-    guides: await guidesIn(life),
+    guides: guidesIn(life),
   };
 }
 
@@ -240,10 +238,8 @@ function commandsOf(life: LifeContext): NamedCommand[] {
     .flatMap((name) => (commands[name] ? [{ name: told(name), command: commands[name].command }] : []));
 }
 
-async function guidesIn(life: LifeContext): Promise<string[]> {
-  const names = ["AGENTS.md", "CLAUDE.md"];
-  const there = await Promise.all(names.map((name) => exists(join(worktreePath(life), name))));
-  return names.filter((_, index) => there[index]);
+function guidesIn(life: LifeContext): string[] {
+  return ["AGENTS.md", "CLAUDE.md"].filter((name) => existsSync(join(worktreePath(life), name)));
 }
 
 /** Whoever did the turn in that folder. */

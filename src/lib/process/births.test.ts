@@ -1,5 +1,6 @@
+import { spawn } from "node:child_process";
 import { expect, test } from "vitest";
-import { canBeBornBetween } from "./births.js";
+import { bornSince, canBeBornBetween, markBirths } from "./births.js";
 
 const numbers = 32_768;
 const mark = { lastPid: 1000, births: 50_000 };
@@ -20,3 +21,21 @@ test("where most numbers are in use nothing is certain", () => {
   const now = { lastPid: 1200, births: 50_300, numbers, alive: numbers / 4 };
   expect(canBeBornBetween(mark, now, 12)).toBe(true);
 });
+
+test.runIf(process.platform === "linux")(
+  "whoever was there at the mark is not born since, whoever comes later is",
+  () => {
+    markBirths();
+    const born = () => spawn("sleep", ["600"], { stdio: "ignore" });
+    const before = born();
+    const mark = markBirths();
+    const later = born();
+    try {
+      const since = bornSince(mark, () => [before.pid ?? 0, later.pid ?? 0]);
+      expect(since).toContain(later.pid);
+      expect(since).not.toContain(before.pid);
+    } finally {
+      for (const child of [before, later]) child.kill("SIGKILL");
+    }
+  },
+);

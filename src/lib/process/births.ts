@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { codeOf } from "../errors.js";
+import { statsOf } from "../files.js";
 
 /**
  * Which processes can have been born since a moment. Numbers are given out in a circle, so those born since lie between
@@ -21,11 +22,15 @@ interface Circle extends BirthMark {
 
 /** The newest look at the circle. */
 let last: { readonly circle: Circle | null; readonly atMs: number } | null = null;
-/** Whoever was born since a moment was born since an earlier one too: so long before is as good, and costs no look. */
-const markMs = 100;
+/** A count of births that is so old still tells enough: an older one only makes less certain. */
+const countMs = 1000;
 
+/** The last number is always asked for: each one fewer is one process fewer to look at in the end. */
 export function markBirths(): BirthMark | null {
-  return last !== null && performance.now() - last.atMs < markMs ? last.circle : look();
+  if (last === null || performance.now() - last.atMs >= countMs) return look();
+  const { circle } = last;
+  const load = circle === null ? null : readLoad();
+  return circle === null || load === null ? null : { lastPid: load.lastPid, births: circle.births };
 }
 
 function look(): Circle | null {
@@ -70,18 +75,24 @@ let numbers: number | null = null;
 /** null: this system does not tell, or /proc is another one's. */
 function readCircle(): Circle | null {
   if (process.platform !== "linux" || !isOwnProc()) return null;
-  const load = words.load.exec(readProc("loadavg"));
+  const load = readLoad();
   const births = words.births.exec(readProc("stat"));
   numbers ??= Number.parseInt(readProc("sys/kernel/pid_max"), 10);
   if (load === null || births === null || !(numbers > 0)) return null;
-  return { alive: Number(load[1]), lastPid: Number(load[2]), births: Number(births[1]), numbers };
+  return { ...load, births: Number(births[1]), numbers };
+}
+
+function readLoad(): Pick<Circle, "alive" | "lastPid"> | null {
+  const load = words.load.exec(readProc("loadavg"));
+  return load === null ? null : { alive: Number(load[1]), lastPid: Number(load[2]) };
 }
 
 let ownProc: boolean | null = null;
 
-/** Numbers there are the ones that this process and its children have. */
+/** Numbers there are the ones that this process and its children have. Some containers put a file of their host's in its place. */
 function isOwnProc(): boolean {
-  ownProc ??= readProc("self/stat").startsWith(`${process.pid} `);
+  ownProc ??=
+    readProc("self/stat").startsWith(`${process.pid} `) && statsOf("/proc/loadavg")?.dev === statsOf("/proc")?.dev;
   return ownProc;
 }
 

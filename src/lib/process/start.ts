@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
+import { closeSync, openSync, statSync } from "node:fs";
 import { codeOf, ExternalError, messageOf } from "../errors.js";
+import { makeFolder } from "../files.js";
 import { type Attempt, attemptOf, readPid } from "./attempt.js";
 import { type BirthMark, markBirths } from "./births.js";
 import { type ShimCall, shimArguments, shimOrder } from "./shim.js";
@@ -53,7 +54,7 @@ export function prepareShims(place: string): void {
 
 /** Starts the program in its own session, once per folder however often it is called, by however many processes. */
 export async function startProgram(start: ProgramStart): Promise<Started> {
-  mkdirSync(start.folder, { recursive: true, mode: 0o700 });
+  makeFolder(start.folder);
   const attempt = attemptOf(start.folder);
   if (readPid(attempt) !== null || ownShims.has(attempt.folder)) return { attempt, attached: true };
   requireFolder(start.cwd);

@@ -13,7 +13,10 @@ export function slotNumber(root: string, worktree: string): number {
   const own = ownFile(folder, worktree);
   if (own !== null) return Number(own);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // Seen once, because a refusal costs many times a look; who was quicker meanwhile is told by the file itself.
+  const taken = new Set(readdirSync(folder));
   for (let number = 0; ; number++) {
+    if (taken.has(String(number))) continue;
     try {
       writeFileSync(join(folder, String(number)), worktree, { flag: "wx", mode: 0o600 });
       found.set(worktree, String(number));
@@ -36,8 +39,17 @@ const found = new Map<string, string>();
 
 function ownFile(folder: string, worktree: string): string | null {
   if (isMissing(folder)) return null;
-  const isOwn = (name: string) =>
-    !isMissing(join(folder, name)) && readFileSync(join(folder, name), "utf8") === worktree;
+  const isOwn = (name: string) => ownerOf(join(folder, name)) === worktree;
   const before = found.get(worktree);
   return before !== undefined && isOwn(before) ? before : (readdirSync(folder).find(isOwn) ?? null);
+}
+
+/** null: given back meanwhile. */
+function ownerOf(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return null;
+    throw error;
+  }
 }
