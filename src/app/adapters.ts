@@ -82,17 +82,26 @@ export async function loadStageAgent(
   return await loadAgent(settings, { type, model: null, effort: null, command: [], env: agentEnvironment(type) }, env);
 }
 
-/** `agent.fallback`; what an agent says of `agent.command` is said of the key that names this one. */
+/** `agent.fallback`, with the words for it. */
 export async function loadFallback(settings: AgentSettings, env: NodeJS.ProcessEnv): Promise<Agent | null> {
   if (settings.fallback === null) return null;
-  const agent = await loadAgent(settings, settings.fallback, env);
+  return namedBy("agent.fallback.command", await loadAgent(settings, settings.fallback, env));
+}
+
+/** What an agent says of `agent.command` is said of the key that names this one. */
+function namedBy(key: string, agent: Agent): Agent {
+  const rename = (text: string) => text.replaceAll("agent.command", key);
   const check: Agent["check"] = async (dir) => {
     const missing = await agent.check(dir);
-    if (missing === null) return null;
-    const rename = (text: string) => text.replaceAll("agent.command", "agent.fallback.command");
-    return { message: rename(missing.message), hint: rename(missing.hint) };
+    return missing === null ? null : { message: rename(missing.message), hint: rename(missing.hint) };
   };
-  return { ...agent, check };
+  const ask = agent.status;
+  if (!ask) return { ...agent, check };
+  const status: Agent["status"] = async (dir) => {
+    const found = await ask(dir);
+    return found.advice === null ? found : { ...found, advice: rename(found.advice) };
+  };
+  return { ...agent, check, status };
 }
 
 async function claudeAs(model: string, { type, env }: AgentSettings): Promise<AgentChoice> {
@@ -103,6 +112,8 @@ async function claudeAs(model: string, { type, env }: AgentSettings): Promise<Ag
 
 interface ReviewerPlace {
   readonly name: string;
+  /** The key of the settings that choose it. */
+  readonly key: string;
   readonly settings: Settings;
   readonly env: NodeJS.ProcessEnv;
 }
@@ -114,10 +125,10 @@ const reviewers: Record<
     const { cerberusReviewer } = await import("../reviewers/cerberus.js");
     return cerberusReviewer({ name, settings: cerberus, program: programPath("cerberus.js"), env });
   },
-  agent_sdk: async (chosen, { name, settings, env }) => {
+  agent_sdk: async (chosen, { name, key, settings, env }) => {
     const { agentReviewer } = await import("../reviewers/agent-sdk.js");
     const choice = chosen.agent_sdk_agent ?? (await claudeAs(chosen.agent_sdk_model, settings.agent));
-    const agent = await loadAgent(settings.agent, choice, env);
+    const agent = namedBy(`${key}.agent_sdk_agent.command`, await loadAgent(settings.agent, choice, env));
     const { model, effort } = choice;
     return agentReviewer({ name, agent, model, effort, timeoutSeconds: chosen.agent_sdk_timeout });
   },
@@ -171,12 +182,20 @@ export async function loadReviewers(settings: Settings, env: NodeJS.ProcessEnv):
   const { section, reviewer } = reviewerSource(settings);
   if (section === "default" && !settings.pull_requests.review.enabled) return new Map();
   const { reviewer_type: kind } = reviewer;
-  if (kind !== "panel") return new Map([[kind, await reviewers[kind](reviewer, { name: kind, settings, env })]]);
-  const members = reviewer.panel.map(async (member) => {
+  const key = keyOf(section);
+  if (kind !== "panel") return new Map([[kind, await reviewers[kind](reviewer, { name: kind, key, settings, env })]]);
+  const members = reviewer.panel.map(async (member, index) => {
     const { name, reviewer_type } = member;
-    return [name, await reviewers[reviewer_type](member, { name, settings, env })] as const;
+    const place = { name, key: `${key}.panel[${index}]`, settings, env };
+    return [name, await reviewers[reviewer_type](member, place)] as const;
   });
   return new Map(await Promise.all(members));
+}
+
+/** Where the reviewer of a section is chosen; without a section, where it would be. */
+function keyOf(section: ReturnType<typeof reviewerSource>["section"]): string {
+  if (section === "per_issue_review" || section === "default") return "per_issue_review";
+  return `${section}.code_review`;
 }
 
 /** Every program that a run would start, by what it is for. */

@@ -4,15 +4,29 @@ import { type Checkout, gitIn } from "./checkout-git.js";
 import { readTemplate } from "./checkout-template.js";
 import { GitError } from "./git.js";
 import { readRefFiles, resolveHead } from "./head.js";
+import { hasCommit, isAncestor } from "./mirror-refs.js";
 import { readOr } from "./small-files.js";
 
 /** The refs of a checkout that are neither the issue's branch nor what it started with: an agent's branches, tags, stash. */
 async function ownRefs(checkout: Checkout): Promise<readonly string[]> {
   const { packedRefs } = await readTemplate(checkout.mirror);
-  const given = new Set(packedRefs.split("\n"));
-  const refs = (await readRefFiles(checkout.gitDir, ["refs"])) ?? new Map();
-  const lines = [...refs].map(([name, id]) => `${id} ${name}`);
-  return lines.filter((line) => !given.has(line) && !line.endsWith(` refs/heads/${checkout.branch}`));
+  const lines = packedRefs.split("\n");
+  const given = new Set(lines);
+  const refs = (await readRefFiles(checkout.gitDir, ["refs"])) ?? new Map<string, string>();
+  const others = [...refs].filter(
+    ([name, id]) => !given.has(`${id} ${name}`) && name !== `refs/heads/${checkout.branch}`,
+  );
+  if (others.length === 0) return [];
+  const now = new Map(lines.map((line) => [line.slice(line.indexOf(" ") + 1), line.slice(0, line.indexOf(" "))]));
+  const own: string[] = [];
+  for (const [name, id] of others) if (!(await isOlder(checkout, id, now.get(name)))) own.push(`${id} ${name}`);
+  return own;
+}
+
+/** The user's branch has gone on since the checkout was made: where it was then is no work of anybody's here. */
+async function isOlder({ mirror }: Checkout, id: string, now: string | undefined): Promise<boolean> {
+  if (now === undefined) return false;
+  return (await hasCommit(mirror.path, id)) && (await isAncestor(mirror.path, id, now));
 }
 
 export async function hasOwnRefs(checkout: Checkout): Promise<boolean> {

@@ -38,12 +38,17 @@ export async function parkWork(
   return await parkCheckout({ ...checkout, mirror }, safeName(issue));
 }
 
-/** null: there is nothing that is not in the base already. */
-export async function parkCheckout(checkout: Checkout, name = parkedName(checkout)): Promise<Parked | null> {
+/** null: there is nothing that is not in the base already. `loose` false: it is known that there are commits alone. */
+export async function parkCheckout(
+  checkout: Checkout,
+  name = parkedName(checkout),
+  loose?: boolean,
+): Promise<Parked | null> {
   const head = resolveHead(checkout.gitDir) ?? checkout.baseSha;
   const changes = await readChanges(checkout, head);
   if (head === checkout.baseSha && !(await hasLooseEnds(checkout, { head, changes }))) return null;
-  const [tree, state] = [await filesTree(checkout, changes), await writeState(checkout, { head, changes })];
+  const left = { head, changes, ...(loose === false && changes.length === 0 ? { commitsOnly: true } : {}) };
+  const [tree, state] = [await filesTree(checkout, left), await writeState(checkout, left)];
   const env = asAuthor({ name: "Ratchet", email: "ratchet@localhost" });
   const args = ["commit-tree", tree, "-p", head, "-p", state, "-m", `Parked work of ${name}`];
   const sha = (await gitIn(checkout, args, { env })).stdout.toString().trim();
@@ -65,6 +70,7 @@ export async function hasLooseEnds(checkout: Checkout, { head, changes }: Left):
 interface Left {
   readonly head: string;
   readonly changes: readonly Change[];
+  readonly commitsOnly?: boolean;
 }
 
 /** Those whose commits are in the worktree and nowhere else. */
@@ -76,7 +82,9 @@ async function linkedRepositories(checkout: Checkout, head: string): Promise<rea
   return links.filter((_, index) => there[index]);
 }
 
-async function filesTree(checkout: Checkout, changes: readonly Change[]): Promise<string> {
+async function filesTree(checkout: Checkout, { head, changes }: Left): Promise<string> {
+  // Our index is at HEAD only where a change was looked for with it.
+  if (changes.length === 0) return (await gitIn(checkout, ["rev-parse", `${head}^{tree}`])).stdout.toString().trim();
   const index = join(checkout.gitDir, "ratchet-index.park");
   await copyFile(ownIndex(checkout), index);
   try {
@@ -86,7 +94,7 @@ async function filesTree(checkout: Checkout, changes: readonly Change[]): Promis
   }
 }
 
-async function writeState(checkout: Checkout, { head, changes }: Left): Promise<string> {
+async function writeState(checkout: Checkout, { head, changes, ...what }: Left): Promise<string> {
   const folder = join(checkout.gitDir, "ratchet", `park-${randomBytes(4).toString("hex")}`);
   await mkdir(folder, { recursive: true });
   try {
@@ -98,7 +106,7 @@ async function writeState(checkout: Checkout, { head, changes }: Left): Promise<
     const gone = changes.filter(({ kind }) => kind === "deleted").flatMap(({ path }) => [path, Buffer.of(0)]);
     await writeFile(join(folder, "deleted"), Buffer.concat(gone));
     const { branch, baseSha } = checkout;
-    await writeFile(join(folder, "meta.json"), JSON.stringify({ version: 1, branch, baseSha, head }));
+    await writeFile(join(folder, "meta.json"), JSON.stringify({ version: 1, branch, baseSha, head, ...what }));
     return await commitState(checkout, folder, head);
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -12,6 +12,7 @@ import { git, gitText } from "./git.js";
 import { type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
 import { numbersOf, parkCheckout, parkedRefs, settledRefs } from "./parking.js";
 import { forgetAlignment } from "./status.js";
+import { isLanded } from "./tip.js";
 
 export interface Restored {
   readonly ref: string;
@@ -71,12 +72,41 @@ async function makeRoom(mirror: Mirror, path: string): Promise<string | null> {
   return parked?.ref ?? null;
 }
 
-async function readMeta(mirror: Mirror, sha: string): Promise<{ branch: string; baseSha: string; head: string }> {
+interface Meta {
+  readonly branch: string;
+  readonly baseSha: string;
+  readonly head: string;
+  /** There was nothing but commits. */
+  readonly commitsOnly: boolean;
+}
+
+/**
+ * The work of an issue was landed from its branch, not from what is parked of it: parked commits that have landed with it
+ * are nobody's any more. Whatever else is parked stays.
+ */
+export async function dropLanded(
+  mirror: Mirror,
+  { issue, target }: { readonly issue: string; readonly target: string },
+): Promise<void> {
+  const refs = await readRefs(mirror.path, [`${parkedRefs}/${safeName(issue)}`]);
+  for (const [ref, sha] of refs) {
+    const { head, commitsOnly } = await readMeta(mirror, sha);
+    if (!commitsOnly || !(await isLanded(mirror, target, head))) continue;
+    const both = [ref, ref.replace(parkedRefs, settledRefs)];
+    await updateRefs(
+      mirror.path,
+      both.map((one) => ({ ref: one, to: null })),
+    );
+  }
+}
+
+async function readMeta(mirror: Mirror, sha: string): Promise<Meta> {
   const meta: unknown = JSON.parse(await gitText(mirror.path, ["cat-file", "blob", `${sha}^2:meta.json`]));
   if (typeof meta !== "object" || meta === null || !("branch" in meta && "baseSha" in meta && "head" in meta)) {
     throw new Refusal(`${sha} does not look like parked work`, { code: "not_found" });
   }
-  return { branch: String(meta.branch), baseSha: String(meta.baseSha), head: String(meta.head) };
+  const commitsOnly = "commitsOnly" in meta && meta.commitsOnly === true;
+  return { branch: String(meta.branch), baseSha: String(meta.baseSha), head: String(meta.head), commitsOnly };
 }
 
 async function putBack(checkout: Checkout, sha: string): Promise<void> {

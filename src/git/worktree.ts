@@ -159,7 +159,7 @@ async function removeThere(mirror: Mirror, options: RemoveOptions): Promise<Leav
     present && readChanges(checkout, head).then((changes) => hasLooseEnds(checkout, { head, changes })),
   ]);
   const work = loose || (present && !landed && !bare);
-  const parked = work ? await parkCheckout(checkout, safeName(options.issue)) : null;
+  const parked = work ? await parkCheckout(checkout, safeName(options.issue), loose) : null;
   await removeCheckout(checkout);
   return { landed, bare, parked };
 }

@@ -5,7 +5,7 @@ import type { RunOptions } from "../core/run/effects.js";
 import { findingStatements } from "./finding-rows.js";
 import { readFindings } from "./findings.js";
 import type { RunHead } from "./runs.js";
-import { Refused, type Sql, type Statement, text, textOrNull } from "./sql.js";
+import { Refused, type Sql, type Statement, text } from "./sql.js";
 
 /** A run that was driven elsewhere and is over. */
 export interface ImportedRun {
@@ -73,13 +73,7 @@ async function issueStatements(sql: Sql, run: RunHead, { record, remarks }: Impo
     params: [runId, issueId, projectId, started_at, finished_at, JSON.stringify(record), projectId, issueId],
     expect: 1,
   };
-  const [newest] = await sql.all(
-    "SELECT max(started_at) AS started_at FROM issue_records WHERE project_id = ? AND issue_id = ?",
-    [projectId, issueId],
-  );
-  const last = newest === undefined ? null : textOrNull(newest, "started_at");
-  // What happened since is known better here.
-  if (last !== null && last > started_at) return [kept];
+  if (await isKnownBetter(sql, { projectId, issueId, since: started_at })) return [kept];
   const before = await readFindings(sql, { projectId, issueId, all: true });
   const { findings } = adoptLife(
     { issueId, findings: before },
@@ -97,6 +91,23 @@ async function issueStatements(sql: Sql, run: RunHead, { record, remarks }: Impo
     ...changed(before, findings).flatMap((row) => findingStatements(projectId, row)),
     wasBegun(run, record),
   ];
+}
+
+/**
+ * Something later says how the issue stands: a success, a session that went on, findings of its own. A life that came to
+ * none of these says nothing, in whatever order the two come in; `lastRecord` looks past it likewise.
+ */
+async function isKnownBetter(
+  sql: Sql,
+  { projectId, issueId, since }: { readonly projectId: string; readonly issueId: string; readonly since: string },
+): Promise<boolean> {
+  const rows = await sql.all(
+    `SELECT 1 AS one FROM issue_records WHERE project_id = ? AND issue_id = ? AND started_at > ?
+      AND (json_extract(record, '$.status') = 'success' OR json_extract(record, '$.session_id') IS NOT NULL
+        OR coalesce(json_array_length(record, '$.last_review_issues'), 0) > 0) LIMIT 1`,
+    [projectId, issueId, since],
+  );
+  return rows.length > 0;
 }
 
 function changed(before: readonly Finding[], after: readonly Finding[]): Finding[] {

@@ -23,6 +23,7 @@ export function readForeignRun(
   const runId = text(value.run_id);
   if (runId === null) return "it is no run record: run_id is missing";
   if (!/^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/.test(runId)) return "run_id is no id: letters, digits, . _ - are";
+  if (runId === "last") return "run_id is last, which is the word for the newest run";
   const completed = time(value.completed_at);
   const started = time(value.started_at) ?? completed ?? new Date(here.now).toISOString();
   const roots = [text(value.repo_path), here.repoPath].flatMap((root) => (root === null ? [] : [root]));

@@ -141,4 +141,12 @@ describe("renderSummary", () => {
   it("says when there was nothing to do", () => {
     expect(summaryOf([event(0, started)])).toEqual(["Nothing to do: no issue was ready."]);
   });
+
+  it("D3 says why nothing was begun: a tracker that gave no answer is not the same as no work", () => {
+    const error = { type: "log", level: "error", text: "It could not be claimed: bd update a failed" } as const;
+    expect(summaryOf([event(0, started), event(1, error, "a")])).toEqual([
+      "No issue was begun:",
+      "  a: It could not be claimed: bd update a failed",
+    ]);
+  });
 });

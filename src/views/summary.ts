@@ -19,6 +19,8 @@ export interface Summary {
   readonly triggers: readonly string[];
   /** Of a run that is a workflow: how its stages came out, and itself. */
   readonly workflow: readonly string[];
+  /** The last errors the run told of, for one that began nothing. */
+  readonly errors: readonly string[];
   readonly costUsd: number | null;
   readonly status: string;
 }
@@ -37,7 +39,7 @@ interface SummaryIssue {
 
 export const emptySummary: Summary = {
   ...{ runId: null, startedAt: null, finishedAt: null, costUsd: null, status: "running" },
-  ...{ issues: {}, raised: [], closed: {}, behind: {}, triggers: [], workflow: [] },
+  ...{ issues: {}, raised: [], closed: {}, behind: {}, triggers: [], workflow: [], errors: [] },
 };
 
 export function foldSummary(summary: Summary, event: PublicEvent): Summary {
@@ -65,9 +67,21 @@ export function foldSummary(summary: Summary, event: PublicEvent): Summary {
     case "stage-ended":
     case "workflow-finished":
       return event.issue_id === undefined ? foldWorkflow(summary, event) : summary;
+    case "log":
+      return foldTrigger(
+        event.level === "error" ? { ...summary, errors: errorsAfter(summary, event) } : summary,
+        event,
+      );
     default:
       return foldIssue(foldTrigger(summary, event), event);
   }
+}
+
+const errorsMax = 5;
+
+function errorsAfter({ errors }: Summary, event: Extract<PublicEvent, { type: "log" }>): readonly string[] {
+  const who = event.issue_id === undefined ? "" : `${event.issue_id}: `;
+  return [...errors, `${who}${event.text}`].slice(-errorsMax);
 }
 
 type Told = Extract<PublicEvent, { type: "stage-ended" | "workflow-finished" }>;
@@ -144,6 +158,9 @@ function patch(summary: Summary, id: string, part: Partial<SummaryIssue>): Summa
 export function renderSummary(summary: Summary): string[] {
   const issues = Object.entries(summary.issues);
   if (issues.length === 0 && summary.workflow.length > 0) return summary.workflow.map(plainLine);
+  if (issues.length === 0 && summary.errors.length > 0) {
+    return ["No issue was begun:", ...summary.errors.map((text) => `  ${plainLine(text)}`), ...summary.triggers];
+  }
   if (issues.length === 0) return ["Nothing to do: no issue was ready."];
   return [
     headLine(summary),

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Stands in for bd (BD_STUB_AS=bd, in an envelope with BD_STUB_ENVELOPE=1) or br (BD_STUB_AS=br). Issues are in the
 // JSON file BD_STUB_FILE: {issues, faults: [{command, times, code, say, prints}], lose: [ids whose next claim is lost],
-// calls}. While a file of its name with ".down" exists nothing can be reached. Like the real ones it knows parts of ids,
+// calls}. Claims are entered under the name BD_STUB_CLAIMS_AS where it is given, and never under another with BD_STUB_STUBBORN. While a file of its name with ".down" exists nothing can be reached. Like the real ones it knows parts of ids,
 // cuts lists, and refuses options that it does not know.
 import { closeSync, existsSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 
@@ -21,7 +21,7 @@ const known = new Set(
 const flags = new Set(["json", "claim"]);
 const [command, ...rest] = process.argv.slice(2);
 const { options, words } = parse(rest);
-const actor = options.actor?.[0] ?? "somebody";
+const actor = process.env.BD_STUB_CLAIMS_AS ?? options.actor?.[0] ?? "somebody";
 
 class Failure extends Error {
   constructor(code, text, kind = "ERROR") {
@@ -123,6 +123,7 @@ function claim(state, issue) {
 function update(state, issue) {
   if (options.claim) claim(state, issue);
   for (const key of ["status", "assignee", "notes", "description"]) {
+    if (key === "assignee" && process.env.BD_STUB_STUBBORN && options[key]?.at(-1) !== "") continue;
     if (options[key]) issue[key] = options[key].at(-1);
   }
   const gone = options["remove-label"] ?? [];

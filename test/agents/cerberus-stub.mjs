@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Stands in for cerberus. CERBERUS_STUB (JSON) tells it what to do: {spawn: {code, say}, stale: how often a review is
+// Stands in for cerberus. CERBERUS_STUB (JSON) tells it what to do: {spawn: {code, say, print}, stale: how often a review is
 // already active, resolve: {code}, wait: {code, print, crash, hang, late: how
-// often it runs out of time first}, files: {path below the run's folder: JSON}}. What
+// often it runs out of time first}, key: the run's, where it is not the one it was given, files: {path below the run's folder: JSON}}. What
 // it was called with is appended to calls.jsonl in its state folder.
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -35,7 +35,7 @@ const commands = {
       writeFileSync(join(run, path), typeof value === "string" ? value : JSON.stringify(value));
     }
     writeFileSync(gate, JSON.stringify({ status: "pending" }));
-    process.stdout.write(`review spawned (run key: ${process.env.CERBERUS_RUN_KEY})\n`);
+    process.stdout.write(plan.spawn?.print ?? `review spawned (run key: ${process.env.CERBERUS_RUN_KEY})\n`);
   },
   resolve: () => {
     if (plan.resolve?.code) fail(plan.resolve.code, "no active review");
@@ -44,7 +44,8 @@ const commands = {
     process.stdout.write("resolved\n");
   },
   wait: () => {
-    if (option("--session-key") !== process.env.CERBERUS_RUN_KEY || !existsSync(gate)) fail(1, "no such review");
+    if (option("--session-key") !== (plan.key ?? process.env.CERBERUS_RUN_KEY) || !existsSync(gate))
+      fail(1, "no such review");
     const asked = join(run, "asked");
     const times = existsSync(asked) ? readFileSync(asked, "utf8").length : 0;
     writeFileSync(asked, "x".repeat(times + 1));

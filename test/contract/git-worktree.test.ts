@@ -3,6 +3,7 @@ import { existsSync, lstatSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
+import { openMirror } from "../../src/git/mirror.js";
 import { restoreParked } from "../../src/git/park.js";
 import {
   commitAll,
@@ -72,6 +73,20 @@ describe("a worktree", () => {
     await discardChanges(path);
     await removeWorktree(world.mirror, { path, branch, issue: "one", landed: head });
     expect(await open(world, "one")).toMatchObject({ head: world.base, from: "new" });
+  });
+
+  test("leaves nothing parked once it has landed, also when the user's branches have gone on; what is parked shows its files", async () => {
+    const world = await makeWorld();
+    const { path, branch } = await open(world, "one");
+    const head = commit(path, "b.txt", "b");
+    commit(world.repo, "theirs.txt", "t");
+    const mirror = await openMirror({ repoPath: world.repo, mirrorPath: world.mirror.path });
+    const { parked } = await removeWorktree(mirror, { path, branch, issue: "one" });
+    expect(sh(mirror.path, `git rev-parse ${parked?.ref}^{tree}`)).toBe(
+      sh(mirror.path, `git rev-parse ${head}^{tree}`),
+    );
+    await open({ ...world, mirror }, "one");
+    expect(await removeWorktree(mirror, { path, branch, issue: "one", landed: head })).toEqual({ parked: null });
   });
 
   test("a repository that was committed as a link is parked with its commits, also when the branch has landed", async () => {

@@ -26,7 +26,8 @@ const agentSettings: AgentSettings = {
 };
 
 export interface CerberusPlan {
-  readonly spawn?: { readonly code: number; readonly say?: string };
+  readonly spawn?: { readonly code?: number; readonly say?: string; readonly print?: string };
+  readonly key?: string;
   readonly stale?: number;
   readonly resolve?: { readonly code: number };
   readonly wait?: {

@@ -80,6 +80,11 @@ test.each([
   expect(review).toMatchObject({ type: "verdict", verdict, findings: [{ title: "T" }] });
 });
 
+test("a run that cerberus gives a key of its own is waited for by that key", async () => {
+  const plan = { spawn: { print: '{"run_key": "rk-77"}\n' }, key: "rk-77", wait: resolved("pass") };
+  expect((await world.play(world.cerberus(plan))).review).toMatchObject({ verdict: "pass" });
+});
+
 test("a review left open is put away, and the review is started once more", async () => {
   const reviewer = world.cerberus({ stale: 1, wait: resolved("pass") });
   expect((await world.play(reviewer)).review).toMatchObject({ verdict: "pass" });

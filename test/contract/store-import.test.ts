@@ -53,6 +53,18 @@ describe("an imported run", () => {
     expect(await open("q")).toEqual(["Wrong r-q"]);
   });
 
+  it("A4 with findings is not hidden by a later one without session and findings that came in first", async () => {
+    const empty = imported(
+      "p",
+      { started_at: "2026-02-01T00:00:00Z", session_id: null, last_review_issues: null },
+      "later",
+    );
+    await temp.store.importRun({ ...empty, issues: empty.issues.map((issue) => ({ ...issue, remarks: [] })) });
+    await temp.store.importRun(imported("p"));
+    expect(await open("p")).toEqual(["Wrong r"]);
+    expect(await temp.store.lastRecord("p", "i")).toMatchObject({ runId: "r" });
+  });
+
   it("older than what is known changes no finding and no order", async () => {
     await temp.store.importRun(imported("p", { started_at: "2026-02-01T00:00:00Z", status: "success" }, "newer"));
     await temp.store.importRun(imported("p"));

@@ -90,6 +90,22 @@ describe.each([{ program: "bd" as const }, { program: "br" as const }])("with $p
     await expect(world.tracker.claim("two", "run-1")).rejects.toThrow("update two failed (exit code 1)");
   });
 
+  test.each(["gives it the run's name", "cannot"])(
+    "a claim that the program enters under a name of its own is won, and whoever claimed it %s",
+    async (how) => {
+      const world = open(options);
+      await world.add({ id: "one" });
+      const stubborn = how === "cannot" ? { BD_STUB_STUBBORN: "1" } : {};
+      const env = { ...world.env, BD_STUB_CLAIMS_AS: "jo", ...stubborn };
+      const tracker = beadsTracker({ cwd: world.root, env });
+      expect(await tracker.claim("one", "run-1")).toBe(true);
+      expect(world.issue("one")).toMatchObject({ assignee: how === "cannot" ? "jo" : "ratchet/run-1" });
+      expect(await tracker.claim("one", "run-2")).toBe(false);
+      await tracker.complete("one", "run-1", { commit: "c0ffee", note: "landed" });
+      expect(world.issue("one").status).toBe("closed");
+    },
+  );
+
   test("a claim that the tracker does not show is none, whatever its exit code", async () => {
     const world = open(options);
     await world.add({ id: "one" });
@@ -157,6 +173,20 @@ test("D3 a tracker without its database is an error, not an issue that does not 
   const world = open();
   world.change((state) => state.faults.push({ command: "show", times: 3, say: "Error: database not found for one" }));
   await expect(world.tracker.get("one")).rejects.toThrow("bd show one failed");
+});
+
+test.each([
+  "Error: issue nope not found\nHint: bd list shows the issues",
+  "Error: no such issue: nope",
+  "Issue not found",
+  "Error: not found",
+  'Error: no issue matching "nope"',
+  '{\n  "error": {\n    "code": "ISSUE_NOT_FOUND",\n    "message": "Issue not found: nope"\n  }\n}',
+])("an issue that does not exist is none, however the program says so: %j", async (say) => {
+  const world = open();
+  world.change((state) => state.faults.push({ command: "show", times: 1, say }));
+  expect(await world.tracker.get("nope")).toBeNull();
+  expect(world.state().calls).toHaveLength(1);
 });
 
 test("a part of an id is not the id", async () => {

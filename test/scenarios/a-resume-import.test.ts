@@ -249,6 +249,18 @@ test("A4 a later success of the issue elsewhere closes its findings; a later rec
   expect(world.sent("hidden")).toMatchObject([{ kind: "review_followup", session: "mala-hidden" }]);
 });
 
+test("A4 a life here that died without a session does not hide the findings of an older run that is imported after it", async () => {
+  const world = resumeWorld();
+  await world.add("w3");
+  world.agentDoes("w3", 'rm "$RATCHET_RESULT_FILE"; exit 1');
+  expect((await world.ratchet("run", "w3")).code).toBe(1);
+  await importText(world, "old.json", malaRun({ w3: { last_review_issues: [finding] } }));
+  world.agentDoes("w3", ":");
+  expect((await world.ratchet("run", "--resume", "w3")).code).toBe(0);
+  expect(world.sent("w3").at(-1)).toMatchObject({ kind: "review_followup", session: "mala-w3" });
+  expect(world.sent("w3").at(-1)?.text).toContain("Null deref");
+});
+
 test("A4 an issue that is being worked on keeps its ledger: the file waits, and says for whom", async () => {
   const world = resumeWorld();
   await world.add("fix-it");

@@ -161,6 +161,11 @@ test("ids that are not ready are told one by one, the others run", async () => {
   expect(await box.status("ready")).toBe("completed");
   expect(await box.status("first")).toBe("available");
   expect((await box.ratchet("run", "done")).code).toBe(0);
+  expect(await box.ratchet("run", "--resume", "--check-only", "first")).toMatchObject({
+    ...{ code: 1, stdout: "" },
+    stderr: expect.stringContaining("first is not ready: nobody has worked on it yet, so there is nothing to check"),
+  });
+  expect((await box.ratchet("run", "--resume", "--check-only", "--dry-run")).stdout).toBe("");
   // What a person holds is done by no run: it was asked for and cannot be.
   expect((await box.ratchet("run", "done", "held")).code).toBe(1);
   expect(await box.ratchet("run", "held")).toMatchObject({

@@ -156,6 +156,7 @@ test("doctor looks at every member of a panel", async () => {
   const examined = await examine(box, { env: { PATH: "/usr/bin:/bin" } });
   expect([examined.code, missing(examined)]).toEqual([1, ["reviewer other", "reviewer style"]]);
   for (const name of missing(examined)) expect(examined.checks[name]?.advice).toMatch(/\S/);
+  expect(examined.checks["reviewer other"]?.detail).toContain("per_issue_review.panel[0].agent_sdk_agent.command: ");
 });
 
 test("doctor sends somebody without a configuration to init, and one with a wrong one to config check", async () => {

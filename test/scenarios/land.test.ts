@@ -124,9 +124,12 @@ test("land after an escalation: while it is refused the item still waits for a p
   const { failure_reason, failure_count } = before;
   const shown = JSON.parse(await box.quick("work", "show", "one", "--json"));
   expect(shown).toMatchObject({ status: "waiting_for_response", failure_reason, failure_count });
+  expect(shown.payload).toMatchObject({ human_review_required: true });
   await repair(box, "one");
   expect((await box.ratchet("land", "one")).code).toBe(0);
   expect([await box.status("one"), box.git("show", "main:one.txt")]).toEqual(["completed", "fine"]);
+  const { payload } = JSON.parse(await box.quick("work", "show", "one", "--json"));
+  expect(payload).toMatchObject({ human_review_required: false });
 });
 
 test("land in mode branch merges the branch as it is in the user's repository, the user's own commits included", async () => {
@@ -143,6 +146,8 @@ test("land in mode branch merges the branch as it is in the user's repository, t
   expect(box.git("show", "main:one.txt")).toBe("bad 1\nand mine");
   expect(await box.status("one")).toBe("completed");
   expect((await box.ratchet("land", "one")).stderr).toContain("one has landed on main already");
+  // The copy that was parked with the branch has landed with it.
+  expect(JSON.parse(await box.quick("worktree", "list", "--json"))).toEqual([]);
 });
 
 test.each([

@@ -62,6 +62,36 @@ test("D3 what landed and could not be closed is closed by the next start, and no
   expect(closes()).toBe(7);
 });
 
+test("what is still to be told is not called failed or stopped by the start that tells it", async () => {
+  const { beads, ratchet } = await world();
+  beads.change(({ faults }) => faults.push({ command: "close", times: 3 }));
+  expect((await ratchet("run")).code).toBe(3);
+  const told = await ratchet("run");
+  expect(told).toMatchObject({ code: 0, stdout: expect.stringContaining("The tracker knows now that bd-1 is done") });
+  expect(told.stderr).toMatch(/^nothing is ready in beads; /);
+});
+
+test("A2 records from elsewhere are resumed for issues in beads, and nobody calls them missing on the board", async () => {
+  const { ratchet, box } = await world();
+  const finding = { file: "a.ts", line_start: 1, line_end: 1, priority: 1, title: "Wrong", body: "", reviewer: "r" };
+  const issues = { "bd-1": { status: "failed", session_id: "s-1", last_review_issues: [finding] } };
+  const file = box.put("run.json", JSON.stringify({ run_id: "r0", started_at: "2026-01-01T00:00:00Z", issues }));
+  const imported = await ratchet("runs", "import", file);
+  expect(imported.stdout.split("\n").slice(1, 3)).toEqual([
+    "  bd-1: failed, 1 review finding",
+    "ratchet run --resume goes on with those that are open in beads",
+  ]);
+});
+
+test("D3 a claim that fails is told with the call and its words, not as no work", async () => {
+  const { beads, ratchet } = await world();
+  beads.change(({ faults }) => faults.push({ command: "update", times: 3 }));
+  const run = await ratchet("run");
+  const words = "bd-1: It could not be claimed: bd update bd-1 failed (exit code 1): Error: database is locked";
+  expect([run.code, run.stdout]).toEqual([3, expect.stringContaining(words)]);
+  expect((await ratchet("logs", "show", "last")).stdout).toContain(words);
+});
+
 test("commands that name an issue ask the tracker, or say where it is", async () => {
   const { beads, ratchet, box } = await world();
   const elsewhere = { code: 2, stdout: "" };

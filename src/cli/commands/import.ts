@@ -6,7 +6,9 @@ import type { IssueRecord } from "../../core/record.js";
 import { codeOf, messageOf, Refusal } from "../../lib/errors.js";
 import { keepText } from "../../lib/long-text.js";
 import { type ForeignRun, readForeignRun } from "../../views/foreign-record.js";
+import { type ForeignTracker, foreignName } from "../../views/foreign-tracker.js";
 import type { Context } from "../context.js";
+import { foreignTracker } from "../foreign-tracker.js";
 import { findLiving } from "../living.js";
 
 /** A file that could not be taken over; the others are. */
@@ -22,8 +24,14 @@ interface Imported {
     readonly issue_id: string;
     readonly status: string;
     readonly review_issues: number;
-    readonly on_board: boolean;
+    /** null: the issues are in another tracker, which is not asked. */
+    readonly on_board: boolean | null;
   }[];
+}
+interface Place {
+  readonly store: Store;
+  readonly project: Project;
+  readonly foreign: ForeignTracker | null;
 }
 interface Read extends ForeignRun {
   readonly file: string;
@@ -37,6 +45,7 @@ export async function importRuns(
 ): Promise<number> {
   const project = await context.app.project();
   const store = await context.app.store();
+  const foreign = await foreignTracker(context);
   const imported: Imported[] = [];
   const failed: Failure[] = [];
   const attempt = async <T>(file: string, work: () => Promise<T>): Promise<T[]> => {
@@ -52,9 +61,9 @@ export async function importRuns(
   for (const file of await filesAt(path)) runs.push(...(await attempt(file, () => readRun(file, project))));
   runs.sort((one, other) => (one.run.started_at < other.run.started_at ? -1 : 1));
   for (const run of runs) {
-    imported.push(...(await attempt(run.file, () => takeOver(context, { store, project }, run))));
+    imported.push(...(await attempt(run.file, () => takeOver(context, { store, project, foreign }, run))));
   }
-  tell(context, { imported, failed, json });
+  tell(context, { imported, failed, foreign, json });
   return failed.length === 0 ? 0 : 1;
 }
 
@@ -90,7 +99,7 @@ function parse(text: string): unknown {
 
 async function takeOver(
   { app }: Context,
-  { store, project }: { readonly store: Store; readonly project: Project },
+  { store, project, foreign }: Place,
   { file, run, issues }: Read,
 ): Promise<Imported> {
   for (const { issue_id } of issues) {
@@ -106,7 +115,7 @@ async function takeOver(
     issue_id,
     status,
     review_issues: last_review_issues?.length ?? 0,
-    on_board: (await store.workItems.get(project.id, issue_id)) !== null,
+    on_board: foreign === null ? (await store.workItems.get(project.id, issue_id)) !== null : null,
   }));
   return { file, run_id: runId, result: isNew ? "imported" : "known", issues: await Promise.all(told) };
 }
@@ -130,10 +139,14 @@ async function prepare(record: IssueRecord, folder: string): Promise<ImportedIss
   };
 }
 
-function tell(
-  { out }: Context,
-  { imported, failed, json }: { imported: readonly Imported[]; failed: readonly Failure[]; json: boolean },
-): void {
+interface Outcome {
+  readonly imported: readonly Imported[];
+  readonly failed: readonly Failure[];
+  readonly foreign: ForeignTracker | null;
+  readonly json: boolean;
+}
+
+function tell({ out }: Context, { imported, failed, foreign, json }: Outcome): void {
   if (json) {
     const message = failed.map((one) => `${one.file}: ${one.message}`).join("\n");
     const error = failed.length === 0 ? {} : { error: { code: "import-failed", message, hint: null } };
@@ -149,9 +162,12 @@ function tell(
     for (const { issue_id, status, review_issues, on_board } of issues) {
       const findings =
         review_issues === 0 ? "" : `, ${review_issues} review ${review_issues === 1 ? "finding" : "findings"}`;
-      const board = on_board ? "" : ", not on the board: only its record is kept";
+      const board = on_board === false ? ", not on the board: only its record is kept" : "";
       out.line(`  ${issue_id}: ${status}${findings}${board}`);
     }
+  }
+  if (foreign !== null && imported.some(({ result }) => result === "imported")) {
+    out.line(`ratchet run --resume goes on with those that are open in ${foreignName(foreign)}`);
   }
   for (const { file, message } of failed) out.note(`ratchet: ${file} was not imported: ${message}`);
 }

@@ -24,6 +24,18 @@ const found: Found = {
   triggerReviews: false,
 };
 
+test.each([
+  ["an agent on PATH", "agent_sdk", { reviewers: ["agent_sdk", "cerberus", "command"] }],
+  ["cerberus on PATH", "cerberus", { agents: [], reviewers: ["agent_sdk", "cerberus", "command"] }],
+  ["nobody", "a review by a command needs the program", { agents: [], reviewers: ["command"] }],
+] as const)("how to review without a word on who chooses what is there: %s", (_what, expected, there) => {
+  const reviewers = there.reviewers.map((type) => ({ type, missing: null }));
+  const here: Found = { ...found, ...("agents" in there ? { agents: [] } : {}), reviewers };
+  const read = () => readFlags({ yes: true, maxRetries: "2" }, here).answers.review;
+  if (expected.includes(" ")) expect(read).toThrow(expected);
+  else expect(read()).toMatchObject({ type: expected, maxRetries: 2 });
+});
+
 test.each<[InitFlags, readonly string[], object]>([
   [{}, [], { preset: "node-npm", agent: placeholderAgent, required: ["test"], review: null, triggers: [] }],
   [{ yes: true }, [], { review: null, triggers: [] }],
@@ -137,7 +149,6 @@ test.each<[InitFlags, string]>([
   [{ trigger: ["run_end=a"], triggerOption: ["run_end.max_retries=2"] }, "max_retries of run_end has no effect"],
   [{ trigger: ["periodic=a"], triggerOption: ["periodic.interval=0"] }, "0 is not a whole number of 1 or more"],
   [{ review: "command" }, "a review by a command needs the program"],
-  [{ maxRetries: "2" }, "a review by a command needs the program"],
   [{ reviewCommand: "r", maxRetries: "two" }, "--max-retries two is not a whole number of 0 or more"],
   [{ reviewCommand: "r", findingThreshold: "P4" }, "--finding-threshold P4 is not one of none, P0, P1, P2, P3"],
   [{ trigger: ["sesion_end=test"] }, "--trigger sesion_end=test does not name one of session_end"],

@@ -25,11 +25,14 @@ const enable: QuestionOf<"confirm"> = {
   id: "review",
   topic,
   prompt: ({ review }) => ({ message: "Enable per-issue review?", initial: review !== null }),
-  take: (answers, yes, found) => ({ ...answers, review: yes ? (answers.review ?? startOf(answers, found)) : null }),
+  take: (answers, yes, found) => ({
+    ...answers,
+    review: yes ? (answers.review ?? suggestReview(answers, found)) : null,
+  }),
 };
 
 /** An installed agent of another vendor is the best guess; else the first kind of which nothing is missing. */
-function startOf(answers: Answers, found: Found): ReviewAnswer {
+export function suggestReview(answers: Answers, found: Found): ReviewAnswer {
   const agent = agentToReview(answers, found);
   const usable = found.reviewers.filter(({ type, missing }) => missing === null && type !== "panel");
   const isNamed = found.agents.some((one) => one.isOnPath && one.canReview);

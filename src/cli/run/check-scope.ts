@@ -30,7 +30,7 @@ export async function checkScope({ app, out }: Context, wanted: Wanted, settings
   }
   const stuck: string[] = [];
   for (const issue of issues) {
-    const reason = await reasonAgainst(board, issue, wanted);
+    const reason = (await reasonAgainst(board, issue, wanted)) ?? (await nothingToCheck(board, issue, wanted));
     if (reason === null) continue;
     out.note(`${issue.id} is not ready: ${reason}`);
     if (!(await isCaredFor(board, issue))) stuck.push(issue.id);
@@ -102,6 +102,12 @@ async function reasonAgainst(board: Board, issue: Issue, wanted: Wanted): Promis
     case "available":
       return (await obstacleOf(board, id)) ?? (await missingDeps(board, issue, wanted));
   }
+}
+
+/** Where no agent starts, there must be something that an earlier life has left. */
+async function nothingToCheck({ store, project }: Board, { id }: Issue, { only }: Wanted): Promise<string | null> {
+  if (only !== "check" || (await store.lastRecord(project.id, id)) !== null) return null;
+  return "nobody has worked on it yet, so there is nothing to check";
 }
 
 /** What its pull request waits for; null: for this run, which takes an item of it. undefined: it is in none, or needs a person. */

@@ -20,16 +20,24 @@ export async function planRun({ app }: Context, wanted: Wanted, settings: Settin
   const tracker = await app.tracker(settings);
   const { scope, resume } = wanted;
   const ready = await tracker.ready({ scope, resume, limit: everything });
+  const store = await app.store();
+  const { workItems } = store;
+  const isMeant = async ({ id }: Issue) => wanted.only !== "check" || (await store.lastRecord(project.id, id)) !== null;
   // Another tracker tells only what is ready now; what is on our board is not its.
-  if (tracker.kind !== "local") return { ...cut(ready, settings), left: [] };
-  const { workItems } = await app.store();
+  if (tracker.kind !== "local") return { ...cut(await filterBy(ready, isMeant), settings), left: [] };
   const waiting = await workItems.list({ projectId: project.id, statuses: ["available", "failed"], limit: everything });
   const all = await workItems.list({ projectId: project.id, statuses: null, limit: everything });
   const candidates = waiting.filter((item) => item.type === "task" && (resume || item.status === "available"));
-  const order = inOrder(ready, { candidates: candidates.filter((item) => isInScope(item, wanted, all)), all });
+  const inScope = candidates.filter((item) => isInScope(item, wanted, all));
+  const order = await filterBy(inOrder(ready, { candidates: inScope, all }), isMeant);
   const open = all.filter(({ type, status }) => type === "task" && status !== "completed");
   const left = open.filter((item) => isInScope(item, wanted, all) && !order.some(({ id }) => id === item.id));
   return { ...cut(order, settings), left: left.map(({ id }) => id) };
+}
+
+async function filterBy<T>(list: readonly T[], holds: (one: T) => Promise<boolean>): Promise<T[]> {
+  const kept = await Promise.all(list.map(holds));
+  return list.filter((_one, index) => kept[index]);
 }
 
 function cut(order: readonly Issue[], { max_issues }: Settings): Pick<Plan, "taken" | "beyond"> {

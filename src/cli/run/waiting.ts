@@ -16,7 +16,12 @@ export async function tellWaiting({ app, out }: Context, wanted: Wanted, setting
   const { scope, resume } = wanted;
   if (scope.type === "ids") return;
   if ((await tracker.ready({ scope, resume, limit: 1 })).length > 0) return;
-  if (tracker.kind !== "local") return out.note(await tellForeign(tracker, wanted, foreignName(tracker.kind)));
+  if (tracker.kind !== "local") {
+    // What the tracker is still to be told, this run tells it before it takes anything.
+    const untold = (await app.untold(tracker.kind)).filter(({ op }) => op !== "follow-up");
+    const facts = { name: foreignName(tracker.kind), untold: untold.map(({ issueId }) => issueId) };
+    return out.note(await tellForeign(tracker, wanted, facts));
+  }
   const { id: projectId } = await app.project();
   const { workItems } = await app.store();
   const items = await workItems.list({ projectId, statuses: null, limit: everything });
@@ -49,8 +54,13 @@ function ancestorsOf({ parent }: WorkItem, parents: ReadonlyMap<string, string |
 }
 
 /** Another tracker tells only what is ready: with a resume, what has failed or was stopped too. */
-async function tellForeign(tracker: Tracker, { scope, resume }: Wanted, name: string): Promise<string> {
-  const begun = resume ? 0 : (await tracker.ready({ scope, resume: true, limit: everything })).length;
+async function tellForeign(
+  tracker: Tracker,
+  { scope, resume }: Wanted,
+  { name, untold }: { readonly name: string; readonly untold: readonly string[] },
+): Promise<string> {
+  const all = resume ? [] : await tracker.ready({ scope, resume: true, limit: everything });
+  const begun = all.filter(({ id }) => !untold.includes(id)).length;
   const left = begun === 0 ? "" : `, ${begun} failed or stopped (ratchet run --resume)`;
   return `nothing is ready in ${name}${left}; ratchet explain <id> says why an issue is not`;
 }

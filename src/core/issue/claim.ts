@@ -24,6 +24,8 @@ export function afterClaim(step: Step, event: Of<"tracker-done">) {
   const { state, policy } = step;
   if (!event.ok) {
     step.set({ trackerOwed: !event.lost });
+    // Somebody else's is the usual course; a tracker that gave no answer has to be told, because no record will.
+    if (!event.lost) step.log("error", `${policy.trigger ? "The epic" : "It"} could not be claimed: ${event.reason}`);
     return step.end({ status: "not-claimed", message: event.reason, error: null, commit: null });
   }
   if (event.was !== undefined) step.set({ was: event.was });
@@ -113,7 +115,9 @@ function firstTurn(step: Step) {
   step.set({ session });
   const blocking = carriedFindings(step);
   if (blocking.length === 0) return implement(step, session);
-  step.log("info", `Using review_followup for resume: ${blocking.length} issues from prior run ${resume.runId}`);
+  const what = `${blocking.length} issues from prior run ${resume.runId}`;
+  if (!policy.options.fresh) step.log("info", `Using review_followup for resume: ${what}`);
+  else step.log("info", `Using implementer in a new session for resume, followed by ${what}`);
   oweTurn(step, {
     role: "implementer",
     stage: "implement",

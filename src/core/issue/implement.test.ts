@@ -18,6 +18,7 @@ describe("claiming and preparing", () => {
   it("a tracker that does not answer is no work lost in silence: the run must exit 3", () => {
     const world = play({}, { tracker: () => ({ ok: false, lost: false, reason: "down" }) });
     expect(world.life.state).toMatchObject({ ending: { status: "not-claimed" }, trackerOwed: true });
+    expect(world.reports).toMatchObject([{ type: "log", level: "error", text: "It could not be claimed: down" }]);
   });
 
   it("setup runs once in a new worktree, and its failure ends the issue before any turn", () => {

@@ -91,8 +91,12 @@ describe("a life resumed with the findings of its last review", () => {
   });
 
   it("fresh: the implementer prompt with the findings, in a new session", () => {
-    const [first] = resume({ review: {}, options: { fresh: true } }).turns();
+    const world = resume({ review: {}, options: { fresh: true } });
+    const [first] = world.turns();
     expect(first).toMatchObject({ prompt: "implementer", session: null, only: left().blocking });
+    expect(logs(world)).toEqual([
+      "Using implementer in a new session for resume, followed by 1 issues from prior run run-1",
+    ]);
   });
 
   it("A8 the tree of the earlier run's last round is no progress", () => {

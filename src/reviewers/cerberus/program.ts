@@ -8,6 +8,7 @@ import { readForeignJson } from "../../lib/program-files.js";
 import { runToEnd } from "../../lib/run-to-end.js";
 import { findingsIn, findingsOfReviewer, readGate, resolutionOf, usageOf } from "./gate.js";
 import { graceSeconds, type Plan, planVariable, waits, waitTimeout } from "./plan.js";
+import { runKeyIn, saysLeftOpen } from "./spawned.js";
 
 /**
  * Cerberus starts a review and is asked for its end: two calls. This program makes them one, so that a review by
@@ -43,8 +44,8 @@ async function spawnReview(plan: Plan, args: readonly string[]): Promise<string>
   for (let cleared = false; ; cleared = true) {
     const { code, stdout, stderr } = await cerberus(["spawn-code-review", ...args], plan.timeoutSeconds, plan);
     const said = `${stderr}\n${stdout}`;
-    if (code === 0) return /run key: ([^\s)]+)/i.exec(said)?.[1] ?? ownKey;
-    if (cleared || !/already (active|pending)/i.test(said)) {
+    if (code === 0) return runKeyIn({ stdout, stderr }) ?? ownKey;
+    if (cleared || !saysLeftOpen(said)) {
       throw new Ended(`cerberus spawn-code-review ${howItEnded(code, plan.timeoutSeconds)}: ${lastLine(said)}`);
     }
     const reason = "ratchet: a review that was left open";

@@ -6,6 +6,7 @@ import { GitError } from "../../git/git.js";
 import { openForItem } from "../../git/item-worktree.js";
 import { tipOf } from "../../git/mirror.js";
 import { hasCommit, isAncestor } from "../../git/mirror-refs.js";
+import { dropLanded } from "../../git/park.js";
 import { fetchBranch } from "../../git/push.js";
 import { readReviewed } from "../../git/reviewed.js";
 import { adoptUsersBranch } from "../../git/users-branch.js";
@@ -60,6 +61,7 @@ async function perform(life: LifeContext, effect: WorktreeEffect, signal: AbortS
     }
     case "remove":
       await removeWorktree(mirror, { path, branch, issue: life.names.item, target });
+      if (life.run.options.only === "land") await dropLanded(mirror, { issue: life.names.item, target });
       giveBackSlotNumber(life.run.home.root, path);
       await removeTemporaryFolder(temporaryFolder(life));
       return { type: "worktree-removed", key: effect.key };

@@ -8,7 +8,8 @@ import type { Bead } from "./read.js";
 
 /**
  * A claim is the status in_progress and an assignee that names the run. The program's own claim decides between two
- * that ask at once; what the tracker then shows is believed, not the exit code, because versions differ in both.
+ * that ask at once, by its exit code. What it shows afterwards contradicts a success only where it names another run, or
+ * where nothing has changed. A program that enters a claim under a name of its own is told the run's.
  */
 export interface Claims {
   /** `any`: also one that waits for a person. */
@@ -44,23 +45,29 @@ export function isHeld({ status, assignee }: Bead, holder: string): boolean {
 }
 
 export function openClaims(beads: Beads, takeOver: TakeOver | null): Claims {
+  const strangers: Strangers = new Map();
   const isIdle = async ({ status, assignee }: Bead): Promise<boolean> => {
     if (takeOver === null || status !== "in_progress") return false;
     if (assignee === null) return true;
     return assignee.startsWith(prefix) && (await takeOver.isOver(assignee.slice(prefix.length)));
   };
-  const claimIdle = async (id: string, holder: string, { lockFolder }: TakeOver): Promise<boolean> =>
-    withLock(join(lockFolder, `${safeName(id)}.lock`), async () => {
+  const isOurs = (bead: Bead, holder: string): boolean =>
+    isHeld(bead, holder) || (bead.status === "in_progress" && strangers.get(keyOf(bead.id, holder)) === bead.assignee);
+  const alone: Means["alone"] = (id, work) =>
+    takeOver === null ? work() : withLock(join(takeOver.lockFolder, `${safeName(id)}.lock`), work);
+  const claimIdle = async (id: string, holder: string): Promise<boolean> =>
+    alone(id, async () => {
       const bead = await showBead(beads, id);
       if (bead === null || !(await isIdle(bead))) return bead !== null && isHeld(bead, holder);
       await beads.call(["update", id, "--status=open", "--assignee="], { actor: assigneeOf(holder) });
-      return take(beads, bead, { holder, any: false });
+      const means: Means = { beads, strangers, alone: (_id, work) => work() };
+      return take(means, { ...bead, status: "open", assignee: null }, { holder, any: false });
     });
   const claim = async (bead: Bead | null, by: Claimant): Promise<boolean> => {
     if (bead === null) return false;
-    if (isHeld(bead, by.holder)) return true;
-    if (takeOver !== null && (await isIdle(bead))) return claimIdle(bead.id, by.holder, takeOver);
-    return isClaimable(bead, by) && take(beads, bead, by);
+    if (isOurs(bead, by.holder)) return true;
+    if (await isIdle(bead)) return claimIdle(bead.id, by.holder);
+    return isClaimable(bead, by) && take({ beads, strangers, alone }, bead, by);
   };
   return {
     isIdle,
@@ -71,7 +78,7 @@ export function openClaims(beads: Beads, takeOver: TakeOver | null): Claims {
     claimEpic: async (id, holder) => await claim(await showBead(beads, id), { holder, any: false }),
     held: async (id, holder, isTold) => {
       const bead = await showBead(beads, id);
-      if (bead !== null && isHeld(bead, holder)) return bead;
+      if (bead !== null && isOurs(bead, holder)) return bead;
       if (bead !== null && isTold(bead)) return null;
       throw lostClaim(id, holder, bead);
     },
@@ -83,27 +90,71 @@ interface Claimant {
   readonly any: boolean;
 }
 
+interface Means {
+  readonly beads: Beads;
+  readonly strangers: Strangers;
+  /** While no other run of this machine does the same. */
+  readonly alone: (id: string, work: () => Promise<boolean>) => Promise<boolean>;
+}
+
+/** Claims of ours that the program keeps under another name whatever it is told, with that name. */
+type Strangers = Map<string, string | null>;
+
+function keyOf(id: string, holder: string): string {
+  return JSON.stringify([id, holder]);
+}
+
 function isClaimable({ status, assignee, labels: given }: Bead, { holder, any }: Claimant): boolean {
   const isFree = assignee === null || assignee === assigneeOf(holder);
   return status === "open" && isFree && (any || !given.includes(labels.escalated));
 }
 
-async function take(beads: Beads, bead: Bead, by: Claimant): Promise<boolean> {
+async function take(means: Means, bead: Bead, by: Claimant): Promise<boolean> {
+  const { beads } = means;
   const { holder } = by;
   const args = ["update", bead.id, "--claim"];
   const actor = assigneeOf(holder);
   for (let failures = 1; ; failures++) {
     const answer = await beads.call(args, { actor, isAnswer: () => true });
-    if (answer.code !== 0 && /already (claimed|assigned)|not claimable|claimed by/i.test(answer.words)) return false;
+    if (answer.code !== 0 && /already (claimed|assigned)|not claimable|claimed by/i.test(answer.said)) return false;
     const now = await showBead(beads, bead.id);
-    if (now !== null && isHeld(now, holder)) break;
-    if (now === null || !isClaimable(now, by)) return false;
+    if (now === null || isClosed(now.status)) return false;
+    if (isHeld(now, holder)) break;
+    if (answer.code === 0 && hasChanged(bead, now)) {
+      if (!(await means.alone(bead.id, () => giveName(means, bead.id, holder)))) return false;
+      break;
+    }
+    if (!isClaimable(now, by)) return false;
     if (failures >= 3 && answer.code !== 0) throw callFailed(beads.nameOf(args), answer);
     if (failures >= 3) throw new ExternalError("tracker", `${beads.nameOf(args)} --claim succeeds and claims nothing`);
     await pauseAfter(failures);
   }
   await forgetEarlierEnd(beads, bead, actor);
   return true;
+}
+
+function hasChanged(before: Bead, now: Bead): boolean {
+  return now.status !== before.status || now.assignee !== before.assignee;
+}
+
+/**
+ * The program's claim succeeded, and the issue does not show the run's name. false: it shows another run's. Otherwise it
+ * gets ours, so that this run finds its claim again after a crash and others see whose it is.
+ */
+async function giveName({ beads, strangers }: Means, id: string, holder: string): Promise<boolean> {
+  const actor = assigneeOf(holder);
+  const before = await showBead(beads, id);
+  if (before === null || isOthers(before, holder)) return false;
+  await beads.call(["update", id, "--status=in_progress", `--assignee=${actor}`], { actor });
+  const now = await showBead(beads, id);
+  if (now === null || isOthers(now, holder)) return false;
+  if (!isHeld(now, holder)) strangers.set(keyOf(id, holder), now.assignee);
+  return true;
+}
+
+/** Of a run that is not this one. */
+function isOthers({ assignee }: Bead, holder: string): boolean {
+  return assignee !== null && assignee !== assigneeOf(holder) && holderOf(assignee) !== null;
 }
 
 async function forgetEarlierEnd(beads: Beads, bead: Bead, actor: string): Promise<void> {

@@ -1,9 +1,9 @@
-import { newParagraphs, paragraphsOf } from "../../core/follow-up.js";
+import { isRunSource, type OpenFollowUp, paragraphsOf, placeFollowUp } from "../../core/follow-up.js";
 import type { Tracker } from "../../core/ports/tracker.js";
 import { ExternalError } from "../../lib/errors.js";
-import { followUpMark, isClosed, labels, listWhere, showAll, showBead } from "./issues.js";
+import { followUpMark, isClosed, labels, listWhere, showAll, showBead, toIssue } from "./issues.js";
 import { type Beads, pauseAfter } from "./program.js";
-import { type Bead, readBeads } from "./read.js";
+import { readBeads } from "./read.js";
 
 type Text = Parameters<Tracker["followUp"]>[1];
 
@@ -16,10 +16,10 @@ const longestText = 100_000;
  */
 export async function writeFollowUp(beads: Beads, source: string, text: Text): Promise<string> {
   for (let failures = 1; ; failures++) {
-    const old = await findFollowUp(beads, source);
-    if (old !== null) return append(beads, old, { source, text });
+    const { to, added } = placeFollowUp(await openFollowUps(beads, source), { source, body: text.body });
+    if (to !== null) return append(beads, to, { source, added });
     try {
-      return await create(beads, source, text);
+      return await create(beads, source, { ...text, body: added.join("\n\n") });
     } catch (error) {
       if (failures >= 3) throw error;
       await pauseAfter(failures);
@@ -27,15 +27,19 @@ export async function writeFollowUp(beads: Beads, source: string, text: Text): P
   }
 }
 
-async function findFollowUp(beads: Beads, source: string): Promise<Bead | null> {
+/** The source's own; where that is a run, those of all. */
+async function openFollowUps(beads: Beads, source: string): Promise<OpenFollowUp[]> {
   const open = (await listWhere(beads, `--label=${labels.followUp}`)).filter(({ status }) => !isClosed(status));
-  for await (const bead of showAll(
-    beads,
-    open.map(({ id }) => id),
-  )) {
-    if (bead.description.includes(followUpMark(source))) return bead;
+  const ids = open.map(({ id }) => id);
+  const found: OpenFollowUp[] = [];
+  for await (const bead of showAll(beads, ids)) {
+    const { followUpOf, status } = toIssue(bead);
+    if (followUpOf == null || isClosed(bead.status)) continue;
+    const { id, description: body } = bead;
+    found.push({ id, source: followUpOf, body, isTaken: status === "claimed" });
+    if (followUpOf === source && !isRunSource(source)) break;
   }
-  return null;
+  return found;
 }
 
 async function create(beads: Beads, source: string, { title, body, inEpic = false }: Text): Promise<string> {
@@ -59,12 +63,11 @@ async function create(beads: Beads, source: string, { title, body, inEpic = fals
 
 async function append(
   beads: Beads,
-  old: Bead,
-  { source, text }: { readonly source: string; readonly text: Text },
+  old: OpenFollowUp,
+  { source, added }: { readonly source: string; readonly added: readonly string[] },
 ): Promise<string> {
-  const added = newParagraphs(old.description, text.body);
   if (added.length > 0) {
-    const whole = [...paragraphsOf(old.description), ...added];
+    const whole = [...paragraphsOf(old.body), ...added];
     await beads.call(["update", old.id, `--description=${fitArgument(whole, source)}`]);
   }
   return old.id;

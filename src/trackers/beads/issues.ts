@@ -37,9 +37,11 @@ export async function showBead(beads: Beads, id: string): Promise<Bead | null> {
 }
 
 /** "No database found" is no answer about an issue. */
-function saysNotFound({ stdout, words }: Answer, id: string): boolean {
-  const said = `${words} ${stdout}`;
-  return /not[ _]found|no issues? found/i.test(said) && said.includes(id) && !/database|workspace/i.test(said);
+function saysNotFound({ words, said }: Answer, id: string): boolean {
+  if (/database|workspace|repository|directory|tracker|\binit/i.test(words)) return false;
+  if (/issue[ _]not[ _]found|\b(no|find|unknown) (such )?issues?\b/i.test(said)) return true;
+  if (/^\W*(error\W+)?not[ _]found\W*$/i.test(words)) return true;
+  return /not[ _]found|does not exist|no such/i.test(said) && said.includes(id);
 }
 
 /** With everything there is to know of each, a batch at a time; one that is gone by then is left out. */

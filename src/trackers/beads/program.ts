@@ -27,6 +27,8 @@ export interface Answer {
   readonly stdout: string;
   /** What the program said about its failure, on one line; "" where it said nothing. */
   readonly words: string;
+  /** All that it printed, for whoever looks for a word in it: the line that says why may be any. */
+  readonly said: string;
 }
 
 export interface BeadsPlace {
@@ -105,7 +107,7 @@ async function run(path: string, argv: readonly string[], { cwd, env }: BeadsPla
   }, timeoutMs);
   try {
     const code = await ended(child, path);
-    return { code: late ? noAnswer : code, stdout: stdout(), words: readErrorText(stdout()) ?? lastLine(stderr()) };
+    return { code: late ? noAnswer : code, stdout: stdout(), ...wordsOf(stdout(), stderr()) };
   } finally {
     clearTimeout(timer);
   }
@@ -148,7 +150,15 @@ function endGroup(pid: number | undefined): void {
   }
 }
 
-function lastLine(text: string): string {
-  const line = text.split("\n").findLast((each) => each.trim() !== "");
-  return line === undefined ? "" : line.trim().slice(0, 300);
+const wordsMax = 300;
+
+function wordsOf(stdout: string, stderr: string): Pick<Answer, "words" | "said"> {
+  const words = readErrorText(stdout) ?? readErrorText(stderr) ?? tellingLine(stderr);
+  return { words: words.replace(/\s+/g, " ").trim().slice(0, wordsMax), said: `${stdout}\n${stderr}` };
+}
+
+/** The line that says it is an error; a hint may stand below it. Else the last one. */
+function tellingLine(text: string): string {
+  const lines = text.split("\n").filter((each) => each.trim() !== "");
+  return lines.find((each) => /^\W*(error|fatal)\b/i.test(each)) ?? lines.at(-1) ?? "";
 }
