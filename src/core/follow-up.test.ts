@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { newParagraphs } from "./follow-up.js";
+import { newParagraphs, type OpenFollowUp, placeFollowUp } from "./follow-up.js";
 
 const about = (id: string, text: string) => `- ${text}\n  <!-- ratchet:${id} -->`;
 
@@ -22,5 +22,43 @@ describe("what a follow-up does not say yet", () => {
     ["another finding of the same words", about("ab", "Naming"), about("ab-2", "Naming"), [about("ab-2", "Naming")]],
   ])("is %s", (_what, old, body, added) => {
     expect(newParagraphs(old, body)).toEqual(added);
+  });
+});
+
+describe("B8 where a run's findings go", () => {
+  const [first, second] = ["run-20261116-165743-0a1b2c", "run-20261116-170000-ffffff"];
+  const followUp = (id: string, source: string, says: string[], isTaken = false): OpenFollowUp => {
+    return { id, source, body: says.map((finding) => about(finding, finding)).join("\n\n"), isTaken };
+  };
+  const place = (open: OpenFollowUp[], source: string, ...found: string[]) => {
+    const body = found.map((finding) => about(finding, `${finding} again`)).join("\n\n");
+    const { to, added } = placeFollowUp(open, { source, body });
+    return [to?.id ?? "a new one", ...added.map((paragraph) => /^- (\w+)/.exec(paragraph)?.[1])];
+  };
+  const issue = followUp("f-i", "i", ["ab"]);
+  const ofFirst = followUp("f-1", first, ["ab"]);
+
+  it.each<[string, OpenFollowUp[], string, string[], string[]]>([
+    ["into a new one, where only issues have some", [issue], first, ["ab"], ["a new one", "ab"]],
+    ["nowhere, where another run's says them", [issue, ofFirst], second, ["ab"], ["f-1"]],
+    ["the new ones alone into another run's", [ofFirst], second, ["ab", "cd"], ["f-1", "cd"]],
+    [
+      "the new ones into one of its own, where the other is at work",
+      [{ ...ofFirst, isTaken: true }],
+      second,
+      ["ab", "cd"],
+      ["a new one", "cd"],
+    ],
+    ["into its own before another's", [ofFirst, followUp("f-2", second, ["cd"])], second, ["ef"], ["f-2", "ef"]],
+    ["and an issue's into the issue's own, whatever a run has found", [ofFirst], "i", ["ab"], ["a new one", "ab"]],
+    [
+      "and an issue may be called like a run",
+      [followUp("f-r", "run-home", ["ab"])],
+      second,
+      ["ab"],
+      ["a new one", "ab"],
+    ],
+  ])("is %s", (_where, open, source, found, expected) => {
+    expect(place(open, source, ...found)).toEqual(expected);
   });
 });

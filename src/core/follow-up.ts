@@ -1,7 +1,47 @@
 /**
  * What follow-up issues say: a paragraph per finding, with the finding's id hidden in it. A finding is told once, also
- * when a later report of it is worded otherwise.
+ * when a later report of it is worded otherwise. An issue has a follow-up of its own; what a run's triggers find is about
+ * the whole repository, and the next run finds it again: there the open follow-ups of all runs count as one.
  */
+export interface OpenFollowUp {
+  readonly id: string;
+  readonly source: string;
+  readonly body: string;
+  /** Somebody works on it: what is added now may never be read. */
+  readonly isTaken: boolean;
+}
+
+export interface FollowUpPlace<F extends OpenFollowUp> {
+  /** null: one has to be made. */
+  readonly to: F | null;
+  /** What no open one says yet. */
+  readonly added: readonly string[];
+}
+
+/** Where a text goes: `open` has at least the source's own, and where that is a run, those of other runs. */
+export function placeFollowUp<F extends OpenFollowUp>(
+  open: readonly F[],
+  { source, body }: { readonly source: string; readonly body: string },
+): FollowUpPlace<F> {
+  const own = open.find((one) => one.source === source) ?? null;
+  if (!isRunSource(source)) return { to: own, added: newParagraphs(own?.body ?? "", body) };
+  const ofRuns = open.filter((one) => isRunSource(one.source));
+  const added = newParagraphs(ofRuns.map((one) => one.body).join("\n\n"), body);
+  const all = paragraphsOf(body).length;
+  const telling = ofRuns.find((one) => newParagraphs(one.body, body).length < all);
+  if (added.length === 0 && telling) return { to: telling, added };
+  const free = [...(own ? [own] : []), ...ofRuns].find(({ isTaken }) => !isTaken);
+  return { to: free ?? own, added };
+}
+
+/** The source of what triggers of a whole run find. */
+export function runSource(runId: string): string {
+  return `run-${runId}`;
+}
+export function isRunSource(source: string): boolean {
+  return /^run-\d{8}-\d{6}-[0-9a-f]+$/.test(source);
+}
+
 export function newParagraphs(old: string, body: string): string[] {
   const known = new Set(paragraphsOf(old));
   return paragraphsOf(body).filter((paragraph) => {

@@ -24,6 +24,7 @@ describe("the verdict of an output", () => {
     ["after its own example", `I answer like ${pass}.\n\n${fail}`, "fail 1"],
     ["before braces in prose", `${fail} } } { like {} or {this}`, "fail 1"],
     ["before another object", `${pass}\n{"tokens": 5}`, "protocol: the last JSON object of the output has no verdict"],
+    ["before empty braces", `${pass}\nI looked at () => {} too.`, "pass 0"],
     ["before a cut-off one", `${pass} no wait: ${fail.slice(0, -1)}`, cutOff],
     ["before one cut off in a finding", `${pass} no wait: ${fail.slice(0, -9)}`, cutOff],
     ["before a broken one", `${pass} no wait: {verdict: "fail"}`, cutOff],
@@ -105,6 +106,7 @@ test.each([
     { file: "unknown", title: "Unknown issue", body: "" },
   ],
   [{ reviewer: "jo" }, { reviewer: "jo" }],
+  [{ file: "./src/../a.c" }, { file: "a.c" }],
 ])("A4 the finding %j is completed to %j", (given, expected) => {
   const reading = toVerdict({ verdict: "pass", findings: [given] });
   expect(reading.type === "verdict" ? reading.findings[0] : null).toMatchObject(expected);

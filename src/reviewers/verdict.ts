@@ -1,3 +1,4 @@
+import { plainPath } from "../core/ledger/identity.js";
 import { contradictoryKey } from "../lib/contradiction.js";
 import { findObjects } from "../lib/json-objects.js";
 
@@ -86,7 +87,7 @@ function show(value: unknown): string {
 function toFinding(fields: Readonly<Record<string, unknown>>): RawFinding {
   const lineStart = toLine(fields.line_start) ?? 0;
   return {
-    file: toText(fields.file) ?? "unknown",
+    file: plainPath(toText(fields.file) ?? "unknown"),
     line_start: lineStart,
     line_end: Math.max(lineStart, toLine(fields.line_end) ?? lineStart),
     priority: toPriority(fields.priority),

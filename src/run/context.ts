@@ -1,5 +1,6 @@
 import type { Spent } from "../core/budget.js";
 import type { Ledger } from "../core/finding.js";
+import { runSource } from "../core/follow-up.js";
 import type { IssueEffect, PromptKind, TurnEffect } from "../core/issue/effects.js";
 import type { IssueEvent, Snapshot, TurnEnded, Usage } from "../core/issue/events.js";
 import type { PullRequestItem } from "../core/issue/policy.js";
@@ -140,7 +141,7 @@ export function issueNames(issueId: string): LifeNames {
 }
 /** No issue's folder begins with "_". */
 export function runNames(runId: string): LifeNames {
-  const item = `run-${runId}`;
+  const item = runSource(runId);
   return { attempts: "_run", worktree: `_${item}`, branch: `ratchet/${item}`, item };
 }
 

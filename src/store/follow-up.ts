@@ -1,4 +1,4 @@
-import { newParagraphs } from "../core/follow-up.js";
+import { isRunSource, type OpenFollowUp, placeFollowUp, runSource } from "../core/follow-up.js";
 import type { NewWorkItem } from "../core/ports/work-items.js";
 import { Bug } from "../lib/errors.js";
 import { Refused, type Sql, text } from "./sql.js";
@@ -18,28 +18,51 @@ export interface FollowUp {
 /** One open follow-up per source item: made, or appended to; what it says already is not added again. */
 export async function appendFollowUp(sql: Sql, followUp: FollowUp): Promise<string> {
   for (let attempt = 1; attempt <= 100; attempt++) {
-    const id = (await appendTo(sql, followUp)) ?? (await make(sql, followUp));
+    const { to, added } = placeFollowUp(await readOpen(sql, followUp), followUp);
+    const id = to ? await appendTo(sql, followUp, { to, added }) : await make(sql, { ...followUp, body: join(added) });
     if (id !== null) return id;
   }
   throw new Bug(`the follow-up of ${followUp.source} could not be made`);
 }
 
-/** null: there is none, or somebody else changed it at the same moment. */
-async function appendTo(sql: Sql, { projectId, source, body, now }: FollowUp): Promise<string | null> {
-  const [row] = await sql.all(
-    "SELECT id, body FROM work_items WHERE project_id = ? AND follows = ? AND status <> 'completed'",
-    [projectId, source],
+interface Open extends OpenFollowUp {
+  readonly status: string;
+}
+
+async function readOpen(sql: Sql, { projectId, source }: FollowUp): Promise<Open[]> {
+  // "." is the character behind "-": all that begins like a run's.
+  const [which, names] = isRunSource(source)
+    ? ["follows >= ? AND follows < ?", [runSource(""), "run."]]
+    : ["follows = ?", [source]];
+  const rows = await sql.all(
+    `SELECT id, body, follows, status FROM work_items WHERE project_id = ? AND ${which} AND status <> 'completed'`,
+    [projectId, ...names],
   );
-  if (row === undefined) return null;
-  const id = text(row, "id");
-  const old = text(row, "body");
-  const added = newParagraphs(old, body);
+  return rows.map((row) => {
+    const status = text(row, "status");
+    return {
+      id: text(row, "id"),
+      body: text(row, "body"),
+      source: text(row, "follows"),
+      status,
+      isTaken: status === "claimed",
+    };
+  });
+}
+
+/** null: somebody else changed it at the same moment. */
+async function appendTo(
+  sql: Sql,
+  { projectId, source, now }: FollowUp,
+  { to, added }: { readonly to: Open; readonly added: readonly string[] },
+): Promise<string | null> {
+  const { id, body: old, status } = to;
   if (added.length === 0) return id;
   return refusedIsNull(async () => {
     await sql.batch([
       {
-        sql: "UPDATE work_items SET body = ?, updated_at = ? WHERE project_id = ? AND id = ? AND body = ?",
-        params: [[old, ...added].join("\n\n"), now, projectId, id, old],
+        sql: "UPDATE work_items SET body = ?, updated_at = ? WHERE project_id = ? AND id = ? AND body = ? AND status = ?",
+        params: [join([old, ...added]), now, projectId, id, old, status],
         expect: 1,
       },
       eventStatement({ projectId, id }, { type: "appended", at: now, body: { source } }),
@@ -48,6 +71,11 @@ async function appendTo(sql: Sql, { projectId, source, body, now }: FollowUp): P
   });
 }
 
+function join(paragraphs: readonly string[]): string {
+  return paragraphs.join("\n\n");
+}
+
+/** null: somebody else made it at the same moment. */
 async function make(sql: Sql, followUp: FollowUp): Promise<string | null> {
   const { projectId, source, title, body, inEpic = false, now } = followUp;
   const item: NewWorkItem = {

@@ -83,11 +83,20 @@ export function settleStatements(key: ItemKey, { holder, to, now }: Settling): S
       ],
       expect: 1,
     },
-    ...(to.status === "completed" ? [freeDependents(key, now)] : []),
+    ...(to.status === "completed" ? [decided(key), freeDependents(key, now)] : []),
     eventStatement(key, { type: to.status, at: now, body: { reason: to.reason, commit: to.commit } }),
   ];
 }
 const openToAnyone = "status <> 'completed'";
+
+/** What is done waits for no person any more, whoever did it. */
+function decided({ projectId, id }: ItemKey): Statement {
+  return {
+    sql: `UPDATE work_items SET escalated = 0, payload = json_set(payload, '$.human_review_required', json('false'))
+      WHERE project_id = ? AND id = ? AND escalated = 1`,
+    params: [projectId, id],
+  };
+}
 
 /** In the transaction that completes: each dependent waits for one less; one that had failed may be tried again when that was the last. */
 export function freeDependents({ projectId, id }: ItemKey, now: number): Statement {

@@ -31,7 +31,10 @@ export function localTracker(workItems: WorkItems, projectId: string, clock: { n
       workItems.claim(projectId, id, { holder, leaseUntil: null, now: clock.now(), any: how?.any ?? false }),
     complete: (id, holder, { commit, note }) => settle(id, holder, { status: "completed", reason: note, commit }),
     fail: (id, holder, reason) => settle(id, holder, { status: "failed", reason, commit: null }),
-    escalate: (id, holder, reason) => settle(id, holder, { status: "waiting_for_response", reason, commit: null }),
+    escalate: async (id, holder, reason) => {
+      await settle(id, holder, { status: "waiting_for_response", reason, commit: null });
+      await workItems.escalate(projectId, id, { reason, event: { type: "human_escalation", reason } });
+    },
     release: (id, holder) => release(id, holder),
     giveBack: release,
     epics: {

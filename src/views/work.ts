@@ -67,7 +67,7 @@ export function renderWorkItem(item: WorkItem, events: readonly WorkEvent[]): st
     ["source", item.source],
     ["claimed by", item.claimedBy],
     ["PR", item.payload?.pr_url],
-    ["escalated", item.payload?.human_review_required ? (item.payload.escalation_reason ?? "yes") : ""],
+    ["escalated", escalationOf(item)],
     ["failures", item.failureCount === 0 ? "" : `${item.failureCount}: ${item.failureReason ?? "no reason given"}`],
   ] as const;
   const told = facts.flatMap(([name, value]) => (value ? [`${name.padEnd(12)}${plainLine(value)}`] : []));
@@ -79,4 +79,10 @@ export function renderWorkItem(item: WorkItem, events: readonly WorkEvent[]): st
     ...body,
     ...(history.length > 0 ? ["", ...history] : []),
   ];
+}
+
+/** Why it waits for a person; items of pull requests have it as their reason alone. */
+function escalationOf({ status, payload, failureReason }: WorkItem): string | null {
+  if (payload?.human_review_required) return payload.escalation_reason ?? failureReason ?? "yes";
+  return status === "waiting_for_response" ? failureReason : null;
 }

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { rmSync } from "node:fs";
 import { promisify } from "node:util";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -227,5 +228,13 @@ describe("a signal", () => {
     const waiting = temp.store.nextSignal("m", 0, abort.signal);
     abort.abort(new Error("enough"));
     await expect(waiting).rejects.toThrow("enough");
+  });
+
+  it("of another process is found where no watcher can tell of it", async () => {
+    const other = await temp.again();
+    rmSync(temp.home.wake);
+    const waiting = temp.store.nextSignal("m", 0, AbortSignal.timeout(10_000));
+    await other.signal("m", { name: "drain" });
+    expect(await waiting).toMatchObject({ body: { name: "drain" } });
   });
 });

@@ -5,7 +5,9 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { countOpenItems, registerProject } from "../../src/store/projects.js";
 import { type Sql, type Statement, text } from "../../src/store/sql.js";
 import { openSqlite } from "../../src/store/sqlite.js";
+import { Wake } from "../../src/store/wake.js";
 import { addItem } from "../../src/store/work-add.js";
+import { boardChanged } from "../../src/store/work-changed.js";
 import { claimItem, settleItem } from "../../src/store/work-changes.js";
 import { listItems } from "../../src/store/work-list.js";
 import { cursorBefore } from "../../src/store/work-observe.js";
@@ -49,6 +51,8 @@ afterEach(() => {
 const query = { projectId: "p", scope: { type: "all" }, resume: true, limit: 1, now } as const;
 const open = ["available", "claimed", "blocked", "waiting_for_response", "failed", "quarantined"] as const;
 const key = { projectId: "p", id: "a" };
+const never = new AbortController().signal;
+const waiting = () => ({ sql, wake: new Wake(join(folder, "wake"), () => false) });
 
 it.each([
   ["claim-next", () => readReady(sql, query), "work_ready"],
@@ -69,6 +73,11 @@ it.each([
     "work_dependents",
   ],
   ["the start of observe", () => cursorBefore(sql, now), "INTEGER PRIMARY KEY"],
+  [
+    "waiting for a change",
+    () => boardChanged(waiting(), { projectId: "p", cursor: 0 }, never),
+    "(rowid>? AND rowid<?)",
+  ],
 ])("%s reads by an index and never a whole table", async (_name, act, index) => {
   await act();
   const plan: { readonly line: string; readonly isOuter: boolean }[] = [];

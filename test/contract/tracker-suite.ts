@@ -148,6 +148,23 @@ export function testTracker(name: string, make: () => Promise<TrackerWorld>): vo
       expect(issue?.body).toContain("b.ts");
     });
 
+    it("B8 tells once what the triggers of several runs find, as long as that is open", async () => {
+      const about = (...ids: string[]) => ids.map((id) => `- ${id}\n  <!-- ratchet:${id} -->`).join("\n\n");
+      const told = (run: string, ...ids: string[]) =>
+        tracker.followUp(`run-20261116-${run}`, { title: `Follow-up of ${run}`, body: about(...ids) });
+      const first = await told("120000-aaaaaa", "3f2a");
+      expect(await told("130000-bbbbbb", "3f2a")).toBe(first);
+      expect(await told("140000-cccccc", "3f2a", "77aa")).toBe(first);
+      const issue = await tracker.get(first);
+      expect(issue?.body.match(/- (3f2a|77aa)/g)).toHaveLength(2);
+      expect(issue?.followUpOf).toBe("run-20261116-120000-aaaaaa");
+      // What is added to something at work may never be read.
+      expect(await tracker.claim(first, "run-1")).toBe(true);
+      const next = await told("150000-dddddd", "77aa", "88bb");
+      expect(next).not.toBe(first);
+      expect((await tracker.get(next))?.body.match(/- \w{4}\n/g)).toEqual(["- 88bb\n"]);
+    });
+
     it("tells a finding once, however it is worded", async () => {
       await world.add({ id: "one" });
       const body = (words: string) => `- ${words}\n  <!-- ratchet:3f2a -->`;

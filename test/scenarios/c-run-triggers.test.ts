@@ -121,7 +121,7 @@ test("epic_depth all fires for inner epics too; an epic with a failed child stay
   expect([await box.status("sub"), await box.status("top")]).toEqual(["completed", "available"]);
 });
 
-test("what a review of the run finds beside becomes one follow-up issue, which this run does not take", async () => {
+test("B8 what a review of the run finds beside becomes one follow-up issue, which this run does not take and a later one adds nothing to", async () => {
   const code_review = ownReview({ finding_threshold: "P1" });
   const box = triggerBox({
     commands: {},
@@ -139,5 +139,10 @@ test("what a review of the run finds beside becomes one follow-up issue, which t
     { title: `Follow-up of run-${run_id}: periodic of run ${run_id}`, status: "available" },
   ]);
   const findings = JSON.parse(await box.quick("findings", "--all", "--json"));
-  expect(findings).toMatchObject([{ title: "Naming", status: "waived", reason: `tracked as ${board[0]?.id}` }]);
+  const tracked = { title: "Naming", status: "waived", reason: `tracked as ${board[0]?.id}` };
+  expect(findings).toMatchObject([tracked]);
+  await box.add("c");
+  expect((await box.ratchet("run", "c")).code).toBe(0);
+  expect(JSON.parse(await box.quick("work", "list", "--json"))).toEqual(board);
+  expect(JSON.parse(await box.quick("findings", "--all", "--json"))).toMatchObject([tracked, tracked]);
 });

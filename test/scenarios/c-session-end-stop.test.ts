@@ -106,7 +106,11 @@ test("C10 SIGINT once: the running command ends, the others do not run, the issu
   box.put("one", "");
   const ended = await run.ended;
   expect(ended.code).toBe(130);
-  expect(triggerLines(ended)).toEqual(["[trigger] session_end started: issue_id=a", completed("a", "interrupted")]);
+  expect(triggerLines(ended)).toEqual([
+    "[trigger] session_end started: issue_id=a",
+    completed("a", "interrupted"),
+    "[trigger] run_end skipped: reason=run_aborted",
+  ]);
   expect(await box.issue("a")).toMatchObject({
     status: "success",
     session_end_result: {

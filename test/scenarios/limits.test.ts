@@ -36,7 +36,12 @@ test("an issue that used up its tokens ends after its running turn, escalated, w
   const run = await box.ratchet("run", "--json");
   expect(run.code).toBe(1);
   expect(asked(box, "dear")).toEqual(["implementer", "review_followup"]);
-  expect(await box.status("dear")).toBe("waiting_for_response");
+  const item = JSON.parse(await box.quick("work", "show", "dear", "--json"));
+  const why = "budget: The issue's budget is used up: 200 of 200 tokens";
+  const flags = { human_review_required: true, escalation_reason: why, escalated_at: expect.stringMatching(/^20/) };
+  expect(item).toMatchObject({ status: "waiting_for_response", payload: flags });
+  expect(item.events).toContainEqual(expect.objectContaining({ type: "human_escalation", reason: why }));
+  expect(await box.quick("work", "show", "dear")).toMatch(`escalated   ${why}`);
   const escalated = eventsOf(run).find((event) => event.type === "escalated");
   expect(escalated).toMatchObject({ reason: "The issue's budget is used up: 200 of 200 tokens" });
   const path = escalated?.type === "escalated" ? (escalated.dossier ?? "") : "";
@@ -45,7 +50,7 @@ test("an issue that used up its tokens ends after its running turn, escalated, w
   const dossier = JSON.parse(readFileSync(path.replace(/md$/, "json"), "utf8"));
   expect(dossier).toMatchObject({
     issue_id: "dear",
-    reason: "budget: The issue's budget is used up: 200 of 200 tokens",
+    reason: why,
     open_findings: [{ title: "Wrong", priority: 0 }],
     cost: { input_tokens: 120, output_tokens: 80, cost_usd: 1 },
   });

@@ -164,7 +164,6 @@ async function leavePullRequest({ out }: Context, { board, projectId }: Place, i
     if (one.id === id || one.status === "completed") continue;
     await board.settle(projectId, one.id, null, { status: "completed", reason, commit: null });
   }
-  if (payload.human_review_required) await board.setPayload(projectId, id, { human_review_required: false });
   out.note(`pull request #${payload.pr_number} is followed no longer`);
 }
 

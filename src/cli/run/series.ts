@@ -1,4 +1,5 @@
 import type { RunRequest } from "../../app.js";
+import { runSource } from "../../core/follow-up.js";
 import type { RunOptions } from "../../core/run/effects.js";
 import type { Settings } from "../../core/settings.js";
 import { messageOf } from "../../lib/errors.js";
@@ -114,7 +115,7 @@ async function lookForWork({ app }: Context, { settings, options }: Series, cont
   const { scope, resume } = options;
   const ready = await tracker.ready({ scope, resume, limit: everything });
   const records = await Promise.all(continued.map((runId) => store.issueRecords(runId)));
-  const sources = new Set([...records.flat().map(({ issueId }) => issueId), ...continued.map((id) => `run-${id}`)]);
+  const sources = new Set([...records.flat().map(({ issueId }) => issueId), ...continued.map(runSource)]);
   const made = ready.filter(({ followUpOf }) => followUpOf != null && sources.has(followUpOf));
   const leave = scope.type === "ids" ? [] : made.map(({ id }) => id);
   return { isThere: ready.length > leave.length, leave };

@@ -8,10 +8,11 @@ export type BoardEvent =
       readonly reason: string;
       readonly rework_item_id: string | null;
     }
+  /** `prNumber` and `maxCycles` where it came from the cycles of a pull request. */
   | {
       readonly type: "human_escalation";
-      readonly prNumber: number;
-      readonly maxCycles: number;
+      readonly prNumber?: number;
+      readonly maxCycles?: number;
       readonly reason: string;
     }
   | {

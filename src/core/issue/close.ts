@@ -108,6 +108,7 @@ function waiveLeftovers(step: Step, followUp: string | null): void {
   const rest = open.filter((finding) => !tracked.includes(finding));
   waiveAll(tracked, `tracked as ${followUp}`);
   const bySessionEnd = rest.filter((finding) => finding.stage === "session_end");
+  sayUntracked(step, bySessionEnd);
   const isCommand = ({ source }: Finding) => source === "command";
   if (step.policy.settings.validation_triggers.session_end?.failure_mode === "remediate") {
     waiveAll(bySessionEnd.filter(isCommand), "session_end: max_retries_exhausted");
@@ -122,6 +123,15 @@ function waiveLeftovers(step: Step, followUp: string | null): void {
   );
 }
 
+/** Nobody will see to it: at least it is said. */
+function sayUntracked(step: Step, findings: readonly Finding[]): void {
+  const { length } = findings.filter(({ source }) => source !== "protocol");
+  if (length === 0) return;
+  const what = length === 1 ? "a finding" : `${length} findings`;
+  const { issueId } = step.state;
+  step.log("warn", `session_end leaves ${what} that no follow-up issue has: ratchet findings ${issueId} --all`);
+}
+
 function complete(step: Step) {
   const { ending, marker, pullRequest } = step.state;
   if (pullRequest) {
@@ -130,6 +140,11 @@ function complete(step: Step) {
   }
   const note = marker && ending?.commit === null ? `${marker.name}: ${marker.rationale}` : (ending?.message ?? "");
   step.owe({ kind: "tracker", key: "tracker:complete", op: "complete", commit: ending?.commit ?? null, note });
+}
+
+/** One that was wound down before any of its reviewers had a place was none. */
+function roundsOf({ round, slots }: Step["state"]["review"]): number {
+  return slots.length > 0 && slots.every(({ starts }) => starts === 0) ? round - 1 : round;
 }
 
 /** What is left to be done of work that passed everything, and how it passed where an earlier life saw to that. */
@@ -161,7 +176,7 @@ function finish(step: Step): void {
     commit,
     resolution: marker && { outcome: marker.name, rationale: marker.rationale },
     last_review_issues: blocking.length > 0 ? blocking : null,
-    counters: { gate_attempts: gate.runs, review_attempts: review.round, session_end_attempts: sessionEndRuns },
+    counters: { gate_attempts: gate.runs, review_attempts: roundsOf(review), session_end_attempts: sessionEndRuns },
     session_id: session,
     seen: step.state.seen,
     ...deliveryOf(step, status),

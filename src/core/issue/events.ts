@@ -71,6 +71,8 @@ export interface TurnEnded {
   readonly review: ReviewOutcome | null;
   /** For reviewers: what was changed in the tree while others read it too. */
   readonly disturbed?: readonly string[];
+  /** It was stopped before it had a place: no program was started. */
+  readonly unbegun?: true;
   /** When the turn's own clock runs out, for continues. */
   readonly until: number;
   /** Tool calls that the guard refused, and why it refused the last one. */

@@ -63,6 +63,13 @@ export function reviewAttempts(policy: IssuePolicy): number {
   return Math.max(1, policy.settings.per_issue_review.max_retries);
 }
 
+/** With what fixers are judged by once those are used up. */
+export function reviewJudgements(policy: IssuePolicy): number {
+  const { failure_mode, max_retries } = policy.settings.per_issue_review;
+  const fixes = failure_mode === "remediate" && !policy.options.only && !policy.item;
+  return reviewAttempts(policy) + (fixes ? max_retries : 0);
+}
+
 /** The trigger whose commands this life runs: an issue's session_end, or the one that the life is of. */
 export function triggerName({ trigger }: IssuePolicy): TriggerName {
   return trigger ?? "session_end";

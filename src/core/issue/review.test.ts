@@ -137,6 +137,16 @@ describe("rounds", () => {
     ]);
   });
 
+  it("after a fix whoever has open findings looks first, blocking or not", () => {
+    const rule = (turn: TurnEffect) => {
+      if (turn.attempt > 1 || turn.slot === "style") return pass;
+      return failWith(remark(`${turn.slot} is odd`, turn.slot === "perf" ? 2 : 0, `${turn.slot}.ts`));
+    };
+    const world = play({ review: panelOf("style", "security", "perf") }, { review: rule });
+    const second = slots(world).filter((key) => key.includes("round-2"));
+    expect(second.map((key) => key.split(":")[1])).toEqual(["security", "perf", "style"]);
+  });
+
   it("nothing is decided while a reviewer runs", () => {
     const world = play({ review: panelOf("a", "b") }, { review: (turn) => (turn.slot === "b" ? null : failWith(p0)) });
     expect(world.life.state.phase).toBe("reviewing");
@@ -192,6 +202,13 @@ describe("B8 failure_mode when the rounds are used up", () => {
       session_id: "s1",
       counters: { review_attempts: 4 },
     });
+    const reviews = world.turns().filter((turn) => turn.role === "reviewer");
+    expect(reviews.map((turn) => `${turn.attempt} of ${turn.maxAttempts}`)).toEqual([
+      "1 of 4",
+      "2 of 4",
+      "3 of 4",
+      "4 of 4",
+    ]);
   });
 
   it("a gate that fails after a fixer goes into that fixer's session", () => {

@@ -11,8 +11,8 @@ import type { Step } from "./step.js";
 import { oweTurn } from "./turns.js";
 
 /**
- * The issue's review. A round is one commit under review: first the slots that blocked last time, then the others, so
- * that a pass always covers the commit that lands. Nothing is decided while a reviewer runs.
+ * The issue's review. A round is one commit under review: first the slots that have open findings from the last one,
+ * then the others, so that a pass always covers the commit that lands. Nothing is decided while a reviewer runs.
  */
 export function enterReview(step: Step) {
   const { work, review } = step.state;
@@ -84,7 +84,7 @@ function roundFailed(step: Step, slots: { readonly failed: readonly Slot[]; read
     step.apply(supersedeStage(step.ledger, gone));
   }
   const blocking = review.blocking + 1;
-  const marked = review.slots.map((slot) => ({ ...slot, open: slot.status === "fail" }));
+  const marked = review.slots.map((slot) => ({ ...slot, open: slot.status === "fail" || hasOpen(step, slot) }));
   setReview(step, { blocking, seen: work.tree, slots: marked });
   step.set({ seen: { tree: work.tree, filesTree: work.filesTree } });
   if (step.policy.item) return endItem(step, { message: "Changes requested", commit: work.head });
@@ -92,6 +92,11 @@ function roundFailed(step: Step, slots: { readonly failed: readonly Slot[]; read
   if (blocking < max) return followUp(step, blocking + 1, max);
   if (slots.out.length > 0) return unavailable(step, slots.out);
   usedUp(step, blocking);
+}
+
+/** Also what does not block: whoever found it looks whether it is mended. */
+function hasOpen({ ledger, policy }: Step, { name }: Slot): boolean {
+  return openFindings(ledger, { stages: [reviewStage(policy.settings, name)], defects: true }).length > 0;
 }
 
 function followUp(step: Step, attempt: number, maxAttempts: number): void {

@@ -4,7 +4,7 @@ import { blockingReview } from "./blocking.js";
 import { usedUp } from "./budget.js";
 import type { ReviewOutcome, TurnEnded, TurnOutcome } from "./events.js";
 import { closeOthers, visitOf } from "./ledger-parts.js";
-import { reviewAttempts, triggerName, triggerOf } from "./policy.js";
+import { reviewJudgements, triggerName, triggerOf } from "./policy.js";
 import { reviewStage } from "./slots.js";
 import type { Slot } from "./state.js";
 import type { Step } from "./step.js";
@@ -53,7 +53,9 @@ export function settleReviewer(step: Step, name: string, event: TurnEnded): void
   spend(step, event);
   reportTurn(step, event, { role: "reviewer", reviewer: name });
   const slot = panelOf(step).slots.find((one) => one.name === name);
-  if (slot) settleSlot(step, slot, event);
+  // Keys count on: only one that starts no further turn is set back.
+  const uncalled = event.unbegun && isWindingDown(step);
+  if (slot) settleSlot(step, uncalled ? { ...slot, starts: slot.starts - 1 } : slot, event);
   startQueued(step);
 }
 
@@ -244,7 +246,8 @@ function panelOf(step: Step): Panel {
     prefix: "review",
     round: state.review.round,
     attempt: state.review.round,
-    maxAttempts: reviewAttempts(policy),
+    // Rounds that passed, and were followed by a merge, use up none.
+    maxAttempts: reviewJudgements(policy) + state.review.round - 1 - state.review.blocking,
     threshold: settings.per_issue_review.finding_threshold,
     slots: state.review.slots,
     stage: (slot) => reviewStage(settings, slot),

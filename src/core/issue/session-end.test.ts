@@ -22,6 +22,23 @@ describe("session_end", () => {
     expect(world.reported("review-started")).toHaveLength(1);
   });
 
+  it("C2 with nothing to run and no review: the same", () => {
+    const off = { ...review, enabled: false };
+    for (const code_review of [null, off]) {
+      const world = play({ review: {}, sessionEnd: { commands: [], code_review } });
+      expect(world.reported("session-end-skipped")).toMatchObject([{ reason: "not_configured" }]);
+      expect(world.reported("session-end-started")).toEqual([]);
+      expect(world.finished()).toMatchObject({ status: "success", counters: { session_end_attempts: 0 } });
+    }
+  });
+
+  it("C4 what it leaves under continue is said where no follow-up issue has it", () => {
+    const world = play({ sessionEnd: {} }, failing("two"));
+    const said = world.reported("log").map(({ text }) => text);
+    expect(said).toContain("session_end leaves a finding that no follow-up issue has: ratchet findings p-1 --all");
+    expect(world.life.ledger.findings).toMatchObject([{ status: "waived", reason: "session_end: continue" }]);
+  });
+
   it("records each command with its place, in one folder each", () => {
     const world = play({ sessionEnd: {} });
     expect(result(world)).toMatchObject({ status: "pass", reason: null, code_review_result: null });

@@ -99,6 +99,15 @@ describe("abort", () => {
     expect(world.finished()?.last_review_issues).toHaveLength(1);
   });
 
+  it("a round none of whose reviewers was called is no attempt; one that was begun is", () => {
+    const aborted = (unbegun?: true) => {
+      const rules: Rules = { review: () => ({ outcome: { type: "stopped" }, ...(unbegun ? { unbegun } : {}) }) };
+      return play(both, when("review:command:round-1:try-1", abort, rules)).finished();
+    };
+    expect(aborted(true)).toMatchObject({ error: "run_aborted", counters: { review_attempts: 0 } });
+    expect(aborted()).toMatchObject({ error: "run_aborted", counters: { review_attempts: 1 } });
+  });
+
   it("a landing goes on; a conflict then ends it", () => {
     expect(play({}, when("land:propose:1", abort)).finished()).toMatchObject({ status: "success", commit: "c1" });
     const torn = play({}, when("land:propose:1", abort, { land: () => ({ type: "conflict", tip: "t", files: [] }) }));

@@ -224,7 +224,7 @@ export interface Slot {
   readonly name: string;
   /** queued: it runs again once no other does. */
   readonly status: "idle" | "running" | "queued" | "pass" | "fail" | "out";
-  /** It blocked in the last round. */
+  /** It has findings that were open after the last round that blocked. */
   readonly open: boolean;
   /** Turns started in this round, and how many of them gave no verdict. */
   readonly starts: number;

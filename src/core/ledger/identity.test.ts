@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { hashText } from "./hash.js";
-import { findingId, isNear, isSimilarTitle } from "./identity.js";
+import { findingId, isNear, isSimilarTitle, plainPath } from "./identity.js";
 
 describe("hashText", () => {
   it.each([
@@ -18,11 +18,23 @@ describe("hashText", () => {
 
 const base = { file: "src/a.ts", title: "Null deref in parser", source: "review" } as const;
 
+it.each([
+  ["../a.ts", "../a.ts"],
+  ["a/../../b.ts", "../b.ts"],
+  ["/x/./y/../z.ts", "/x/z.ts"],
+  ["/../z.ts", "/z.ts"],
+  [".github/..a/b...ts", ".github/..a/b...ts"],
+  ["./", "./"],
+])("the path %s is plainly %s", (given, plain) => {
+  expect(plainPath(given)).toBe(plain);
+});
+
 describe("findingId", () => {
   it.each([
     ["case and punctuation", { ...base, title: "null deref, in Parser." }],
     ["a line number in the title", { ...base, title: "Null deref in parser line 12-14" }],
     ["a leading ./", { ...base, file: "./src/a.ts" }],
+    ["a way round", { ...base, file: "lib/../src//./a.ts" }],
   ])("is the same whatever %s", (_what, other) => {
     expect(findingId(other)).toBe(findingId(base));
   });

@@ -38,7 +38,22 @@ export function findingId(finding: {
 }
 
 function normaliseFile(file: string): string {
-  return file.replaceAll("\\", "/").replace(/^(\.\/)+/, "");
+  return plainPath(file.replaceAll("\\", "/"));
+}
+
+/** Without what leads nowhere: `./`, `//`, and `..` behind a name. */
+export function plainPath(file: string): string {
+  if (!/(?:^|\/)\.{0,2}\//.test(file)) return file;
+  const root = file.startsWith("/") ? "/" : "";
+  const names: string[] = [];
+  for (const name of file.split("/")) {
+    if (name === "" || name === ".") continue;
+    const above = names.at(-1);
+    if (name !== "..") names.push(name);
+    else if (above !== undefined && above !== "..") names.pop();
+    else if (root === "") names.push(name);
+  }
+  return `${root}${names.join("/")}` || file;
 }
 
 /** Case, punctuation and line numbers do not make a title another one. */

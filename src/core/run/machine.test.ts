@@ -109,12 +109,12 @@ describe("a run", () => {
     expect(run.owed.size).toBe(0);
   });
 
-  it("C11 an issue's abort: the others are told, nothing more starts, exit 3, no run_end where none is configured", () => {
-    const run = running("a", "b").end("a", "failed", { abort: true });
+  it("C11 an issue's abort: the others are told, nothing more starts, exit 3, run_end skipped, also where none is configured", () => {
+    const run = new Run({ triggers: triggers({}) }).prepared().pick("a").pick("b").end("a", "failed", { abort: true });
     expect(run.told()).toEqual(["b abort"]);
     expect(run.picking()).toBe("no pick is owed");
     expect(run.end("b", "failed").finished()).toMatchObject({ status: "aborted", exit_code: 3, total_count: 2 });
-    expect(run.reports.some((report) => report.type === "run-end-skipped")).toBe(false);
+    expect(run.reports.at(-2)).toEqual({ type: "run-end-skipped", reason: "run_aborted" });
   });
 
   it.each([

@@ -75,13 +75,17 @@ export function triggerCrashed(step: RunStep, key: string): boolean {
 
 function endsWithRunEnd(step: RunStep): boolean {
   const { state, policy } = step;
-  const trigger = policy.triggers?.run_end;
-  if (!trigger || triggersOf(state).runEnd) return false;
-  setTriggers(step, { runEnd: true });
+  const { triggers } = policy;
+  if (!triggers || triggersOf(state).runEnd) return false;
+  // Whoever waits for the end of a run is told that there is none, also where nothing was to be run at it.
   if (isEnding(state)) {
+    setTriggers(step, { runEnd: true });
     step.report({ type: "run-end-skipped", reason: "run_aborted" });
     return false;
   }
+  const trigger = triggers.run_end;
+  if (!trigger) return false;
+  setTriggers(step, { runEnd: true });
   if (!fires(trigger.fire_on, state)) {
     step.report({ type: "run-end-skipped", reason: "fire_on_not_met" });
     return false;

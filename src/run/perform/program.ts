@@ -22,6 +22,7 @@ export interface ProgramEnded<P extends Agent | Reviewer> {
   readonly seconds: number;
   readonly refused?: NonNullable<TurnEnded["refused"]>;
   readonly agentsAtOnce?: number;
+  readonly unbegun?: true;
 }
 
 /**
@@ -157,7 +158,10 @@ async function read(
   const outcome = ended.type === "exited" ? reading.outcome : ended;
   const seconds = Math.max(0, (run.clock.now() - startedAt) / 1000);
   const slots = adaptSlots(run, outcome, startedAt);
-  return { outcome, reading, until, seconds, ...(await refusalsIn(folder)), ...slots };
+  // The clock is written down before anything is started.
+  const unbegun =
+    outcome.type === "stopped" && isMissing(join(folder, "attempt.json")) ? { unbegun: true as const } : {};
+  return { outcome, reading, until, seconds, ...(await refusalsIn(folder)), ...slots, ...unbegun };
 }
 
 /** What the guard refused: the agent read why, and so does whoever looks at the run. */

@@ -97,7 +97,7 @@ function readingOf(life: LifeContext, folder: string) {
 type Ended = ProgramEnded<Agent | Reviewer> & { readonly files: TurnFiles };
 
 async function settle(life: LifeContext, effect: TurnEffect, ended: Ended): Promise<TurnEnded> {
-  const { outcome, reading, files, seconds, until, refused, agentsAtOnce } = ended;
+  const { outcome, reading, files, seconds, until, refused, agentsAtOnce, unbegun } = ended;
   const base = {
     type: "turn-ended" as const,
     key: effect.key,
@@ -108,6 +108,7 @@ async function settle(life: LifeContext, effect: TurnEffect, ended: Ended): Prom
     until,
     ...(refused ? { refused } : {}),
     ...(agentsAtOnce === undefined ? {} : { agentsAtOnce }),
+    ...(unbegun ? { unbegun } : {}),
   };
   if (effect.role === "reviewer") {
     // Also of one that failed or was stopped: whoever comes next must not find it.

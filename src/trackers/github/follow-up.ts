@@ -1,8 +1,8 @@
-import { newParagraphs, paragraphsOf } from "../../core/follow-up.js";
+import { type OpenFollowUp, paragraphsOf, placeFollowUp } from "../../core/follow-up.js";
 import type { FollowUpText } from "../../core/ports/tracker.js";
 import type { Github } from "../../lib/github-client/client.js";
 import { createOnce } from "../../lib/github-client/create-once.js";
-import { changeIssue, type Found, findIssue, followUpMark, labels, listIssues, toFound } from "./issues.js";
+import { changeIssue, type Found, findIssue, followUpMark, labels, listIssues, toFound, toIssue } from "./issues.js";
 import { readIssue } from "./wire.js";
 
 /** GitHub refuses a longer text. */
@@ -16,22 +16,29 @@ export async function writeFollowUp(
   { text, me }: { readonly text: FollowUpText; readonly me: string },
 ): Promise<string> {
   let isNew = false;
+  let added: readonly string[] = [];
   const found = await createOnce<Found>({
     find: async () => {
       const open = await listIssues(github, { state: "open", labels: labels.followUp });
-      const mark = followUpMark(source);
-      return open.find(({ wire }) => wire.user?.login === me && (wire.body ?? "").includes(mark)) ?? null;
+      const ours = open.filter(({ wire }) => wire.user?.login === me).flatMap(toOpen);
+      const place = placeFollowUp(ours, { source, body: text.body });
+      added = place.added;
+      return place.to?.found ?? null;
     },
     create: async () => {
+      const made = await create(github, source, { ...text, body: added.join("\n\n") });
       isNew = true;
-      return create(github, source, text);
+      return made;
     },
   });
-  const old = found.wire.body ?? "";
-  const added = isNew ? [] : newParagraphs(old, text.body);
-  if (added.length > 0)
-    await changeIssue(github, found.id, { body: fitText([...paragraphsOf(old), ...added], source) });
+  const old = paragraphsOf(found.wire.body ?? "");
+  if (!isNew && added.length > 0) await changeIssue(github, found.id, { body: fitText([...old, ...added], source) });
   return found.id;
+}
+
+function toOpen(found: Found): (OpenFollowUp & { readonly found: Found })[] {
+  const { id, body, followUpOf, status } = toIssue(found);
+  return followUpOf == null ? [] : [{ id, body, source: followUpOf, isTaken: status === "claimed", found }];
 }
 
 async function create(github: Github, source: string, { title, body, inEpic = false }: FollowUpText): Promise<Found> {
