@@ -28,7 +28,7 @@ export async function driveRun(run: RunContext, stop: AbortSignal, behind: strin
     log: run.journal.run(machine),
     initial: newRun(),
     transition: behind === null ? transition : tellBehind(transition, behind),
-    perform: (effect, { signal }) => perform(run, effect, { signal, stop }),
+    perform: (effect, { signal }) => perform(run, effect, signal),
     crashed: (effect, error) => ({
       type: "crashed",
       key: effect.key,
@@ -62,11 +62,8 @@ function tellBehind(transition: ReturnType<typeof runMachine>, text: string): Re
   };
 }
 
-async function perform(
-  run: RunContext,
-  effect: RunEffect,
-  { signal, stop }: { readonly signal: AbortSignal; readonly stop: AbortSignal },
-): Promise<Settled<RunEvent>> {
+/** `signal` is aborted with the run's own stop too, so lives end with it. */
+async function perform(run: RunContext, effect: RunEffect, signal: AbortSignal): Promise<Settled<RunEvent>> {
   switch (effect.kind) {
     case "prepare":
       return { event: await prepare(run, effect.key) };
@@ -75,9 +72,9 @@ async function perform(
     case "board":
       return await performBoard(run, effect, signal);
     case "child":
-      return { event: await child(run, effect, AbortSignal.any([signal, stop])) };
+      return { event: await child(run, effect, signal) };
     case "trigger":
-      return { event: await trigger(run, effect, AbortSignal.any([signal, stop])) };
+      return { event: await trigger(run, effect, signal) };
     case "epic":
       return await performEpic(run, effect);
     case "epics":

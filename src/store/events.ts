@@ -34,7 +34,7 @@ export async function* followEvents(
     let from: { readonly stream: number; readonly position: number } | null = null;
     while (!abort.aborted) {
       from ??= await startOf(sql, runId, seq);
-      const known: EventPage | null = from === null ? nothing : recent.after({ runId, ...from });
+      const known: EventPage | null = from === null ? nothing : recent.after(from);
       const page: EventPage = known ?? (from === null ? nothing : await readPage(sql, runId, from));
       if (from !== null) from = { ...from, position: page.position };
       for (const event of page.events) if (event.seq > seq && !abort.aborted) yield event;

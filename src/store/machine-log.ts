@@ -108,10 +108,10 @@ export class MachineLog<S, E, F extends Keyed, R extends RunReport> implements L
     const changes = mergeChanges(changed).flatMap(({ change, event }) =>
       rowStatements(change, event, codec.ledgerIssue),
     );
-    const told = { position: next.position, seq: next.seq, at: step.arrival.at, reports };
+    const told = { position: next.position, events };
     const statements = [
       updateMachine(opened, { head: next.position, state, owed: JSON.stringify(step.owed) }, step.owed.length === 0),
-      addStep(opened, told, JSON.stringify(step.arrival)),
+      addStep(opened, { ...next, at: step.arrival.at }, writeStep(reports, JSON.stringify(step.arrival))),
       ...changes,
     ];
     if (whole !== null) statements.push(keepWhole(opened.no, whole));
@@ -168,10 +168,14 @@ const selectMachine = `SELECT no, stream, epoch, driver, done, machines.state, o
 const insertStep = `INSERT INTO steps (id, machine, at, seq, reports, arrival) VALUES (?, ?, ?, ?, ?, ?)
   ON CONFLICT (id) DO NOTHING`;
 
-function addStep(opened: Opened, { position, at, seq, reports }: RecentStep, arrival: string): Statement {
+function addStep(
+  opened: Opened,
+  { position, at, seq }: Tail & { readonly at: number },
+  texts: readonly [Value, Value],
+): Statement {
   return {
     sql: insertStep,
-    params: [stepId(opened.stream, position), opened.no, at, seq, ...writeStep(reports, arrival)],
+    params: [stepId(opened.stream, position), opened.no, at, seq, ...texts],
     expect: 1,
   };
 }

@@ -1,11 +1,10 @@
-import { type EventPage, toEvents } from "./steps.js";
+import type { PublicEvent } from "../core/report.js";
+import type { EventPage } from "./steps.js";
 
-/** What a step told the world, as it stands in its row. */
+/** What a step told the world. */
 export interface RecentStep {
   readonly position: number;
-  readonly at: number;
-  readonly seq: number;
-  readonly reports: string | null;
+  readonly events: readonly PublicEvent[];
 }
 
 const kept = 256;
@@ -25,12 +24,12 @@ export class RecentSteps {
   }
 
   /** What came after the position; null: nothing is known, or not all of it. */
-  after(from: { readonly runId: string; readonly stream: number; readonly position: number }): EventPage | null {
+  after(from: { readonly stream: number; readonly position: number }): EventPage | null {
     const steps = this.#streams.get(from.stream) ?? [];
     const [first, last] = [steps[0], steps.at(-1)];
     if (first === undefined || last === undefined) return null;
     if (from.position < first.position - 1 || from.position >= last.position) return null;
     const later = steps.slice(from.position - first.position + 1);
-    return { events: later.flatMap((step) => toEvents(step, from.runId)), position: last.position };
+    return { events: later.flatMap(({ events }) => events), position: last.position };
   }
 }

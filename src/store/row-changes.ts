@@ -2,6 +2,7 @@ import type { RowChange } from "../core/project.js";
 import type { PublicEvent } from "../core/report.js";
 import { Bug } from "../lib/errors.js";
 import { findingStatements } from "./finding-rows.js";
+import { addNumbers } from "./merge-records.js";
 import type { Statement, Value } from "./sql.js";
 
 interface Changed {
@@ -76,14 +77,14 @@ function issueStatement(change: RowChange & { readonly table: "issue-record" }, 
   const { runId, issueId, patch } = change;
   const { started_at, finished_at } = patch;
   const life = event.type === "issue-started" ? event.life : undefined;
-  const [fresh, merged] = [mergedInto("'{}'", change), mergedInto("issue_records.record", change)];
+  const merged = mergedInto("issue_records.record", change);
   const columns = changedColumns({ life, started_at, finished_at });
   return {
     sql: `INSERT INTO issue_records (run_id, issue_id, project_id, life, started_at, finished_at, record)
-      SELECT run_id, ?, project_id, ?, ?, ?, ${fresh.sql} FROM runs WHERE run_id = ?
+      SELECT run_id, ?, project_id, ?, ?, ?, ? FROM runs WHERE run_id = ?
       ON CONFLICT (run_id, issue_id) DO UPDATE SET record = ${merged.sql}${columns.sql}`,
     params: [
-      ...[issueId, life ?? 1, started_at ?? event.time, finished_at ?? null, ...fresh.params, runId],
+      ...[issueId, life ?? 1, started_at ?? event.time, finished_at ?? null, merged.fresh, runId],
       ...[...merged.params, ...columns.params],
     ],
     expect: 1,
@@ -91,11 +92,15 @@ function issueStatement(change: RowChange & { readonly table: "issue-record" }, 
 }
 
 type Part = Pick<Statement, "sql" | "params">;
+type RecordChange = Exclude<RowChange, { readonly table: "finding" }>;
 
-function mergedInto(record: string, { patch, add }: Exclude<RowChange, { readonly table: "finding" }>): Part {
-  const merged = { sql: `merge_record(${record}, ?)`, params: [JSON.stringify(patch)] };
+/** What makes the stored record the changed one; `fresh`: the record where there is none yet. */
+function mergedInto(record: string, { patch, add }: RecordChange): Part & { readonly fresh: string } {
+  const fresh = JSON.stringify(patch);
+  const merged = { sql: `merge_record(${record}, ?)`, params: [fresh], fresh };
   if (add === undefined) return merged;
-  return { sql: `add_numbers(${merged.sql}, ?)`, params: [...merged.params, JSON.stringify(add)] };
+  const more = JSON.stringify(add);
+  return { sql: `add_numbers(${merged.sql}, ?)`, params: [fresh, more], fresh: addNumbers(fresh, more) };
 }
 
 /** Only those that are given: a column that is set to what it was has the pages of its indexes written all the same. */

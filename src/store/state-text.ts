@@ -14,8 +14,8 @@ export interface WholeState {
   readonly patched: number;
 }
 
-/** Smaller ones are in the machine's row as they are. */
-const patchedLength = 1024;
+/** Smaller ones are in the machine's row as they are: a patch and a row of its own would take more time than writing them. */
+const patchedLength = 2048;
 
 /** A whole that is no longer than this is packed; with a longer one that would take more than the rest of its step. */
 const packedLength = 4096;

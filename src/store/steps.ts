@@ -89,7 +89,7 @@ export async function positionOf(sql: Sql, stream: number, seq: number): Promise
 }
 
 /** `seq`: the number of the last of them. */
-export function toEvents(
+function toEvents(
   step: { readonly at: number; readonly seq: number; readonly reports: string | null },
   runId: string,
 ): PublicEvent[] {
@@ -103,6 +103,7 @@ export function numberReports(
   reports: readonly RunReport[],
   from: { readonly runId: string; readonly seq: number; readonly at: number },
 ): PublicEvent[] {
+  if (reports.length === 0) return [];
   const time = new Date(from.at).toISOString();
   return reports.map((report, index) => ({ seq: from.seq + index + 1, time, run_id: from.runId, ...report }));
 }

@@ -158,7 +158,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       (await sql.all("SELECT 1 AS there FROM inbox WHERE machine = ? LIMIT 1", [machine])).length > 0,
     signals: (machine) => readSignals(sql, machine),
     dropSignal: (machine, id) => dropSignal(sql, machine, id),
-    passAnswersOn: (from, to) => passAnswersOn(sql, from, to),
+    passAnswersOn: async (from, to) => {
+      await passAnswersOn(sql, from, to);
+      wake.touch("signal");
+    },
     machineState: (id) => readMachine(sql, id),
     issueStates: async (runId) => (await readMachines(sql, runId)).filter((machine) => machine.kind === "issue"),
     machines: (runId) => readMachines(sql, runId),

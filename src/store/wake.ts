@@ -1,13 +1,13 @@
 import { type FSWatcher, utimesSync, watch } from "node:fs";
 
-/** Watchers lose events now and then: whoever waits looks again after this long. */
+/** Watchers lose events now and then: this often it is looked whether somebody else has committed anything. */
 const safetyLookMs = 2000;
 /** Touches closer together than this are one. */
-const quietMs = 10;
+const quietMs = 20;
 
 /** One listener's bell. It remembers a ring that came while nobody waited, so nothing slips between a look and the wait after it. */
 export interface Bell {
-  /** Resolves once something was committed since the last time, after the safety look's time, or when aborted. */
+  /** Resolves once something was committed since the last time, or when aborted. */
   rung(abort: AbortSignal): Promise<void>;
   close(): void;
 }
@@ -25,6 +25,7 @@ export class Wake {
   readonly #othersCommitted: () => boolean;
   readonly #bells = new Map<() => void, News>();
   #watcher: FSWatcher | null = null;
+  #safety: NodeJS.Timeout | null = null;
   #touchedAt = 0;
   #late: NodeJS.Timeout | null = null;
 
@@ -51,6 +52,7 @@ export class Wake {
     };
     this.#bells.set(ring, wanted);
     this.#watch();
+    this.#safety ??= setInterval(() => this.#heard(), safetyLookMs);
     return {
       rung: async (abort) => {
         if (!rang) await waitFor(abort, (resolve) => (wake = resolve));
@@ -59,13 +61,19 @@ export class Wake {
       },
       close: () => {
         this.#bells.delete(ring);
-        if (this.#bells.size === 0) this.#unwatch();
+        if (this.#bells.size === 0) this.#rest();
       },
     };
   }
 
   close(): void {
     if (this.#late !== null) this.#touchFile(performance.now());
+    this.#rest();
+  }
+
+  #rest(): void {
+    if (this.#safety !== null) clearInterval(this.#safety);
+    this.#safety = null;
     this.#unwatch();
   }
 
@@ -85,7 +93,13 @@ export class Wake {
   }
 
   #heard(): void {
-    if (this.#othersCommitted()) this.#ring(() => true);
+    let isNew = true;
+    try {
+      isNew = this.#othersCommitted();
+    } catch {
+      // Whoever looks now meets the same error, and can tell somebody.
+    }
+    if (isNew) this.#ring(() => true);
   }
 
   #watch(): void {
@@ -108,11 +122,9 @@ export class Wake {
 function waitFor(abort: AbortSignal, wakeBy: (resolve: () => void) => void): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
-      clearTimeout(timer);
       abort.removeEventListener("abort", done);
       resolve();
     };
-    const timer = setTimeout(done, safetyLookMs);
     wakeBy(done);
     if (abort.aborted) done();
     else abort.addEventListener("abort", done);
