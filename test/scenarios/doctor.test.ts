@@ -2,7 +2,6 @@ import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { selfIdentity } from "../../src/lib/process-identity.js";
-import { unpackText } from "../../src/store/packed-text.js";
 import type { Check } from "../../src/views/doctor.js";
 import { type Sandbox, sandbox } from "./sandbox.js";
 
@@ -53,8 +52,9 @@ test("doctor finds everything there, and that the history of a finished run give
   expect([code, stdout]).toEqual([0, expect.stringContaining("everything that is needed is there")]);
 });
 
-/** As texts are stored, the long ones packed. */
-type Stored = string | Uint8Array;
+function isOfOne({ life }: { readonly life: { readonly issueId?: unknown } }): boolean {
+  return life.issueId === "one";
+}
 
 test("doctor notices a stored row that its history does not give", async () => {
   const box = sandbox();
@@ -63,12 +63,10 @@ test("doctor notices a stored row that its history does not give", async () => {
   await box.ratchet("run");
   const { DatabaseSync } = await import("@photostructure/sqlite");
   const database = new DatabaseSync(join(box.home, "ratchet.db"));
-  const states = database.prepare("SELECT machine, state FROM states").all() as { machine: number; state: Stored }[];
-  for (const { machine, state } of states) {
-    const whole = JSON.parse(typeof state === "string" ? state : unpackText(state));
-    const wrong = whole.issueId === "one" ? { ...whole, turns: 99 } : whole;
-    database.prepare("UPDATE states SET state = ? WHERE machine = ?").run(JSON.stringify(wrong), machine);
-  }
+  const machines = database.prepare("SELECT no, state FROM machines WHERE state LIKE '{%'").all();
+  const one = machines.map(({ no, state }) => ({ no, life: JSON.parse(String(state)) })).find(isOfOne);
+  const wrong = JSON.stringify({ ...one?.life, turns: 99 });
+  expect(database.prepare("UPDATE machines SET state = ? WHERE no = ?").run(wrong, Number(one?.no)).changes).toBe(1);
   database.close();
   const examined = await examine(box);
   expect([examined.code, missing(examined)]).toEqual([1, ["journal"]]);
