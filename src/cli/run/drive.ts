@@ -2,7 +2,6 @@ import type { RunRequest, StartedRun, Store } from "../../app.js";
 import type { PublicEvent } from "../../core/report.js";
 import { messageOf } from "../../lib/errors.js";
 import type { Context } from "../context.js";
-import { compileLess } from "./compile-less.js";
 import { type DeadRuns, keepLooking } from "./dead-runs.js";
 import type { Interrupts } from "./interrupts.js";
 import { openPresenter } from "./open-presenter.js";
@@ -22,7 +21,6 @@ const pageSize = 1000;
 
 /** Starts (or takes up) one run, shows it while it goes on, and returns its exit code. */
 export async function driveToEnd(context: Context, request: RunRequest, options: DriveOptions): Promise<number> {
-  compileLess();
   const store = await context.app.store();
   const past = request.type === "unfinished" ? await readEvents(store, request.runId, 0) : [];
   const run = await context.app.openRun(request);
