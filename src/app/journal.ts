@@ -78,6 +78,10 @@ export function outboxRows(
     add: async (telling) => void (await store.signal(name, telling)),
     all: async () => (await store.signals(name)).map(({ id, body }) => ({ id, telling: body })),
     drop: (id) => store.dropSignal(name, id),
+    waive: async ({ of: issueId, id, reason }) => {
+      const open = await store.findings({ projectId, issueId, all: false });
+      if (open.some((finding) => finding.id === id)) await store.waiveDirect({ projectId, issueId, id, reason });
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { newParagraphs, type OpenFollowUp, placeFollowUp } from "./follow-up.js";
+import { findingsIn, newParagraphs, type OpenFollowUp, placeFollowUp } from "./follow-up.js";
 
 const about = (id: string, text: string) => `- ${text}\n  <!-- ratchet:${id} -->`;
 
@@ -60,5 +60,12 @@ describe("B8 where a run's findings go", () => {
     ],
   ])("is %s", (_where, open, source, found, expected) => {
     expect(place(open, source, ...found)).toEqual(expected);
+  });
+
+  it("and what an older one has is named with it", () => {
+    const open = [{ ...ofFirst, isTaken: true }, followUp("f-2", second, ["cd"])];
+    const body = ["ab", "cd", "ef"].map((finding) => about(finding, "again")).join("\n\n");
+    expect(placeFollowUp(open, { source: second, body })).toMatchObject({ to: { id: "f-2" }, older: { ab: "f-1" } });
+    expect(findingsIn(`${body}\n\nby hand`)).toEqual(["ab", "cd", "ef"]);
   });
 });

@@ -16,6 +16,8 @@ export interface FollowUpPlace<F extends OpenFollowUp> {
   readonly to: F | null;
   /** What no open one says yet. */
   readonly added: readonly string[];
+  /** Findings that are said in another open one than `to`, with the id of that one. */
+  readonly older: Readonly<Record<string, string>>;
 }
 
 /** Where a text goes: `open` has at least the source's own, and where that is a run, those of other runs. */
@@ -24,14 +26,40 @@ export function placeFollowUp<F extends OpenFollowUp>(
   { source, body }: { readonly source: string; readonly body: string },
 ): FollowUpPlace<F> {
   const own = open.find((one) => one.source === source) ?? null;
-  if (!isRunSource(source)) return { to: own, added: newParagraphs(own?.body ?? "", body) };
+  if (!isRunSource(source)) return { to: own, added: newParagraphs(own?.body ?? "", body), older: {} };
   const ofRuns = open.filter((one) => isRunSource(one.source));
   const added = newParagraphs(ofRuns.map((one) => one.body).join("\n\n"), body);
   const all = paragraphsOf(body).length;
   const telling = ofRuns.find((one) => newParagraphs(one.body, body).length < all);
-  if (added.length === 0 && telling) return { to: telling, added };
+  if (added.length === 0 && telling) return { to: telling, added, older: toldBeside(telling, ofRuns, body) };
   const free = [...(own ? [own] : []), ...ofRuns].find(({ isTaken }) => !isTaken);
-  return { to: free ?? own, added };
+  const to = free ?? own;
+  return { to, added, older: toldBeside(to, ofRuns, body) };
+}
+
+/** The findings of a text that another open one than `to` has, and which. */
+function toldBeside(to: OpenFollowUp | null, open: readonly OpenFollowUp[], body: string): Record<string, string> {
+  const told: Record<string, string> = {};
+  for (const paragraph of paragraphsOf(body)) {
+    const finding = findingOf(paragraph);
+    const isIn = (one: OpenFollowUp) => newParagraphs(one.body, paragraph).length === 0;
+    if (finding === null || (to !== null && isIn(to))) continue;
+    const one = open.find(isIn);
+    if (one) told[finding] = one.id;
+  }
+  return told;
+}
+
+/** The ids of the findings that a text tells. */
+export function findingsIn(body: string): string[] {
+  return paragraphsOf(body).flatMap((paragraph) => findingOf(paragraph) ?? []);
+}
+
+/** Its own mark is the last line; others may stand in text that a reviewer quoted. */
+const ownMark = /<!-- ratchet:(\S+) -->$/;
+
+function findingOf(paragraph: string): string | null {
+  return ownMark.exec(paragraph)?.[1] ?? null;
 }
 
 /** The source of what triggers of a whole run find. */
@@ -45,8 +73,7 @@ export function isRunSource(source: string): boolean {
 export function newParagraphs(old: string, body: string): string[] {
   const known = new Set(paragraphsOf(old));
   return paragraphsOf(body).filter((paragraph) => {
-    // Its own is the last line; others may stand in text that a reviewer quoted.
-    const mark = /<!-- ratchet:\S+ -->$/.exec(paragraph)?.[0];
+    const mark = ownMark.exec(paragraph)?.[0];
     return !known.has(paragraph) && !(mark !== undefined && old.includes(mark));
   });
 }

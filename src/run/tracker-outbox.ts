@@ -1,3 +1,4 @@
+import { findingsIn, isRunSource } from "../core/follow-up.js";
 import type { FollowUpText, GivenBack, Tracker } from "../core/ports/tracker.js";
 import { ExternalError } from "../lib/errors.js";
 
@@ -12,13 +13,14 @@ export interface Outbox {
   empty(tracker: Tracker): Promise<readonly string[]>;
 }
 
-/** `holder`: the run that had the claim. */
+/** `holder`: the run that had the claim. `issueId`: of what a run's own triggers found, the name that it goes by. */
 export type Telling = { readonly issueId: string; readonly holder: string } & Ending;
 export type Ending =
   | { readonly op: "complete"; readonly commit: string | null; readonly note: string }
   | { readonly op: "fail"; readonly reason: string }
   | { readonly op: "escalate"; readonly reason: string }
-  | { readonly op: "release" }
+  /** `unsure`: the call that claims it failed, and nobody knows whether there was a claim. */
+  | { readonly op: "release"; readonly unsure?: true }
   | { readonly op: "give-back"; readonly was: GivenBack; readonly reason: string }
   /** It waits in a pull request, which has the claim from now on. */
   | { readonly op: "pass"; readonly to: string }
@@ -29,6 +31,8 @@ export interface OutboxRows {
   add(telling: Telling): Promise<void>;
   all(): Promise<readonly { readonly id: number; readonly telling: unknown }[]>;
   drop(id: number): Promise<void>;
+  /** Of the ledger of an issue or a run; what is not open any more stays as it is. */
+  waive(finding: { readonly of: string; readonly id: string; readonly reason: string }): Promise<void>;
 }
 
 export function openOutbox(rows: OutboxRows): Outbox {
@@ -49,7 +53,8 @@ export function openOutbox(rows: OutboxRows): Outbox {
 async function tellAll(rows: OutboxRows, tracker: Tracker): Promise<readonly string[]> {
   const told: string[] = [];
   for (const { id, telling } of await rows.all()) {
-    if (isTelling(telling)) told.push(await tellLate(tracker, telling));
+    const said = isTelling(telling) ? await tellLate(rows, tracker, telling) : null;
+    if (said !== null) told.push(said);
     await rows.drop(id);
   }
   return told;
@@ -65,19 +70,38 @@ const words = {
   "follow-up": "left something to do",
 } as const;
 
-/** Whoever holds it by now has the last word: then there is nothing left to tell. */
-async function tellLate(tracker: Tracker, telling: Telling): Promise<string> {
+/** Whoever holds it by now has the last word: then there is nothing left to tell. null: there may never have been. */
+async function tellLate(rows: OutboxRows, tracker: Tracker, telling: Telling): Promise<string | null> {
   const { issueId, holder, op } = telling;
+  const what = `${isRunSource(issueId) ? "the run" : issueId} ${words[op]}`;
   try {
-    await tellEnding(tracker, telling);
-    return `The tracker knows now that ${issueId} ${words[op]}, as run ${holder} could not tell it`;
+    if (op === "follow-up") await tellFollowUp(rows, tracker, telling);
+    else await tellEnding(tracker, telling);
+    if (op === "release" && telling.unsure) return null;
+    const now = op === "release" ? ((await tracker.get(issueId))?.status ?? "gone") : "available";
+    if (now !== "available") return `The tracker was not told that ${what} (run ${holder}): it is ${now} by now`;
+    return `The tracker knows now that ${what}, as run ${holder} could not tell it`;
   } catch (error) {
     if (isTrackerAway(error) || !(error instanceof ExternalError)) throw error;
-    return `The tracker was not told that ${issueId} ${words[op]} (run ${holder}): ${error.message}`;
+    return `The tracker was not told that ${what} (run ${holder}): ${error.message}`;
   }
 }
 
-export async function tellEnding(tracker: Tracker, { issueId, holder, ...ending }: Telling): Promise<void> {
+/** What is tracked now has been open until now: a run's own findings are kept under its id. */
+async function tellFollowUp(
+  rows: OutboxRows,
+  tracker: Tracker,
+  { issueId, holder, text }: Extract<Telling, { op: "follow-up" }>,
+): Promise<void> {
+  const { id: followUp, older } = await tracker.followUp(issueId, text);
+  const of = isRunSource(issueId) ? holder : issueId;
+  for (const id of findingsIn(text.body)) await rows.waive({ of, id, reason: `tracked as ${older[id] ?? followUp}` });
+}
+
+export async function tellEnding(
+  tracker: Tracker,
+  { issueId, holder, ...ending }: Exclude<Telling, { op: "follow-up" }>,
+): Promise<void> {
   switch (ending.op) {
     case "complete":
       return await tracker.complete(issueId, holder, { commit: ending.commit, note: ending.note });
@@ -92,8 +116,6 @@ export async function tellEnding(tracker: Tracker, { issueId, holder, ...ending 
       return await tracker[ending.was === "failed" ? "fail" : "escalate"](issueId, holder, ending.reason);
     case "pass":
       return await tracker.pass?.(issueId, { from: holder, to: ending.to });
-    case "follow-up":
-      return void (await tracker.followUp(issueId, ending.text));
   }
 }
 

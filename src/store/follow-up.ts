@@ -1,4 +1,5 @@
 import { isRunSource, type OpenFollowUp, placeFollowUp, runSource } from "../core/follow-up.js";
+import type { FollowUpTold } from "../core/ports/tracker.js";
 import type { NewWorkItem } from "../core/ports/work-items.js";
 import { Bug } from "../lib/errors.js";
 import { Refused, type Sql, text } from "./sql.js";
@@ -16,11 +17,11 @@ export interface FollowUp {
 }
 
 /** One open follow-up per source item: made, or appended to; what it says already is not added again. */
-export async function appendFollowUp(sql: Sql, followUp: FollowUp): Promise<string> {
+export async function appendFollowUp(sql: Sql, followUp: FollowUp): Promise<FollowUpTold> {
   for (let attempt = 1; attempt <= 100; attempt++) {
-    const { to, added } = placeFollowUp(await readOpen(sql, followUp), followUp);
+    const { to, added, older } = placeFollowUp(await readOpen(sql, followUp), followUp);
     const id = to ? await appendTo(sql, followUp, { to, added }) : await make(sql, { ...followUp, body: join(added) });
-    if (id !== null) return id;
+    if (id !== null) return { id, older };
   }
   throw new Bug(`the follow-up of ${followUp.source} could not be made`);
 }

@@ -94,8 +94,9 @@ async function issueStatements(sql: Sql, run: RunHead, { record, remarks }: Impo
 }
 
 /**
- * Something later says how the issue stands: a success, a session that went on, findings of its own. A life that came to
- * none of these says nothing, in whatever order the two come in; `lastRecord` looks past it likewise.
+ * Something later says how the issue stands: a success, findings of its own, or a session that went on here, where the
+ * ledger was kept. A life that came to none of these says nothing, and one from elsewhere that names no findings closes
+ * none, in whatever order the two come in.
  */
 async function isKnownBetter(
   sql: Sql,
@@ -103,8 +104,10 @@ async function isKnownBetter(
 ): Promise<boolean> {
   const rows = await sql.all(
     `SELECT 1 AS one FROM issue_records WHERE project_id = ? AND issue_id = ? AND started_at > ?
-      AND (json_extract(record, '$.status') = 'success' OR json_extract(record, '$.session_id') IS NOT NULL
-        OR coalesce(json_array_length(record, '$.last_review_issues'), 0) > 0) LIMIT 1`,
+      AND (json_extract(record, '$.status') = 'success'
+        OR coalesce(json_array_length(record, '$.last_review_issues'), 0) > 0
+        OR (json_extract(record, '$.session_id') IS NOT NULL
+          AND EXISTS (SELECT 1 FROM streams WHERE streams.run_id = issue_records.run_id))) LIMIT 1`,
     [projectId, issueId, since],
   );
   return rows.length > 0;

@@ -49,8 +49,8 @@ export function localTracker(workItems: WorkItems, projectId: string, clock: { n
 }
 
 function toIssue(item: WorkItem): Issue {
-  const { id, title, body, type, parent, deps, priority, status, followUpOf = null, updatedAt: changedAt } = item;
-  return { id, title, body, type, parent, deps, priority, status, followUpOf, changedAt };
+  const { id, title, body, type, parent, deps, priority, status, followUpOf = null, begun = true } = item;
+  return { id, title, body, type, parent, deps, priority, status, followUpOf, begun, changedAt: item.updatedAt };
 }
 
 function lostClaim(id: string, holder: string, item: WorkItem | null): ExternalError {

@@ -74,7 +74,7 @@ describe("an epic", () => {
     expect(await board.claimEpic("p", "sub", "run-2")).toBe(false);
     expect([await due("run-1"), await due("run-2")]).toEqual([["sub"], []]);
     expect(await finish("sub", "run-2")).toBe(false);
-    const made = await board.appendFollowUp("p", "sub", { title: "t", body: "x", inEpic: true });
+    const { id: made } = await board.appendFollowUp("p", "sub", { title: "t", body: "x", inEpic: true });
     expect(await board.get("p", made)).toMatchObject({ parent: "sub", priority: 1, followUpOf: "sub" });
     expect(await finish("sub", "run-1")).toBe(false);
     await board.release("p", "sub", "run-1");

@@ -65,6 +65,19 @@ describe("an imported run", () => {
     expect(await temp.store.lastRecord("p", "i")).toMatchObject({ runId: "r" });
   });
 
+  it.each([
+    ["older", "newer"],
+    ["newer", "older"],
+  ])("A4 that names no findings closes none of an older one's, read as %s, %s", async (...order) => {
+    const told = imported("p", {}, "older");
+    const later = { started_at: "2026-02-01T00:00:00Z", session_id: "s2", last_review_issues: null };
+    const silent = imported("p", later, "newer");
+    const runs = { older: told, newer: { ...silent, issues: silent.issues.map((one) => ({ ...one, remarks: [] })) } };
+    for (const name of order) await temp.store.importRun(runs[name === "older" ? "older" : "newer"]);
+    expect(await open("p")).toEqual(["Wrong older"]);
+    expect(await temp.store.lastRecord("p", "i")).toMatchObject({ runId: "newer", record: { session_id: "s2" } });
+  });
+
   it("older than what is known changes no finding and no order", async () => {
     await temp.store.importRun(imported("p", { started_at: "2026-02-01T00:00:00Z", status: "success" }, "newer"));
     await temp.store.importRun(imported("p"));

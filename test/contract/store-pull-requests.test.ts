@@ -165,7 +165,7 @@ describe("an issue with a pull request", () => {
   });
 
   it("may have come from a review", async () => {
-    const id = await board.appendFollowUp("p", "i", { title: "t", body: "x" });
+    const { id } = await board.appendFollowUp("p", "i", { title: "t", body: "x" });
     expect(await board.setPayload("p", id, pullRequestFields("p"))).toBe(true);
     expect(await board.get("p", id)).toMatchObject({ source: "review-followup", payload: { source: "implement" } });
   });

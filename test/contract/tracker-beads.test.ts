@@ -121,7 +121,7 @@ describe.each([{ program: "bd" as const }, { program: "br" as const }])("with $p
     const world = open(options);
     await world.add({ id: "one" });
     const nasty = "--json $(touch pwned) `id` \"quoted\" 'it' \\n %s\n\nsecond; rm -rf *";
-    const id = await world.tracker.followUp("one", { title: "--claim of one", body: nasty });
+    const { id } = await world.tracker.followUp("one", { title: "--claim of one", body: nasty });
     expect(await world.tracker.get(id)).toMatchObject({ title: "claim of one", body: expect.stringContaining(nasty) });
     expect(world.issue(id)).toMatchObject({ labels: ["review-followup"], links: ["one"] });
     await world.tracker.claim("one", "run-1");
@@ -134,7 +134,7 @@ test("a follow-up whose creation only seemed to fail is not made twice", async (
   const world = open();
   await world.add({ id: "one" });
   world.change((state) => state.faults.push({ command: "create", times: 1, after: true, say: "Error: no answer" }));
-  const id = await world.tracker.followUp("one", { title: "Follow-up of one", body: "a" });
+  const { id } = await world.tracker.followUp("one", { title: "Follow-up of one", body: "a" });
   expect(world.state().issues.map((issue) => issue.id)).toEqual(["one", id]);
 });
 
@@ -142,10 +142,10 @@ test("a follow-up that is closed is left alone: later findings get a new one", a
   const world = open();
   await world.add({ id: "one" });
   await world.add({ id: "one-more" });
-  const first = await world.tracker.followUp("one", { title: "Follow-up of one", body: "a" });
-  expect(await world.tracker.followUp("one-more", { title: "Another", body: "a" })).not.toBe(first);
+  const { id: first } = await world.tracker.followUp("one", { title: "Follow-up of one", body: "a" });
+  expect((await world.tracker.followUp("one-more", { title: "Another", body: "a" })).id).not.toBe(first);
   world.change(({ issues }) => Object.assign(issues.find(({ id }) => id === first) ?? {}, { status: "closed" }));
-  const second = await world.tracker.followUp("one", { title: "Follow-up of one", body: "b" });
+  const { id: second } = await world.tracker.followUp("one", { title: "Follow-up of one", body: "b" });
   expect(second).not.toBe(first);
   expect(world.issue(first).description).not.toContain("b");
 });
@@ -154,7 +154,7 @@ test("a follow-up too long for an argument says how much is left out", async () 
   const world = open();
   await world.add({ id: "one" });
   const body = Array.from({ length: 50 }, (_, index) => `${index} ${"é".repeat(2000)}`).join("\n\n");
-  const id = await world.tracker.followUp("one", { title: "Follow-up of one", body });
+  const { id } = await world.tracker.followUp("one", { title: "Follow-up of one", body });
   expect(world.issue(id).description).toMatch(/\(\d+ more: ratchet findings one --all\)$/);
 });
 

@@ -101,7 +101,11 @@ function named(tracker: Tracker, names: Names): Tracker {
     fail: (id, holder, reason) => tracker.fail(number(id), holder, reason),
     release: (id, holder) => tracker.release(number(id), holder),
     escalate: (id, holder, reason) => tracker.escalate(number(id), holder, reason),
-    followUp: async (source, text) => names.name(await tracker.followUp(number(source), text)),
+    followUp: async (source, text) => {
+      const { id, older } = await tracker.followUp(number(source), text);
+      const named = Object.entries(older).map(([finding, other]) => [finding, names.name(other)]);
+      return { id: names.name(id), older: Object.fromEntries(named) };
+    },
     epics: {
       due: async ({ scope, holder }) =>
         (await epics.due({ scope: scopeOf(scope), holder })).map(({ id, isTop }) => ({ id: names.name(id), isTop })),

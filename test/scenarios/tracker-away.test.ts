@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type BeadsWorld, beadsWorld } from "../contract/beads-world.js";
 import type { Ended, Sandbox } from "./sandbox.js";
-import { countRan, triggerBox } from "./trigger-world.js";
+import { countRan, failWith, pass, type TriggerWorld, triggerBox } from "./trigger-world.js";
 
 interface World {
   readonly box: Sandbox;
@@ -13,7 +13,7 @@ interface World {
 }
 
 /** One issue in beads; its agent first does what `agent` says, with the file in $DOWN the tracker is away. */
-async function world(agent = ""): Promise<World> {
+async function world(agent = "", more: Partial<TriggerWorld> = {}): Promise<World> {
   const beads = beadsWorld({ program: "bd" });
   onTestFinished(beads.done);
   await beads.add({ id: "bd-1" });
@@ -23,6 +23,7 @@ async function world(agent = ""): Promise<World> {
     triggers: {},
     agent: `DOWN='${down}'\n${agent}`,
     more: { max_agents: 1, tracker: { type: "beads" } },
+    ...more,
   });
   const env = { ...beads.env, PATH: `${join(beads.root, "bin")}:${process.env.PATH}` };
   const ratchet = (...args: string[]) => box.start(args, { env }).ended;
@@ -90,6 +91,56 @@ test("D3 a claim that fails is told with the call and its words, not as no work"
   const words = "bd-1: It could not be claimed: bd update bd-1 failed (exit code 1): Error: database is locked";
   expect([run.code, run.stdout]).toEqual([3, expect.stringContaining(words)]);
   expect((await ratchet("logs", "show", "last")).stdout).toContain(words);
+});
+
+test("what was closed meanwhile is not called free", async () => {
+  const { beads, ratchet, comeBack } = await world('touch "$DOWN"');
+  expect((await ratchet("run")).code).toBe(3);
+  beads.change(({ issues }) => Object.assign(issues[0] ?? {}, { status: "closed" }));
+  comeBack();
+  expect((await ratchet("run")).stdout).toMatch(
+    /The tracker was not told that bd-1 is free \(run \S+\): it is completed/,
+  );
+});
+
+test("a claim that failed is no ending: whoever has the issue by now is named, and nothing is told of it", async () => {
+  const { beads, ratchet } = await world();
+  beads.change(({ faults }) => faults.push({ command: "update", times: 3 }));
+  expect((await ratchet("run")).code).toBe(3);
+  const taken = { status: "in_progress", assignee: "ann" };
+  beads.change(({ issues }) => Object.assign(issues.find(({ id }) => id === "bd-1") ?? {}, taken));
+  const explained = (await ratchet("explain", "bd-1")).stdout;
+  expect([explained.includes("ann"), explained.includes("has not been told")]).toEqual([true, false]);
+  expect((await ratchet("run")).stdout).not.toContain("The tracker");
+  expect(beads.issue("bd-1")).toMatchObject(taken);
+});
+
+test("D3 B8 follow-ups that could not be made are made by the next start, an issue's and a run's, and named", async () => {
+  const nit = failWith("Naming", 3);
+  const { box, beads, ratchet } = await world("", {
+    reviewer: nit,
+    triggers: { run_end: { commands: [], code_review: { enabled: true, track_review_issues: true } } },
+  });
+  beads.change(({ faults }) => faults.push({ command: "create", times: 6 }));
+  const first = await ratchet("run");
+  expect([first.code, first.stdout.includes("below threshold")]).toEqual([3, false]);
+  const findings = async () => {
+    const all: { issue_id: string; status: string; reason: string | null }[] = JSON.parse(
+      (await ratchet("findings", "--all", "--json")).stdout,
+    );
+    return all.map(({ status, reason }) => [status, reason]);
+  };
+  expect(await findings()).toEqual([
+    ["open", null],
+    ["open", null],
+  ]);
+  box.put("bin/review.sh", pass);
+  const second = await ratchet("run");
+  expect(second.stdout).toContain("The tracker knows now that bd-1 left something to do");
+  expect(second.stdout).toContain("The tracker knows now that the run left something to do");
+  const made = beads.state().issues.flatMap(({ id }) => (id === "bd-1" ? [] : [id]));
+  expect(made).toHaveLength(2);
+  expect(await findings()).toEqual(made.map((id) => ["waived", `tracked as ${id}`]));
 });
 
 test("commands that name an issue ask the tracker, or say where it is", async () => {

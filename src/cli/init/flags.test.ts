@@ -24,16 +24,12 @@ const found: Found = {
   triggerReviews: false,
 };
 
-test.each([
-  ["an agent on PATH", "agent_sdk", { reviewers: ["agent_sdk", "cerberus", "command"] }],
-  ["cerberus on PATH", "cerberus", { agents: [], reviewers: ["agent_sdk", "cerberus", "command"] }],
-  ["nobody", "a review by a command needs the program", { agents: [], reviewers: ["command"] }],
-] as const)("how to review without a word on who chooses what is there: %s", (_what, expected, there) => {
-  const reviewers = there.reviewers.map((type) => ({ type, missing: null }));
-  const here: Found = { ...found, ...("agents" in there ? { agents: [] } : {}), reviewers };
-  const read = () => readFlags({ yes: true, maxRetries: "2" }, here).answers.review;
-  if (expected.includes(" ")) expect(read).toThrow(expected);
-  else expect(read()).toMatchObject({ type: expected, maxRetries: 2 });
+test.each<[InitFlags, string]>([
+  [{ maxRetries: "2" }, "--max-retries does not say who reviews"],
+  [{ findingThreshold: "P1" }, "--finding-threshold does not say who reviews"],
+])("B9 --yes with %j adds no reviewer that nobody named, whoever is on PATH", (flags, message) => {
+  const reviewers = (["agent_sdk", "cerberus", "command"] as const).map((type) => ({ type, missing: null }));
+  expect(() => readFlags({ yes: true, ...flags }, { ...found, reviewers })).toThrow(message);
 });
 
 test.each<[InitFlags, readonly string[], object]>([

@@ -12,14 +12,14 @@ import { agentToReview } from "./choose-agent.js";
 import { suggestName } from "./panel.js";
 import { singleReviewers } from "./panel-questions.js";
 import { type InitFlags, oneOf, readAgentName, readProgram } from "./read-flag.js";
-import { parseWhole, suggestReview, thresholds } from "./review-questions.js";
+import { parseWhole, thresholds } from "./review-questions.js";
 
 const kinds = [...singleReviewers, "panel", "none"] as const;
 const memberHint = '--review-member "security=agent_sdk:codex" or "style=command:my-reviewer --strict" or "c=cerberus"';
 
 /** null: none is wanted. */
 export function readReview(flags: InitFlags, answers: Answers, found: Found): ReviewAnswer | null {
-  const type = oneOf("--review", flags.review ?? impliedKind(flags, answers, found), kinds);
+  const type = oneOf("--review", flags.review ?? impliedKind(flags), kinds);
   if (type === "none") return null;
   mustFit(flags, type);
   const start = defaultReview(type, agentToReview(answers, found));
@@ -34,11 +34,17 @@ export function readReview(flags: InitFlags, answers: Answers, found: Found): Re
   };
 }
 
-/** What the other flags name; where they name nobody, who is there. */
-function impliedKind(flags: InitFlags, answers: Answers, found: Found): ReviewerKind {
-  if (flags.reviewMember !== undefined) return "panel";
-  if (flags.reviewAgent !== undefined) return "agent_sdk";
-  return flags.reviewCommand !== undefined ? "command" : suggestReview(answers, found).type;
+/** What the other flags name. How to review says nothing of who: nobody gets a reviewer that was not asked for. */
+function impliedKind({ reviewMember, reviewAgent, reviewCommand, maxRetries }: InitFlags): ReviewerKind {
+  if (reviewMember !== undefined) return "panel";
+  if (reviewAgent !== undefined) return "agent_sdk";
+  if (reviewCommand !== undefined) return "command";
+  throw new UserError(
+    `${maxRetries === undefined ? "--finding-threshold" : "--max-retries"} does not say who reviews`,
+    {
+      hint: 'give --review agent_sdk, --review cerberus or --review-command "program args"',
+    },
+  );
 }
 
 /** What one kind of reviewer needs another one would ignore. */

@@ -32,7 +32,7 @@ const enable: QuestionOf<"confirm"> = {
 };
 
 /** An installed agent of another vendor is the best guess; else the first kind of which nothing is missing. */
-export function suggestReview(answers: Answers, found: Found): ReviewAnswer {
+function suggestReview(answers: Answers, found: Found): ReviewAnswer {
   const agent = agentToReview(answers, found);
   const usable = found.reviewers.filter(({ type, missing }) => missing === null && type !== "panel");
   const isNamed = found.agents.some((one) => one.isOnPath && one.canReview);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ItemStatus } from "../ports/tracker.js";
-import { failWith, play, type Rules, remark, type Setup } from "./fixture.js";
+import { failWith, play, policyOf, type Rules, remark, type Setup, start, World } from "./fixture.js";
 
 const phases = (setup: Setup, rules: Rules = {}) => {
   const world = play(setup, rules);
@@ -68,5 +68,24 @@ describe("ratchet land", () => {
     const { world, told } = phases(land, { command: broken, tracker: () => ({ was }) });
     expect(world.finished()).toMatchObject({ status: "failed", error: "gate_failed" });
     expect(told).toBe(op);
+  });
+
+  it.each<[string, Rules, string[]]>([
+    [
+      "by the gate",
+      { left: { dirtyCount: 1, dirty: ["a"], filesTree: "x" } },
+      ["test failed open", "Uncommitted changes superseded"],
+    ],
+    ["by the same failure", { command: broken }, ["test failed open"]],
+    [
+      "by a conflict",
+      { land: () => ({ type: "conflict", tip: "t", files: ["a"] }) },
+      ["test failed resolved", "Conflict with main superseded"],
+    ],
+  ])("refused %s, it leaves no finding that was not there", (_how, rules, expected) => {
+    const earlier = play({ options: { only: "check" } }, { command: broken }).life.ledger;
+    const world = new World(policyOf(land), start, earlier).play(rules);
+    const titles = world.life.ledger.findings.map(({ title, status }) => `${title.split(":")[0]} ${status}`);
+    expect([world.finished()?.status, titles]).toEqual(["failed", expected]);
   });
 });

@@ -56,14 +56,24 @@ function dropWorktree(step: Step): void {
   step.owe({ kind: "worktree", key: "worktree:remove", op: "remove" });
 }
 
-export function afterTriggerFollowUp(step: Step, followUp: string | null): void {
+/** `older`: the findings that another follow-up has. Without one they stay open: it is still to be made. */
+export function afterTriggerFollowUp(
+  step: Step,
+  followUp: string | null,
+  older: Readonly<Record<string, string>> = {},
+) {
   const ids = trackedFindings(step).map(({ id }) => id);
-  if (followUp !== null) step.apply(waive(step.ledger, { ids, reason: `tracked as ${followUp}`, at: step.at }));
+  if (followUp === null) return removeTriggerWorktree(step, ids);
+  const places = ids.map((id) => older[id] ?? followUp);
+  for (const place of new Set(places)) {
+    const there = ids.filter((_id, index) => places[index] === place);
+    step.apply(waive(step.ledger, { ids: there, reason: `tracked as ${place}`, at: step.at }));
+  }
   removeTriggerWorktree(step);
 }
 
-function removeTriggerWorktree(step: Step): void {
-  waiveRest(step);
+function removeTriggerWorktree(step: Step, untracked: readonly string[] = []): void {
+  waiveRest(step, untracked);
   dropWorktree(step);
 }
 
@@ -75,10 +85,11 @@ function trackedFindings(step: Step): readonly Finding[] {
 }
 
 /** Below the threshold, and machinery: nobody will look at them again. */
-function waiveRest(step: Step): void {
+function waiveRest(step: Step, untracked: readonly string[]): void {
   const blocking = blockingFindings(step);
   const open = openFindings(step.ledger, { stages: [triggerName(step.policy)] });
-  const rest = open.filter((finding) => finding.source !== "command" && !blocking.includes(finding));
+  const stays = (finding: Finding) => blocking.includes(finding) || untracked.includes(finding.id);
+  const rest = open.filter((finding) => finding.source !== "command" && !stays(finding));
   const waiveAll = (findings: readonly Finding[], reason: string) => {
     const ids = findings.map(({ id }) => id);
     if (ids.length > 0) step.apply(waive(step.ledger, { ids, reason, at: step.at }));

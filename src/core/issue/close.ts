@@ -3,6 +3,7 @@ import { openFindings, waive } from "../ledger/ledger.js";
 import { blockingReview } from "./blocking.js";
 import { afterEpicTold, afterTriggerFollowUp, closeTrigger } from "./close-trigger.js";
 import type { IssueEvent } from "./events.js";
+import { forgetTried } from "./ledger-parts.js";
 import { reportConclusion } from "./session-end-result.js";
 import { isReviewStage } from "./slots.js";
 import type { Step } from "./step.js";
@@ -17,6 +18,7 @@ export function enterClosing(step: Step) {
   // Cut short while a fixer was to work on a failed command.
   reportConclusion(step, { result: "fail", reason: "command_failed" });
   if (ending.status === "not-claimed") return finish(step);
+  if (ending.status !== "success") forgetTried(step);
   if (step.policy.trigger) return closeTrigger(step);
   const reason = ending.error === null ? ending.message : `${ending.error}: ${ending.message}`;
   switch (ending.status) {
@@ -61,7 +63,7 @@ export function afterClosingTracker(step: Step, event: TrackerDone) {
   if (trigger === "epic_verification" && step.state.ending?.status !== "not-claimed") return afterEpicTold(step, event);
   if (event.key === "tracker:follow-up") {
     const followUp = event.ok ? (event.id ?? "a follow-up issue") : null;
-    if (trigger) return afterTriggerFollowUp(step, followUp);
+    if (trigger) return afterTriggerFollowUp(step, followUp, event.ok ? event.older : {});
     if (followUp !== null) waiveLeftovers(step, followUp);
     return complete(step);
   }
@@ -110,17 +112,23 @@ function waiveLeftovers(step: Step, followUp: string | null): void {
   const bySessionEnd = rest.filter((finding) => finding.stage === "session_end");
   sayUntracked(step, bySessionEnd);
   const isCommand = ({ source }: Finding) => source === "command";
-  if (step.policy.settings.validation_triggers.session_end?.failure_mode === "remediate") {
-    waiveAll(bySessionEnd.filter(isCommand), "session_end: max_retries_exhausted");
-    waiveAll(
-      bySessionEnd.filter((finding) => !isCommand(finding)),
-      "session_end: code_review",
-    );
-  } else waiveAll(bySessionEnd, "session_end: continue");
+  waiveAll(bySessionEnd.filter(isCommand), `session_end: ${whyLeft(step, "max_retries_exhausted")}`);
+  waiveAll(
+    bySessionEnd.filter((finding) => !isCommand(finding)),
+    `session_end: ${whyLeft(step, "code_review")}`,
+  );
   waiveAll(
     rest.filter((finding) => finding.stage !== "session_end"),
     "below threshold",
   );
+}
+
+/** Why session_end left something; `unmended`: what it is called where a fixer would have been sent. */
+function whyLeft({ state, policy }: Step, unmended: string): string {
+  const { result } = state.sessionEndResult ?? {};
+  const mode = policy.settings.validation_triggers.session_end?.failure_mode;
+  if (result === "interrupted" || (result === "timeout" && mode !== "continue")) return result;
+  return mode === "remediate" ? unmended : "continue";
 }
 
 /** Nobody will see to it: at least it is said. */

@@ -143,6 +143,8 @@ export type IssueEvent =
       readonly key: string;
       readonly ok: true;
       readonly id?: string;
+      /** Findings that another follow-up had already, with the id of that one. */
+      readonly older?: Readonly<Record<string, string>>;
       readonly was?: ItemStatus;
     }
   | {

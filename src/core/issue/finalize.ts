@@ -4,7 +4,7 @@ import { add } from "../ledger/ledger.js";
 import type { CommandEnded, LandOutcome, OpenOutcome, PushOutcome } from "./events.js";
 import { commandNames, isRemembered, remember, rememberTree } from "./gate.js";
 import { endHalted, isStopping } from "./halt.js";
-import { closeOthers, commandRemark, isPass, plainRemark, visitOf } from "./ledger-parts.js";
+import { closeOthers, commandRemark, isByHand, isPass, plainRemark, raiseAgainst, visitOf } from "./ledger-parts.js";
 import { gateAttempts } from "./policy.js";
 import { landsNothing } from "./preconditions.js";
 import { endItem, enterItemEnd, leaveToAgent, owePush } from "./pull-request.js";
@@ -252,7 +252,7 @@ function sendBack(
   { tip, why, branch = null }: { readonly tip: string; readonly why: string; readonly branch?: string | null },
 ) {
   const { landing, gate } = step.state;
-  closeOthers(step, "merge", { keep: landing.raised, passed: false, visit: landing.rounds + 1 });
+  if (!isByHand(step)) closeOthers(step, "merge", { keep: landing.raised, passed: false, visit: landing.rounds + 1 });
   const rounds = landing.rounds + 1;
   const demandedOf = branch === null && landing.demandedOf === undefined ? {} : { demandedOf: branch };
   setLanding(step, { rounds, demanded: true, ...demandedOf, proposed: null, raised: [], delivers: null });
@@ -272,7 +272,7 @@ function sendBack(
 function raiseMerge(step: Step, remarks: readonly Remark[], source: "gate" | "merge"): void {
   const { landing } = step.state;
   const visit = visitOf(step, { stage: "merge", source, reviewer: "merge", visit: landing.rounds + 1, remarks });
-  setLanding(step, { raised: [...landing.raised, ...step.apply(add(step.ledger, visit))] });
+  setLanding(step, { raised: [...landing.raised, ...raiseAgainst(step, visit)] });
 }
 
 function succeed(step: Step, commit: string | null): void {

@@ -1,8 +1,7 @@
 import type { Remark } from "../finding.js";
 import { folderName } from "../folder-name.js";
-import { add } from "../ledger/ledger.js";
 import type { CommandEnded } from "./events.js";
-import { closeOthers, commandRemark, isPass, logDiscarded, visitOf } from "./ledger-parts.js";
+import { closeOthers, commandRemark, isByHand, isPass, logDiscarded, raiseAgainst, visitOf } from "./ledger-parts.js";
 import { gateAttempts } from "./policy.js";
 import { brokenPreconditions, landsNothing } from "./preconditions.js";
 import type { GateState, Work } from "./state.js";
@@ -116,12 +115,12 @@ function gatePassed(step: Step, work: Work): void {
   const evidence = gate.evidence ?? {};
   step.report({ type: "gate-passed", attempt: gate.failures + 1, commit: work.head, evidence });
   setGate(step, { failures: 0, evidence: null, tree: work.tree });
-  step.go(step.policy.options.only === "land" || step.policy.item ? "finalizing" : gate.next);
+  step.go(isByHand(step) || step.policy.item ? "finalizing" : gate.next);
 }
 
 function gateFailed(step: Step, work: Work, reasons: readonly string[]) {
   const { gate, seen, review } = step.state;
-  closeOthers(step, "gate", { keep: gate.raised, passed: false, visit: gate.runs });
+  if (!isByHand(step)) closeOthers(step, "gate", { keep: gate.raised, passed: false, visit: gate.runs });
   const failures = gate.failures + 1;
   const evidence = gate.evidence ?? {};
   const findings = gate.raised.length;
@@ -154,7 +153,7 @@ function gateFailed(step: Step, work: Work, reasons: readonly string[]) {
 function raiseNow(step: Step, remarks: readonly Remark[]): void {
   const { runs, raised } = step.state.gate;
   const visit = visitOf(step, { stage: "gate", source: "gate", reviewer: "gate", visit: runs, remarks });
-  setGate(step, { raised: [...raised, ...step.apply(add(step.ledger, visit))] });
+  setGate(step, { raised: [...raised, ...raiseAgainst(step, visit)] });
 }
 
 function setGate(step: Step, patch: Partial<GateState>): void {

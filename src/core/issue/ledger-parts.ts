@@ -1,5 +1,12 @@
 import type { FindingSource, Ledger, Remark } from "../finding.js";
-import { type LedgerChange, resolveStage, supersedeStage } from "../ledger/ledger.js";
+import {
+  add,
+  type LedgerChange,
+  openFindings,
+  resolveStage,
+  supersedeFindings,
+  supersedeStage,
+} from "../ledger/ledger.js";
 import type { Visit } from "../ledger/visit.js";
 import type { CommandEnded } from "./events.js";
 import type { Step } from "./step.js";
@@ -11,6 +18,28 @@ export function visitOf(
 ): Visit {
   const { policy, state, at } = step;
   return { ...visit, outcome: "fail", at, commit: state.work?.head ?? null, runId: policy.runId };
+}
+
+/** What a check found against the work; the ids that were raised. */
+export function raiseAgainst(step: Step, visit: Visit): string[] {
+  const before = openFindings(step.ledger).map(({ id }) => id);
+  const raised = step.apply(add(step.ledger, visit));
+  if (isByHand(step)) {
+    const { tried = [] } = step.state;
+    step.set({ tried: [...tried, ...raised.filter((id) => !before.includes(id))] });
+  }
+  return raised;
+}
+
+/** A landing by hand that came to nothing leaves the ledger as it was. */
+export function forgetTried(step: Step): void {
+  const { tried: ids = [] } = step.state;
+  if (ids.length === 0) return;
+  step.apply(supersedeFindings(step.ledger, { ids, reason: "the landing by hand was refused", at: step.at }));
+}
+
+export function isByHand({ policy }: Step): boolean {
+  return policy.options.only === "land";
 }
 
 /**

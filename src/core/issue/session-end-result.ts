@@ -22,7 +22,7 @@ export function reportConclusion(step: Step, { result, reason }: Conclusion) {
   };
   // The run tells of its own triggers, once they have landed what they changed.
   if (step.policy.trigger) return step.set({ sessionEnd: null, concluded });
-  step.set({ sessionEnd: null });
+  step.set({ sessionEnd: null, sessionEndResult: { result, reason } });
   const session_end_result = resultOf(step.policy, concluded);
   step.report({ type: "session-end-completed", result, reason, session_end_result, attempts: sessionEndRuns });
 }

@@ -22,16 +22,6 @@ describe("session_end", () => {
     expect(world.reported("review-started")).toHaveLength(1);
   });
 
-  it("C2 with nothing to run and no review: the same", () => {
-    const off = { ...review, enabled: false };
-    for (const code_review of [null, off]) {
-      const world = play({ review: {}, sessionEnd: { commands: [], code_review } });
-      expect(world.reported("session-end-skipped")).toMatchObject([{ reason: "not_configured" }]);
-      expect(world.reported("session-end-started")).toEqual([]);
-      expect(world.finished()).toMatchObject({ status: "success", counters: { session_end_attempts: 0 } });
-    }
-  });
-
   it("C4 what it leaves under continue is said where no follow-up issue has it", () => {
     const world = play({ sessionEnd: {} }, failing("two"));
     const said = world.reported("log").map(({ text }) => text);

@@ -22,7 +22,7 @@ const bySigint: Conclusion = { result: "interrupted", reason: "SIGINT received" 
 
 export function enterSessionEnd(step: Step) {
   const trigger = triggerOf(step.policy);
-  if (!trigger || (!step.policy.trigger && isEmpty(trigger))) {
+  if (!trigger) {
     step.report({ type: "session-end-skipped", reason: "not_configured" });
     return leave(step);
   }
@@ -31,11 +31,6 @@ export function enterSessionEnd(step: Step) {
   // Its commands are done: the fixer was sent by its review.
   if (step.state.sessionEnd?.outcome) startReview(step);
   else execute(step, true);
-}
-
-/** Nothing to run and nobody to ask: it can be neither passed nor failed. */
-function isEmpty({ commands, code_review }: Trigger): boolean {
-  return commands.length === 0 && !code_review?.enabled;
 }
 
 export function afterSessionEndCommand(step: Step, event: CommandEnded) {

@@ -45,6 +45,14 @@ describe("drain", () => {
     expect(beaten.finished()?.status).toBe("success");
   });
 
+  it.each(["continue", "abort", "remediate"] as const)("what it leaves under %s says that it was cut short", (mode) => {
+    const world = play(
+      { settings: { evidence_check: { required: [] } }, sessionEnd: { failure_mode: mode, max_retries: 2 } },
+      when("session_end:03:one", drain, { command: () => ({ exitCode: 1 }) }),
+    );
+    expect(world.life.ledger.findings).toMatchObject([{ status: "waived", reason: "session_end: interrupted" }]);
+  });
+
   it("follow-up turns go on, fixers are not started", () => {
     const world = play(
       { review: { failure_mode: "remediate", max_retries: 2 } },

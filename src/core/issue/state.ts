@@ -71,7 +71,11 @@ export interface IssueState {
   readonly gate: GateState;
   /** What the last failed gate or blocking round saw, the earlier run's included. */
   readonly seen: Seen | null;
+  /** Findings that were not open before a landing by hand. */
+  readonly tried?: readonly string[];
   readonly sessionEnd: SessionEndState | null;
+  /** How an issue's session_end came out last. */
+  readonly sessionEndResult?: Conclusion;
   /** How the trigger ended that the life is of; absent in an issue's life. */
   readonly concluded?: Concluded;
   /** Of an epic's verification: what the tracker was told of it. */

@@ -67,8 +67,9 @@ async function waitForReview(plan: Plan, key: string): Promise<unknown> {
   let answer: unknown;
   try {
     answer = JSON.parse(stdout);
-  } catch (error) {
-    throw new Ended(`the answer of cerberus wait is not JSON: ${messageOf(error)}`);
+  } catch {
+    // The engine's message quotes a piece of it; its last line says more.
+    throw new Ended(`the answer of cerberus wait is not JSON: ${lastLine(stdout)}`);
   }
   const twice = contradictoryKey(stdout);
   if (twice !== null) throw new Ended(`the answer of cerberus wait gives "${twice}" twice, and not the same`);

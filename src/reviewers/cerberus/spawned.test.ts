@@ -10,6 +10,8 @@ test.each([
   ["started\nrun_key=rk-9\n", "rk-9"],
   ["export CERBERUS_RUN_KEY=q-5\n", "q-5"],
   ["export CERBERUS_RUN_KEY='q-5'; other\n", "q-5"],
+  ['{"session_key": "sk-3"}', "sk-3"],
+  ['{"session_key": "sk-3", "run_key": "rk-4"}', "rk-4"],
   ["spawned 3 reviewers\n", null],
   ['{"run_key": null}', null],
   ["run key: --json", null],

@@ -18,9 +18,7 @@ export async function performTracker(
 ): Promise<Settled<IssueEvent>> {
   const { tracker, runId } = life.run;
   const { key } = effect;
-  const done = (id?: string): Settled<IssueEvent> => ({
-    event: { type: "tracker-done", key, ok: true, ...(id === undefined ? {} : { id }) },
-  });
+  const done = (): Settled<IssueEvent> => ({ event: { type: "tracker-done", key, ok: true } });
   try {
     const { epic } = life.trigger ?? {};
     if (epic !== undefined) return { event: { type: "tracker-done", key, ...(await tellOfEpic(life, effect, epic)) } };
@@ -38,7 +36,14 @@ export async function performTracker(
       case "hand-over":
         return { event: { type: "tracker-done", key, ...(await handOver(life, effect)) } };
       case "follow-up":
-        return done(await tracker.followUp(life.names.item, await followUpText(life, effect.findings)));
+        return {
+          event: {
+            type: "tracker-done",
+            key,
+            ok: true,
+            ...(await tracker.followUp(life.names.item, await followUpText(life, effect.findings))),
+          },
+        };
       default:
         await tellEnding(tracker, { issueId: life.issueId, holder: runId, ...effect });
         return done();
@@ -52,16 +57,16 @@ export async function performTracker(
 
 /** Epics are looked for by every run, and items of pull requests are on our own board: nothing is owed for those. */
 async function owedBy(life: LifeContext, effect: TrackerEffect): Promise<Telling | null> {
-  const { run, issueId, item, trigger } = life;
-  if (item || trigger) return null;
-  return { issueId, holder: run.runId, ...(await endingOf(life, effect)) };
+  const { run, names, item, trigger } = life;
+  if (item || trigger?.epic !== undefined) return null;
+  return { issueId: names.item, holder: run.runId, ...(await endingOf(life, effect)) };
 }
 
 async function endingOf(life: LifeContext, effect: TrackerEffect): Promise<Ending> {
   switch (effect.op) {
     case "claim":
       // The call may have failed after the claim was made.
-      return { op: "release" };
+      return { op: "release", unsure: true };
     case "complete":
       return { op: "complete", commit: effect.commit, note: effect.note };
     case "fail":
@@ -90,7 +95,8 @@ async function tellOfEpic(life: LifeContext, effect: TrackerEffect, epic: string
     case "follow-up": {
       const text = await followUpText(life, effect.findings);
       const title = `What epic ${epic} still lacks: ${life.title}`;
-      return { ok: true, id: await tracker.followUp(epic, { ...text, title, inEpic: true }) };
+      const { id } = await tracker.followUp(epic, { ...text, title, inEpic: true });
+      return { ok: true, id };
     }
     default:
       await tracker.epics.release(epic, runId);

@@ -1,5 +1,5 @@
 import { isRunSource, type OpenFollowUp, paragraphsOf, placeFollowUp } from "../../core/follow-up.js";
-import type { Tracker } from "../../core/ports/tracker.js";
+import type { FollowUpTold, Tracker } from "../../core/ports/tracker.js";
 import { ExternalError } from "../../lib/errors.js";
 import { followUpMark, isClosed, labels, listWhere, showAll, showBead, toIssue } from "./issues.js";
 import { type Beads, pauseAfter } from "./program.js";
@@ -14,12 +14,12 @@ const longestText = 100_000;
  * One open follow-up per source issue, known by the mark in its description. It is looked for before each try to make
  * it: a call that failed may still have made it.
  */
-export async function writeFollowUp(beads: Beads, source: string, text: Text): Promise<string> {
+export async function writeFollowUp(beads: Beads, source: string, text: Text): Promise<FollowUpTold> {
   for (let failures = 1; ; failures++) {
-    const { to, added } = placeFollowUp(await openFollowUps(beads, source), { source, body: text.body });
-    if (to !== null) return append(beads, to, { source, added });
+    const { to, added, older } = placeFollowUp(await openFollowUps(beads, source), { source, body: text.body });
+    if (to !== null) return { id: await append(beads, to, { source, added }), older };
     try {
-      return await create(beads, source, { ...text, body: added.join("\n\n") });
+      return { id: await create(beads, source, { ...text, body: added.join("\n\n") }), older };
     } catch (error) {
       if (failures >= 3) throw error;
       await pauseAfter(failures);

@@ -1,5 +1,5 @@
 import { type OpenFollowUp, paragraphsOf, placeFollowUp } from "../../core/follow-up.js";
-import type { FollowUpText } from "../../core/ports/tracker.js";
+import type { FollowUpText, FollowUpTold } from "../../core/ports/tracker.js";
 import type { Github } from "../../lib/github-client/client.js";
 import { createOnce } from "../../lib/github-client/create-once.js";
 import { changeIssue, type Found, findIssue, followUpMark, labels, listIssues, toFound, toIssue } from "./issues.js";
@@ -14,15 +14,16 @@ export async function writeFollowUp(
   github: Github,
   source: string,
   { text, me }: { readonly text: FollowUpText; readonly me: string },
-): Promise<string> {
+): Promise<FollowUpTold> {
   let isNew = false;
   let added: readonly string[] = [];
+  let older: FollowUpTold["older"] = {};
   const found = await createOnce<Found>({
     find: async () => {
       const open = await listIssues(github, { state: "open", labels: labels.followUp });
       const ours = open.filter(({ wire }) => wire.user?.login === me).flatMap(toOpen);
       const place = placeFollowUp(ours, { source, body: text.body });
-      added = place.added;
+      ({ added, older } = place);
       return place.to?.found ?? null;
     },
     create: async () => {
@@ -33,7 +34,7 @@ export async function writeFollowUp(
   });
   const old = paragraphsOf(found.wire.body ?? "");
   if (!isNew && added.length > 0) await changeIssue(github, found.id, { body: fitText([...old, ...added], source) });
-  return found.id;
+  return { id: found.id, older };
 }
 
 function toOpen(found: Found): (OpenFollowUp & { readonly found: Found })[] {
