@@ -22,6 +22,7 @@ import type { JournalCheck } from "./run/check-journal.js";
 import type { Gc } from "./run/gc.js";
 import type { RunParts, RunRequest, StartedRun } from "./run/start.js";
 import type { Telling } from "./run/tracker-outbox.js";
+import type { Unmerged } from "./run/unmerged.js";
 import type { Answer, Question } from "./run/workflow/context.js";
 import type { LoadedWorkflow } from "./run/workflow/load.js";
 import type { StartedWorkflow } from "./run/workflow/start.js";
@@ -60,6 +61,8 @@ export interface App {
   pullRequestState(projectId: string, number: number): Promise<PrState | null>;
   /** Branches of a repository that do not have what has landed for them, a sentence each; `likely` first. */
   branchesBehind(repoPath: string, likely: readonly string[]): Promise<readonly string[]>;
+  /** Which of these issues have their work on a branch that is not merged into the target, in mode `branch`. */
+  unmerged(settings: Settings, issueIds: readonly string[]): Promise<readonly Unmerged[]>;
   /** The issues' checkouts of the current directory's project. */
   worktrees(): Promise<Worktrees>;
   /** The programs a run would start, to see whether they are there. */
@@ -152,6 +155,7 @@ export function createApp({ cwd, env: given }: { readonly cwd: string; readonly 
       const known = await (await store("reader")).projectAt(repoPath);
       return await branchesBehind(repoPath, likely, known === null ? null : home.mirror(known.id));
     },
+    unmerged: (settings, issueIds) => unmergedOf(app, settings, issueIds),
     worktrees: async () => {
       const { openWorktrees } = await import("./run/worktrees.js");
       const { id, repoPath } = await app.project();
@@ -337,6 +341,16 @@ async function followFor(app: App, store: Store, frame: Pick<RunParts, "settings
   if (!needsForge(frame.settings)) return null;
   const { followContext } = await import("./app/pull-requests.js");
   return await followContext({ ...frame, store, home: app.home, env: app.env });
+}
+
+async function unmergedOf(app: App, settings: Settings, issueIds: readonly string[]): Promise<readonly Unmerged[]> {
+  if (settings.finalize.mode !== "branch" || issueIds.length === 0) return [];
+  const repository = await app.repository();
+  const target = settings.finalize.into ?? repository.branch;
+  // A run says what is wrong with its target; here it only means that nothing is known.
+  if (target === null) return [];
+  const { unmergedDeps } = await import("./run/unmerged.js");
+  return await unmergedDeps({ repoPath: repository.root, target }, await app.tracker(settings), issueIds);
 }
 
 async function targetOf(repository: Repository, settings: Settings): Promise<string> {

@@ -22,9 +22,23 @@ export async function findLife(app: App, projectId: string, issueId: string): Pr
     const { phase, attempt, max_attempts: maxAttempts } = issue;
     const waiting = (await gateWait(app, run, issueId)) ?? waitOf(app, { run, machine, machines });
     const landed = (await store.issueRecord(run.runId, issueId))?.record.commit ?? null;
-    return { runId: run.runId, driverAlive: machine.driverAlive, phase, attempt, maxAttempts, landed, waiting };
+    const stopping = isStopping(machine);
+    return {
+      runId: run.runId,
+      driverAlive: machine.driverAlive,
+      phase,
+      attempt,
+      maxAttempts,
+      landed,
+      stopping,
+      waiting,
+    };
   }
   return null;
+}
+
+function isStopping({ state }: Machine): boolean {
+  return typeof state === "object" && state !== null && "halt" in state && state.halt !== null;
 }
 
 /** Its workflow has asked a person. */
@@ -39,6 +53,8 @@ async function gateWait(app: App, run: StoredRun, issueId: string): Promise<Life
 interface Effect {
   readonly kind: string;
   readonly folder?: unknown;
+  readonly op?: unknown;
+  readonly stage?: unknown;
   readonly until?: unknown;
 }
 
@@ -48,6 +64,8 @@ function waitOf(
 ): LifeFacts["waiting"] {
   const landing = landingWait(at.machine);
   if (landing !== null) return { for: landing, ...nextOf(landing) };
+  const lander = landsFirst(at);
+  if (lander !== null) return { for: `${lander} is landing, one issue at a time` };
   if (withoutPlace(app, at.run, at.machines).has(at.machine)) return { for: placeWait(at.run) };
   const owed = effectsOf(at.machine).filter(({ kind }) => kind !== "wait");
   const timer = owed.find(({ kind }) => kind === "timer");
@@ -59,6 +77,18 @@ function waitOf(
   if (!isWaiting || runningTurns(app, at.run, [at.machine]) > 0) return null;
   // Between its turn coming up and its program starting there is a moment in which it waits for nobody.
   return runningTurns(app, at.run, at.machines) >= at.run.settings.max_agents ? "slot" : null;
+}
+
+/** Who has proposed and is gated or put on the line holds the landing; who only wants to propose waits for them. */
+function landsFirst({ machine, machines }: { readonly machine: Machine; readonly machines: readonly Machine[] }) {
+  const wants = effectsOf(machine).some(({ kind, op }) => kind === "land" && op === "propose");
+  if (!wants) return null;
+  const holder = machines.find((one) => !one.done && one !== machine && effectsOf(one).some(isLanding));
+  return holder === undefined ? null : issueOf(holder) || "a trigger of the run";
+}
+
+function isLanding({ kind, op, stage }: Effect): boolean {
+  return (kind === "land" && op === "commit") || (kind === "command" && stage === "landing");
 }
 
 /** What a landing waits for names the command that ends the wait. */

@@ -21,7 +21,15 @@ import { listItems } from "./work-list.js";
 import { appendEvent, escalateItem, joinRework, liftEscalation, setPayload } from "./work-payload.js";
 import { readCompletion, readInPullRequests } from "./work-pull-requests.js";
 import { type ReadyQuery, readReady } from "./work-ready.js";
-import { type ItemKey, isRetried, readItem, readWorkEvents, type WorkEvent } from "./work-rows.js";
+import {
+  eventStatement,
+  type ItemKey,
+  isRetried,
+  isStopped,
+  readItem,
+  readWorkEvents,
+  type WorkEvent,
+} from "./work-rows.js";
 import { addOnce, readEscalated, readOfPullRequest, readRework, succeedItem } from "./work-succeed.js";
 
 /** What the `work` commands need besides what a run does. Refused changes throw Refusal. */
@@ -33,6 +41,8 @@ export interface Board extends WorkItems {
   unblock(projectId: string, id: string): Promise<void>;
   /** Its failures are forgotten; one that waits for a person by escalation is marked so no longer. */
   retry(projectId: string, id: string): Promise<void>;
+  /** Somebody stops whoever works on it; said before they are told, and also of an item of another tracker. */
+  noteStop(projectId: string, id: string): Promise<void>;
   addDeps(projectId: string, id: string, on: readonly string[]): Promise<void>;
   removeDeps(projectId: string, id: string, on: readonly string[]): Promise<void>;
   /** The best ready item, claimed; null: there is none. */
@@ -70,6 +80,9 @@ export function openBoard({ sql, now, committed, wake }: BoardShared): Board {
     list: (query) => listItems(sql, query, now()),
     ready: (query) => readReady(sql, query),
     isRetried: (projectId, id) => isRetried(sql, { projectId, id }),
+    isStopped: (projectId, id, runId) => isStopped(sql, { projectId, id }, runId),
+    noteStop: async (projectId, id) =>
+      void (await after(sql.batch([eventStatement({ projectId, id }, { type: "stopped", at: now() })]))),
     cursor: () => boardCursor(sql),
     changed: (projectId, cursor, signal) => boardChanged({ sql, wake }, { projectId, cursor }, signal),
     claim: (projectId, id, claim) => after(claimItem(sql, { projectId, id }, claim)),

@@ -34,6 +34,7 @@ export function toItem(row: Row, now: number): WorkItem {
     followUpOf: textOrNull(row, "follows"),
     claimedBy: expired ? null : textOrNull(row, "claimed_by"),
     leaseUntil: expired ? null : lease,
+    begun: row.begun === 1,
     failureCount: number(row, "failure_count"),
     failureReason: textOrNull(row, "failure_reason"),
     payload: readPayload(row),
@@ -98,6 +99,17 @@ export async function isRetried(sql: Sql, { projectId, id }: ItemKey): Promise<b
     [projectId, id],
   );
   return row !== undefined && text(row, "type") === "retried";
+}
+
+/** That it was stopped by name is in the history alone, too: until somebody says retry or takes it, it holds. */
+export async function isStopped(sql: Sql, { projectId, id }: ItemKey, runId: string): Promise<boolean> {
+  const [row] = await sql.all(
+    `SELECT type, at, (SELECT started_at FROM runs WHERE run_id = ?) AS began FROM work_events
+      WHERE project_id = ? AND item_id = ? AND type IN ('claimed', 'stopped', 'retried') ORDER BY id DESC LIMIT 1`,
+    [runId, projectId, id],
+  );
+  if (row === undefined || text(row, "type") !== "stopped") return false;
+  return number(row, "at") >= Date.parse(textOrNull(row, "began") ?? "");
 }
 
 /** Board events after `cursor`, oldest first; of one item, or of all. */

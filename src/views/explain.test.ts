@@ -88,6 +88,11 @@ const lives: readonly Case[] = [
     },
   ],
   [
+    "it is being stopped",
+    { ...held, life: { ...life, stopping: true } },
+    { running: true, reason: "run r1 is still stopping it (implementing, attempt 1/3)", next: null },
+  ],
+  [
     "it waits for a time",
     { ...held, life: { ...life, waiting: { until: noon } } },
     {
@@ -190,7 +195,7 @@ const stops: readonly Case[] = [
     { status: "failed", failureCount: 2, failureReason: "no_progress", runs: [run] },
     {
       reason: "failed 2 times: no_progress; run r1 does not take it: it was started without --resume",
-      next: "ratchet run --resume x",
+      next: "ratchet retry x",
     },
   ],
   [
@@ -250,7 +255,34 @@ const waits: readonly Case[] = [
     { reason: "ready, waiting for a slot in run r1 (1 agent at a time, it is next)", next: "ratchet status" },
   ],
   ["the run is ending", { runs: [{ ...run, ending: true }] }, refused("it is coming to its end")],
-  ["the run has had it", { runs: [{ ...run, hadIt: true }] }, refused("it has had it already")],
+  [
+    "the run has had it",
+    { runs: [{ ...run, hadIt: true }] },
+    { ...refused("it has had it already"), next: "ratchet retry x" },
+  ],
+  [
+    "the run has had what it follows",
+    { runs: [{ ...run, madeIt: true }] },
+    refused("it is a follow-up of one that it has had"),
+  ],
+  [
+    "somebody stopped it under another run",
+    { stoppedIn: "r0", runs: [{ ...run, stopped: true }] },
+    {
+      reason: "stopped in run r0; run r1 does not take it: it was stopped by its name while that run lived",
+      next: "ratchet retry x",
+    },
+  ],
+  [
+    "the run ends before it is its turn",
+    { ahead: 2, runs: [{ ...run, remaining: 1 }] },
+    refused("it takes 1 more issue, and 2 come first"),
+  ],
+  [
+    "what it depends on is not merged",
+    { deps: two.slice(2), runs: [run], unmerged: [{ id: "c", branch: "ratchet/c" }] },
+    { reason: "c is on ratchet/c and not merged yet", blockers: ["c"], next: "ratchet land c" },
+  ],
   ["the run is full", { runs: [{ ...run, full: true }] }, refused("it has taken as many issues as it may")],
   [
     "the run is about others",

@@ -1,10 +1,15 @@
 import type { ItemStatus, Scope, Standing } from "../core/ports/tracker.js";
+import { causeOfEpic, type EpicFacts } from "./explain-epic.js";
+import type { Cause, Explanation } from "./explanation.js";
 import { type ForeignTracker, foreignHint, foreignName } from "./foreign-tracker.js";
 import { formatAttempt, plural, shortSha } from "./format.js";
+import { listOf, type Neighbour } from "./neighbours.js";
 import { plainLine } from "./plain-text.js";
 import type { PullRequestWait } from "./pull-request-wait.js";
 import { isInScope } from "./scope.js";
 import { shellWord } from "./shell-word.js";
+
+export type { Explanation } from "./explanation.js";
 
 /** What there is to know about one issue. Times in ms since the epoch. */
 export interface IssueFacts {
@@ -36,6 +41,10 @@ export interface IssueFacts {
   readonly pullRequest?: PullRequestFacts | null;
   /** How a run ended it, while the tracker has not been told; null: it knows all. */
   readonly untold?: UntoldFacts | null;
+  /** Of an epic. */
+  readonly epic?: EpicFacts | null;
+  /** What it depends on that is completed, and on a branch of its own instead of the target. */
+  readonly unmerged?: readonly { readonly id: string; readonly branch: string }[];
 }
 export interface UntoldFacts {
   readonly runId: string;
@@ -54,11 +63,6 @@ export interface PullRequestFacts {
   /** What it waits for; null: for people or the forge, as far as is known. */
   readonly wait?: PullRequestWait | null;
 }
-/** status null: it is not there. */
-export interface Neighbour {
-  readonly id: string;
-  readonly status: ItemStatus | null;
-}
 export interface LifeFacts {
   readonly runId: string;
   readonly driverAlive: boolean;
@@ -67,6 +71,8 @@ export interface LifeFacts {
   readonly maxAttempts: number;
   /** The commit, once it has landed. */
   readonly landed?: string | null;
+  /** It has been told to stop, and has not come to its end yet. */
+  readonly stopping?: boolean;
   /** `for`: what a person has to see to, and `next` by which command. */
   readonly waiting: null | "slot" | { readonly until: number } | { readonly for: string; readonly next?: string };
 }
@@ -80,27 +86,18 @@ export interface RunFacts {
   readonly ending: boolean;
   /** It has taken as many issues as it may. */
   readonly full: boolean;
-  /** It has had this issue and nobody has said retry since, or made it as a follow-up of one it had. */
+  /** How many more it may take; null: any number. */
+  readonly remaining?: number | null;
+  /** It has had this issue and nobody has said retry since. */
   readonly hadIt: boolean;
+  /** The issue is a follow-up of one that it has had. */
+  readonly madeIt?: boolean;
+  /** Somebody has stopped the issue, in whatever run, since this one began, and nobody has said retry. */
+  readonly stopped?: boolean;
   readonly maxAgents: number;
   /** It has begun as many issues as may be unfinished at once: how many. */
   readonly unfinishedMost?: number | null;
 }
-
-/** `explain --json`. */
-export interface Explanation {
-  readonly issue_id: string;
-  /** As on the board. */
-  readonly state: ItemStatus;
-  readonly running: boolean;
-  readonly reason: string;
-  /** Issues that must be completed first. */
-  readonly blockers: readonly string[];
-  /** What to run; null: nothing is to be done. */
-  readonly next: string | null;
-}
-
-type Cause = Pick<Explanation, "reason" | "next"> & Partial<Pick<Explanation, "running" | "blockers">>;
 
 /** The one reason why an issue is running or is not: the first that holds, from the nearest to the farthest. */
 export function explain(facts: IssueFacts): Explanation {
@@ -121,6 +118,7 @@ function causeOfLife({ runId, driverAlive, phase, waiting, ...tries }: LifeFacts
   if (!driverAlive) {
     return { reason: `the process of run ${runId}, which has it (${where}), is gone`, next: "ratchet run" };
   }
+  if (tries.stopping) return { running: true, reason: `run ${runId} is still stopping it (${where})`, next: null };
   if (waiting === null) {
     return { running: true, reason: `run ${runId} is at work on it: ${where}`, next: null };
   }
@@ -133,10 +131,12 @@ function causeOfLife({ runId, driverAlive, phase, waiting, ...tries }: LifeFacts
   return { reason: `claimed by run ${runId} (${where}), waiting until ${timeOf(waiting.until)}`, next };
 }
 
+const nothingOfEpic: EpicFacts = { verifier: null, inVain: 0, openFindings: 0, looker: null };
+
 function causeOf(facts: IssueFacts): Cause {
   const { issueId, status } = facts;
   if (status === "completed") return { reason: "completed", next: null };
-  if (facts.type === "epic") return causeOfEpic(facts);
+  if (facts.type === "epic") return causeOfEpic(facts, facts.epic ?? nothingOfEpic);
   const { tracker = null, untold = null } = facts;
   if (untold !== null) return causeOfUntold(untold, tracker);
   const retry = tracker === null ? `ratchet retry ${shellWord(issueId)}` : foreignHint(tracker, "retry", issueId);
@@ -184,16 +184,6 @@ function causeOfPullRequest({ number, url, issueId, needsPerson, wait = null }: 
   };
 }
 
-function causeOfEpic({ issueId, children }: IssueFacts): Cause {
-  const open = children.filter(({ status }) => status !== "completed");
-  const next = `ratchet run --scope epic:${shellWord(issueId)}`;
-  if (children.length === 0)
-    return { reason: "it is an epic, which is never run itself, and it has no issues", next: null };
-  if (open.length === 0) return { reason: "it is an epic whose issues are all completed", next };
-  const reason = `it is an epic, which is never run itself; of its issues ${listOf(open)} ${open.length === 1 ? "is" : "are"} not completed`;
-  return { reason, blockers: open.map(({ id }) => id), next };
-}
-
 function causeOfClaim({ issueId, claimedBy, leaseUntil, runs, stoppedIn, standing = null }: IssueFacts): Cause {
   if (standing?.obstacle) return standing.obstacle;
   if (leaseUntil !== null) {
@@ -225,12 +215,20 @@ function causeOfWaiting(facts: IssueFacts): Cause {
     const failed = facts.status === "failed" ? `failed${because(facts)}; ` : "";
     return { reason: `${failed}blocked by ${listOf(open)}`, blockers, next: `ratchet explain ${shellWord(first.id)}` };
   }
+  const [unmerged] = facts.unmerged ?? [];
+  if (unmerged !== undefined) return causeOfUnmerged(facts.unmerged ?? [], unmerged.id);
   const living = facts.runs.filter(({ driverAlive }) => driverAlive);
   const refusals = living.map((run) => ({ run, why: whyNotBy(run, facts) }));
   const taker = refusals.find(({ why }) => why === null)?.run;
   if (taker) return causeOfQueue(taker, facts);
   const others = refusals.map(({ run, why }) => `; run ${run.runId} does not take it: ${why}`).join("");
   return facts.status === "failed" ? causeOfFailure(facts, others) : causeOfIdleness(facts, others);
+}
+
+/** In mode branch nothing starts from work that is not in the target yet. */
+function causeOfUnmerged(unmerged: NonNullable<IssueFacts["unmerged"]>, first: string): Cause {
+  const each = unmerged.map(({ id, branch }) => `${id} is on ${branch} and not merged yet`);
+  return { reason: each.join(", "), blockers: unmerged.map(({ id }) => id), next: `ratchet land ${shellWord(first)}` };
 }
 
 function causeOfQueue({ runId, maxAgents, unfinishedMost = null }: RunFacts, { ahead }: IssueFacts): Cause {
@@ -248,36 +246,46 @@ function causeOfFailure(facts: IssueFacts, others: string): Cause {
   const count = facts.failureCount > 1 ? ` ${facts.failureCount} times` : "";
   return {
     reason: `failed${count}${because(facts)}${others}`,
-    next: `ratchet run --resume ${shellWord(facts.issueId)}`,
+    next: retryFor(facts) ?? `ratchet run --resume ${shellWord(facts.issueId)}`,
   };
 }
 
-function causeOfIdleness({ issueId, stoppedIn, runs }: IssueFacts, others: string): Cause {
+function causeOfIdleness(facts: IssueFacts, others: string): Cause {
+  const { issueId, stoppedIn, runs } = facts;
   const dead = runs.find(({ driverAlive }) => !driverAlive);
   const nothing = others === "" ? ", but nothing runs" : others;
   if (stoppedIn !== null) {
-    return { reason: `stopped in run ${stoppedIn}${nothing}`, next: `ratchet run --resume ${shellWord(issueId)}` };
+    const next = retryFor(facts) ?? `ratchet run --resume ${shellWord(issueId)}`;
+    return { reason: `stopped in run ${stoppedIn}${nothing}`, next };
   }
   if (others === "" && dead)
     return { reason: `ready, but the process of run ${dead.runId} is gone`, next: "ratchet run" };
-  return { reason: `ready${nothing}`, next: others === "" ? "ratchet run" : `ratchet run ${shellWord(issueId)}` };
+  const next = others === "" ? "ratchet run" : (retryFor(facts) ?? `ratchet run ${shellWord(issueId)}`);
+  return { reason: `ready${nothing}`, next };
+}
+
+/** What has a living run take it again; null: none would, or it is for another tracker to say. */
+function retryFor(facts: IssueFacts): string | null {
+  if (facts.tracker) return null;
+  const living = facts.runs.filter(({ driverAlive }) => driverAlive);
+  const asNew = living.map((run) => whyNotBy({ ...run, hadIt: false, stopped: false, resume: true }, facts));
+  return asNew.includes(null) ? `ratchet retry ${shellWord(facts.issueId)}` : null;
 }
 
 /** null: it takes it as soon as it can. */
-function whyNotBy(run: RunFacts, { issueId, status, ancestors }: IssueFacts): string | null {
+function whyNotBy(run: RunFacts, { issueId, status, ancestors, ahead }: IssueFacts): string | null {
   if (run.ending) return "it is coming to its end";
+  if (run.stopped) return "it was stopped by its name while that run lived";
   if (run.hadIt) return "it has had it already";
+  if (run.madeIt) return "it is a follow-up of one that it has had";
   if (run.full) return "it has taken as many issues as it may";
   if (!isInScope(run.scope, issueId, ancestors)) return "it was started for other issues";
+  const { remaining = null, scope } = run;
+  // How many come first is known of all that are ready, not of a part.
+  if (remaining !== null && scope.type === "all" && ahead >= remaining) {
+    return `it takes ${plural(remaining, "more issue")}, and ${ahead} come first`;
+  }
   return status === "failed" && !run.resume ? "it was started without --resume" : null;
-}
-
-const listedMost = 10;
-
-function listOf(neighbours: readonly Neighbour[]): string {
-  const shown = neighbours.slice(0, listedMost).map(({ id, status }) => `${id} (${status ?? "not on the board"})`);
-  const rest = neighbours.length - shown.length;
-  return [...shown, ...(rest > 0 ? [`${rest} more`] : [])].join(", ");
 }
 
 function timeOf(ms: number): string {

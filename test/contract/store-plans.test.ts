@@ -13,6 +13,7 @@ import { listItems } from "../../src/store/work-list.js";
 import { cursorBefore } from "../../src/store/work-observe.js";
 import { readInPullRequests } from "../../src/store/work-pull-requests.js";
 import { readReady } from "../../src/store/work-ready.js";
+import { isStopped } from "../../src/store/work-rows.js";
 import { addOnce, readEscalated, readOfPullRequest, readRework } from "../../src/store/work-succeed.js";
 import { newItem } from "./new-item.js";
 import { reworkItem } from "./pull-request-items.js";
@@ -72,6 +73,7 @@ it.each([
     () => settleItem(sql, key, { holder: null, to: { status: "completed", reason: null, commit: null }, now }),
     "work_dependents",
   ],
+  ["whether somebody stopped it", () => isStopped(sql, key, "r"), "work_events_of_item"],
   ["the start of observe", () => cursorBefore(sql, now), "INTEGER PRIMARY KEY"],
   [
     "waiting for a change",

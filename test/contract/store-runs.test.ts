@@ -269,3 +269,26 @@ describe("projects", () => {
     expect((await temp.store.projects()).map((each) => each.id)).toEqual(["My-Project-", "p", "p-2", "p-3"]);
   });
 });
+
+it("an item that was stopped by its name is stopped for the runs that had begun, until it is retried or taken", async () => {
+  const { workItems: board } = temp.store;
+  await createRun("before");
+  await createRun("after", 60 * 24 * 365 * 100);
+  await board.add(newItem("p", { id: "a" }));
+  const claim = { holder: "before", leaseUntil: null, now: 0 };
+  await board.claim("p", "a", claim);
+  const stop = async () => {
+    await board.noteStop("p", "a");
+    await board.release("p", "a", "before");
+  };
+  const stopped = () => Promise.all(["before", "after"].map((run) => board.isStopped("p", "a", run)));
+  expect(await stopped()).toEqual([false, false]);
+  await stop();
+  expect(await stopped()).toEqual([true, false]);
+  await board.retry("p", "a");
+  expect(await stopped()).toEqual([false, false]);
+  await board.claim("p", "a", claim);
+  await stop();
+  await board.claim("p", "a", claim);
+  expect(await stopped()).toEqual([false, false]);
+});

@@ -75,6 +75,8 @@ test("--dry-run prints what would be taken, in order, and starts nothing", async
   expect(await plan("--scope", "orphans")).toBe("soon\nlate\nafter\n");
   expect(await plan("--scope", "ids:late,after")).toBe("late\nafter\n");
   expect(await plan("after")).toBe("");
+  const none = await box.ratchet("run", "--dry-run", "--scope", "ids:never");
+  expect([none.stdout, none.stderr]).toEqual(["", expect.stringContaining("no issue would be taken")]);
   expect(JSON.parse(await plan("--json", "--max-issues", "1"))).toEqual({ dry_run: true, issues: ["soon"] });
   expect(existsSync(join(box.home, "runs"))).toBe(false);
   expect(JSON.parse((await box.ratchet("logs", "list", "--json")).stdout)).toEqual([]);

@@ -102,8 +102,12 @@ test("an epic whose verification was killed in the middle is verified once more 
   expect(shown).toContainEqual(expect.objectContaining({ issue_id: "_run", trigger: "epic_verification" }));
   expect((await box.ratchet("status")).stdout).toContain("_run: epic_verification");
   expect(await box.status("e")).toBe("claimed");
+  const explained = async () => JSON.parse(await box.quick("explain", "e", "--json"));
+  const { run_id: id } = await box.record();
+  expect(await explained()).toMatchObject({ running: true, reason: `run ${id} verifies it now`, next: null });
   run.kill("SIGKILL");
   await run.ended;
+  expect((await explained()).reason).toBe(`the process of run ${id}, which was verifying it, is gone`);
   box.put("go", "");
   const ended = await box.ratchet("run");
   expect([ended.code, await box.status("e"), countRan(box, "one run")]).toEqual([0, "completed", 1]);

@@ -150,6 +150,28 @@ test("land in mode branch merges the branch as it is in the user's repository, t
   expect(JSON.parse(await box.quick("worktree", "list", "--json"))).toEqual([]);
 });
 
+test("in mode branch an issue waits until what it depends on is merged, by land or by hand", async () => {
+  const box = world({ commands: {}, evidence_check: { required: [] }, finalize: { mode: "branch" } });
+  await box.add("one");
+  await box.add("two", { more: ["--dep", "one"] });
+  await box.add("three", { more: ["--dep", "two"] });
+  expect((await box.ratchet("run", "--dry-run")).stdout).toBe("one\n");
+  expect((await box.ratchet("run")).code).toBe(0);
+  expect([await box.status("one"), await box.status("two")]).toEqual(["completed", "available"]);
+  expect(JSON.parse(await box.quick("explain", "two", "--json"))).toMatchObject({
+    reason: "one is on ratchet/one and not merged yet",
+    blockers: ["one"],
+    next: "ratchet land one",
+  });
+  expect((await box.ratchet("land", "one")).code).toBe(0);
+  expect((await box.ratchet("run")).code).toBe(0);
+  expect([await box.status("two"), await box.status("three")]).toEqual(["completed", "available"]);
+  expect(box.git("ls-tree", "--name-only", "ratchet/two")).toContain("one.txt");
+  box.git("merge", "--quiet", "ratchet/two");
+  expect((await box.ratchet("run")).code).toBe(0);
+  expect(box.git("ls-tree", "--name-only", "ratchet/three")).toContain("two.txt");
+});
+
 test.each([
   [["land", "nobody"], "no issue nobody"],
   [["land", "fresh"], "fresh has no work that could land"],

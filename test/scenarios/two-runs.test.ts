@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { expectNothingLeft } from "./kill-loop.js";
-import { sandbox } from "./sandbox.js";
+import { sandbox, until } from "./sandbox.js";
 
 const ids = Array.from({ length: 8 }, (_, index) => `item-${index}`);
 
@@ -37,4 +37,40 @@ test("two runs at once on one repository do every issue once", async () => {
   );
   expect(box.git("status", "--porcelain")).toBe("");
   await expectNothingLeft(box);
+});
+
+const waiting = `
+cat >/dev/null
+echo "$RATCHET_ISSUE_ID $RATCHET_RUN_ID" >>"$HOME/starts.log"
+while [ ! -e "$HOME/go-$RATCHET_ISSUE_ID" ]; do sleep 0.05; done
+echo "$RATCHET_ISSUE_ID" >"$RATCHET_ISSUE_ID.txt"
+git add --all && git commit --quiet --message "Work on $RATCHET_ISSUE_ID"
+`;
+
+test("what was stopped by its name is taken by no run that was there then, until somebody says retry", async () => {
+  const box = sandbox();
+  box.configure({ agent: { type: "command", command: box.script("agent.sh", waiting) }, max_agents: 2 });
+  const log = box.put("starts.log", "");
+  const starts = () => readFileSync(log, "utf8").split("\n").filter(Boolean);
+  const startsOf = (id: string) => starts().filter((line) => line.startsWith(`${id} `));
+  for (const id of ["x1", "y1"]) await box.add(id);
+  const first = box.start(["run", "--scope", "ids:x1,y1"]);
+  await until("both are at work", () => starts().length === 2);
+  await box.add("x2");
+  const second = box.start(["run", "--max-agents", "1"]);
+  await until("the second run is at work", () => startsOf("x2").length === 1);
+  await box.quick("stop", "x1");
+  await until("it has stopped", async () => (await box.status("x1")) === "available");
+  await box.add("x3");
+  box.put("go-x2", "");
+  await until("the second run takes the next", () => startsOf("x3").length === 1);
+  expect(startsOf("x1")).toHaveLength(1);
+  const told = JSON.parse(await box.quick("explain", "x1", "--json"));
+  expect(told).toMatchObject({ running: false, next: "ratchet retry x1" });
+  for (const id of ["x1", "x3"]) box.put(`go-${id}`, "");
+  await box.quick("retry", "x1");
+  await until("it is done", async () => (await box.status("x1")) === "completed");
+  box.put("go-y1", "");
+  expect((await Promise.all([first.ended, second.ended])).map(({ code }) => code)).toEqual([0, 0]);
+  expect(startsOf("x1")).toHaveLength(2);
 });

@@ -2,20 +2,22 @@ import type { Project, Store } from "../../app.js";
 import type { Issue, Standing, Tracker } from "../../core/ports/tracker.js";
 import type { WorkItem } from "../../core/ports/work-items.js";
 import { livesMaxOf } from "../../core/run/policy.js";
+import type { Settings } from "../../core/settings.js";
 import { Refusal, UserError } from "../../lib/errors.js";
 import {
   type Explanation,
   explain,
   type IssueFacts,
-  type Neighbour,
   type PullRequestFacts,
   type RunFacts,
   renderExplanation,
   type UntoldFacts,
 } from "../../views/explain.js";
 import { type ForeignTracker, foreignHint, foreignName } from "../../views/foreign-tracker.js";
+import type { Neighbour } from "../../views/neighbours.js";
 import { pullRequestWait } from "../../views/pull-request-wait.js";
 import type { Context } from "../context.js";
+import { epicFacts } from "../epic-facts.js";
 import { findLife } from "../life.js";
 import { typed } from "../typed.js";
 
@@ -24,6 +26,8 @@ interface Board {
   readonly project: Project;
   /** Where the issues are, when not on the local board. */
   readonly tracker: Tracker | null;
+  /** null: the configuration does not hold. */
+  readonly settings: Settings | null;
 }
 
 /** The exact reason why an issue is or is not running. Looks only; a configuration that does not hold is no obstacle. */
@@ -55,7 +59,7 @@ export async function explanationsOf(context: Context, ids: readonly string[]): 
 
 async function openBoard(context: Context): Promise<Board> {
   const { app } = context;
-  return { project: await app.project(), store: await app.store(), tracker: await foreignTracker(context) };
+  return { project: await app.project(), store: await app.store(), ...(await configured(context)) };
 }
 
 function notFound({ project, tracker }: Board, id: string): Refusal {
@@ -72,12 +76,12 @@ function foreignKind(tracker: Tracker | null): ForeignTracker | null {
   return tracker === null || tracker.kind === "local" ? null : tracker.kind;
 }
 
-async function foreignTracker({ app }: Context): Promise<Tracker | null> {
+async function configured({ app }: Context): Promise<Pick<Board, "settings" | "tracker">> {
   try {
     const { settings } = await app.settings({});
-    return settings.tracker.type === "local" ? null : await app.tracker(settings);
+    return { settings, tracker: settings.tracker.type === "local" ? null : await app.tracker(settings) };
   } catch (error) {
-    if (error instanceof UserError) return null;
+    if (error instanceof UserError) return { settings: null, tracker: null };
     throw error;
   }
 }
@@ -98,6 +102,7 @@ async function gather(context: Context, board: Board, issue: Known): Promise<Iss
   const { store, project } = board;
   const last = await store.lastRecord(project.id, id);
   const standing = await standingOf(board, issue);
+  const ancestors = await ancestorsOf(board, issue);
   return {
     issueId: id,
     type,
@@ -106,7 +111,7 @@ async function gather(context: Context, board: Board, issue: Known): Promise<Iss
     leaseUntil: issue.leaseUntil ?? null,
     failureCount: issue.failureCount ?? 0,
     failureReason: issue.failureReason ?? null,
-    ancestors: await ancestorsOf(board, issue),
+    ancestors,
     deps: await Promise.all(issue.deps.map(async (dep) => toNeighbour(dep, await readIssue(board, dep)))),
     children: type === "epic" ? await childrenOf(board, id) : [],
     stoppedIn: last?.record.status === "interrupted" ? last.runId : null,
@@ -117,6 +122,11 @@ async function gather(context: Context, board: Board, issue: Known): Promise<Iss
     standing,
     pullRequest: await pullRequestOf(context, board, id),
     untold: await untoldOf(context, board, issue),
+    epic:
+      type === "epic" && status !== "completed"
+        ? await epicFacts(context.app, { projectId: project.id, epic: id, ancestors })
+        : null,
+    unmerged: board.settings === null ? [] : await context.app.unmerged(board.settings, issue.deps),
   };
 }
 
@@ -134,7 +144,9 @@ const endings = {
 async function untoldOf({ app }: Context, { tracker }: Board, { id, source }: Known): Promise<UntoldFacts | null> {
   if (source !== undefined && tracker !== null) return null;
   const all = await app.untold(tracker?.kind ?? "local");
-  const last = all.findLast(({ issueId, op }) => issueId === id && endings[op] !== null);
+  // Of a claim that may never have been made the tracker itself knows more.
+  const isEnding = (told: (typeof all)[number]) => endings[told.op] !== null && !(told.op === "release" && told.unsure);
+  const last = all.findLast((told) => told.issueId === id && isEnding(told));
   const ending = last === undefined ? null : endings[last.op];
   if (last === undefined || ending === null) return null;
   return { runId: last.holder, ending, commit: last.op === "complete" ? last.commit : null };
@@ -208,7 +220,10 @@ async function runsFor({ app }: Context, { store, project }: Board, issue: Issue
         resume,
         ending: state !== null && (state.draining || state.stopping || state.aborting || state.closed),
         full: maxIssues !== null && (state?.started ?? 0) >= maxIssues,
-        hadIt: (await isOver(issue.id)) || (issue.followUpOf != null && (await had(issue.followUpOf))),
+        remaining: maxIssues === null ? null : Math.max(0, maxIssues - (state?.started ?? 0)),
+        hadIt: await isOver(issue.id),
+        madeIt: issue.followUpOf != null && (await had(issue.followUpOf)),
+        stopped: await store.workItems.isStopped(project.id, issue.id, run.runId),
         maxAgents: run.settings.max_agents,
         unfinishedMost: (state?.children.length ?? 0) < livesMaxOf(run.settings) ? null : livesMaxOf(run.settings),
       };

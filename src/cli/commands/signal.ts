@@ -35,9 +35,11 @@ async function reach(context: Context, name: "drain" | "stop", what: string | un
   if (what !== undefined) {
     const living = await findLiving(store, project.id, what);
     if (living) {
-      await store.signal(living.machine, { name });
       // A workflow run is its own life.
       const issue = what === living.runId ? {} : { issue_id: what };
+      // Before it is free again, so that no other run takes it meanwhile.
+      if (name === "stop" && issue.issue_id !== undefined) await store.workItems.noteStop(project.id, what);
+      await store.signal(living.machine, { name });
       return [{ run_id: living.runId, ...issue, alive: true }];
     }
   }

@@ -6,6 +6,7 @@ import { plainLine } from "../../views/plain-text.js";
 import { type Context, chooseProject } from "../context.js";
 import { refuseForeign } from "../foreign-tracker.js";
 import { endPullRequest, holdingRun, refuseHeldByRun, refuseInPullRequest } from "../hands-off.js";
+import { findLife } from "../life.js";
 import { typed } from "../typed.js";
 
 export interface ItemOptions {
@@ -213,10 +214,21 @@ export async function retryItem(context: Context, id: string, options: ItemOptio
     const hint = (pr: number) => `ratchet pr rework ${pr} asks for changes; closing the pull request gives the work up`;
     await refuseInPullRequest(context, item, hint);
   }
+  await refuseStopping(context, item);
   await board.retry(projectId, id);
   // One that waited for a person's word may be claimed, and stays so.
   const status = (await board.get(projectId, id))?.status ?? "available";
   return told(context, options, { value: { id, status }, line: `${id} is ${status}` });
+}
+
+/** Between the word and its end: a retry now would be forgotten with it. */
+async function refuseStopping({ app }: Context, { id, projectId, status }: WorkItem): Promise<void> {
+  const life = status === "claimed" ? await findLife(app, projectId, id) : null;
+  if (!life?.stopping || !life.driverAlive) return;
+  throw new Refusal(`${id} is still stopping in run ${life.runId}`, {
+    code: "wrong-status",
+    hint: `ratchet retry ${id} when it has: ratchet explain ${id} says so`,
+  });
 }
 
 export async function changeDeps(
@@ -228,7 +240,10 @@ export async function changeDeps(
   const place = await openItem(context, { id }, options);
   if (options.remove) await place.board.removeDeps(place.projectId, id, options.on);
   else await place.board.addDeps(place.projectId, id, options.on);
-  const { deps } = await mustExist(place, id);
+  const item = await mustExist(place, id);
+  const { deps } = item;
+  const held = options.remove ? null : await holdingRun(await context.app.store(), item);
+  if (held) context.out.note(`run ${held.runId} works on ${id} already and goes on; ${held.stop} ends that`);
   return told(context, options, {
     value: { id, deps },
     line: deps.length === 0 ? `${id} waits for nothing` : `${id} waits for ${deps.join(", ")}`,

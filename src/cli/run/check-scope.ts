@@ -13,6 +13,7 @@ interface Board {
   readonly project: Project;
   readonly tracker: Tracker;
   readonly app: Context["app"];
+  readonly settings: Settings;
 }
 
 /**
@@ -22,7 +23,8 @@ interface Board {
 export async function checkScope({ app, out }: Context, wanted: Wanted, settings: Settings): Promise<string[]> {
   const { scope } = wanted;
   if (scope.type !== "ids" && scope.type !== "epic") return [];
-  const board = { app, project: await app.project(), store: await app.store(), tracker: await app.tracker(settings) };
+  const [project, store, tracker] = [await app.project(), await app.store(), await app.tracker(settings)];
+  const board = { app, project, store, tracker, settings };
   const issues = await readAll(board, scope.type === "ids" ? scope.ids : [scope.epic]);
   if (scope.type === "epic") {
     await requireEpic(board, issues[0]);
@@ -148,9 +150,18 @@ async function becauseOf({ tracker, store, project }: Board, id: string): Promis
   return item?.failureReason ? ` (${item.failureReason})` : "";
 }
 
-async function missingDeps({ tracker }: Board, { deps }: Issue, { scope }: Wanted): Promise<string | null> {
-  const chosen = scope.type === "ids" ? scope.ids : [];
+async function missingDeps(
+  { tracker, app, settings }: Board,
+  { deps }: Issue,
+  { scope }: Wanted,
+): Promise<string | null> {
+  // On a branch of its own, what is chosen too makes nothing ready before it is merged.
+  const chosen = scope.type === "ids" && settings.finalize.mode !== "branch" ? scope.ids : [];
   const all = await Promise.all(deps.map((dep) => tracker.get(dep)));
   const missing = all.flatMap((dep) => (dep && dep.status !== "completed" && !chosen.includes(dep.id) ? [dep.id] : []));
-  return missing.length === 0 ? null : `blocked by ${missing.join(", ")}`;
+  if (missing.length > 0) return `blocked by ${missing.join(", ")}`;
+  const [first] = await app.unmerged(settings, deps);
+  return first === undefined
+    ? null
+    : `${first.id} is on ${first.branch} and not merged yet, use ratchet land ${first.id}`;
 }

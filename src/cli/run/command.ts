@@ -54,12 +54,20 @@ interface Planned {
   readonly settings: Settings;
 }
 
+function nothingPlanned({ left }: Plan): string {
+  const [first] = left;
+  if (first === undefined) return "no issue would be taken";
+  const more = left.length > 1 ? `; ${left.length} are open, --explain says why of each` : "";
+  return `no issue would be taken${more}; ratchet explain ${first} says why that one is not`;
+}
+
 async function printPlan(context: Context, { json, explain }: RunFlags, { plan, settings }: Planned): Promise<number> {
   const { out } = context;
   const issues = plan.taken.map(({ id }) => id);
   if (!explain) {
     if (json) out.json({ dry_run: true, issues });
     else for (const id of issues) out.line(id);
+    if (issues.length === 0) out.note(nothingPlanned(plan));
     return 0;
   }
   const told = explainPlan({ ...plan, left: await explanationsOf(context, plan.left), settings });

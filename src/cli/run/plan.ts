@@ -19,7 +19,8 @@ export async function planRun({ app }: Context, wanted: Wanted, settings: Settin
   const project = await app.project();
   const tracker = await app.tracker(settings);
   const { scope, resume } = wanted;
-  const ready = await tracker.ready({ scope, resume, limit: everything });
+  const isMerged = async ({ deps }: Issue) => (await app.unmerged(settings, deps)).length === 0;
+  const ready = await filterBy(await tracker.ready({ scope, resume, limit: everything }), isMerged);
   const store = await app.store();
   const { workItems } = store;
   const isMeant = async ({ id }: Issue) => wanted.only !== "check" || (await store.lastRecord(project.id, id)) !== null;
@@ -29,7 +30,9 @@ export async function planRun({ app }: Context, wanted: Wanted, settings: Settin
   const all = await workItems.list({ projectId: project.id, statuses: null, limit: everything });
   const candidates = waiting.filter((item) => item.type === "task" && (resume || item.status === "available"));
   const inScope = candidates.filter((item) => isInScope(item, wanted, all));
-  const order = await filterBy(inOrder(ready, { candidates: inScope, all }), isMeant);
+  // On branches of their own, what is done makes nothing ready before somebody merges it.
+  const later = settings.finalize.mode === "branch" ? [] : inScope;
+  const order = await filterBy(inOrder(ready, { candidates: later, all }), isMeant);
   const open = all.filter(({ type, status }) => type === "task" && status !== "completed");
   const left = open.filter((item) => isInScope(item, wanted, all) && !order.some(({ id }) => id === item.id));
   return { ...cut(order, settings), left: left.map(({ id }) => id) };

@@ -1,5 +1,5 @@
 import { pullRequestSources } from "../../core/board/payload.js";
-import type { Tracker } from "../../core/ports/tracker.js";
+import type { Issue, Tracker } from "../../core/ports/tracker.js";
 import type { WorkItem } from "../../core/ports/work-items.js";
 import type { Settings } from "../../core/settings.js";
 import { foreignName } from "../../views/foreign-tracker.js";
@@ -15,7 +15,9 @@ export async function tellWaiting({ app, out }: Context, wanted: Wanted, setting
   const tracker = await app.tracker(settings);
   const { scope, resume } = wanted;
   if (scope.type === "ids") return;
-  if ((await tracker.ready({ scope, resume, limit: 1 })).length > 0) return;
+  const isBranch = settings.finalize.mode === "branch";
+  const ready = await tracker.ready({ scope, resume, limit: isBranch ? everything : 1 });
+  if (ready.length > 0) return isBranch ? await tellUnmerged({ app, out }, ready, settings) : undefined;
   if (tracker.kind !== "local") {
     // What the tracker is still to be told, this run tells it before it takes anything.
     const untold = (await app.untold(tracker.kind)).filter(({ op }) => op !== "follow-up");
@@ -31,6 +33,22 @@ export async function tellWaiting({ app, out }: Context, wanted: Wanted, setting
   const line = waitingLine(meant.flatMap(leftAs));
   if (line !== null) out.note(line);
   else if (scope.type !== "all") out.note(`nothing is ready: there is no open issue in ${nameScope(scope)}`);
+}
+
+/** Nothing, where one of them can start. */
+async function tellUnmerged(
+  { app, out }: Pick<Context, "app" | "out">,
+  ready: readonly Issue[],
+  settings: Settings,
+): Promise<void> {
+  const waits: string[] = [];
+  for (const { id, deps } of ready) {
+    const [first] = await app.unmerged(settings, deps);
+    if (first === undefined) return;
+    waits.push(`${id} waits for ${first.branch}, which is not merged yet (ratchet land ${first.id})`);
+  }
+  const more = waits.length > 1 ? `, and ${waits.length - 1} more wait likewise` : "";
+  out.note(`nothing is ready: ${waits[0]}${more}`);
 }
 
 /** What a pull request has made comes before issues, and is taken at once. */

@@ -12,6 +12,8 @@ export interface Issue {
   readonly status: ItemStatus;
   /** The issue whose non-blocking findings it collects; never taken by the run that made it. */
   readonly followUpOf?: string | null;
+  /** Somebody has had it, where the tracker knows. */
+  readonly begun?: boolean;
   /** When it was last changed, where the tracker knows. */
   readonly changedAt?: number;
 }
@@ -66,6 +68,14 @@ export interface FollowUpText {
   readonly inEpic?: boolean;
 }
 
+/** Where a text is now. */
+export interface FollowUpTold {
+  /** The follow-up that was made, or that has it. */
+  readonly id: string;
+  /** Findings of it that another open follow-up had already, with the id of that one. */
+  readonly older: Readonly<Record<string, string>>;
+}
+
 /** What a tracker knows of an open issue besides the issue itself, for whoever asks why it is not running. */
 export interface Standing {
   /** Whose claim it is; null: nobody's, as far as runs go. `isOver`: a run of this machine that has ended. */
@@ -101,6 +111,6 @@ export interface Tracker {
   escalate(id: string, holder: string, reason: string): Promise<void>;
   /** Absent: the tracker has no epics. */
   readonly epics?: Epics;
-  /** One follow-up issue per source issue: made, or appended to. Returns its id. */
-  followUp(source: string, text: FollowUpText): Promise<string>;
+  /** One follow-up issue per source issue: made, or appended to. */
+  followUp(source: string, text: FollowUpText): Promise<FollowUpTold>;
 }

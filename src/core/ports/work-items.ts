@@ -1,6 +1,6 @@
 import type { BoardEvent } from "../board/board-event.js";
 import type { PayloadComment, PayloadPatch, WorkPayload } from "../board/payload.js";
-import type { EpicName, FollowUpText, Issue, ItemStatus, Scope } from "./tracker.js";
+import type { EpicName, FollowUpText, FollowUpTold, Issue, ItemStatus, Scope } from "./tracker.js";
 
 /** A row of the board. */
 export interface WorkItem extends Issue {
@@ -136,6 +136,8 @@ export interface WorkItems {
   }): Promise<WorkItem[]>;
   /** Somebody has said retry, and nobody has had it since. */
   isRetried(projectId: string, id: string): Promise<boolean>;
+  /** Somebody has stopped it by its name since the run began; nobody has said retry or taken it since. */
+  isStopped(projectId: string, id: string, runId: string): Promise<boolean>;
   /** The newest event of the board. */
   cursor(): Promise<number>;
   /** Waits for an event after it that may have made an item ready; rejects when aborted. */
@@ -180,5 +182,5 @@ export interface WorkItems {
     epic: string,
     by: { readonly holder: string; readonly note: string },
   ): Promise<boolean>;
-  appendFollowUp(projectId: string, source: string, text: FollowUpText): Promise<string>;
+  appendFollowUp(projectId: string, source: string, text: FollowUpText): Promise<FollowUpTold>;
 }

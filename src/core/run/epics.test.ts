@@ -73,6 +73,14 @@ describe("the verification of an epic", () => {
     expect(run.finished()).toMatchObject({ status: "failed", exit_code: 1, success_count: 4 });
   });
 
+  it("that passed while a child was added has not failed, and the run goes on with the child", () => {
+    const run = begin({ verify: "now" });
+    inEpic(run, "a").none().end("a", "success").none();
+    ended(looked(run, top, "due"), { result: "fail", reason: "not_due" });
+    expect(run.reports).toContainEqual(expect.objectContaining({ type: "trigger-completed", result: "skipped" }));
+    expect(run.none().finished()).toMatchObject({ exit_code: 0 });
+  });
+
   it("that somebody else does is left to them", () => {
     const run = begin({ verify: "now" });
     inEpic(run, "a").none().end("a", "success").none();

@@ -58,7 +58,8 @@ export function triggerEnded(step: RunStep, event: TriggerEnded): void {
     step.report({ type: "run-end-completed", result, reason, commands, code_review_result });
   } else {
     const { name: trigger, about, epic } = running;
-    const told = epic && isOthers(event) ? "skipped" : result;
+    // Its reviewers passed it, or it was somebody else's: no verdict was against it.
+    const told = epic && (isOthers(event) || reason === "not_due") ? "skipped" : result;
     step.report({ type: "trigger-completed", trigger, about, result: told, reason });
   }
   if (running.epic) verificationEnded(step, running.epic, event);

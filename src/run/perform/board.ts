@@ -29,8 +29,10 @@ export async function performBoard(
 
 /** Items of pull requests are on our own board, whatever the tracker. */
 async function change(run: RunContext, cursor: number | null, signal: AbortSignal): Promise<void> {
-  const { tracker, board, clock, projectId } = run;
-  if (tracker.changed && cursor !== null) return await tracker.changed(cursor, signal);
+  const { tracker, board, clock, projectId, settings } = run;
+  // Nobody tells of a branch that a person merges.
+  const tellsAll = settings.finalize.mode !== "branch";
+  if (tracker.changed && cursor !== null && tellsAll) return await tracker.changed(cursor, signal);
   const enough = new AbortController();
   const either = AbortSignal.any([signal, enough.signal]);
   const waits = [clock.sleep(clock.now() + askAgainMs, either)];

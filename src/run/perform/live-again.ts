@@ -18,6 +18,14 @@ export async function mayLiveAgain(issue: Issue, last: LastLife, isRetried: () =
   return (issue.changedAt ?? 0) > Date.parse(last.started_at);
 }
 
+/** What somebody stopped by its name is left alone by the runs that were there then; one that nobody has begun needs no asking. */
+export async function isHeldBack(
+  { board, projectId, runId }: Pick<RunContext, "board" | "projectId" | "runId">,
+  { id, begun }: Pick<Issue, "id" | "begun">,
+): Promise<boolean> {
+  return begun !== false && (await board.isStopped(projectId, id, runId));
+}
+
 /** Its attempts are numbered on: no folder is used twice. */
 export async function secondLife({ home, runId, history }: RunContext, issueId: string) {
   const folder = home.attempt(runId, issueId, "");

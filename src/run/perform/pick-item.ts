@@ -1,7 +1,7 @@
 import type { WorkItem } from "../../core/ports/work-items.js";
 import type { IssueStart } from "../../core/run/effects.js";
 import type { RunContext } from "../context.js";
-import { mayLiveAgain, secondLife } from "./live-again.js";
+import { isHeldBack, mayLiveAgain, secondLife } from "./live-again.js";
 
 /** The best item of a pull request that may be worked on now; they come before new issues. */
 export async function bestItem(run: RunContext, not: readonly string[]): Promise<IssueStart | null> {
@@ -11,7 +11,7 @@ export async function bestItem(run: RunContext, not: readonly string[]): Promise
   const query = { projectId, scope: { type: "all" }, resume: options.resume, now: clock.now(), sources } as const;
   const ready = await board.ready({ ...query, limit: 50 });
   for (const item of ready) {
-    if (not.includes(item.id) || !isInScope(run, item)) continue;
+    if (not.includes(item.id) || !isInScope(run, item) || (await isHeldBack(run, item))) continue;
     const last = await history.record(item.id);
     const isRetried = () => board.isRetried(projectId, item.id);
     if (!(await mayLiveAgain({ ...item, changedAt: item.updatedAt }, last, isRetried))) continue;

@@ -2,7 +2,8 @@ import type { Issue } from "../../core/ports/tracker.js";
 import type { IssueStart, RunEffect, RunEvent } from "../../core/run/effects.js";
 import type { Settled } from "../../durable/types.js";
 import { type RunContext, runNames } from "../context.js";
-import { mayLiveAgain, secondLife } from "./live-again.js";
+import { unmergedDeps } from "../unmerged.js";
+import { isHeldBack, mayLiveAgain, secondLife } from "./live-again.js";
 import { bestItem } from "./pick-item.js";
 
 type PickEffect = Extract<RunEffect, { readonly kind: "pick" }>;
@@ -77,12 +78,19 @@ async function bestIssue(run: RunContext, not: readonly string[]): Promise<Issue
     const ready = await run.tracker.ready({ scope, resume, limit });
     for (const issue of ready) {
       const madeHere = issue.followUpOf != null && (issue.followUpOf === ownItem || (await had(issue.followUpOf)));
-      if (madeHere || leave.includes(issue.id) || (await over(issue))) continue;
+      if (madeHere || leave.includes(issue.id) || (await over(issue)) || (await isHeldBack(run, issue))) continue;
       if (only !== undefined && !(await isFor(run, issue.id, only))) continue;
+      if (await waitsForMerge(run, issue)) continue;
       return issue;
     }
     if (ready.length < limit) return null;
   }
+}
+
+/** What it depends on is on branches that nobody has merged: it would start without. */
+async function waitsForMerge({ settings, repoPath, target, tracker }: RunContext, { deps }: Issue): Promise<boolean> {
+  if (settings.finalize.mode !== "branch" || deps.length === 0) return false;
+  return (await unmergedDeps({ repoPath, target }, tracker, deps)).length > 0;
 }
 
 /** Who asks for a gate or a landing by hand gets it. */

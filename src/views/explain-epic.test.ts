@@ -1,0 +1,43 @@
+import { expect, it } from "vitest";
+import { causeOfEpic, type EpicFacts } from "./explain-epic.js";
+
+const nothing: EpicFacts = { verifier: null, inVain: 0, openFindings: 0, looker: null };
+const done = [{ id: "a", status: "completed" }] as const;
+const verifier = { runId: "r1", driverAlive: true, isAtIt: true };
+const all = "it is an epic whose issues are all completed";
+const run = "ratchet run --scope epic:e";
+
+it.each<[string, Partial<EpicFacts>, ReturnType<typeof causeOfEpic>]>([
+  ["nothing runs", {}, { reason: all, next: run }],
+  ["a run verifies it", { verifier }, { running: true, reason: "run r1 verifies it now", next: null }],
+  [
+    "a run has something to do before it verifies it",
+    { verifier: { ...verifier, isAtIt: false } },
+    { reason: "run r1 verifies it when its triggers before that are over", next: "ratchet status" },
+  ],
+  [
+    "the run that verified it was killed",
+    { verifier: { ...verifier, driverAlive: false } },
+    { reason: "the process of run r1, which was verifying it, is gone", next: "ratchet run" },
+  ],
+  [
+    "it did not pass",
+    { inVain: 3, openFindings: 2 },
+    {
+      reason: `${all}; it was verified 3 times in vain; 2 findings of its verification open; the next run verifies it again`,
+      next: "ratchet findings e",
+    },
+  ],
+  [
+    "nobody could judge it",
+    { inVain: 1 },
+    { reason: `${all}; it was verified 1 time in vain; the next run verifies it again`, next: run },
+  ],
+  [
+    "a living run has not come to it",
+    { looker: "r2" },
+    { reason: `${all}; run r2 sees to it when it has nothing else to start`, next: "ratchet status" },
+  ],
+])("an epic that is due says how it stands: %s", (_, facts, cause) => {
+  expect(causeOfEpic({ issueId: "e", children: done }, { ...nothing, ...facts })).toEqual(cause);
+});
