@@ -1,5 +1,6 @@
-import { hasCheckout } from "./checkout.js";
-import { type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
+import { findCheckout, hasCheckout } from "./checkout.js";
+import { gitIn } from "./checkout-git.js";
+import { isAncestor, type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
 
 /**
  * An issue's branch that was put into the user's repository is the user's from then on. When it is to land, and nothing
@@ -11,7 +12,16 @@ export async function adoptUsersBranch(
 ): Promise<void> {
   const [own, theirs] = [`refs/heads/${branch}`, `refs/user/heads/${branch}`];
   const refs = await readRefs(mirror.path, [own, theirs]);
-  const sha = refs.get(theirs);
-  if (sha === undefined || refs.has(own) || (await hasCheckout(mirror, path))) return;
-  await updateRefs(mirror.path, [{ ref: own, to: sha, from: null }]);
+  const [here, sha] = [refs.get(own) ?? null, refs.get(theirs)];
+  if (sha === undefined || sha === here) return;
+  if (await hasCheckout(mirror, path)) return await followIn(path, sha);
+  if (here === null || (await isAncestor(mirror.path, here, sha))) {
+    await updateRefs(mirror.path, [{ ref: own, to: sha, from: here }]);
+  }
+}
+
+/** A refused landing leaves its worktree. It goes on to what was added since; git refuses where it has work of its own. */
+async function followIn(path: string, sha: string): Promise<void> {
+  const args = ["merge", "--ff-only", "--quiet", "--no-stat", "--no-autostash", "--no-verify-signatures", sha];
+  await gitIn(await findCheckout(path), args, { okCodes: [1, 2, 128] });
 }

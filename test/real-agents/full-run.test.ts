@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { codeOf } from "../../src/lib/errors.js";
 import type { Answer, Asked } from "../model-server/script.js";
 import { attemptsOf, eventsOf, until } from "../scenarios/sandbox.js";
 import type { ProgramName } from "./programs.js";
@@ -64,11 +65,20 @@ async function killInTheMiddle(world: AgentWorld): Promise<{ readonly session: s
   expect(run.isEnded(), `${run.stdout()}\n${run.stderr()}`).toBe(false);
   run.kill("SIGKILL");
   const ended = await run.ended;
-  for (const line of world.processes()) process.kill(Number.parseInt(line, 10), "SIGKILL");
+  for (const line of world.processes()) killIfThere(Number.parseInt(line, 10));
   await until("nothing of it runs", () => world.processes().length === 0);
   const sessions = eventsOf(ended).flatMap((event) => (event.type === "session-known" ? [event.session_id] : []));
   expect(new Set(sessions).size).toBe(1);
   return { session: sessions[0] ?? "" };
+}
+
+/** Others of its tree may have gone by themselves since they were listed. */
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if (codeOf(error) !== "ESRCH") throw error;
+  }
 }
 
 function isThinking(world: AgentWorld): boolean {

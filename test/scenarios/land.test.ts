@@ -150,6 +150,24 @@ test("land in mode branch merges the branch as it is in the user's repository, t
   expect(JSON.parse(await box.quick("worktree", "list", "--json"))).toEqual([]);
 });
 
+test("land in mode branch that was refused takes what was added to the branch since", async () => {
+  const check = { command: "test ! -f unwanted" };
+  const box = world({ commands: { check }, evidence_check: { required: ["check"] }, finalize: { mode: "branch" } });
+  const onBranch = (...change: readonly [string, ...string[]][]) => {
+    box.git("checkout", "--quiet", "ratchet/one");
+    for (const args of [...change, ["commit", "--quiet", "--message", "Mine"]]) box.git(...args);
+    box.git("checkout", "--quiet", "main");
+  };
+  await box.add("one");
+  expect((await box.ratchet("run")).code).toBe(0);
+  appendFileSync(join(box.dir, "unwanted"), "");
+  onBranch(["add", "unwanted"]);
+  expect((await box.ratchet("land", "one")).code).toBe(1);
+  onBranch(["rm", "--quiet", "unwanted"]);
+  expect((await box.ratchet("land", "one")).code).toBe(0);
+  expect(box.git("log", "--format=%s", "main").split("\n").slice(0, 2)).toEqual(["Mine", "Mine"]);
+});
+
 test("in mode branch an issue waits until what it depends on is merged, by land or by hand", async () => {
   const box = world({ commands: {}, evidence_check: { required: [] }, finalize: { mode: "branch" } });
   await box.add("one");
