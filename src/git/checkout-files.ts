@@ -2,13 +2,14 @@ import { randomBytes } from "node:crypto";
 import { existsSync, linkSync, lstatSync, mkdirSync, realpathSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { codeOf } from "../lib/errors.js";
+import { namesIn } from "../lib/files.js";
 import { isAnybodyIn } from "../lib/process/table.js";
 import type { Checkout } from "./checkout-git.js";
 import type { CheckoutTemplate } from "./checkout-template.js";
 import { resolveHead } from "./head.js";
 import type { Mirror } from "./mirror-refs.js";
 import { removeTree } from "./remove-tree.js";
-import { namesIn, putText, readOr, removeIfThere, textOf } from "./small-files.js";
+import { putText, readOr, removeIfThere, textOf } from "./small-files.js";
 
 /**
  * The files of a checkout's git folder that are Ratchet's to say. There are a dozen, all tiny, and they are looked at

@@ -1,10 +1,11 @@
 import { join } from "node:path";
 import { Refusal } from "../lib/errors.js";
+import { namesIn } from "../lib/files.js";
 import { shellWord } from "../lib/quoted.js";
 import { GitError, git } from "./git.js";
 import { fetchIntoUser, isAncestor, type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
 import { commonDirOf } from "./repository.js";
-import { namesIn, readOr, removeIfThere, writeIfChanged } from "./small-files.js";
+import { readOr, removeIfThere, writeIfChanged } from "./small-files.js";
 import { followedRef, landedRef, markGiven, readLine, tipOf } from "./tip.js";
 
 /**

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { exists, statsOf } from "../lib/files.js";
-import { namesIn, readOr, textOf } from "./small-files.js";
+import { exists, namesIn, statsOf } from "../lib/files.js";
+import { readOr, textOf } from "./small-files.js";
 
 const commit = /^([0-9a-f]{40}|[0-9a-f]{64})$/;
 

@@ -2,14 +2,14 @@ import { randomBytes } from "node:crypto";
 import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { codeOf } from "../lib/errors.js";
-import { exists } from "../lib/files.js";
+import { exists, namesIn } from "../lib/files.js";
 import { type CheckoutTemplate, readConversion, writeTemplate } from "./checkout-template.js";
 import { copySettings } from "./copied-settings.js";
 import { GitError, git, gitText, runTool, startsManyCommands } from "./git.js";
 import { fetchFromUser, type Mirror } from "./mirror-refs.js";
 import { removeTree } from "./remove-tree.js";
 import { commonDirOf, readConfig } from "./repository.js";
-import { namesIn, readOr, writeIfChanged } from "./small-files.js";
+import { readOr, writeIfChanged } from "./small-files.js";
 
 export type { Mirror } from "./mirror-refs.js";
 export { tipOf } from "./tip.js";

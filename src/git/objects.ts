@@ -1,11 +1,10 @@
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { codeOf } from "../lib/errors.js";
-import { isMissing } from "../lib/files.js";
+import { isMissing, namesIn } from "../lib/files.js";
 import { keepNewest } from "../lib/keep-newest.js";
 import { linkOrCopy } from "../lib/link-or-copy.js";
 import type { Checkout } from "./checkout-git.js";
-import { namesIn } from "./small-files.js";
 
 /**
  * Gives the mirror every object of a checkout, before any ref of the mirror's names one. Objects never change, so a

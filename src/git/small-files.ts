@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { codeOf } from "../lib/errors.js";
 import { isMissing } from "../lib/files.js";
@@ -17,16 +17,6 @@ export function textOf(path: string): string | null {
 /** "" when there is no such file, as is usual: that is asked first, because an error costs many times the question. */
 export function readOr(path: string): string {
   return isMissing(path) ? "" : (textOf(path) ?? "");
-}
-
-/** What is in the folder; nothing where there is none, which is the exception. */
-export function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return [];
-    throw error;
-  }
 }
 
 /** Readers see the old text or the new one, never half of it. Nothing to say and no file are the same. */

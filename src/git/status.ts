@@ -1,12 +1,12 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { exists } from "../lib/files.js";
+import { exists, namesIn } from "../lib/files.js";
 import { adoptIndex, type Checkout, gitIn, ownIndex } from "./checkout-git.js";
 import { readTemplate } from "./checkout-template.js";
 import { isProvenClean, lookAtFiles } from "./clean-proof.js";
 import { filesAreAt } from "./files-at.js";
 import { GitError } from "./git.js";
-import { namesIn, readOr, removeIfThere, writeIfChanged } from "./small-files.js";
+import { readOr, removeIfThere, writeIfChanged } from "./small-files.js";
 
 /** How a path differs from the commit. Paths are bytes: not every file name is text. */
 export interface Change {

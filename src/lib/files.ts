@@ -5,6 +5,7 @@ import {
   fsync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   type Stats,
@@ -41,6 +42,16 @@ export function statsOf(path: string): Stats | undefined {
   } catch (error) {
     // Below something that is no folder.
     if (codeOf(error) === "ENOTDIR") return undefined;
+    throw error;
+  }
+}
+
+/** What is in the folder; nothing where there is none, which is the exception. */
+export function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return [];
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, stat } from "node:fs/promises";
+import { readFile, rm, stat } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import type { Finding } from "../core/finding.js";
 import { type GcAction, type GcData, type GcIssue, type GcPlan, type GcRun, planGc } from "../core/gc.js";
@@ -9,8 +9,7 @@ import { packMirror } from "../git/pack.js";
 import { emptyPool, listPool } from "../git/pool.js";
 import { removeTree } from "../git/remove-tree.js";
 import { listWorktrees } from "../git/worktree.js";
-import { codeOf } from "../lib/errors.js";
-import { exists } from "../lib/files.js";
+import { exists, namesIn } from "../lib/files.js";
 import type { Home } from "../lib/home.js";
 import { withLock } from "../lib/lock.js";
 import { landingName } from "./perform/land.js";
@@ -113,35 +112,26 @@ async function runsOf({ home, projectId, repoPath, store }: GcParts): Promise<Gc
 
 async function landingsIn(folder: string): Promise<GcData["landings"]> {
   const prefix = landingName("");
-  const names = (await namesIn(folder)).filter((name) => name.startsWith(prefix));
+  const names = namesIn(folder).filter((name) => name.startsWith(prefix));
   return names.map((name) => ({ runId: name.slice(prefix.length), path: join(folder, name) }));
 }
 
 /** Listed before the records are asked for: a run that begins meanwhile is known by then, or too young. */
 async function orphansIn({ home, store }: GcParts): Promise<GcData["orphans"]> {
-  const names = await namesIn(home.run(""));
+  const names = namesIn(home.run(""));
   const known = new Set((await store.runs(null, everyRun)).map(({ runId }) => runId));
   const paths = names.filter((name) => !known.has(name)).map((name) => home.run(name));
   return await Promise.all(paths.map(async (path) => ({ path, at: (await stat(path)).mtimeMs })));
 }
 
 async function slotsIn(folder: string): Promise<GcData["slots"]> {
-  const files = (await namesIn(folder)).map((name) => join(folder, name));
+  const files = namesIn(folder).map((name) => join(folder, name));
   return await Promise.all(
     files.map(async (file) => {
       const worktree = await readFile(file, "utf8");
       return { file, worktree, exists: await exists(worktree) };
     }),
   );
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return [];
-    throw error;
-  }
 }
 
 /** The database first: a folder that is left over is found again, a record without its folder would point nowhere. */

@@ -3,6 +3,7 @@ import type { Store } from "../../app.js";
 import type { WorkItem } from "../../core/ports/work-items.js";
 import { Refusal, UserError } from "../../lib/errors.js";
 import { plainLine } from "../../views/plain-text.js";
+import { shellWord } from "../../views/shell-word.js";
 import { type Context, chooseProject } from "../context.js";
 import { refuseForeign } from "../foreign-tracker.js";
 import { endPullRequest, holdingRun, refuseHeldByRun, refuseInPullRequest } from "../hands-off.js";
@@ -227,7 +228,7 @@ async function refuseStopping({ app }: Context, { id, projectId, status }: WorkI
   if (!life?.stopping || !life.driverAlive) return;
   throw new Refusal(`${id} is still stopping in run ${life.runId}`, {
     code: "wrong-status",
-    hint: `ratchet retry ${id} when it has: ratchet explain ${id} says so`,
+    hint: `ratchet retry ${shellWord(id)} when it has: ratchet explain ${shellWord(id)} says so`,
   });
 }
 

@@ -163,5 +163,5 @@ async function missingDeps(
   const [first] = await app.unmerged(settings, deps);
   return first === undefined
     ? null
-    : `${first.id} is on ${first.branch} and not merged yet, use ratchet land ${first.id}`;
+    : `${first.id} is on ${first.branch} and not merged yet, use ratchet land ${shellWord(first.id)}`;
 }

@@ -2,6 +2,7 @@ import { formatDiagnostic } from "../../config/diagnostic.js";
 import type { Settings } from "../../core/settings.js";
 import { Refusal, UserError } from "../../lib/errors.js";
 import { explainPlan, renderPlan } from "../../views/plan.js";
+import { shellWord } from "../../views/shell-word.js";
 import { explanationsOf } from "../commands/explain.js";
 import type { Context } from "../context.js";
 import { checkScope } from "./check-scope.js";
@@ -58,7 +59,7 @@ function nothingPlanned({ left }: Plan): string {
   const [first] = left;
   if (first === undefined) return "no issue would be taken";
   const more = left.length > 1 ? `; ${left.length} are open, --explain says why of each` : "";
-  return `no issue would be taken${more}; ratchet explain ${first} says why that one is not`;
+  return `no issue would be taken${more}; ratchet explain ${shellWord(first)} says why that one is not`;
 }
 
 async function printPlan(context: Context, { json, explain }: RunFlags, { plan, settings }: Planned): Promise<number> {

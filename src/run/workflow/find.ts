@@ -1,6 +1,7 @@
-import { readdirSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { codeOf } from "../../lib/errors.js";
+import { namesIn } from "../../lib/files.js";
 
 /** Where workflows are looked up by name. */
 export interface WorkflowPlace {
@@ -38,7 +39,7 @@ export function findWorkflow(place: WorkflowPlace, what: string): string | null 
 export function listWorkflows(place: WorkflowPlace): NamedWorkflow[] {
   const known = new Map<string, NamedWorkflow>();
   for (const { folder, from } of foldersOf(place)) {
-    for (const entry of namesIn(folder)) {
+    for (const entry of namesIn(folder).sort()) {
       const name = nameOf(entry);
       const file = join(folder, entry);
       if (name !== null && !known.has(name) && isFile(file)) known.set(name, { name, file, from });
@@ -65,15 +66,6 @@ function foldersOf({ cwd, root, home, shipped }: WorkflowPlace): { folder: strin
     { folder: join(home, "workflows"), from: "home" },
     { folder: shipped, from: "shipped" },
   ];
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder).sort();
-  } catch (error) {
-    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return [];
-    throw error;
-  }
 }
 
 function isFile(path: string): boolean {

@@ -1,9 +1,9 @@
-import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { folderName } from "../../core/folder-name.js";
 import { gateName } from "../../core/gate-names.js";
-import { codeOf, messageOf } from "../../lib/errors.js";
-import { readJson, writeDurably } from "../../lib/files.js";
+import { messageOf } from "../../lib/errors.js";
+import { namesIn, readJson, writeDurably } from "../../lib/files.js";
 import type { Home } from "../../lib/home.js";
 import type { HumanStage } from "../../workflow/graph.js";
 import type { Token } from "../../workflow/machine/state.js";
@@ -125,7 +125,8 @@ async function questionOf(context: WorkflowContext, token: Token, stage: HumanSt
 export async function readQuestions(home: Home, runId: string): Promise<Question[]> {
   const folder = questionsFolder(home, runId);
   const questions = new Map<string, Question>();
-  for (const name of namesIn(folder)) {
+  const names = namesIn(folder).filter((name) => name.endsWith(".json"));
+  for (const name of names.sort()) {
     const read = await readJson(join(folder, name));
     if (typeof read !== "object" || read === null) continue;
     // Written by us, whole or not at all; by another version perhaps under another name.
@@ -133,15 +134,4 @@ export async function readQuestions(home: Home, runId: string): Promise<Question
     questions.set(JSON.stringify([question.machine, question.stage, question.visit]), question);
   }
   return [...questions.values()];
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-      .filter((name) => name.endsWith(".json"))
-      .sort();
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return [];
-    throw error;
-  }
 }
