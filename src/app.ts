@@ -344,13 +344,14 @@ async function followFor(app: App, store: Store, frame: Pick<RunParts, "settings
 }
 
 async function unmergedOf(app: App, settings: Settings, issueIds: readonly string[]): Promise<readonly Unmerged[]> {
-  if (settings.finalize.mode !== "branch" || issueIds.length === 0) return [];
+  const { mayHaveBranches, unmergedDeps } = await import("./run/unmerged.js");
+  if (!mayHaveBranches(settings, issueIds)) return [];
   const repository = await app.repository();
   const target = settings.finalize.into ?? repository.branch;
   // A run says what is wrong with its target; here it only means that nothing is known.
   if (target === null) return [];
-  const { unmergedDeps } = await import("./run/unmerged.js");
-  return await unmergedDeps({ repoPath: repository.root, target }, await app.tracker(settings), issueIds);
+  const place = { settings, repoPath: repository.root, target };
+  return await unmergedDeps(place, await app.tracker(settings), issueIds);
 }
 
 async function targetOf(repository: Repository, settings: Settings): Promise<string> {

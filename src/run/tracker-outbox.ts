@@ -4,8 +4,9 @@ import { ExternalError } from "../lib/errors.js";
 
 /**
  * What became of an issue and could not be told to its tracker. It is written down before the life goes on, and whichever
- * run of the project starts next tells it before it takes anything: so work that has landed is never begun again. Telling
- * an end twice changes nothing, so a crash in between does no harm.
+ * run of the project starts next tells it before it takes anything: so work that has landed is never begun again. A
+ * follow-up that is refused once more stays owed and holds nothing up. Telling an end twice changes nothing, so a crash
+ * in between does no harm.
  */
 export interface Outbox {
   add(telling: Telling): Promise<void>;
@@ -53,11 +54,18 @@ export function openOutbox(rows: OutboxRows): Outbox {
 async function tellAll(rows: OutboxRows, tracker: Tracker): Promise<readonly string[]> {
   const told: string[] = [];
   for (const { id, telling } of await rows.all()) {
-    const said = isTelling(telling) ? await tellLate(rows, tracker, telling) : null;
+    const { said, owed = false } = isTelling(telling) ? await tellLate(rows, tracker, telling) : { said: null };
     if (said !== null) told.push(said);
-    await rows.drop(id);
+    if (!owed) await rows.drop(id);
   }
   return told;
+}
+
+interface ToldLate {
+  /** null: there may never have been anything to tell. */
+  readonly said: string | null;
+  /** For the next start to tell. */
+  readonly owed?: boolean;
 }
 
 const words = {
@@ -70,20 +78,23 @@ const words = {
   "follow-up": "left something to do",
 } as const;
 
-/** Whoever holds it by now has the last word: then there is nothing left to tell. null: there may never have been. */
-async function tellLate(rows: OutboxRows, tracker: Tracker, telling: Telling): Promise<string | null> {
+/** Whoever holds it by now has the last word: then there is nothing left to tell. */
+async function tellLate(rows: OutboxRows, tracker: Tracker, telling: Telling): Promise<ToldLate> {
   const { issueId, holder, op } = telling;
   const what = `${isRunSource(issueId) ? "the run" : issueId} ${words[op]}`;
+  const untold = `The tracker was not told that ${what} (run ${holder})`;
   try {
     if (op === "follow-up") await tellFollowUp(rows, tracker, telling);
     else await tellEnding(tracker, telling);
-    if (op === "release" && telling.unsure) return null;
+    if (op === "release" && telling.unsure) return { said: null };
     const now = op === "release" ? ((await tracker.get(issueId))?.status ?? "gone") : "available";
-    if (now !== "available") return `The tracker was not told that ${what} (run ${holder}): it is ${now} by now`;
-    return `The tracker knows now that ${what}, as run ${holder} could not tell it`;
+    if (now !== "available") return { said: `${untold}: it is ${now} by now` };
+    return { said: `The tracker knows now that ${what}, as run ${holder} could not tell it` };
   } catch (error) {
-    if (isTrackerAway(error) || !(error instanceof ExternalError)) throw error;
-    return `The tracker was not told that ${what} (run ${holder}): ${error.message}`;
+    if (!(error instanceof ExternalError)) throw error;
+    const owed = isTrackerAway(error);
+    if (owed && op !== "follow-up") throw error;
+    return { said: `${untold}: ${error.message}${owed ? "; the next run tries again" : ""}`, owed };
   }
 }
 

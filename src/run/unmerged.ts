@@ -1,4 +1,5 @@
 import type { Issue, Tracker } from "../core/ports/tracker.js";
+import type { Settings } from "../core/settings.js";
 import { isAncestor, readRefs } from "../git/mirror-refs.js";
 import { landedRef } from "../git/tip.js";
 import { issueNames } from "./context.js";
@@ -6,7 +7,8 @@ import { issueNames } from "./context.js";
 /**
  * In `finalize.mode: branch` a completed issue's work is on `ratchet/<issue>` in the user's repository, and theirs to
  * merge. Whoever depends on it starts from the target, so it waits until the target has the branch, or the branch is
- * gone: who deletes it has decided what becomes of it. Only git is asked, so it does not matter who merged it.
+ * gone: who deletes it has decided what becomes of it. Only git is asked, so it does not matter who merged it, nor which
+ * mode is set by now; a pull request says itself when it is merged.
  */
 export interface Unmerged {
   readonly id: string;
@@ -14,6 +16,7 @@ export interface Unmerged {
 }
 
 interface Place {
+  readonly settings: Settings;
   readonly repoPath: string;
   readonly target: string;
 }
@@ -21,11 +24,17 @@ interface Place {
 /** Of the issues that one depends on, those of an epic in the epic's place. */
 export async function unmergedDeps(place: Place, tracker: Tracker, deps: readonly string[]): Promise<Unmerged[]> {
   const found: Unmerged[] = [];
+  if (!mayHaveBranches(place.settings, deps)) return found;
   for (const id of await tasksOf(tracker, deps)) {
     const { branch } = issueNames(id);
     if (await isUnmerged(place, branch)) found.push({ id, branch });
   }
   return found;
+}
+
+/** Whether there is anything to ask git for. */
+export function mayHaveBranches({ finalize }: Settings, deps: readonly string[]): boolean {
+  return finalize.mode !== "pr" && deps.length > 0;
 }
 
 async function tasksOf(tracker: Tracker, deps: readonly string[]): Promise<ReadonlySet<string>> {

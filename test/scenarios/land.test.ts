@@ -168,7 +168,7 @@ test("land in mode branch that was refused takes what was added to the branch si
   expect(box.git("log", "--format=%s", "main").split("\n").slice(0, 2)).toEqual(["Mine", "Mine"]);
 });
 
-test("in mode branch an issue waits until what it depends on is merged, by land or by hand", async () => {
+test("an issue waits until the branch that it depends on is merged, by land or by hand, whatever the mode is by then", async () => {
   const box = world({ commands: {}, evidence_check: { required: [] }, finalize: { mode: "branch" } });
   await box.add("one");
   await box.add("two", { more: ["--dep", "one"] });
@@ -185,9 +185,12 @@ test("in mode branch an issue waits until what it depends on is merged, by land 
   expect((await box.ratchet("run")).code).toBe(0);
   expect([await box.status("two"), await box.status("three")]).toEqual(["completed", "available"]);
   expect(box.git("ls-tree", "--name-only", "ratchet/two")).toContain("one.txt");
+  box.configure({ ...JSON.parse(box.read("ratchet.yaml")), finalize: { mode: "merge" } });
+  expect((await box.ratchet("run")).code).toBe(0);
+  expect(await box.status("three")).toBe("available");
   box.git("merge", "--quiet", "ratchet/two");
   expect((await box.ratchet("run")).code).toBe(0);
-  expect(box.git("ls-tree", "--name-only", "ratchet/three")).toContain("two.txt");
+  expect(box.git("ls-tree", "--name-only", "main")).toMatch(/three.txt\ntwo.txt/);
 });
 
 test.each([

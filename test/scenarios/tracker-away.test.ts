@@ -135,10 +135,17 @@ test("D3 B8 follow-ups that could not be made are made by the next start, an iss
     ["open", null],
   ]);
   box.put("bin/review.sh", pass);
+  await beads.add({ id: "bd-2" });
+  beads.change(({ faults }) => faults.push({ command: "create", times: 6 }));
+  const refused = await ratchet("run");
+  expect(refused.stdout).toMatch(
+    /was not told that bd-1 left something to do \(run \S+\): .*; the next run tries again/,
+  );
+  expect([refused.code, beads.issue("bd-2").status]).toEqual([0, "closed"]);
   const second = await ratchet("run");
   expect(second.stdout).toContain("The tracker knows now that bd-1 left something to do");
   expect(second.stdout).toContain("The tracker knows now that the run left something to do");
-  const made = beads.state().issues.flatMap(({ id }) => (id === "bd-1" ? [] : [id]));
+  const made = beads.state().issues.flatMap(({ id }) => (/^bd-[12]$/.test(id) ? [] : [id]));
   expect(made).toHaveLength(2);
   expect(await findings()).toEqual(made.map((id) => ["waived", `tracked as ${id}`]));
 });

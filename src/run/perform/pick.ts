@@ -88,9 +88,8 @@ async function bestIssue(run: RunContext, not: readonly string[]): Promise<Issue
 }
 
 /** What it depends on is on branches that nobody has merged: it would start without. */
-async function waitsForMerge({ settings, repoPath, target, tracker }: RunContext, { deps }: Issue): Promise<boolean> {
-  if (settings.finalize.mode !== "branch" || deps.length === 0) return false;
-  return (await unmergedDeps({ repoPath, target }, tracker, deps)).length > 0;
+async function waitsForMerge(run: RunContext, { deps }: Issue): Promise<boolean> {
+  return (await unmergedDeps(run, run.tracker, deps)).length > 0;
 }
 
 /** Who asks for a gate or a landing by hand gets it. */
