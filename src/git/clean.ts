@@ -5,13 +5,28 @@ import { findCheckout } from "./checkout.js";
 import { type Checkout, gitIn } from "./checkout-git.js";
 import { lookAtFiles, rememberClean } from "./clean-proof.js";
 import { resolveHead } from "./head.js";
+import { findIndexChange, putIndexBack } from "./kept-index.js";
 import { parkCheckout } from "./parking.js";
 import { dropOperations, readChanges, resetFiles, unfinishedOperations } from "./status.js";
 
-/** Puts back what a command changed in tracked or unignored files, and says what that was. */
-export async function discardChanges(path: string): Promise<readonly string[]> {
+/**
+ * Puts back what somebody changed who may only look, and says what that was: tracked or unignored files, and with a commit
+ * HEAD and the index that was kept before. Without one HEAD may have moved, and the index with it.
+ */
+export async function discardChanges(
+  path: string,
+  commit: string | null = null,
+  first?: BeforeDiscard,
+): Promise<readonly string[]> {
   const checkout = await checkoutAt(path);
-  return await discardAt(checkout, resolveHead(checkout.gitDir) ?? checkout.baseSha);
+  if (commit === null) return await discardAt(checkout, resolveHead(checkout.gitDir) ?? checkout.baseSha, first);
+  const index = await findIndexChange(checkout);
+  const files = await discardAt(checkout, commit, first);
+  if (files.length === 0 && index === null) return [];
+  const found = files.length === 0 && index !== null ? [index] : files;
+  if (files.length === 0) first?.(found);
+  if ((await findIndexChange(checkout)) !== null) putIndexBack(checkout);
+  return found;
 }
 
 /** The files at exactly this commit, clean but for ignored ones; what had to go is returned, and commits that would be lost are parked first. */
@@ -40,7 +55,8 @@ export async function discardAt(checkout: Checkout, commit: string, first?: Befo
     rememberClean(checkout.path, commit, before);
     return [];
   }
-  const paths = changes.map(({ path }) => path.toString("utf8"));
+  // One that HEAD has and our index does not is told of twice: as gone, and as new.
+  const paths = [...new Set(changes.map(({ path }) => path.toString("utf8")))];
   const found = moved && checkout.branch !== null ? [`HEAD (${head ?? "none"})`, ...paths] : paths;
   first?.(found);
   if (moved && checkout.branch !== null) await parkCheckout(checkout);

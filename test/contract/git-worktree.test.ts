@@ -207,7 +207,7 @@ describe("what a command left behind", () => {
     const { path } = await open(world, "one");
     const judged = commit(path, "b.txt", "b");
     const stray = commit(path, "c.txt", "c");
-    expect(await putAt(path, judged)).toContain(`HEAD (${stray})`);
+    expect(await putAt(path, judged)).toEqual([`HEAD (${stray})`, "c.txt"]);
     expect(sh(path, "git rev-parse HEAD")).toBe(judged);
     expect(sh(path, "git rev-parse --abbrev-ref HEAD")).toBe("ratchet/one");
     expect(sh(path, "git status --porcelain")).toBe("");

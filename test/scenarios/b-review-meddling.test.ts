@@ -1,6 +1,8 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { resumeWorld, says } from "./resume-world.js";
-import { type Ended, eventsOf } from "./sandbox.js";
+import { type Ended, eventsOf, until } from "./sandbox.js";
 
 /** Reviewers of a panel read the same files: one that changes them must not decide what the others say. */
 const awaits = (name: string) =>
@@ -62,4 +64,65 @@ test("D4: members that wait for a place are not disturbed by what was changed be
   await world.add("fix-it");
   const run = await world.ratchet("run", "--json");
   expect(verdicts(run)).toEqual(["ada pass", "mal protocol", "mal protocol", "mal protocol"]);
+});
+
+/** A tracked file that git also ignores: whoever takes it out of the index leaves no other trace. */
+function stagingWorld(review: object = {}) {
+  const world = resumeWorld(review);
+  world.write("local.cfg", "mine\n");
+  world.write(".gitignore", "local.cfg\n");
+  world.git("add", "--force", "local.cfg", ".gitignore");
+  world.git("commit", "--quiet", "--message", "Settings");
+  return world;
+}
+const unstages = "git rm --quiet --cached local.cfg";
+
+test("D4: a reviewer that takes a file out of the index decides nothing, and the agent's next commit keeps the file", async () => {
+  const world = stagingWorld();
+  world.reviewerDoes(
+    "fix-it",
+    `if [ ! -e "$HOME/once" ]; then : >"$HOME/once"; ${unstages}; ${says("fail", fault)}\n` +
+      `elif grep -q review_followup fix-it.txt; then ${says("pass")}\nelse git status --short >"$HOME/seen"; touch README.md; git status; ${says("fail", fault)}\nfi`,
+  );
+  await world.add("fix-it");
+  const run = await world.ratchet("run", "--json");
+  expect(run.code).toBe(0);
+  const told = eventsOf(run).flatMap((event) => (event.type === "review-ended" ? [[event.verdict, event.reason]] : []));
+  expect(told).toMatchObject([
+    ["protocol", "the reviewer changed the tree (index (local.cfg)); the changes were discarded"],
+    ["fail", undefined],
+    ["pass", undefined],
+  ]);
+  expect(world.read("../seen")).toBe("");
+  expect(world.git("show", "main:local.cfg")).toBe("mine");
+});
+
+test("D1: an index that a reviewer changed before Ratchet was killed is put back by the next run", async () => {
+  const world = stagingWorld();
+  const first = `: >"$HOME/once"; ${unstages}; : >"$HOME/unstaged"; ${awaits("go")}`;
+  world.reviewerDoes(
+    "fix-it",
+    `[ -e "$HOME/once" ] || { ${first}; }; git status --short >"$HOME/seen"; ${says("pass")}`,
+  );
+  await world.add("fix-it");
+  const killed = world.start(["run"]);
+  await until("the reviewer has unstaged the file", () => existsSync(join(world.root, "unstaged")));
+  killed.kill("SIGKILL");
+  await killed.ended;
+  world.put("go", "");
+  const run = await world.ratchet("run", "--json");
+  expect([run.code, verdicts(run)]).toEqual([0, ["command pass", "command protocol"]]);
+  expect(world.read("../seen")).toBe("");
+});
+
+test("D4: a member that changes the index disturbs the others, and it is put back for all", async () => {
+  const world = panelWorld({
+    ada: `${awaits("staged")}; ${says("pass")}`,
+    mal: `git rm --quiet --cached README.md; : >"$HOME/staged"; ${says("pass")}`,
+  });
+  await world.add("fix-it");
+  const run = await world.ratchet("run", "--json");
+  expect(verdicts(run)).toEqual(["ada pass", "mal protocol", "mal protocol", "mal protocol"]);
+  const { worktree_path: path } = await world.issue("fix-it");
+  expect(world.git("-C", path ?? "", "status", "--short")).toBe("");
 });

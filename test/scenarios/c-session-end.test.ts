@@ -193,17 +193,19 @@ test("C1 commands judge the exact commit: what one of them commits or writes is 
   const meddle = "echo more > more.txt; git add more.txt; git commit --quiet --message meddled; echo x > left.txt";
   const look = 'git log -1 --format=%s >> "$HOME/seen"; git status --short >> "$HOME/seen"';
   const box = triggerBox({
-    commands: { meddle, look },
-    triggers: { session_end: { commands: ["meddle", "look"] } },
+    commands: { meddle, unstage: "git rm --quiet --cached README.md", look },
+    triggers: { session_end: { commands: ["meddle", "unstage", "look"] } },
     reviewer: `${look}; ${pass}`,
-    more: { evidence_check: { required: ["meddle", "look"] } },
+    more: { evidence_check: { required: ["meddle", "unstage", "look"] } },
   });
   await box.add("a");
   const ended = await box.ratchet("run");
   expect(ended.code).toBe(0);
   expect(box.read("../seen").trim().split("\n")).toEqual(Array(3).fill("implementer for a"));
-  const told = ended.stdout.match(/^a: meddle changed files, which were put back: .*more.txt.*$/gm);
-  expect(told).toHaveLength(2);
+  const told = ended.stdout.match(/^a: \w+ changed files, which were put back: .*$/gm);
+  const meddled = expect.stringMatching(/^a: meddle .*: HEAD \(\w+\), more.txt, left.txt$/);
+  const unstaged = "a: unstage changed files, which were put back: index (README.md)";
+  expect(told).toEqual([meddled, unstaged, meddled, unstaged]);
   expect(box.git("log", "--format=%s", "main")).not.toContain("meddled");
 });
 

@@ -2,8 +2,10 @@ import { join } from "node:path";
 import type { CommandEffect } from "../../core/issue/effects.js";
 import type { CommandEnded, IssueEvent } from "../../core/issue/events.js";
 import type { Settled } from "../../durable/types.js";
+import { gitDirFor } from "../../git/checkout.js";
+import { keepIndex } from "../../git/kept-index.js";
 import { openLandingWorktree } from "../../git/land.js";
-import { discardChanges, putAt } from "../../git/worktree.js";
+import { discardChanges } from "../../git/worktree.js";
 import { commandEnvironment } from "../../lib/environment.js";
 import { Bug } from "../../lib/errors.js";
 import { exists, writeDurably } from "../../lib/files.js";
@@ -68,6 +70,7 @@ async function runHere(
 ): Promise<CommandEnded> {
   // Ratchet died while it ran, and it has been ended since: what it had changed by then is not judged.
   if (effect.cutShort || wasBegun(folder)) await putBack(effect, cwd);
+  keepIndex(gitDirFor(life.run.mirror, cwd), effect.commit);
   const run = () =>
     runShellCommand({
       folder,
@@ -97,8 +100,7 @@ async function runHere(
 
 /** The next one judges the same commit: what this one changed goes, its own commits too. What setup makes is for those after it. */
 async function putBack({ stage, commit }: CommandEffect, cwd: string): Promise<readonly string[]> {
-  if (stage === "setup") return [];
-  return commit === null ? await discardChanges(cwd) : await putAt(cwd, commit);
+  return stage === "setup" ? [] : await discardChanges(cwd, commit);
 }
 
 interface Ready {

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { putAt } from "../../git/worktree.js";
+import { hasKeptIndex, keepIndex } from "../../git/kept-index.js";
+import { discardChanges, putAt } from "../../git/worktree.js";
 import { isMissing, readJson, writeWhole } from "../../lib/files.js";
 import { findProgram } from "../../lib/process/find.js";
 
@@ -47,16 +48,20 @@ interface Reading {
   readonly gitDir: string;
 }
 
-/** Right before the reviewer starts: there is a folder to start in, and it is noted how often HEAD had been moved by then. */
+/**
+ * Right before the reviewer starts: there is a folder to start in, the index is kept, and it is noted how often HEAD had
+ * been moved by then. While others read, the index is theirs to have changed: what was kept before them counts.
+ */
 export async function startReading(readers: Readers, reading: Reading, head: string): Promise<void> {
   const { folder, worktree, gitDir } = reading;
   if (isMissing(worktree)) {
     await readers.inTurn(() => putAt(worktree, head, (paths) => noteOthers(readers.besides(folder), paths)));
   }
+  if (readers.besides(folder).length === 0 || !hasKeptIndex(gitDir)) keepIndex(gitDir, head);
   writeWhole(join(folder, "reading.json"), JSON.stringify({ moves: movesOf(gitDir) }));
 }
 
-/** Puts the files back at the commit; null: nobody has touched them. */
+/** Puts files and index back; null: nobody has touched them. */
 export async function endReading(readers: Readers, reading: Reading, head: string): Promise<Meddling | null> {
   const { folder, worktree } = reading;
   return await readers.inTurn(async () => {
@@ -68,7 +73,7 @@ export async function endReading(readers: Readers, reading: Reading, head: strin
       if (known === null) writeNote(folder, { paths, shared });
       noteOthers(others, paths);
     };
-    const changed = await putAt(worktree, head, note);
+    const changed = await discardChanges(worktree, head, note);
     // Whoever began while it was put back has seen some of it; and HEAD may have been elsewhere and back.
     if (changed.length > 0) note(changed);
     else if (known === null && wasMoved && readers.besides(folder).length > 0) note(["HEAD"]);
