@@ -1,8 +1,9 @@
-import { Refusal } from "../../lib/errors.js";
+import { ExternalError, Refusal } from "../../lib/errors.js";
+import { safeName } from "../../lib/home.js";
 import { renderColumns } from "../../views/columns.js";
 import type { Context } from "../context.js";
-import { findLiving } from "../living.js";
 import { roomOf } from "../room.js";
+import { findUse, refuseInUse } from "../worktree-use.js";
 
 interface Json {
   readonly json?: boolean;
@@ -40,7 +41,7 @@ export async function listWorktrees({ app, out }: Context, { json }: Json): Prom
 }
 
 export async function parkWorktree(context: Context, issue: string, { json }: Json): Promise<number> {
-  await mustBeIdle(context, issue);
+  await refuseInUse(context, issue);
   const { path, ref } = await (await context.app.worktrees()).park(issue);
   if (json) context.out.json({ issue_id: issue, path, ref });
   else if (ref === null) context.out.line(`${issue} had nothing to put aside; its worktree is removed`);
@@ -49,7 +50,7 @@ export async function parkWorktree(context: Context, issue: string, { json }: Js
 }
 
 export async function restoreWorktree(context: Context, issue: string, { json }: Json): Promise<number> {
-  await mustBeIdle(context, issue);
+  await refuseInUse(context, issue);
   const { path, ref, parked } = await (await context.app.worktrees()).restore(issue);
   if (json) context.out.json({ issue_id: issue, path, ref, parked });
   else {
@@ -59,10 +60,63 @@ export async function restoreWorktree(context: Context, issue: string, { json }:
   return 0;
 }
 
-/** Nobody's checkout is taken from under a running agent. */
-async function mustBeIdle({ app }: Context, issue: string): Promise<void> {
-  const project = await app.project();
-  const living = await findLiving(await app.store(), project.id, issue);
-  if (living === null) return;
-  throw new Refusal(`run ${living.runId} is at work on ${issue}`, { hint: `ratchet stop ${issue}` });
+interface Cleaned {
+  readonly issue_id: string;
+  readonly path: string;
+  readonly removed: boolean;
+  /** Where it was put aside; null: it was not. */
+  readonly ref: string | null;
+  /** Why it is still there. */
+  readonly kept: string | null;
+}
+
+/** Removes every worktree that nobody works in, parking first what is nowhere else. One that cannot be removed holds up no other. */
+export async function cleanWorktrees(
+  context: Context,
+  { dryRun = false, json = false }: Json & { readonly dryRun?: boolean },
+): Promise<number> {
+  const worktrees = await context.app.worktrees();
+  const cleaned: Cleaned[] = [];
+  let hasFailed = false;
+  for (const { name, path } of (await worktrees.list()).filter((view) => view.path !== "")) {
+    // Asked of each when its turn comes: a run may have taken it up meanwhile.
+    const inUse = await whyKept(context, name);
+    const result = inUse !== null || dryRun ? { ref: null, kept: inUse } : await removeOne(worktrees, name);
+    hasFailed ||= inUse === null && result.kept !== null;
+    cleaned.push({ issue_id: name, path, removed: result.kept === null && !dryRun, ...result });
+  }
+  if (json) context.out.json({ dry_run: dryRun, worktrees: cleaned });
+  else for (const line of cleanLines(cleaned, dryRun)) context.out.line(line);
+  return hasFailed ? 1 : 0;
+}
+
+/** An open pull request goes on in its issue's worktree. */
+async function whyKept(context: Context, name: string): Promise<string | null> {
+  const { id } = await context.app.project();
+  const waiting = await (await context.app.store()).workItems.inPullRequests(id);
+  const item = waiting.find((one) => safeName(one.id) === name);
+  if (item !== undefined) return `it waits for pull request #${item.payload?.pr_number ?? "?"}`;
+  return (await findUse(context, name))?.why ?? null;
+}
+
+type Room = Awaited<ReturnType<Context["app"]["worktrees"]>>;
+
+async function removeOne(worktrees: Room, name: string): Promise<Pick<Cleaned, "ref" | "kept">> {
+  try {
+    return { ref: (await worktrees.park(name)).ref, kept: null };
+  } catch (error) {
+    if (!(error instanceof ExternalError || error instanceof Refusal)) throw error;
+    return { ref: null, kept: error.message };
+  }
+}
+
+function cleanLines(cleaned: readonly Cleaned[], isDryRun: boolean): string[] {
+  if (cleaned.length === 0) return ["No worktrees to remove."];
+  return cleaned.map(({ issue_id: issue, path, ref, kept }) => {
+    if (kept !== null) return `kept ${issue}: ${kept}`;
+    if (isDryRun) return `would remove ${issue}, and put aside first what is nowhere else: ${path}`;
+    return ref === null
+      ? `removed ${issue}, which had nothing to put aside`
+      : `removed ${issue}, put aside as ${ref}; ratchet worktree restore ${issue} brings it back`;
+  });
 }

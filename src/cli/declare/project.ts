@@ -79,4 +79,12 @@ function declareWorktrees(program: Command, choose: Choose): void {
     (issue: string, options: Json) =>
       choose(async (context) => (await commands()).restoreWorktree(context, issue, options)),
   );
+  const clean = worktree
+    .command("clean")
+    .description("remove all that nobody works in; what is nowhere else is put aside first")
+    .option("--dry-run", "say which would go and remove nothing")
+    .option("--json", "print JSON");
+  withExample(clean, "ratchet worktree clean --dry-run").action((options: Json & { readonly dryRun?: boolean }) =>
+    choose(async (context) => (await commands()).cleanWorktrees(context, options)),
+  );
 }

@@ -57,8 +57,13 @@ function isShimLine(line: string, cookie: string): boolean {
 
 /** Whether a process works in the folder or below it. Where that cannot be told, somebody may. */
 export function isAnybodyIn(folder: string): boolean {
+  return !hasProc || processesIn(folder).length > 0;
+}
+
+/** Those that work in the folder or below it, as far as that can be told. */
+export function processesIn(folder: string): number[] {
   const isIn = (place: string | null) => place === folder || place?.startsWith(`${folder}/`) === true;
-  return !hasProc || pidsFromProc().some((pid) => isIn(placeOf(pid)));
+  return hasProc ? pidsFromProc().filter((pid) => isIn(placeOf(pid))) : [];
 }
 
 /** null: gone meanwhile, or somebody else's. */

@@ -1,0 +1,65 @@
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { type Sandbox, sandbox, until } from "./sandbox.js";
+
+const pathOf = (box: Sandbox, issue: string) => join(box.home, "worktrees", "shop", issue);
+
+test("D1 a worktree is not taken from an agent that outlives its run; the run that goes on finds its work", async () => {
+  const box = sandbox();
+  const wait = box.put("wait", "");
+  const agent = `: >"$HOME/began"; while [ -e ${wait} ]; do sleep 0.05; done; echo x >one.txt; git add -A; git commit -qm Did\n`;
+  box.configure({ agent: { type: "command", command: box.script("agent", agent) } });
+  await box.add("one");
+  const run = box.start(["run"]);
+  await until("the agent has begun", () => existsSync(join(box.root, "began")));
+  run.kill("SIGKILL");
+  await run.ended;
+  for (const verb of ["park", "restore"]) {
+    const refused = await box.ratchet("worktree", verb, "one");
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringMatching(/is in the middle of one.*\n.*ratchet run /),
+    ]);
+  }
+  expect(await box.quick("worktree", "clean")).toMatch(
+    /^kept one: run \S+ is in the middle of one, and its process is gone\n$/,
+  );
+  rmSync(wait);
+  expect((await box.ratchet("run")).code).toBe(0);
+  expect(box.git("show", "main:one.txt")).toBe("x");
+});
+
+test("worktree clean removes what nobody works in, says what became of each, and loses nothing", async () => {
+  const box = sandbox();
+  const agent = 'echo x >"$RATCHET_ISSUE_ID.txt"; git add -A; git commit -qm Did; exit 3\n';
+  box.configure({ agent: { type: "command", command: box.script("agent", agent) } });
+  expect(await box.quick("worktree", "clean")).toBe("No worktrees to remove.\n");
+  for (const id of ["one", "two"]) await box.add(id);
+  await box.ratchet("run");
+  const [one, two] = [pathOf(box, "one"), pathOf(box, "two")];
+  writeFileSync(join(one, "loose.txt"), "not committed\n");
+  expect(await box.quick("worktree", "clean", "--dry-run")).toContain(`would remove one, `);
+  expect(existsSync(one)).toBe(true);
+  const person = spawn("sleep", ["60"], { cwd: two, stdio: "ignore" });
+  const cleaned = JSON.parse(await box.quick("worktree", "clean", "--json"));
+  person.kill();
+  expect(cleaned).toEqual({
+    dry_run: false,
+    worktrees: [
+      { issue_id: "one", path: one, removed: true, ref: "refs/ratchet/parked/one/1", kept: null },
+      { issue_id: "two", path: two, removed: false, ref: null, kept: `process ${person.pid} works in ${two}` },
+    ],
+  });
+  expect([existsSync(one), existsSync(two)]).toEqual([false, true]);
+  await box.quick("worktree", "restore", "one");
+  expect(readFileSync(join(one, "loose.txt"), "utf8")).toBe("not committed\n");
+  expect((await box.quick("worktree", "clean")).split("\n").sort()).toEqual([
+    "",
+    expect.stringMatching(
+      /^removed one, put aside as refs\/ratchet\/parked\/one\/\d; ratchet worktree restore one brings it back$/,
+    ),
+    expect.stringMatching(/^removed two, put aside as /),
+  ]);
+});
