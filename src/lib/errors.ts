@@ -30,15 +30,23 @@ export class ExternalError extends Error {
   override readonly name = "ExternalError";
   readonly what: string;
   readonly retryable: boolean;
+  /** What was asked for had been done when this happened. */
+  readonly isDone: boolean;
   readonly hint: string | null;
   constructor(
     what: string,
     message: string,
-    options: { readonly retryable?: boolean; readonly hint?: string; readonly cause?: unknown } = {},
+    options: {
+      readonly retryable?: boolean;
+      readonly isDone?: boolean;
+      readonly hint?: string;
+      readonly cause?: unknown;
+    } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.what = what;
     this.retryable = options.retryable ?? false;
+    this.isDone = options.isDone ?? false;
     this.hint = options.hint ?? null;
   }
 }

@@ -4,7 +4,7 @@ import { turnEnvironment } from "../core/ports/turn-protocol.js";
 import type { CerberusSettings } from "../core/settings.js";
 import { allowedEnvironment } from "../lib/environment.js";
 import { findExecutable } from "../lib/executable.js";
-import { callTimeoutSeconds, type Plan, planVariable } from "./cerberus/plan.js";
+import { callTimeoutSeconds, type Plan, planVariable, reviewSeconds } from "./cerberus/plan.js";
 import { readReview } from "./read-turn.js";
 
 export interface CerberusOptions {
@@ -35,12 +35,12 @@ export function cerberusReviewer({ name, settings, program, env }: CerberusOptio
   };
 }
 
-function planOf(turn: Turn, { timeout, spawn_args, wait_args }: CerberusSettings): Plan {
+function planOf(turn: Turn, settings: CerberusSettings): Plan {
   return {
     folder: join(turn.files.folder, "cerberus"),
-    timeoutSeconds: timeout,
-    spawnArgs: spawn_args,
-    waitArgs: wait_args,
+    timeoutSeconds: reviewSeconds(settings),
+    spawnArgs: settings.spawn_args,
+    waitArgs: settings.wait_args,
   };
 }
 

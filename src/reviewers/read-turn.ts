@@ -29,8 +29,13 @@ export async function judge(
     return { ...reading, review: { type: "protocol", reason: `the result file ${written.why}` } };
   }
   const { fields } = parseTurnResult(written);
-  const said = fields !== null && "verdict" in fields ? toVerdict(fields) : readVerdict(await message());
+  const said = fields !== null && isAnswer(fields) ? toVerdict(fields) : readVerdict(await message());
   return { ...reading, review: await toReview(said, files.folder) };
+}
+
+/** Findings there without a verdict are half an answer: what was printed must not pass over them. */
+function isAnswer({ findings = null, ...fields }: Readonly<Record<string, unknown>>): boolean {
+  return "verdict" in fields || (findings !== null && !(Array.isArray(findings) && findings.length === 0));
 }
 
 async function toReview(said: VerdictReading, folder: string): Promise<ReviewOutcome> {

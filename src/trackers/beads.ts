@@ -51,7 +51,11 @@ export function beadsTracker(place: BeadsPlace, takeOver: TakeOver | null = null
     },
     fail: (id, holder, reason) => giveUp(id, holder, { label: labels.failed, word: "failed", reason }),
     escalate: (id, holder, reason) => giveUp(id, holder, { label: labels.escalated, word: "needs a person", reason }),
-    release: async (id, holder) => {
+    release: async (id, holder, how) => {
+      if (how?.claimed) {
+        if (await claims.isUnseen(id, holder)) await release(id, holder);
+        return;
+      }
       if ((await claims.held(id, holder, () => true)) === null) return;
       await release(id, holder, `--add-label=${labels.stopped}`);
     },

@@ -162,6 +162,14 @@ describe.each(Object.entries(plain))("the %s reviewer speaks the plain protocol:
     expect(await make(0, "").read(files, 0)).toMatchObject({ sessionId: "s", review: { verdict: "pass" } });
   });
 
+  test("A8 findings in a result file without a verdict are not passed over for a pass in the output", async () => {
+    const { files } = world.turn();
+    writeFileSync(files.stdout, '{"verdict": "pass", "findings": []}');
+    writeFileSync(files.result, '{"findings": [{"title": "T", "priority": 0}]}');
+    const { review } = await make(0, "").read(files, 0);
+    expect(review).toEqual({ type: "protocol", reason: "nothing is no verdict" });
+  });
+
   test("a verdict at the end of 10 MB of noise is found", async () => {
     const { files } = world.turn();
     writeFileSync(files.stdout, `${"{ noise }\n".repeat(1_000_000)}${fail}\n`);

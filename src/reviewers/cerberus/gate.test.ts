@@ -85,11 +85,11 @@ test("what the review cost is passed on where cerberus says it", () => {
 });
 
 test.each([
-  [[], null, 990],
-  [["--timeout", "20"], 20, 430],
-  [["--poll-interval=1", "--timeout=40"], 40, 470],
-  [["--timeout"], null, 990],
-  [["--timeout", "soon"], null, 990],
+  [[], null, 330],
+  [["--timeout", "20"], 20, 330],
+  [["--poll-interval=1", "--timeout=40"], 40, 330],
+  [["--timeout"], null, 330],
+  [["--timeout", "soon"], null, 330],
 ])("wait_args %j wait %j s, the whole call at most %i s", (args, expected, whole) => {
   expect(waitTimeout(args)).toBe(expected);
   expect(callTimeoutSeconds({ timeout: 300, wait_args: args })).toBe(whole);

@@ -4,6 +4,7 @@ import type { CerberusSettings } from "../../core/settings.js";
 export interface Plan {
   /** For cerberus's state and what it is given: below the attempt's folder. */
   readonly folder: string;
+  /** For the whole review. */
   readonly timeoutSeconds: number;
   readonly spawnArgs: readonly string[];
   readonly waitArgs: readonly string[];
@@ -11,16 +12,19 @@ export interface Plan {
 
 export const planVariable = "RATCHET_CERBERUS";
 
-/** cerberus ends by its own timeout first, with a reason; these seconds later it is ended. */
-export const graceSeconds = 30;
+/** The driver ends the review in time, with a reason; these seconds later it is ended itself. */
+const graceSeconds = 30;
 
-/** A review that is not done in time goes on in the background: it is asked for once more before it counts as none. */
+/** A wait that ends before the review goes on in the background: it is asked for once more, if there is time. */
 export const waits = 2;
 
-/** Starting and each waiting may take the timeout. A --timeout among the wait_args is the user's own. */
+/** From its start to its verdict. A --timeout among the wait_args is the user's own: where it is longer, it counts. */
+export function reviewSeconds({ timeout, wait_args }: Pick<CerberusSettings, "timeout" | "wait_args">): number {
+  return Math.max(timeout, waitTimeout(wait_args) ?? 0);
+}
+
 export function callTimeoutSeconds(settings: Pick<CerberusSettings, "timeout" | "wait_args">): number {
-  const wait = waitTimeout(settings.wait_args) ?? settings.timeout;
-  return settings.timeout + waits * wait + (1 + waits) * graceSeconds;
+  return reviewSeconds(settings) + graceSeconds;
 }
 
 export function waitTimeout(args: readonly string[]): number | null {

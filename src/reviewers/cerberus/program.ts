@@ -7,19 +7,26 @@ import { messageOf } from "../../lib/errors.js";
 import { readForeignJson } from "../../lib/program-files.js";
 import { runToEnd } from "../../lib/run-to-end.js";
 import { findingsIn, findingsOfReviewer, readGate, resolutionOf, usageOf } from "./gate.js";
-import { graceSeconds, type Plan, planVariable, waits, waitTimeout } from "./plan.js";
+import { type Plan, planVariable, waits, waitTimeout } from "./plan.js";
 import { runKeyIn, saysLeftOpen } from "./spawned.js";
 
 /**
  * Cerberus starts a review and is asked for its end: two calls. This program makes them one, so that a review by
  * cerberus is a turn like every other: one process, one exit code, one result file. It exits 0 with a verdict only.
+ * All calls together have the time of one review.
  */
 async function main(): Promise<void> {
-  const plan = JSON.parse(process.env[planVariable] ?? "null") as Plan;
+  const plan: Timed = { ...(JSON.parse(process.env[planVariable] ?? "null") as Plan), startedAt: Date.now() };
   mkdirSync(plan.folder, { recursive: true });
   const context = join(plan.folder, "context.md");
   await pipeline(process.stdin, createWriteStream(context));
-  const key = await spawnReview(plan, ["--context-file", context, ...plan.spawnArgs, "--commit", ...(await commits())]);
+  const key = await spawnReview(plan, [
+    "--context-file",
+    context,
+    ...plan.spawnArgs,
+    "--commit",
+    ...(await commits(plan)),
+  ]);
   const answer = await waitForReview(plan, key);
   writeResult(await resultOf(answer, join(plan.folder, projectKey, key)));
 }
@@ -29,10 +36,22 @@ const ownKey = "review";
 
 class Ended extends Error {}
 
+interface Timed extends Plan {
+  readonly startedAt: number;
+}
+
+function secondsLeft({ startedAt, timeoutSeconds }: Timed): number {
+  return Math.max(0, timeoutSeconds - (Date.now() - startedAt) / 1000);
+}
+
 /** Oldest first: how the change came about. */
-async function commits(): Promise<string[]> {
+async function commits(plan: Timed): Promise<string[]> {
   const { RATCHET_BASE_SHA: base = "", RATCHET_HEAD_SHA: head = "" } = process.env;
-  const { code, stdout, stderr } = await run("git", ["rev-list", "--reverse", `${base}..${head}`, "--"], 60);
+  const { code, stdout, stderr } = await run(
+    "git",
+    ["rev-list", "--reverse", `${base}..${head}`, "--"],
+    secondsLeft(plan),
+  );
   if (code !== 0) throw new Ended(`the commits under review cannot be listed: ${stderr.trim()}`);
   const list = stdout.split("\n").filter((line) => line !== "");
   if (list.length === 0) throw new Ended(`there is no commit between ${base} and ${head}`);
@@ -40,30 +59,29 @@ async function commits(): Promise<string[]> {
 }
 
 /** A review that an earlier one left open in the same place is put away, once. The key of the run it started. */
-async function spawnReview(plan: Plan, args: readonly string[]): Promise<string> {
+async function spawnReview(plan: Timed, args: readonly string[]): Promise<string> {
   for (let cleared = false; ; cleared = true) {
-    const { code, stdout, stderr } = await cerberus(["spawn-code-review", ...args], plan.timeoutSeconds, plan);
+    const { code, stdout, stderr } = await cerberus(["spawn-code-review", ...args], plan);
     const said = `${stderr}\n${stdout}`;
     if (code === 0) return runKeyIn({ stdout, stderr }) ?? ownKey;
     if (cleared || !saysLeftOpen(said)) {
       throw new Ended(`cerberus spawn-code-review ${howItEnded(code, plan.timeoutSeconds)}: ${lastLine(said)}`);
     }
     const reason = "ratchet: a review that was left open";
-    const resolved = await cerberus(["resolve", "--reason", reason], graceSeconds, plan);
+    const resolved = await cerberus(["resolve", "--reason", reason], plan);
     if (resolved.code !== 0) {
-      throw new Ended(`cerberus resolve ${howItEnded(resolved.code, graceSeconds)}: ${lastLine(resolved.stderr)}`);
+      throw new Ended(
+        `cerberus resolve ${howItEnded(resolved.code, plan.timeoutSeconds)}: ${lastLine(resolved.stderr)}`,
+      );
     }
   }
 }
 
-async function waitForReview(plan: Plan, key: string): Promise<unknown> {
-  const own = waitTimeout(plan.waitArgs);
-  const seconds = own ?? plan.timeoutSeconds;
-  const timeout = own === null ? ["--timeout", String(seconds)] : [];
-  const args = ["wait", "--json", "--finalize", "--session-key", key, ...timeout, ...plan.waitArgs];
-  const { code, stdout, stderr } = await askFor(args, seconds, plan);
-  if (code === 3 || code === late) throw new Ended(`cerberus gave no verdict within ${waits} times ${seconds} s`);
-  if (code !== 0) throw new Ended(`cerberus wait ${howItEnded(code, seconds)}: ${lastLine(`${stdout}\n${stderr}`)}`);
+async function waitForReview(plan: Timed, key: string): Promise<unknown> {
+  const { code, stdout, stderr } = await askFor(plan, key);
+  if (code === late) throw new Ended(`cerberus gave no verdict within ${plan.timeoutSeconds} s`);
+  if (code === outOfTime) throw new Ended(`cerberus gave no verdict in the time it was told to wait, ${waits} times`);
+  if (code !== 0) throw new Ended(`cerberus wait failed (exit code ${code}): ${lastLine(`${stdout}\n${stderr}`)}`);
   let answer: unknown;
   try {
     answer = JSON.parse(stdout);
@@ -76,13 +94,17 @@ async function waitForReview(plan: Plan, key: string): Promise<unknown> {
   return answer;
 }
 
-async function askFor(args: readonly string[], seconds: number, plan: Plan): ReturnType<typeof cerberus> {
-  let answer = await cerberus(args, seconds + graceSeconds, plan);
-  for (let wait = 1; wait < waits && (answer.code === 3 || answer.code === late); wait++) {
-    process.stderr.write(`cerberus is not done after ${seconds} s: asked for its verdict again\n`);
-    answer = await cerberus(args, seconds + graceSeconds, plan);
+async function askFor(plan: Timed, key: string): Promise<Output> {
+  for (let wait = 1; ; wait++) {
+    const left = String(Math.max(1, Math.ceil(secondsLeft(plan))));
+    const timeout = waitTimeout(plan.waitArgs) === null ? ["--timeout", left] : [];
+    const args = ["wait", "--json", "--finalize", "--session-key", key, ...timeout, ...plan.waitArgs];
+    const answer = await cerberus(args, plan);
+    if (answer.code !== outOfTime) return answer;
+    if (secondsLeft(plan) === 0) return { ...answer, code: late };
+    if (wait >= waits) return answer;
+    process.stderr.write("cerberus is not done: asked for its verdict again\n");
   }
-  return answer;
 }
 
 async function resultOf(answer: unknown, runFolder: string): Promise<Record<string, unknown>> {
@@ -149,16 +171,19 @@ interface Output {
   readonly stderr: string;
 }
 const late = -1;
+/** Of `cerberus wait`. */
+const outOfTime = 3;
 
 function howItEnded(code: number, seconds: number): string {
   return code === late ? `did not end within ${seconds} s` : `failed (exit code ${code})`;
 }
 
 /** Its state is this attempt's alone; the transcript shows what was called and what it printed. */
-async function cerberus(args: readonly string[], seconds: number, { folder }: Plan): Promise<Output> {
+async function cerberus(args: readonly string[], plan: Timed): Promise<Output> {
+  const { folder } = plan;
   const state = { CERBERUS_STATE_ROOT: folder, CERBERUS_PROJECT_KEY: projectKey, CERBERUS_RUN_KEY: ownKey };
   process.stdout.write(`$ cerberus ${args.join(" ")}\n`);
-  const output = await run("cerberus", args, seconds, { CERBERUS_HOST: "generic", ...process.env, ...state });
+  const output = await run("cerberus", args, secondsLeft(plan), { CERBERUS_HOST: "generic", ...process.env, ...state });
   process.stdout.write(output.stdout);
   process.stderr.write(output.stderr);
   return output;

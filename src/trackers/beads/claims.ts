@@ -9,7 +9,8 @@ import type { Bead } from "./read.js";
 /**
  * A claim is the status in_progress and an assignee that names the run. The program's own claim decides between two
  * that ask at once, by its exit code. What it shows afterwards contradicts a success only where it names another run, or
- * where nothing has changed. A program that enters a claim under a name of its own is told the run's.
+ * where nothing has changed. A program that enters a claim under a name of its own is told the run's. What fails after
+ * a success is an error that says so: the claim is there, and somebody has to give it back.
  */
 export interface Claims {
   /** `any`: also one that waits for a person. */
@@ -18,6 +19,8 @@ export interface Claims {
   claimEpic(id: string, holder: string): Promise<boolean>;
   /** In progress, but bound to nobody: without an assignee, or held by a run that is over. */
   isIdle(bead: Bead): Promise<boolean>;
+  /** It may be the claim of `holder`, which has succeeded and was never seen: in progress, under any name but another run's. */
+  isUnseen(id: string, holder: string): Promise<boolean>;
   /** The issue as it is, if `holder` holds it; throws otherwise, unless `isTold` says that its end is known already. */
   held(id: string, holder: string, isTold: (bead: Bead) => boolean): Promise<Bead | null>;
 }
@@ -76,6 +79,10 @@ export function openClaims(beads: Beads, takeOver: TakeOver | null): Claims {
       return bead?.type !== "epic" && (await claim(bead, { holder, any }));
     },
     claimEpic: async (id, holder) => await claim(await showBead(beads, id), { holder, any: false }),
+    isUnseen: async (id, holder) => {
+      const bead = await showBead(beads, id);
+      return bead?.status === "in_progress" && !isOthers(bead, holder);
+    },
     held: async (id, holder, isTold) => {
       const bead = await showBead(beads, id);
       if (bead !== null && isOurs(bead, holder)) return bead;
@@ -111,26 +118,61 @@ function isClaimable({ status, assignee, labels: given }: Bead, { holder, any }:
 
 async function take(means: Means, bead: Bead, by: Claimant): Promise<boolean> {
   const { beads } = means;
-  const { holder } = by;
   const args = ["update", bead.id, "--claim"];
-  const actor = assigneeOf(holder);
+  const actor = assigneeOf(by.holder);
   for (let failures = 1; ; failures++) {
     const answer = await beads.call(args, { actor, isAnswer: () => true });
     if (answer.code !== 0 && /already (claimed|assigned)|not claimable|claimed by/i.test(answer.said)) return false;
-    const now = await showBead(beads, bead.id);
-    if (now === null || isClosed(now.status)) return false;
-    if (isHeld(now, holder)) break;
-    if (answer.code === 0 && hasChanged(bead, now)) {
-      if (!(await means.alone(bead.id, () => giveName(means, bead.id, holder)))) return false;
-      break;
-    }
-    if (!isClaimable(now, by)) return false;
+    const won = await (answer.code === 0 ? onceClaimed(() => seeClaim(means, bead, by)) : seeOther(means, bead, by));
+    if (won !== null) return won;
     if (failures >= 3 && answer.code !== 0) throw callFailed(beads.nameOf(args), answer);
     if (failures >= 3) throw new ExternalError("tracker", `${beads.nameOf(args)} --claim succeeds and claims nothing`);
     await pauseAfter(failures);
   }
-  await forgetEarlierEnd(beads, bead, actor);
+}
+
+/** After a success. null: nothing has changed. */
+async function seeClaim(means: Means, bead: Bead, by: Claimant): Promise<boolean | null> {
+  const { beads, alone } = means;
+  const now = await showBead(beads, bead.id);
+  if (now === null || !hasChanged(bead, now)) return await judge(beads, { bead, now, by });
+  if (isClosed(now.status)) return false;
+  if (!isHeld(now, by.holder) && !(await alone(bead.id, () => giveName(means, bead.id, by.holder)))) return false;
+  await forgetEarlierEnd(beads, bead, assigneeOf(by.holder));
   return true;
+}
+
+/** After a failure that does not say whose it is. null: it may be tried again. */
+async function seeOther({ beads }: Means, bead: Bead, by: Claimant): Promise<boolean | null> {
+  return await judge(beads, { bead, now: await showBead(beads, bead.id), by });
+}
+
+interface Seen {
+  readonly bead: Bead;
+  readonly now: Bead | null;
+  readonly by: Claimant;
+}
+async function judge(beads: Beads, { bead, now, by }: Seen): Promise<boolean | null> {
+  if (now === null || isClosed(now.status)) return false;
+  if (!isHeld(now, by.holder)) return isClaimable(now, by) ? null : false;
+  await forgetEarlierEnd(beads, bead, assigneeOf(by.holder));
+  return true;
+}
+
+/** Whoever is told of the failure knows that the claim was made. */
+async function onceClaimed<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ExternalError)) throw error;
+    const { what, message, retryable, hint } = error;
+    throw new ExternalError(what, message, {
+      retryable,
+      isDone: true,
+      cause: error,
+      ...(hint === null ? {} : { hint }),
+    });
+  }
 }
 
 function hasChanged(before: Bead, now: Bead): boolean {
