@@ -63,6 +63,8 @@ export interface Finding {
   readonly resolved_commit?: string | null;
   /** Why the implementer thinks it is wrong. While it is open the reviewer decides; closed, the objection was accepted. */
   readonly rejected?: string | null;
+  /** Waived by Ratchet itself, because it did not hold up the work: where it would, it counts. */
+  readonly let_go?: true;
   /** Of a workflow's stage: where its visit is in the order of execution, outer positions first. */
   readonly order?: readonly number[];
   /** Of what a called workflow found, on its caller's ledger: the id under which it was told when it was raised. */

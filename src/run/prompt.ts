@@ -8,6 +8,7 @@ import { openFindings, settledFindings } from "../core/ledger/ledger.js";
 import { renderFindings } from "../core/ledger/render.js";
 import type { Agent } from "../core/ports/agent.js";
 import type { SessionEndResult } from "../core/report.js";
+import type { FindingThreshold } from "../core/settings.js";
 import { compareWithOrigin } from "../git/base-conflict.js";
 import { diff } from "../git/diff.js";
 import { ExternalError } from "../lib/errors.js";
@@ -142,7 +143,7 @@ async function reviewData(life: LifeContext, effect: TurnEffect, folder: string)
     diffBudgetBytes,
     earlierFindings,
     // A resumed life's first round judges an answer too: to the findings it was resumed with.
-    settled: settledText(life),
+    settled: settledText(life, effect.threshold ?? "none"),
     reply: effect.attempt > 1 || earlierFindings !== null ? await lastReply(life, folder) : null,
     sessionEnd: life.trigger || effect.stage === "session_end" ? null : await sessionEndOf(life),
   };
@@ -169,8 +170,8 @@ async function verificationData(life: LifeContext, effect: TurnEffect, folder: s
 }
 
 const settledMax = 50;
-function settledText(life: LifeContext): string | null {
-  const settled = settledFindings(life.ledger()).slice(-settledMax);
+function settledText(life: LifeContext, threshold: FindingThreshold): string | null {
+  const settled = settledFindings(life.ledger(), threshold).slice(-settledMax);
   if (settled.length === 0) return null;
   const lines = settled.map(({ id, file, line_start, title, reason }) => {
     const place = file === "" ? "" : ` (${file}:${line_start})`;

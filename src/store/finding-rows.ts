@@ -25,8 +25,8 @@ const named = "project_id = ? AND issue_id = ? AND id = ?";
 
 /** Writes it as it is now, new or not. */
 export function findingStatements(projectId: string, finding: Finding): Statement[] {
-  const { id, issue_id, status, reason, resolved_at, resolved_commit, stages, rejected, ...said } = finding;
-  const stands = write({ status, reason, resolved_at, resolved_commit, stages, rejected }, usualStanding);
+  const { id, issue_id, status, reason, resolved_at, resolved_commit, stages, rejected, let_go, ...said } = finding;
+  const stands = write({ status, reason, resolved_at, resolved_commit, stages, rejected, let_go }, usualStanding);
   const name = [projectId, issue_id, id];
   return [
     {

@@ -1,4 +1,5 @@
 import type { Finding } from "../core/finding.js";
+import { type Close, closeFinding } from "../core/ledger/entry.js";
 import { Refusal } from "../lib/errors.js";
 import { findingColumns, findingStatements, toFinding } from "./finding-rows.js";
 import type { Sql } from "./sql.js";
@@ -59,14 +60,28 @@ export async function findFinding(sql: Sql, { projectId, id: prefix, issueId }: 
   });
 }
 
+export interface DirectWaiver extends FindingName {
+  readonly reason: string;
+  /** By Ratchet itself, not by a person. */
+  readonly letGo?: boolean;
+}
+
 /** For an issue that nobody drives; a driven one gets a `waive` signal instead. */
-export async function waiveDirect(
-  sql: Sql,
-  waived: FindingName & { readonly reason: string; readonly now: number },
-): Promise<Finding> {
+export async function waiveDirect(sql: Sql, waived: DirectWaiver & { readonly now: number }): Promise<Finding> {
   const finding = await findFinding(sql, waived);
   if (finding.status !== "open") throw new Refusal(`finding ${finding.id} is ${finding.status}, not open`);
-  const now: Finding = { ...finding, status: "waived", reason: waived.reason, resolved_at: waived.now };
-  await sql.batch(findingStatements(waived.projectId, now));
-  return now;
+  const { projectId, reason, letGo = false, now: at } = waived;
+  return await closeDirect(sql, { projectId, finding, close: { status: "waived", reason, at, commit: null, letGo } });
+}
+
+export interface DirectClose {
+  readonly projectId: string;
+  readonly finding: Finding;
+  readonly close: Close;
+}
+
+export async function closeDirect(sql: Sql, { projectId, finding, close }: DirectClose): Promise<Finding> {
+  const closed = closeFinding(finding, close);
+  await sql.batch(findingStatements(projectId, closed));
+  return closed;
 }

@@ -135,9 +135,7 @@ test("B8 what a review of the run finds beside becomes one follow-up issue, whic
   expect(ended.code).toBe(0);
   const board: { id: string; title: string; source: string }[] = JSON.parse(await box.quick("work", "list", "--json"));
   const { run_id } = await box.record();
-  expect(board).toMatchObject([
-    { title: `Follow-up of run-${run_id}: periodic of run ${run_id}`, status: "available" },
-  ]);
+  expect(board).toMatchObject([{ title: `Follow-up of periodic of run ${run_id}`, status: "available" }]);
   const findings = JSON.parse(await box.quick("findings", "--all", "--json"));
   const tracked = { title: "Naming", status: "waived", reason: `tracked as ${board[0]?.id}` };
   expect(findings).toMatchObject([tracked]);
@@ -145,4 +143,22 @@ test("B8 what a review of the run finds beside becomes one follow-up issue, whic
   expect((await box.ratchet("run", "c")).code).toBe(0);
   expect(JSON.parse(await box.quick("work", "list", "--json"))).toEqual(board);
   expect(JSON.parse(await box.quick("findings", "--all", "--json"))).toMatchObject([tracked, tracked]);
+});
+
+test("B8 what one review lets go as below its threshold still blocks in a stricter one of the same run", async () => {
+  const box = triggerBox({
+    commands: {},
+    triggers: {
+      periodic: { interval: 1, commands: [], code_review: ownReview({ finding_threshold: "none" }) },
+      run_end: { commands: [], code_review: ownReview({ finding_threshold: "P2" }) },
+    },
+  });
+  putOwnReview(box, failWith("Naming", 2));
+  await box.add("a");
+  const ended = await box.ratchet("run");
+  expect([ended.code, ...lines(ended, "completed")]).toEqual([
+    1,
+    "[trigger] periodic completed: finished=1, result=pass",
+    "[trigger] run_end completed: result=fail",
+  ]);
 });

@@ -1,5 +1,5 @@
 import type { Finding } from "../finding.js";
-import { openFindings, waive } from "../ledger/ledger.js";
+import { letGo, openFindings } from "../ledger/ledger.js";
 import type { IssueEvent } from "./events.js";
 import { closeOthers } from "./ledger-parts.js";
 import { triggerName, triggerOf } from "./policy.js";
@@ -30,7 +30,7 @@ function closeVerification(step: Step) {
   const now = openFindings(step.ledger, { stages: [stage] }).filter((finding) => finding.raised_at >= startedAt);
   const found = now.filter(({ source }) => source === "review").map(({ id }) => id);
   if (passed) {
-    if (found.length > 0) step.apply(waive(step.ledger, { ids: found, reason: "below threshold", at: step.at }));
+    if (found.length > 0) step.apply(letGo(step.ledger, { ids: found, reason: "below threshold", at: step.at }));
     closeOthers(step, stage, { keep: found, passed, visit });
     return step.owe({ kind: "tracker", key: "tracker:complete", op: "complete", commit: null, note: "verified" });
   }
@@ -67,7 +67,7 @@ export function afterTriggerFollowUp(
   const places = ids.map((id) => older[id] ?? followUp);
   for (const place of new Set(places)) {
     const there = ids.filter((_id, index) => places[index] === place);
-    step.apply(waive(step.ledger, { ids: there, reason: `tracked as ${place}`, at: step.at }));
+    step.apply(letGo(step.ledger, { ids: there, reason: `tracked as ${place}`, at: step.at }));
   }
   removeTriggerWorktree(step);
 }
@@ -92,7 +92,7 @@ function waiveRest(step: Step, untracked: readonly string[]): void {
   const rest = open.filter((finding) => finding.source !== "command" && !stays(finding));
   const waiveAll = (findings: readonly Finding[], reason: string) => {
     const ids = findings.map(({ id }) => id);
-    if (ids.length > 0) step.apply(waive(step.ledger, { ids, reason, at: step.at }));
+    if (ids.length > 0) step.apply(letGo(step.ledger, { ids, reason, at: step.at }));
   };
   const isMachinery = ({ source }: Finding) => source === "protocol";
   waiveAll(rest.filter(isMachinery), `${triggerName(step.policy)}: no verdict`);

@@ -1,5 +1,5 @@
 import type { Finding } from "../finding.js";
-import { openFindings, waive } from "../ledger/ledger.js";
+import { letGo, openFindings } from "../ledger/ledger.js";
 import { blockingReview } from "./blocking.js";
 import { afterEpicTold, afterTriggerFollowUp, closeTrigger } from "./close-trigger.js";
 import type { IssueEvent } from "./events.js";
@@ -102,7 +102,7 @@ function waiveLeftovers(step: Step, followUp: string | null): void {
   const open = openFindings(step.ledger);
   const waiveAll = (findings: readonly Finding[], reason: string) => {
     const ids = findings.map((finding) => finding.id);
-    if (ids.length > 0) step.apply(waive(step.ledger, { ids, reason, at: step.at }));
+    if (ids.length > 0) step.apply(letGo(step.ledger, { ids, reason, at: step.at }));
   };
   const tracked = open.filter(
     (finding) => followUp !== null && finding.source !== "protocol" && isTracked(step, finding),

@@ -1,4 +1,5 @@
 import type { GivenBack } from "../ports/tracker.js";
+import type { FindingThreshold } from "../settings.js";
 import type { TriggerName } from "./policy.js";
 
 /**
@@ -39,8 +40,10 @@ export interface TurnEffect {
   /** For reviewers: what is judged. For others base and the commit the turn starts from. */
   readonly base: string;
   readonly head: string;
-  /** Only findings of these ids are listed (review_followup of a resume); null: every open one. */
+  /** Only findings of these ids are listed (the first prompt of a resume); null: every open one. */
   readonly only: readonly string[] | null;
+  /** Of a review: from which priority on a finding blocks. */
+  readonly threshold?: FindingThreshold;
   /** For `continue`: the folder of the turn that is continued. */
   readonly continues: string | null;
   /** Wall-clock end of the turn's own clock, in ms since the epoch; kept through continues. null: set when it starts. */

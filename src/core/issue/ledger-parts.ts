@@ -14,7 +14,7 @@ import type { Step } from "./step.js";
 /** A visit of a stage by this life, now. */
 export function visitOf(
   step: Step,
-  visit: { stage: string; source: FindingSource; reviewer: string; visit: number; remarks: readonly Remark[] },
+  visit: Pick<Visit, "stage" | "source" | "reviewer" | "visit" | "remarks" | "threshold">,
 ): Visit {
   const { policy, state, at } = step;
   return { ...visit, outcome: "fail", at, commit: state.work?.head ?? null, runId: policy.runId };

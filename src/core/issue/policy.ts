@@ -58,16 +58,29 @@ export function gateAttempts(policy: IssuePolicy): number {
   if (policy.options.only) return 1;
   return Math.max(1, policy.settings.max_gate_retries);
 }
-export function reviewAttempts(policy: IssuePolicy): number {
+interface ReviewPolicy extends Pick<IssuePolicy, "settings"> {
+  readonly options: Pick<IssuePolicy["options"], "only">;
+  readonly item?: IssuePolicy["item"];
+}
+
+export function reviewAttempts(policy: ReviewPolicy): number {
   if (policy.options.only || policy.item) return 1;
   return Math.max(1, policy.settings.per_issue_review.max_retries);
 }
 
 /** With what fixers are judged by once those are used up. */
-export function reviewJudgements(policy: IssuePolicy): number {
+function reviewJudgements(policy: ReviewPolicy): number {
   const { failure_mode, max_retries } = policy.settings.per_issue_review;
   const fixes = failure_mode === "remediate" && !policy.options.only && !policy.item;
   return reviewAttempts(policy) + (fixes ? max_retries : 0);
+}
+
+/** The number of the round that would be the last. Rounds that passed, and were followed by a merge, use up none. */
+export function lastReviewRound(
+  policy: ReviewPolicy,
+  review: { readonly round: number; readonly blocking: number },
+): number {
+  return reviewJudgements(policy) + review.round - 1 - review.blocking;
 }
 
 /** The trigger whose commands this life runs: an issue's session_end, or the one that the life is of. */

@@ -4,7 +4,7 @@ import { blockingReview } from "./blocking.js";
 import { usedUp } from "./budget.js";
 import type { ReviewOutcome, TurnEnded, TurnOutcome } from "./events.js";
 import { closeOthers, visitOf } from "./ledger-parts.js";
-import { reviewJudgements, triggerName, triggerOf } from "./policy.js";
+import { lastReviewRound, triggerName, triggerOf } from "./policy.js";
 import { reviewStage } from "./slots.js";
 import type { Slot } from "./state.js";
 import type { Step } from "./step.js";
@@ -123,9 +123,10 @@ function judge(step: Step, slot: Slot, review: ReviewOutcome | null) {
   }
   const panel = panelOf(step);
   const stage = panel.stage(slot.name);
-  const visit = { stage, source: "review", reviewer: slot.name, visit: panel.round, remarks: review.findings } as const;
-  const raised = step.apply(add(step.ledger, visitOf(step, visit)));
-  const blocking = openFindings(step.ledger, { ids: raised, stages: [stage], blocking: panel.threshold });
+  const { round, threshold } = panel;
+  const visit = { stage, source: "review", reviewer: slot.name, visit: round, remarks: review.findings } as const;
+  const raised = step.apply(add(step.ledger, visitOf(step, { ...visit, threshold })));
+  const blocking = openFindings(step.ledger, { ids: raised, stages: [stage], blocking: threshold });
   // An epic's criteria are met or not: there the reviewer's own word counts besides.
   const passed = blocking.length === 0 && (panel.prompt === "review" || review.verdict === "pass");
   if (panel.closes) closeOthers(step, stage, { keep: raised, passed, visit: panel.round });
@@ -201,6 +202,7 @@ function startSlot(step: Step, name: string): void {
       base: state.reviewBase,
       head,
       only: null,
+      threshold: panel.threshold,
       continues: null,
       until: null,
     },
@@ -246,8 +248,7 @@ function panelOf(step: Step): Panel {
     prefix: "review",
     round: state.review.round,
     attempt: state.review.round,
-    // Rounds that passed, and were followed by a merge, use up none.
-    maxAttempts: reviewJudgements(policy) + state.review.round - 1 - state.review.blocking,
+    maxAttempts: lastReviewRound(policy, state.review),
     threshold: settings.per_issue_review.finding_threshold,
     slots: state.review.slots,
     stage: (slot) => reviewStage(settings, slot),

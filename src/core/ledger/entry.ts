@@ -1,6 +1,6 @@
 import type { EarlierVisit, Finding, FindingStatus, Remark, StageReport } from "../finding.js";
 import type { Sighting } from "./match.js";
-import { reportsOf, severity, worstPriority } from "./reports.js";
+import { isBlocking, isOpinion, isSettledOpinion, reportsOf, severity, worstPriority } from "./reports.js";
 import type { Visit } from "./visit.js";
 
 /**
@@ -31,12 +31,13 @@ export function newFinding(
 
 /** The same finding, reported by a visit. The text becomes the visit's unless another stage, the first reporter, still reports it. */
 export function reportAgain(finding: Finding, visit: Visit, sighting: Sighting): Finding {
-  if (isSettled(finding, sighting.remark)) return finding;
+  if (isSettled(finding, visit, sighting.remark)) return finding;
+  const { let_go: _, ...kept } = finding;
   const reports = reportsOf(finding);
   const isTold = reports.some((report) => report.stage === finding.stage) && finding.stage !== visit.stage;
   const stages = withReport(reports, stageReport(visit, sighting));
   return {
-    ...finding,
+    ...kept,
     ...(isTold ? {} : textOf(visit, sighting)),
     earlier: isTold ? (finding.earlier ?? []) : withEarlier(finding, visit),
     reviewers: withReviewer(finding, sighting),
@@ -54,7 +55,7 @@ export function reportAgain(finding: Finding, visit: Visit, sighting: Sighting):
 
 /** A second reviewer's word within the visit that has just reported it. */
 export function reportFurther(finding: Finding, visit: Visit, sighting: Sighting): Finding {
-  if (isSettled(finding, sighting.remark)) return finding;
+  if (isSettled(finding, visit, sighting.remark)) return finding;
   if (finding.status !== "open") return reportAgain(finding, visit, sighting);
   const stages = reportsOf(finding).map((report) =>
     report.stage === visit.stage
@@ -75,6 +76,7 @@ export function dropStages(finding: Finding, stages: readonly string[], close: C
 
 export interface Close {
   readonly status: Exclude<FindingStatus, "open">;
+  readonly letGo?: boolean;
   readonly reason: string | null;
   readonly at: number;
   readonly commit: string | null;
@@ -86,22 +88,19 @@ export function closeFinding(finding: Finding, close: Close): Finding {
     reason: finding.rejected && close.status !== "waived" ? `rejected: ${finding.rejected}` : close.reason,
     resolved_at: close.at,
     resolved_commit: close.commit,
+    ...(close.letGo ? { let_go: true } : {}),
     stages: [],
   };
 }
 
 /**
  * A person's waiver of an opinion, and an objection that its reviewer accepted, hold until it is reported as worse or
- * with new evidence; a command that fails again is a fact.
+ * with new evidence; a command that fails again is a fact. What Ratchet let go itself is settled where it does not block.
  */
-function isSettled(finding: Finding, { priority, newEvidence }: Remark): boolean {
-  if (finding.status === "open" || !isOpinion(finding) || newEvidence) return false;
-  if (finding.status !== "waived" && !finding.rejected) return false;
+export function isSettled(finding: Finding, visit: Visit, { priority, newEvidence }: Remark): boolean {
+  if (newEvidence || !isSettledOpinion(finding)) return false;
+  if (finding.let_go && visit.threshold !== undefined && isBlocking(priority, visit.threshold)) return false;
   return severity(priority) >= severity(finding.priority);
-}
-
-function isOpinion({ source }: Finding): boolean {
-  return source === "review" || source === "pr-comment";
 }
 
 /** The implementer says that it is wrong: the same finding, where that can be said of it. */

@@ -79,8 +79,17 @@ function lastLine(place: Place): number {
   return Math.max(place.line_start, place.line_end);
 }
 
-/** Shared words by all words; a word counts as shared with a longer form of it (deref, dereference). Symmetric. */
+/** The same title but for words that tell nothing, and their order. */
+export function isSameWords(a: string, b: string): boolean {
+  return similarity(a, b) === 1;
+}
+
 export function isSimilarTitle(a: string, b: string): boolean {
+  return similarity(a, b) >= similarTitles;
+}
+
+/** Shared words by all words; a word counts as shared with a longer form of it (deref, dereference). Symmetric. */
+function similarity(a: string, b: string): number {
   const [left, right] = a < b ? [titleWords(a), titleWords(b)] : [titleWords(b), titleWords(a)];
   const exact = left.filter((word) => right.includes(word));
   const rest = right.filter((word) => !exact.includes(word));
@@ -92,7 +101,7 @@ export function isSimilarTitle(a: string, b: string): boolean {
     shared += 1;
   }
   const all = left.length + right.length - shared;
-  return all > 0 && shared / all >= similarTitles;
+  return all > 0 ? shared / all : 0;
 }
 
 function titleWords(title: string): string[] {

@@ -1,20 +1,31 @@
-import type { Finding, FindingSource, Ledger, Priority, Rejection } from "../finding.js";
+import type { Finding, FindingSource, Ledger, Rejection, StageReport } from "../finding.js";
 import type { RunReport } from "../report.js";
 import type { FindingThreshold } from "../settings.js";
 import {
   type Close,
   closeFinding,
   dropStages,
+  isSettled,
   newFinding,
   rejectFinding,
   reportAgain,
   reportFurther,
 } from "./entry.js";
-import { type Candidates, type Group, groupRemarks, matchExact, matchSame, matchSimilar, newId } from "./match.js";
-import { reportsOf } from "./reports.js";
+import {
+  type Candidates,
+  type Group,
+  groupRemarks,
+  matchExact,
+  matchSame,
+  matchSimilar,
+  matchWords,
+  newId,
+} from "./match.js";
+import { isBlocking, isSettledOpinion, reportsOf } from "./reports.js";
 import type { Visit } from "./visit.js";
 
 export { findingId } from "./identity.js";
+export { isBlocking } from "./reports.js";
 
 /**
  * The findings of one issue. Nothing is ever removed: a finding closes only because every stage that reports it passed,
@@ -77,11 +88,24 @@ export function supersedeFindings(
   );
 }
 
-export function waive(
-  ledger: Ledger,
-  waiver: { readonly ids: readonly string[]; readonly reason: string; readonly at: number },
-): LedgerChange {
-  const close: Close = { status: "waived", reason: waiver.reason, at: waiver.at, commit: null };
+export interface Waiver {
+  readonly ids: readonly string[];
+  readonly reason: string;
+  readonly at: number;
+}
+
+/** A person has decided. */
+export function waive(ledger: Ledger, waiver: Waiver): LedgerChange {
+  return closeWaived(ledger, waiver, {});
+}
+
+/** Nobody has decided: they did not hold up the work, and are not forgotten where they would. */
+export function letGo(ledger: Ledger, waiver: Waiver): LedgerChange {
+  return closeWaived(ledger, waiver, { letGo: true });
+}
+
+function closeWaived(ledger: Ledger, waiver: Waiver, how: Pick<Close, "letGo">): LedgerChange {
+  const close: Close = { status: "waived", reason: waiver.reason, at: waiver.at, commit: null, ...how };
   return change(ledger, close, (finding) =>
     finding.status === "open" && waiver.ids.includes(finding.id) ? closeFinding(finding, close) : finding,
   );
@@ -103,12 +127,10 @@ export function reject(ledger: Ledger, rejections: readonly Rejection[]): Ledger
   return { ledger: { ...ledger, findings }, reports };
 }
 
-/** Opinions that were settled: nobody raises them again without new evidence. */
-export function settledFindings(ledger: Ledger): Finding[] {
+/** Opinions that were settled: nobody raises them again without new evidence, in a review where they would not count. */
+export function settledFindings(ledger: Ledger, threshold: FindingThreshold): Finding[] {
   return ledger.findings.filter(
-    ({ status, source, rejected }) =>
-      (source === "review" || source === "pr-comment") &&
-      (status === "waived" || ((status === "resolved" || status === "superseded") && Boolean(rejected))),
+    (finding) => isSettledOpinion(finding) && !(finding.let_go && isBlocking(finding.priority, threshold)),
   );
 }
 
@@ -126,7 +148,7 @@ export interface FindingFilter {
   /** Reported by one of these stages. */
   readonly stages?: readonly string[];
   readonly sources?: readonly FindingSource[];
-  /** Only what blocks at this threshold. */
+  /** Only what blocks at this threshold, as those stages report it. */
   readonly blocking?: FindingThreshold;
   /** Leaves out `protocol`: failures of the machinery, which no agent can fix. */
   readonly defects?: boolean;
@@ -136,17 +158,14 @@ export function openFindings(ledger: Ledger, filter: FindingFilter = {}): Findin
     (finding) =>
       finding.status === "open" &&
       (filter.ids?.includes(finding.id) ?? true) &&
-      (!filter.stages || reportsOf(finding).some((report) => filter.stages?.includes(report.stage))) &&
+      reportsOf(finding).some((report) => isWanted(report, filter)) &&
       (filter.sources?.includes(finding.source) ?? true) &&
-      (filter.blocking === undefined || isBlocking(finding.priority, filter.blocking)) &&
       !(filter.defects && finding.source === "protocol"),
   );
 }
 
-/** `none` still lets P0 and P1 block; a finding without a priority never blocks. */
-export function isBlocking(priority: Priority, threshold: FindingThreshold): boolean {
-  if (priority === null) return false;
-  return priority <= (threshold === "none" ? 1 : Number(threshold.slice(1)));
+function isWanted({ stage, priority }: StageReport, { stages, blocking }: FindingFilter): boolean {
+  return (stages?.includes(stage) ?? true) && (blocking === undefined || isBlocking(priority, blocking));
 }
 
 interface TakenIn extends LedgerChange {
@@ -178,7 +197,11 @@ function takeIn(ledger: Ledger, visit: Visit): TakenIn {
       return !known;
     });
   }
-  for (const group of rest) settle(group, matchSimilar(candidates(group)));
+  const settledBefore = (group: Group) => {
+    const known = matchWords(candidates(group));
+    return known && group.every(({ remark }) => isSettled(known, visit, remark)) ? known : null;
+  };
+  for (const group of rest) settle(group, matchSimilar(candidates(group)) ?? settledBefore(group));
   return { ledger: { ...ledger, findings }, reports, reported };
 }
 
@@ -235,7 +258,7 @@ function change(ledger: Ledger, close: Close, step: (finding: Finding) => Findin
         finding: id,
         status: close.status,
         title,
-        reason: close.reason,
+        reason: next.reason,
       });
     } else if (next !== finding) reports.push(stillReported(next));
     return next;

@@ -1,6 +1,6 @@
 import type { Finding, Remark } from "../finding.js";
-import { findingId, isNear, isSimilarTitle, lineDistance } from "./identity.js";
-import { reportsOf } from "./reports.js";
+import { findingId, isNear, isSameWords, isSimilarTitle, lineDistance } from "./identity.js";
+import { isSettledOpinion, reportsOf } from "./reports.js";
 import type { Visit } from "./visit.js";
 
 /**
@@ -70,6 +70,18 @@ export function matchSimilar({ free, visit, remark }: Candidates): Finding | nul
       isSimilarTitle(finding.title, remark.title),
   );
   return best(alike, remark, () => 0);
+}
+
+/** A settled finding that says the same at the same place; alike is not enough where nobody would look again. */
+export function matchWords({ free, visit, remark }: Candidates): Finding | null {
+  const same = free.filter(
+    (finding) =>
+      finding.source === visit.source &&
+      isSettledOpinion(finding) &&
+      isNear(finding, remark) &&
+      isSameWords(finding.title, remark.title),
+  );
+  return best(same, remark, () => 0);
 }
 
 export function newId(findings: readonly Finding[], visit: Visit, remark: Remark): string {

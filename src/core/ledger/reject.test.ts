@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Ledger, Remark } from "../finding.js";
-import { emptyLedger, raise, reject, resolveStage, settledFindings } from "./ledger.js";
+import { emptyLedger, letGo, openFindings, raise, reject, resolveStage, settledFindings, waive } from "./ledger.js";
 import type { Visit } from "./visit.js";
 
 const remark: Remark = {
@@ -47,12 +47,12 @@ describe("an objection of the implementer", () => {
   it("is forgotten when the reviewer reports the finding again", () => {
     const again = raise(reject(raised, [objection]).ledger, visit(2, [remark])).ledger;
     expect(again.findings[0]).toMatchObject({ status: "open", rejected: null });
-    expect(settledFindings(again)).toEqual([]);
+    expect(settledFindings(again, "none")).toEqual([]);
   });
 
   it("settles the finding when the reviewer drops it", () => {
     expect(dropped.findings[0]).toMatchObject({ status: "resolved", reason: "rejected: checked above" });
-    expect(settledFindings(dropped)).toHaveLength(1);
+    expect(settledFindings(dropped, "none")).toHaveLength(1);
   });
 
   it.each([
@@ -61,5 +61,43 @@ describe("an objection of the implementer", () => {
     ["comes back when it is worse", { priority: 0 }, "open"],
   ])("%s", (_, more, status) => {
     expect(raise(dropped, visit(3, [{ ...remark, ...more }])).ledger.findings[0]?.status).toBe(status);
+  });
+});
+
+describe("a settled finding in other words", () => {
+  const waived = waive(raised, { ids: [idIn(raised)], reason: "by design", at: 200 }).ledger;
+  const say = (ledger: Ledger, more: Partial<Remark>) => raise(ledger, visit(3, [{ ...remark, ...more }])).ledger;
+
+  it.each([
+    ["another word that tells nothing", { title: "The null deref" }],
+    ["another order", { title: "Deref of null", line_start: 14, line_end: 14 }],
+    ["a longer form", { title: "null dereference" }],
+  ])("stays settled: %s", (_, more) => {
+    expect(say(waived, more).findings).toEqual(waived.findings);
+    expect(say(dropped, more).findings).toEqual(dropped.findings);
+  });
+
+  it.each([
+    ["another thing", { title: "Null deref in b" }],
+    ["somewhere else", { title: "The null deref", line_start: 40, line_end: 40 }],
+    ["in another file", { title: "The null deref", file: "b.ts" }],
+    ["worse", { title: "The null deref", priority: 0 }],
+  ])("is raised as one of its own: %s", (_, more) => {
+    expect(openFindings(say(waived, more))).toHaveLength(1);
+  });
+});
+
+describe("what Ratchet let go", () => {
+  const gone = letGo(raised, { ids: [idIn(raised)], reason: "tracked as x-1", at: 200 }).ledger;
+  const again = (threshold: "none" | "P0") => raise(gone, { ...visit(2, [remark]), threshold }).ledger;
+
+  it("counts again in a review where it blocks, and is let go only there", () => {
+    expect(again("none").findings).toMatchObject([{ status: "open", reason: null, reopened: 1 }]);
+    expect(again("none").findings[0]).not.toHaveProperty("let_go");
+    expect(again("P0").findings).toEqual(gone.findings);
+  });
+
+  it("is named to reviewers as settled only where it would not block", () => {
+    expect([settledFindings(gone, "none"), settledFindings(gone, "P0")]).toMatchObject([[], [{ status: "waived" }]]);
   });
 });

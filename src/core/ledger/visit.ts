@@ -1,4 +1,5 @@
 import type { FindingSource, Remark } from "../finding.js";
+import type { FindingThreshold } from "../settings.js";
 
 /** One failing execution of a stage, and what it reports. */
 export interface Visit {
@@ -13,4 +14,6 @@ export interface Visit {
   readonly commit: string | null;
   readonly runId: string;
   readonly remarks: readonly Remark[];
+  /** Of a review: from which priority on a remark blocks. */
+  readonly threshold?: FindingThreshold;
 }
