@@ -247,6 +247,7 @@ async function sharedParts(app: Around, store: Store, frame: Frame): Promise<Omi
     agent: stageAgents(frame, env),
     workflowLog: workflowLogOf(store, { runId, projectId }),
     ledger: history.ledger,
+    drivenUntil: await history.lastStepAt(),
   };
 }
 

@@ -10,6 +10,8 @@ it.each([
   [{ ...none, tokens: 100 }, { usd: 0, tokens: 130, ms: 0 }, "130 of 100 tokens"],
   [{ ...none, minutes: 0.5 }, { usd: 0, tokens: 0, ms: 29_999 }, null],
   [{ ...none, minutes: 0.5 }, { usd: 0, tokens: 0, ms: 30_000 }, "0.5 of 0.5 minutes"],
+  [{ ...none, minutes: 0.01 }, { usd: 0, tokens: 0, ms: 700 }, "0.01 of 0.01 minutes"],
+  [{ ...none, usd: 0.0005 }, { usd: 0.0007, tokens: 0, ms: 0 }, "0.0007 of 0.0005 USD"],
 ])("%j and %j spent: %s", (budget, spent, over) => {
   expect(overBudget(budget, spent)).toBe(over);
 });

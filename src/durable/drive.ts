@@ -13,8 +13,9 @@ export async function drive<S, E, F extends Keyed, R>(machine: Drive<S, E, F, R>
   const driven = new Driven(machine, row?.state ?? machine.initial, row?.owed ?? []);
   const old = new Set(driven.owed.keys());
   try {
-    if (row === null) await driven.step({ type: "started" }, null);
-    else if (driven.owed.size > 0) await driven.step({ type: "resumed" }, null);
+    const since = machine.drivenUntil == null ? {} : { since: machine.drivenUntil };
+    if (row === null) await driven.step({ type: "started", ...since }, null);
+    else if (driven.owed.size > 0) await driven.step({ type: "resumed", ...since }, null);
     while (driven.owed.size > 0) {
       performers.begin(driven.owed, old);
       const arrival = await performers.next(machine.stop);

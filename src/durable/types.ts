@@ -48,8 +48,10 @@ export interface Log<S, E, F, R> {
   commit(step: Step<S, E, F, R>): Promise<void>;
 }
 
-/** What every machine understands besides its own events. */
-export type KernelEvent = { readonly type: "started" } | { readonly type: "resumed" };
+/** What every machine understands besides its own events. `since`: nobody is known to have driven it after that. */
+export type KernelEvent =
+  | { readonly type: "started"; readonly since?: number }
+  | { readonly type: "resumed"; readonly since?: number };
 
 export interface Drive<S, E, F extends Keyed, R> {
   readonly log: Log<S, E | KernelEvent, F, R>;
@@ -58,6 +60,8 @@ export interface Drive<S, E, F extends Keyed, R> {
   readonly perform: Perform<E, F>;
   readonly crashed: (effect: F, error: unknown) => E;
   readonly now: () => number;
+  /** When an earlier process is last known to have been at work on it; null: there was none. */
+  readonly drivenUntil?: number | null;
   /** Aborted: every performer is aborted, drive returns with what is still owed left owed. */
   readonly stop?: AbortSignal;
   /** After each commit, with the state it recorded. */

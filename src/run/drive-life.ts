@@ -58,6 +58,7 @@ export async function driveLife(run: RunContext, whose: Life, stop: AbortSignal)
         ...(isTrackerAway(error) ? { trackerAway: true } : {}),
       }),
       now: () => run.clock.now(),
+      drivenUntil: run.drivenUntil,
       stop,
       onCommit: (state) => {
         current = state;

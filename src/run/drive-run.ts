@@ -37,6 +37,7 @@ export async function driveRun(run: RunContext, stop: AbortSignal, behind: strin
       external: error instanceof ExternalError,
     }),
     now: () => run.clock.now(),
+    drivenUntil: run.drivenUntil,
     stop,
     onCommit: (state) => {
       if (!isOpened) expectLives(run, state);

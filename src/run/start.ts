@@ -51,6 +51,7 @@ type Added =
   | "commandPlaces"
   | "landing"
   | "meter"
+  | "drivenUntil"
   | "forge"
   | "pullRequestsSeen";
 
@@ -151,6 +152,7 @@ export async function startRun(parts: RunParts): Promise<StartedRun> {
     commandPlaces: createCommandPlaces(parts.settings.max_agents),
     landing: createLandingLease(),
     meter: createMeter(parts.settings.budgets.run, await parts.history.spent()),
+    drivenUntil: await parts.history.lastStepAt(),
   };
   await sweepWorktrees(run, parts.unfinished);
   const done = driveRun(run, killed.signal, behind).then(async (state) => {

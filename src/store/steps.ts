@@ -50,6 +50,17 @@ export async function readTail(sql: Sql, stream: number): Promise<Tail> {
   return { position: number(row, "id") - stepId(stream, 0), seq: number(row, "seq") };
 }
 
+/** null: the run has made no step. */
+export async function lastStepAt(sql: Sql, runId: string): Promise<number | null> {
+  const stream = await readStream(sql, runId);
+  if (stream === null) return null;
+  const [row] = await sql.all("SELECT at FROM steps WHERE id > ? AND id < ? ORDER BY id DESC LIMIT 1", [
+    stepId(stream, 0),
+    stepId(stream + 1, 0),
+  ]);
+  return row === undefined ? null : number(row, "at");
+}
+
 /** Events after `seq`, by way of the step they begin in; `position` is where to go on. */
 export interface EventPage {
   readonly events: readonly PublicEvent[];

@@ -115,3 +115,21 @@ test("killed while it escalates, the next start finishes the same dossier and te
   const shown = JSON.parse(await box.quick("work", "show", "dear", "--json"));
   expect(shown.events.filter(({ type }: { type: string }) => type === "waiting_for_response")).toHaveLength(1);
 });
+
+test("D1 the time in which no process was there counts neither for the issue's minutes nor for the run's", {
+  timeout: 60_000,
+}, async () => {
+  const minutes = 0.12;
+  const box = limited({ issue: { minutes }, run: { minutes } }, { per_issue_review: { enabled: false } });
+  await box.add("slow");
+  box.put("wait-slow", "");
+  const run = box.start(["run"]);
+  await until("the agent is asked", () => asked(box, "slow").length > 0);
+  run.kill("SIGKILL");
+  await run.ended;
+  const over = Date.now() + minutes * 60_000;
+  await until("the minutes are over", () => Date.now() > over);
+  rmSync(join(box.root, "wait-slow"));
+  expect(await box.ratchet("run")).toMatchObject({ code: 0 });
+  expect(await box.status("slow")).toBe("completed");
+});

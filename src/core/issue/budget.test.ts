@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Budget } from "../settings.js";
-import { failWith, panelOf, pass, play, type Rules, remark, type Setup, snapshot } from "./fixture.js";
+import { failWith, panelOf, pass, play, policyOf, type Rules, remark, type Setup, snapshot, World } from "./fixture.js";
 
 const none: Budget = { usd: null, tokens: null, minutes: null };
 const within = (issue: Partial<Budget>, setup: Setup = {}): Setup => ({
@@ -62,6 +62,20 @@ describe("an issue's budget", () => {
     const world = play(within({ minutes: 0.02 }), rules);
     expect(world.turns().length).toBeLessThan(3);
     expect(world.finished()).toMatchObject({ status: "escalated", error: "budget" });
+  });
+
+  it("D1 the minutes in which no process drove it do not count", () => {
+    const hour = 3_600_000;
+    const world = new World(policyOf(within({ minutes: 1 })));
+    world.arrive({ type: "started" });
+    world.at += hour;
+    world.arrive({ type: "resumed", since: world.at - hour });
+    expect(world.goOn().finished()).toMatchObject({ status: "success" });
+    const driven = new World(policyOf(within({ minutes: 1 })));
+    driven.arrive({ type: "started" });
+    driven.at += hour;
+    driven.arrive({ type: "resumed", since: driven.at });
+    expect(driven.goOn().finished()).toMatchObject({ status: "escalated", error: "budget" });
   });
 });
 

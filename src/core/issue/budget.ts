@@ -1,9 +1,10 @@
-import { overBudget } from "../budget.js";
+import { awayUntil, countedFrom, overBudget } from "../budget.js";
 import type { Step } from "./step.js";
 
 /**
  * Spending limits. A running turn is never cut short by them: an issue's own budget is asked at the end of each turn and
- * before the next one, the run's only before the next, so that work which needs no further turn still lands.
+ * before the next one, the run's only before the next, so that work which needs no further turn still lands. Time in
+ * which no process was at work on the life is not counted.
  */
 export function isOverBudget(step: Step): boolean {
   if (isSpent(step)) return true;
@@ -32,5 +33,13 @@ export function usedUp(step: Step): string | null {
 function ownOver({ policy, state, at }: Step): string | null {
   // A trigger of the run is no issue: only the run's budget counts.
   if (policy.trigger) return null;
-  return overBudget(policy.settings.budgets.issue, { ...state.usage, ms: at - state.startedAt });
+  return overBudget(policy.settings.budgets.issue, { ...state.usage, ms: at - countedFrom(state) });
+}
+
+/** The life goes on in a new process. False: no time has been lost. */
+export function leaveOut(step: Step, since: number | undefined): boolean {
+  const awayMs = awayUntil(step.state, since, step.at);
+  if (awayMs === (step.state.awayMs ?? 0)) return false;
+  step.set({ awayMs });
+  return true;
 }

@@ -136,7 +136,8 @@ export type OpenOutcome =
 
 export type IssueEvent =
   | { readonly type: "started" }
-  | { readonly type: "resumed" }
+  /** `since`: nobody is known to have been at work after that, until now. */
+  | { readonly type: "resumed"; readonly since?: number }
   | { readonly type: "signal"; readonly key: string; readonly signal: IssueSignal }
   | {
       readonly type: "tracker-done";

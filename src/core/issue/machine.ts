@@ -1,5 +1,6 @@
 import type { LedgerChange } from "../ledger/ledger.js";
 import { waive } from "../ledger/ledger.js";
+import { leaveOut } from "./budget.js";
 import { afterClaim, afterLook, afterNoWorktree, afterSetup, afterWorktree, begin } from "./claim.js";
 import { afterClosingTracker, afterDossier, afterRemoval, enterClosing } from "./close.js";
 import type { CommandEnded, IssueEvent, IssueSignal, Stamped, TurnEnded } from "./events.js";
@@ -74,7 +75,7 @@ function enterPhases(step: Step): void {
 /** False: nobody waits for this, so nothing changes. */
 function handle(step: Step, event: IssueEvent): boolean {
   if (event.type === "started") begin(step);
-  else if (event.type === "resumed") return resumed(step);
+  else if (event.type === "resumed") return resumed(step, event.since);
   else {
     const owed = step.settle(event.key);
     if (!owed) return false;
@@ -97,12 +98,13 @@ function judges({ state }: Step, owed: Owed): boolean {
   return owed.kind === "command" && (state.phase === "gating" || state.phase === "finalizing");
 }
 
-function resumed(step: Step): boolean {
+function resumed(step: Step, since: number | undefined): boolean {
   const { phase, owed } = step.state;
+  const wasAway = leaveOut(step, since);
   const command = owed.find((one) => one.kind === "command");
   if (command && isHalting(step)) step.cancel(command.key);
-  else if (phase === "session-ending") return resumeSessionEnd(step);
-  else return false;
+  else if (phase === "session-ending") return resumeSessionEnd(step) || wasAway;
+  else return wasAway;
   return true;
 }
 

@@ -34,6 +34,8 @@ export interface Deliver extends Undelivered {
 export interface ResumeFrom {
   readonly runId: string;
   readonly sessionId: string | null;
+  /** Whose session was left, where it is none of today's agent. */
+  readonly sessionOf?: string;
   /** Findings (ids in the issue's ledger) that its last failed review left; empty: none. */
   readonly blocking: readonly string[];
   readonly baseSha: string | null;
@@ -122,7 +124,8 @@ export type RunEffect =
 
 export type RunEvent =
   | { readonly type: "started" }
-  | { readonly type: "resumed" }
+  /** `since`: nobody is known to have been at work after that, until now. */
+  | { readonly type: "resumed"; readonly since?: number }
   | {
       readonly type: "prepared";
       readonly key: string;

@@ -103,10 +103,32 @@ describe("a run", () => {
     expect(spent.finished()).toMatchObject({ exit_code: 1, total_count: 0 });
   });
 
+  it("D1 the time in which no process drove it is added to its timer, as often as that happens", () => {
+    const run = new Run({ minutes: 2 }).prepared().pick("a");
+    run.arrive({ type: "resumed", since: -600_000 }).arrive({ type: "resumed", since: 1 });
+    run.arrive({ type: "resumed", since: -599_999 });
+    const timers = [...run.owed.values()].filter(({ kind }) => kind === "timer");
+    expect(timers).toMatchObject([{ until: 120_001 + 600_001 + 600_000 }]);
+    run.arrive({ type: "timer-fired", key: timers[0]?.key ?? "" });
+    expect(run.told()).toEqual(["a budget"]);
+  });
+
   it("a signal before it is prepared ends it", () => {
     const run = new Run().signal("drain");
     expect(run.finished()).toMatchObject({ status: "interrupted", exit_code: 130 });
     expect(run.owed.size).toBe(0);
+  });
+
+  it.each<[string, (run: Run) => Run]>([
+    ["Draining", (run) => run.signal("drain")],
+    ["Stopping", (run) => run.signal("stop")],
+    ["Aborting", (run) => run.end("a", "failed", { abort: true })],
+  ])("says once that it ends, and again to whoever takes it up: %s", (word, tell) => {
+    const run = tell(running("a", "b"));
+    const said = () => run.reports.filter((report) => report.type === "log" && report.text.startsWith(`${word}: `));
+    expect(said()).toHaveLength(1);
+    run.arrive({ type: "resumed" });
+    expect(said()).toHaveLength(2);
   });
 
   it("C11 an issue's abort: the others are told, nothing more starts, exit 3, run_end skipped, also where none is configured", () => {

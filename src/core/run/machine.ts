@@ -31,6 +31,7 @@ export function runMachine(policy: RunPolicy): (state: RunState, event: Stamped<
     const step = new RunStep(policy, state);
     handle(step, event, policy);
     if (event.type === "prepared") startClock(step, policy, event.at);
+    if (event.type === "resumed") renewClock(step, event);
     moveOn(step, policy);
     return step.next();
   };
@@ -78,7 +79,7 @@ function handle(step: RunStep, event: RunEvent, policy: RunPolicy) {
       step.set({ clock: null });
       return usedUp(step, `${policy.minutes} of ${policy.minutes} minutes`);
     case "resumed":
-      return;
+      return sayEnding(step);
   }
 }
 
@@ -176,6 +177,7 @@ function triggerIsOver(step: RunStep, event: Extract<RunEvent, { type: "trigger-
 /** What an abort, an issue's or a trigger's, means for the others. */
 function afterAbort(step: RunStep, before: RunState): void {
   if (!step.state.aborting || before.aborting) return;
+  step.log("warn", told.abort);
   stopPicking(step);
   tellChildren(step, "abort");
 }
@@ -184,7 +186,15 @@ function afterAbort(step: RunStep, before: RunState): void {
 const told = {
   drain: "Draining: what runs comes to its end, nothing new starts",
   stop: "Stopping: what runs ends at its next safe point and can be resumed",
+  abort: "Aborting: what runs ends at its next safe point and fails, unless it is landing already; nothing new starts",
 } as const;
+
+/** Whoever takes the run up again did not hear it the first time. */
+function sayEnding(step: RunStep): void {
+  const { stopping, aborting, draining } = step.state;
+  const word = stopping ? "stop" : aborting ? "abort" : draining ? "drain" : null;
+  if (word !== null) step.log("warn", told[word]);
+}
 
 function signalled(step: RunStep, signal: RunSignal) {
   step.set({ waiting: null });
@@ -194,16 +204,27 @@ function signalled(step: RunStep, signal: RunSignal) {
   const { state } = step;
   if (signal.name === "drain" ? state.draining || state.stopping : state.stopping) return;
   step.set(signal.name === "drain" ? { draining: true } : { stopping: true });
-  step.report({ type: "log", level: "warn", text: told[signal.name] });
+  step.log("warn", told[signal.name]);
   stopPicking(step);
   tellChildren(step, signal.name);
 }
 
 function startClock(step: RunStep, { minutes = null }: RunPolicy, at: number): void {
   if (minutes === null || step.state.phase !== "running" || step.state.clock !== undefined) return;
-  const key = "timer:budget";
-  step.set({ clock: key });
-  step.owe({ kind: "timer", key, until: at + minutes * 60_000 });
+  const until = at + minutes * 60_000;
+  step.set({ clock: "timer:budget", clockUntil: until });
+  step.owe({ kind: "timer", key: "timer:budget", until });
+}
+
+/** The time that nobody was there is not the run's. */
+function renewClock(step: RunStep, { since, at }: { readonly since?: number; readonly at: number }): void {
+  const { clock, clockUntil } = step.state;
+  if (!clock || clockUntil === undefined || since === undefined || at <= since) return;
+  const until = clockUntil + at - since;
+  const key = `timer:budget:${until}`;
+  step.cancel(clock);
+  step.set({ clock: key, clockUntil: until });
+  step.owe({ kind: "timer", key, until });
 }
 
 /** Nothing new starts; lives go on as far as they come without a further turn. */

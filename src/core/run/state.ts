@@ -41,6 +41,7 @@ export interface RunState {
   readonly budget?: string;
   /** The timer of the budget's minutes, while it is owed. */
   readonly clock?: string | null;
+  readonly clockUntil?: number;
   readonly triggers?: TriggersState;
 }
 

@@ -1,5 +1,6 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { countedFrom } from "../../core/budget.js";
 import { type Dossier, type DossierAttempt, renderDossier } from "../../core/dossier.js";
 import { toFindingJson } from "../../core/finding-json.js";
 import type { DossierEffect } from "../../core/issue/effects.js";
@@ -57,7 +58,7 @@ async function collect(life: LifeContext, reason: string, folder: string): Promi
     ),
     diff_path: await writeDiff(life, join(folder, "dossier.diff")),
     prompts: attempts.map((attempt) => join(folder, attempt.folder, "prompt.md")),
-    cost: { ...usage, minutes: (run.clock.now() - state.startedAt) / 60_000 },
+    cost: { ...usage, minutes: (run.clock.now() - countedFrom(state)) / 60_000 },
     worktree_path: worktreePath(life),
     branch: life.names.branch,
   };

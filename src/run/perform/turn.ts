@@ -1,5 +1,5 @@
 import { reviewerSource } from "../../config/reviewer.js";
-import { addUsage, overBudget } from "../../core/budget.js";
+import { addUsage, countedFrom, overBudget } from "../../core/budget.js";
 import type { TurnEffect } from "../../core/issue/effects.js";
 import type { IssueEvent, Marker, ReviewOutcome, Snapshot, TurnEnded, Usage } from "../../core/issue/events.js";
 import { hear, nothingSaid, type Said } from "../../core/issue/marker.js";
@@ -76,9 +76,10 @@ function isOver(life: LifeContext, { key }: TurnEffect, usage: Usage): boolean {
   life.live.set(key, usage);
   if (meter.running(key, usage) !== null) return true;
   if (life.trigger) return false;
-  const { usage: spent, startedAt } = life.state();
+  const state = life.state();
+  const { usage: spent } = state;
   const sum = [...life.live.values()].reduce((total: typeof spent, one: Usage) => addUsage(total, one), spent);
-  return overBudget(settings.budgets.issue, { ...sum, ms: clock.now() - startedAt }) !== null;
+  return overBudget(settings.budgets.issue, { ...sum, ms: clock.now() - countedFrom(state) }) !== null;
 }
 
 function timeoutMs(life: LifeContext, effect: TurnEffect): number {

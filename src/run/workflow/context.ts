@@ -30,10 +30,11 @@ export type WorkflowRun = Pick<
   | "inbox"
   | "slots"
   | "meter"
+  | "drivenUntil"
   | "identity"
 > & {
-  /** When the run began, where the run is a workflow: its minutes are counted from then. */
-  readonly startedAt?: number;
+  /** Where the run is a workflow: its minutes are counted from then. */
+  readonly countedFrom?: number;
   /** Opened when a workspace is made: most workflows have none. */
   readonly mirror: () => Promise<Mirror>;
   /** Who does the stages of a choice. */

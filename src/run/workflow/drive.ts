@@ -68,6 +68,7 @@ export async function driveWorkflow(run: WorkflowRun, start: WorkflowStart, stop
       message: messageOf(error),
     }),
     now: () => run.clock.now(),
+    drivenUntil: run.drivenUntil,
     stop,
     onCommit: (life) => {
       current = life;

@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { countedFrom } from "../../core/budget.js";
 import type { Finding, Ledger } from "../../core/finding.js";
 import type { TurnEffect } from "../../core/issue/effects.js";
 import type { TurnEnded, TurnOutcome } from "../../core/issue/events.js";
@@ -69,7 +70,7 @@ async function implement({ workflow, life, signal }: Implementing, effect: TurnE
         issueId,
         folder,
         checkout: { path, gitDirs: [gitDirFor(run.mirror, path)] },
-        budget: { spent: () => life.state().usage, startedAt: life.state().startedAt },
+        budget: { spent: () => life.state().usage, startedAt: countedFrom(life.state()) },
         told: tellTitle(life.title),
         initial: broken?.state ?? newWorkflow({ "issue.id": issueId, "issue.title": life.title }),
       },

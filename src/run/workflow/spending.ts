@@ -3,10 +3,13 @@ import type { Usage } from "../../core/issue/events.js";
 import type { WorkflowContext, WorkflowRun } from "./context.js";
 
 /** How the run's budget is used up by now; null: it is not. Its minutes are counted here where the run is a workflow. */
-export function runBudget({ meter, settings, clock, startedAt }: WorkflowRun): string | null {
+export function runBudget({ meter, settings, clock, countedFrom }: WorkflowRun): string | null {
   const over = meter.over();
-  if (over !== null || startedAt === undefined) return over;
-  return overBudget({ ...settings.budgets.run, usd: null, tokens: null }, { ...nothing, ms: clock.now() - startedAt });
+  if (over !== null || countedFrom === undefined) return over;
+  return overBudget(
+    { ...settings.budgets.run, usd: null, tokens: null },
+    { ...nothing, ms: clock.now() - countedFrom },
+  );
 }
 
 /** How the issue's budget is used up by now, by what it had used before and all that the workflow has. */

@@ -1,5 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { awayUntil } from "../../core/budget.js";
 import type { RunReport, RunStatus } from "../../core/report.js";
 import { Driven } from "../../durable/fenced.js";
 import { Refusal, UserError } from "../../lib/errors.js";
@@ -38,6 +39,8 @@ export interface WorkflowParts extends Omit<WorkflowRun, "runId"> {
   readonly resume: boolean;
 }
 
+type Counted = WorkflowParts & { readonly countedFrom: number };
+
 /** A workflow run that has begun. Signals may come from any process; `kill` leaves it unfinished, as a crash would. */
 export interface StartedWorkflow {
   readonly runId: string;
@@ -75,9 +78,11 @@ export async function readSource(home: Home, runId: string): Promise<KeptWorkflo
 }
 
 /** Finds what is missing before any stage starts, then drives. */
-export async function startWorkflow(parts: WorkflowParts): Promise<StartedWorkflow> {
-  const { home, runId, source, goal, graph, inbox } = parts;
-  const begun = parts.resume ? await lastLife(parts, graph) : { life: 1, initial: newWorkflow() };
+export async function startWorkflow(given: WorkflowParts): Promise<StartedWorkflow> {
+  const { home, runId, source, goal, graph, inbox } = given;
+  const last = given.resume ? await lastLife(given) : null;
+  const parts = { ...given, countedFrom: whenCounted(given, last) };
+  const begun = last === null ? { life: 1, initial: newWorkflow() } : goOnFrom(parts, last);
   await checkStages(parts, source, graph);
   prepareShims(home.root);
   await mkdir(home.run(runId), { recursive: true, mode: 0o700 });
@@ -117,12 +122,17 @@ export async function startWorkflow(parts: WorkflowParts): Promise<StartedWorkfl
   };
 }
 
-/** `budgets.run.minutes`, counted from the run's start, resumes included. */
-async function tellTime({ clock, settings, startedAt, inbox }: WorkflowParts, machine: string, signal: AbortSignal) {
+/** Where the run would have begun if it had been driven without a break: the time in which nobody was there is left out. */
+function whenCounted({ startedAt, clock, drivenUntil }: WorkflowParts, last: LastLife | null): number {
+  return last === null ? startedAt : startedAt + awayUntil(last.state, drivenUntil ?? undefined, clock.now());
+}
+
+/** `budgets.run.minutes`, resumes included. */
+async function tellTime({ clock, settings, countedFrom, inbox }: Counted, machine: string, signal: AbortSignal) {
   const { minutes } = settings.budgets.run;
   if (minutes === null) return;
   try {
-    await clock.sleep(startedAt + minutes * 60_000, signal);
+    await clock.sleep(countedFrom + minutes * 60_000, signal);
   } catch (error) {
     if (signal.aborted) return;
     throw error;
@@ -168,24 +178,27 @@ function tellRun(parts: WorkflowParts, transition: WorkflowTransition): Workflow
   };
 }
 
+interface LastLife extends StoredWorkflow {
+  readonly life: number;
+}
+
+/** null: it has not begun. */
+async function lastLife({ runId, stored }: WorkflowParts): Promise<LastLife | null> {
+  for (let last: LastLife | null = null; ; ) {
+    const life: number = (last?.life ?? 0) + 1;
+    const found = await stored(workflowMachineId(runId, life));
+    if (found === null) return last;
+    last = { ...found, life };
+  }
+}
+
 /**
  * Where a run goes on: in the life that was interrupted, or in a new one that begins where an ended one stopped. The
  * file may have changed since: what was done stays done, as long as the stages it stands on are there.
  */
-async function lastLife(
-  parts: WorkflowParts,
-  graph: Graph,
-): Promise<{ readonly life: number; readonly initial: WorkflowState }> {
-  const { runId, stored } = parts;
-  let last: Awaited<ReturnType<WorkflowParts["stored"]>> = null;
-  let life = 0;
-  for (;;) {
-    const found = await stored(workflowMachineId(runId, life + 1));
-    if (found === null) break;
-    last = found;
-    life += 1;
-  }
-  if (last === null) return { life: 1, initial: newWorkflow() };
+function goOnFrom(parts: Counted, last: LastLife): { readonly life: number; readonly initial: WorkflowState } {
+  const { runId, graph } = parts;
+  const { life } = last;
   if (!last.done && last.driver !== null) throw isDriven(runId, last.driver);
   const adopted = adoptGraph(last.state, graph);
   if ("error" in adopted) {
@@ -203,7 +216,7 @@ async function lastLife(
 }
 
 /** The budget is the run's, whoever resumes it how often. One that is unfinished comes to its end by itself. */
-function refuseOverBudget(parts: WorkflowParts): void {
+function refuseOverBudget(parts: Counted): void {
   const over = runBudget(parts);
   if (over === null) return;
   throw new Refusal(`run ${parts.runId} has used up its budget: ${over}`, {

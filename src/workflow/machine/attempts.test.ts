@@ -151,6 +151,18 @@ describe("attempts, goal gates and loops", () => {
     expect(resumed.ending()?.status).toBe("success");
   });
 
+  it("the time in which nobody was at work on it adds up over resumes and kills, and is not counted before it began", () => {
+    const graph = graphOf([tool("ci"), exit()], ["ci -> exit"]);
+    const fresh = new World(graph);
+    fresh.arrive({ type: "started", since: fresh.at - 500 });
+    expect(fresh.life.state.awayMs).toBeUndefined();
+    const ended = new World(graph).play({ ci: [1] });
+    const resumed = new World(graph, {}, ended.life.state);
+    resumed.arrive({ type: "started", since: resumed.at - 999 });
+    resumed.arrive({ type: "resumed", since: resumed.at - 499 });
+    expect(resumed.life.state.awayMs).toBe(1500);
+  });
+
   it("E9 reviews that give no reason are alike where they say the same, and a partial success is no failure", () => {
     const graph = graphOf(
       [review("r"), tool("fix"), exit()],

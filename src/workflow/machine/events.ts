@@ -62,8 +62,9 @@ export interface StageCommandEnded extends CommandEnded {
 }
 
 export type WorkflowEvent =
-  | { readonly type: "started" }
-  | { readonly type: "resumed" }
+  /** `since`: nobody is known to have been at work after that, until now. */
+  | { readonly type: "started"; readonly since?: number }
+  | { readonly type: "resumed"; readonly since?: number }
   | StageTurnEnded
   | StageCommandEnded
   | {

@@ -1,3 +1,4 @@
+import { awayUntil } from "../../core/budget.js";
 import type { LedgerChange } from "../../core/ledger/ledger.js";
 import { waive } from "../../core/ledger/ledger.js";
 import type { Stage } from "../graph.js";
@@ -49,9 +50,10 @@ function goOn(step: Step): void {
 
 /** False: nobody waits for this, so nothing changes. */
 function handle(step: Step, event: WorkflowEvent): boolean {
-  if (event.type === "started") start(step);
+  if (event.type === "started") start(step, event.since);
   else if (event.type === "resumed") {
-    if (!step.state.halt) return renewBranches(step);
+    const wasAway = leaveOut(step, event.since);
+    if (!step.state.halt) return renewBranches(step) || wasAway;
     forgetCommands(step);
   } else {
     const owed = step.settle(event.key);
@@ -64,9 +66,10 @@ function handle(step: Step, event: WorkflowEvent): boolean {
 }
 
 /** A new workflow, or one that goes on where an earlier machine ended without success. */
-function start(step: Step) {
+function start(step: Step, since: number | undefined) {
   const { graph } = step.policy;
   const { state, at } = step;
+  if (state.startedAt > 0) leaveOut(step, since);
   step.set({ phase: "running", startedAt: state.startedAt || at });
   step.report({ type: "workflow-started", name: graph.name, goal: graph.goal });
   step.oweSignal();
@@ -89,6 +92,14 @@ function start(step: Step) {
     edge: null,
     run: null,
   });
+}
+
+/** False: no time has been lost. */
+function leaveOut(step: Step, since: number | undefined): boolean {
+  const awayMs = awayUntil(step.state, since, step.at);
+  if (awayMs === (step.state.awayMs ?? 0)) return false;
+  step.set({ awayMs });
+  return true;
 }
 
 function signalled(step: Step, signal: WorkflowSignal) {

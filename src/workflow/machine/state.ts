@@ -12,6 +12,8 @@ export interface WorkflowState {
   readonly version: 1;
   readonly phase: "new" | "running" | "done";
   readonly startedAt: number;
+  /** How long nobody was at work on it since, because the process had ended or it was not resumed yet. */
+  readonly awayMs?: number;
   /** Where execution is: `main`, and one for each branch of a parallel stage that is at work. */
   readonly tokens: readonly Token[];
   readonly blocks: readonly ParallelBlock[];
