@@ -80,7 +80,8 @@ export function outboxRows(
     drop: (id) => store.dropSignal(name, id),
     waive: async ({ of: issueId, id, reason }) => {
       const open = await store.findings({ projectId, issueId, all: false });
-      if (open.some((finding) => finding.id === id)) await store.waiveDirect({ projectId, issueId, id, reason });
+      if (open.some((finding) => finding.id === id))
+        await store.waiveDirect({ projectId, issueId, id, reason, letGo: true });
     },
   };
 }
@@ -92,17 +93,32 @@ export function historyOf(store: Store, { runId, projectId, settings }: Frame): 
   });
   return {
     ledger,
+    settleOlder: async (trigger, results) => {
+      const unfinished = (await store.unfinishedRuns(projectId)).map(({ run }) => run.runId);
+      for (const finding of await store.findings({ projectId, all: false })) {
+        const { source, stage, reviewer, issue_id: of, run_id } = finding;
+        const result = results.find(({ ref }) => ref === reviewer);
+        // Those of runs are kept under the run's id; one that is not at its end keeps its own.
+        const isOlder = of === run_id && of !== runId && !unfinished.includes(of);
+        if (result === undefined || source !== "command" || stage !== trigger || !isOlder) continue;
+        const status = result.passed ? "resolved" : "superseded";
+        const reason = `${reviewer} ${result.passed ? "passed" : "failed again"} in run ${runId}`;
+        await store.closeDirect({ projectId, finding, close: { status, reason, at: Date.now(), commit: null } });
+      }
+    },
     record: async (issueId) => (await store.issueRecord(runId, issueId))?.record ?? null,
     landed: async (issueId) => {
       const { base_sha: baseSha = null, commit = null } = (await store.lastRecord(projectId, issueId))?.record ?? {};
       return baseSha === null || commit === null ? null : { baseSha, commit };
     },
+    lastStepAt: () => store.lastStepAt(runId),
     spent: async () => {
       const own = (await store.run(runId)).record.trigger_usage;
       const used = (await store.issueRecords(runId)).map(({ record }) => record.usage);
       return [...used, ...(own ? [own] : [])].reduce(addUsage, { tokens: 0, usd: 0 });
     },
     hadLife: async (issueId) => (await store.issueRecord(runId, issueId)) !== null,
+    endedElsewhere: async (issueId) => (await store.endedElsewhere({ projectId, issueId, runId })) !== null,
     nextLife: (issueId) => store.nextLife(projectId, issueId),
     resumeFrom: async (issueId) => {
       const last = await store.lastRecord(projectId, issueId);

@@ -73,7 +73,7 @@ function runEndOf(event: Extract<PublicEvent, { type: "run-end-completed" }>): R
 function projectIssue(event: PublicEvent, ledger: Ledger | null): Partial<IssueRecord> | null {
   switch (event.type) {
     case "issue-started":
-      return newRecord(event);
+      return newRecord(event, ledger);
     case "worktree-ready":
       return { worktree_path: event.path, branch: event.branch, base_sha: event.base_sha };
     case "session-known":
@@ -108,18 +108,22 @@ function projectIssue(event: PublicEvent, ledger: Ledger | null): Partial<IssueR
   }
 }
 
-function newRecord(event: Extract<PublicEvent, { type: "issue-started" }>): Partial<IssueRecord> {
+/** What a resumed life goes on with is in its record from the first, so that it is in whatever is exported meanwhile. */
+function newRecord(
+  event: Extract<PublicEvent, { type: "issue-started" }>,
+  ledger: Ledger | null,
+): Partial<IssueRecord> {
   return {
     ...(event.issue_id === undefined ? {} : { issue_id: event.issue_id }),
     title: event.title,
     status: "running",
     message: "",
     error: null,
-    session_id: null,
+    session_id: event.session_id ?? null,
     agent: event.agent,
     branch: null,
     worktree_path: null,
-    base_sha: null,
+    base_sha: event.base_sha ?? null,
     commit: null,
     resolution: null,
     gate_attempts: 0,
@@ -127,8 +131,8 @@ function newRecord(event: Extract<PublicEvent, { type: "issue-started" }>): Part
     session_end_attempts: 0,
     evidence_check: { passed: false, evidence: {}, failure_reasons: [] },
     session_end_result: null,
-    last_review_issues: null,
-    findings: { open: 0, resolved: 0 },
+    last_review_issues: storedIssues(event.blocking ?? [], ledger),
+    findings: ledger ? countFindings(ledger) : { open: 0, resolved: 0 },
     duration_seconds: 0,
     started_at: event.time,
     finished_at: null,

@@ -24,7 +24,16 @@ export type ReportBody =
       readonly total_count: number;
       readonly interrupted_count?: number;
     }
-  | { readonly type: "issue-started"; readonly title: string; readonly life: number; readonly agent: string }
+  | {
+      readonly type: "issue-started";
+      readonly title: string;
+      readonly life: number;
+      readonly agent: string;
+      /** What a resumed life has from the one before: its session, its base, the findings that its last review left. */
+      readonly session_id?: string;
+      readonly base_sha?: string;
+      readonly blocking?: readonly string[];
+    }
   | { readonly type: "worktree-ready"; readonly path: string; readonly branch: string; readonly base_sha: string }
   | {
       readonly type: "prompt-sent";

@@ -66,6 +66,8 @@ export interface RunContext {
   readonly commandPlaces: CommandPlaces;
   readonly landing: LandingLease;
   readonly meter: Meter;
+  /** When an earlier process last did something of this run; null: there was none. */
+  readonly drivenUntil: number | null;
 }
 
 /** Does an implementer's turn by a workflow. */
@@ -94,11 +96,17 @@ export interface History {
   nextLife(issueId: string): Promise<number>;
   /** This run has had a life of the issue. */
   hadLife(issueId: string): Promise<boolean>;
+  /** It came to its last end in another run, since this one began. */
+  endedElsewhere(issueId: string): Promise<boolean>;
   ledger(issueId: string): Promise<Ledger>;
+  /** A trigger's commands have judged anew what they found in runs that have ended. */
+  settleOlder(trigger: string, results: readonly { readonly ref: string; readonly passed: boolean }[]): Promise<void>;
   /** As this run has recorded it so far. */
   record(issueId: string): Promise<IssueRecord | null>;
   /** How an issue landed last, in whatever run; null: none is known. */
   landed(issueId: string): Promise<{ readonly baseSha: string; readonly commit: string } | null>;
+  /** The time of this run's last step; null: it has made none. */
+  lastStepAt(): Promise<number | null>;
   /** What the turns of this run have cost so far. */
   spent(): Promise<Spent>;
   resumeFrom(issueId: string): Promise<ResumeFrom | null>;

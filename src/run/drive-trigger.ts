@@ -24,6 +24,7 @@ export async function driveTrigger(run: RunContext, start: TriggerStart, stop: A
   stop.throwIfAborted();
   const result = triggerResult(policyOf({ run, names: life.names, trigger: start }), state);
   if (epic === undefined) await rememberReview(run, name, state);
+  await run.history.settleOlder(name, result.commands);
   const { trackerOwed } = state;
   return { type: "trigger-ended", ...result, trackerOwed, folders: state.folders } satisfies Omit<TriggerEnded, "key">;
 }

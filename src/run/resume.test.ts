@@ -39,6 +39,8 @@ describe("what a record gives a resume", () => {
     const session = (agent: string) =>
       resumeFrom(record({ agent, session_id: "s" }), emptyLedger("x"), command).sessionId;
     expect(["command", "", "claude"].map(session)).toEqual(["s", "s", null]);
+    const other = resumeFrom(record({ agent: "claude", session_id: "s" }), emptyLedger("x"), command);
+    expect(other.sessionOf).toBe("claude");
   });
   it("is a workflow's machine where a workflow still does the work, and no agent's session then", () => {
     const session = (id: string, workflow: string | null) =>

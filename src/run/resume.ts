@@ -15,7 +15,7 @@ export function resumeFrom(
   const replayed = new Set((record.last_review_issues ?? []).flatMap((stored) => findStored(open, stored)));
   return {
     runId: last.runId,
-    sessionId: isOf(record, agent) ? (record.session_id ?? null) : null,
+    ...sessionFor(record, agent),
     blocking: open.filter((finding) => replayed.has(finding)).map(({ id }) => id),
     // What succeeded has landed: what comes after it starts from there.
     baseSha: record.status === "success" ? null : (record.base_sha ?? null),
@@ -29,12 +29,14 @@ export function resumeFrom(
 export const workflowSession = "workflow:";
 
 /** Another program does not know the session of the one before. Where a record does not say whose it is, it is tried. */
-function isOf(
-  { agent, session_id }: IssueRecord,
+function sessionFor(
+  { agent = "", session_id = null }: Partial<IssueRecord>,
   now: { readonly type: AgentKind; readonly workflow: string | null },
-): boolean {
-  const byWorkflow = session_id?.startsWith(workflowSession) ?? false;
-  return byWorkflow === (now.workflow !== null) && ((agent ?? "") === "" || agent === now.type);
+): Pick<ResumeFrom, "sessionId" | "sessionOf"> {
+  if (session_id === null) return { sessionId: null };
+  const byWorkflow = session_id.startsWith(workflowSession);
+  if (byWorkflow === (now.workflow !== null) && (agent === "" || agent === now.type)) return { sessionId: session_id };
+  return { sessionId: null, sessionOf: byWorkflow ? "a workflow" : agent || "another agent" };
 }
 
 /** The surest first, so that another finding of the same name is not taken for the one that is stored. */

@@ -20,8 +20,11 @@ export type Ending =
   | { readonly op: "complete"; readonly commit: string | null; readonly note: string }
   | { readonly op: "fail"; readonly reason: string }
   | { readonly op: "escalate"; readonly reason: string }
-  /** `unsure`: the call that claims it failed, and nobody knows whether there was a claim. */
-  | { readonly op: "release"; readonly unsure?: true }
+  /**
+   * `unsure`: the call that claims it failed, and nobody knows whether there was a claim. `claimed`: it succeeded, and
+   * what came after it failed.
+   */
+  | { readonly op: "release"; readonly unsure?: true; readonly claimed?: true }
   | { readonly op: "give-back"; readonly was: GivenBack; readonly reason: string }
   /** It waits in a pull request, which has the claim from now on. */
   | { readonly op: "pass"; readonly to: string }
@@ -121,7 +124,7 @@ export async function tellEnding(
     case "escalate":
       return await tracker.escalate(issueId, holder, ending.reason);
     case "release":
-      return await tracker.release(issueId, holder);
+      return await tracker.release(issueId, holder, { claimed: ending.claimed ?? false });
     case "give-back":
       if (tracker.giveBack) return await tracker.giveBack(issueId, holder, ending.was);
       return await tracker[ending.was === "failed" ? "fail" : "escalate"](issueId, holder, ending.reason);

@@ -22,6 +22,8 @@ export interface ImportedIssue {
 export interface ImportResult {
   readonly runId: string;
   readonly isNew: boolean;
+  /** By issue, of a run that is new: how many findings its record has left open; null: something later is known. */
+  readonly findings: Readonly<Record<string, number | null>>;
 }
 
 /** All of it in one transaction, or nothing because the project knows the run already. */
@@ -30,18 +32,23 @@ export async function importRun(sql: Sql, run: ImportedRun): Promise<ImportResul
   const own = `${run.record.run_id}-${project_id}`;
   const known = await sql.all("SELECT run_id, project_id FROM runs WHERE run_id IN (?, ?)", [run.record.run_id, own]);
   const here = known.find((row) => text(row, "project_id") === project_id);
-  if (here !== undefined) return { runId: text(here, "run_id"), isNew: false };
+  if (here !== undefined) return { runId: text(here, "run_id"), isNew: false, findings: {} };
   const record = { ...run.record, run_id: known.length === 0 ? run.record.run_id : own };
   const statements = [insertRun(record)];
-  for (const issue of run.issues) statements.push(...(await issueStatements(sql, record, issue)));
+  const findings: Record<string, number | null> = {};
+  for (const issue of run.issues) {
+    const taken = await takeIssue(sql, record, issue);
+    statements.push(...taken.statements);
+    findings[issue.record.issue_id] = taken.opened;
+  }
   try {
     await sql.batch(statements);
   } catch (error) {
     // Another process was faster.
-    if (error instanceof Refused) return { runId: record.run_id, isNew: false };
+    if (error instanceof Refused) return { runId: record.run_id, isNew: false, findings: {} };
     throw error;
   }
-  return { runId: record.run_id, isNew: true };
+  return { runId: record.run_id, isNew: true, findings };
 }
 
 const options: RunOptions = { scope: { type: "all" }, resume: false, strict: false, fresh: false, maxIssues: null };
@@ -64,7 +71,12 @@ function insertRun(record: RunHead): Statement {
   };
 }
 
-async function issueStatements(sql: Sql, run: RunHead, { record, remarks }: ImportedIssue): Promise<Statement[]> {
+interface Taken {
+  readonly statements: Statement[];
+  readonly opened: number | null;
+}
+
+async function takeIssue(sql: Sql, run: RunHead, { record, remarks }: ImportedIssue): Promise<Taken> {
   const { project_id: projectId, run_id: runId } = run;
   const { issue_id: issueId, started_at, finished_at } = record;
   const kept: Statement = {
@@ -73,42 +85,52 @@ async function issueStatements(sql: Sql, run: RunHead, { record, remarks }: Impo
     params: [runId, issueId, projectId, started_at, finished_at, JSON.stringify(record), projectId, issueId],
     expect: 1,
   };
-  if (await isKnownBetter(sql, { projectId, issueId, since: started_at })) return [kept];
+  if (await isKnownBetter(sql, { projectId, issueId, since: started_at })) return { statements: [kept], opened: null };
   const before = await readFindings(sql, { projectId, issueId, all: true });
   const { findings } = adoptLife(
     { issueId, findings: before },
     {
       runId,
       succeeded: record.status === "success",
+      wentOn: record.session_id !== null && !(await wasLivedHere(sql, { projectId, issueId })),
       remarks,
       rounds: record.review_attempts,
       commit: record.commit,
       at: Date.parse(finished_at ?? started_at),
     },
   );
-  return [
-    kept,
-    ...changed(before, findings).flatMap((row) => findingStatements(projectId, row)),
-    wasBegun(run, record),
-  ];
+  const rows = changed(before, findings);
+  return {
+    statements: [kept, ...rows.flatMap((row) => findingStatements(projectId, row)), wasBegun(run, record)],
+    opened: rows.filter(({ status }) => status === "open").length,
+  };
 }
 
-/**
- * Something later says how the issue stands: a success, findings of its own, or a session that went on here, where the
- * ledger was kept. A life that came to none of these says nothing, and one from elsewhere that names no findings closes
- * none, in whatever order the two come in.
- */
+interface IssueName {
+  readonly projectId: string;
+  readonly issueId: string;
+}
+
+/** Something later says how the issue stands: a success, a session or findings. A life that came to none of these says nothing. */
 async function isKnownBetter(
   sql: Sql,
-  { projectId, issueId, since }: { readonly projectId: string; readonly issueId: string; readonly since: string },
+  { projectId, issueId, since }: IssueName & { readonly since: string },
 ): Promise<boolean> {
   const rows = await sql.all(
     `SELECT 1 AS one FROM issue_records WHERE project_id = ? AND issue_id = ? AND started_at > ?
-      AND (json_extract(record, '$.status') = 'success'
-        OR coalesce(json_array_length(record, '$.last_review_issues'), 0) > 0
-        OR (json_extract(record, '$.session_id') IS NOT NULL
-          AND EXISTS (SELECT 1 FROM streams WHERE streams.run_id = issue_records.run_id))) LIMIT 1`,
+      AND (json_extract(record, '$.status') = 'success' OR json_extract(record, '$.session_id') IS NOT NULL
+        OR coalesce(json_array_length(record, '$.last_review_issues'), 0) > 0) LIMIT 1`,
     [projectId, issueId, since],
+  );
+  return rows.length > 0;
+}
+
+/** Its ledger was kept here: what that has open is known better than by a record that names none. */
+async function wasLivedHere(sql: Sql, { projectId, issueId }: IssueName): Promise<boolean> {
+  const rows = await sql.all(
+    `SELECT 1 AS one FROM issue_records JOIN streams ON streams.run_id = issue_records.run_id
+      WHERE project_id = ? AND issue_id = ? LIMIT 1`,
+    [projectId, issueId],
   );
   return rows.length > 0;
 }

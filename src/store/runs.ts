@@ -163,6 +163,25 @@ export async function lastRecord(sql: Sql, projectId: string, issueId: string): 
   return { ...chosen, record: { ...chosen.record, session_id, agent } };
 }
 
+/**
+ * The run, another than `runId`, in which the issue came to its last end since `runId` began; null: none. One that has
+ * told the tracker and not yet its own record is coming to that end.
+ */
+export async function endedElsewhere(
+  sql: Sql,
+  { projectId, issueId, runId }: { readonly projectId: string; readonly issueId: string; readonly runId: string },
+): Promise<string | null> {
+  const [row] = await sql.all(
+    `SELECT run_id, json_extract(record, '$.status') AS status, json_extract(record, '$.finished_at') AS finished,
+      (SELECT started_at FROM runs WHERE run_id = ?) AS began FROM issue_records
+      WHERE project_id = ? AND issue_id = ? AND run_id <> ? ORDER BY started_at DESC, life DESC LIMIT 1`,
+    [runId, projectId, issueId, runId],
+  );
+  if (row === undefined) return null;
+  const isSince = Date.parse(textOrNull(row, "finished") ?? "") >= Date.parse(textOrNull(row, "began") ?? "");
+  return isSince || textOrNull(row, "status") === "running" ? text(row, "run_id") : null;
+}
+
 export async function nextLife(sql: Sql, projectId: string, issueId: string): Promise<number> {
   const [row] = await sql.all("SELECT max(life) AS life FROM issue_records WHERE project_id = ? AND issue_id = ?", [
     projectId,

@@ -10,7 +10,16 @@ import type { Home } from "../lib/home.js";
 import type { ProcessIdentity } from "../lib/process-identity.js";
 import { deleteRun } from "./delete-run.js";
 import { eventsAfter, followEvents } from "./events.js";
-import { type FindingName, type FindingsQuery, findFinding, readFindings, waiveDirect } from "./findings.js";
+import {
+  closeDirect,
+  type DirectClose,
+  type DirectWaiver,
+  type FindingName,
+  type FindingsQuery,
+  findFinding,
+  readFindings,
+  waiveDirect,
+} from "./findings.js";
 import { prepareHome } from "./home-files.js";
 import { type ImportedRun, type ImportResult, importRun } from "./import-run.js";
 import { dropSignal, nextSignal, passAnswersOn, readSignals, type Signal, sendSignal } from "./inbox.js";
@@ -20,6 +29,7 @@ import { countOpenItems, listProjects, type Project, projectAt, registerProject,
 import { RecentSteps } from "./recent-steps.js";
 import {
   createRun,
+  endedElsewhere,
   findRun,
   issueRecord,
   issueRecords,
@@ -36,6 +46,7 @@ import {
 import { type Hit, searchBoard } from "./search.js";
 import type { Sql } from "./sql.js";
 import { openSqlite } from "./sqlite.js";
+import { lastStepAt } from "./steps.js";
 import { Wake } from "./wake.js";
 import { exportItems } from "./work-export.js";
 import { type Board, openBoard } from "./work-items.js";
@@ -90,9 +101,16 @@ export interface Store {
   run(which: string, projectId?: string): Promise<StoredRun>;
   runRecord(run: StoredRun): Promise<RunRecord>;
   unfinishedRuns(projectId: string | null): Promise<UnfinishedRun[]>;
+  lastStepAt(runId: string): Promise<number | null>;
   issueRecords(runId: string): Promise<StoredIssue[]>;
   issueRecord(runId: string, issueId: string): Promise<StoredIssue | null>;
   lastRecord(projectId: string, issueId: string): Promise<StoredIssue | null>;
+  /** The other run in which the issue came to its last end since this one began; null: none. */
+  endedElsewhere(issue: {
+    readonly projectId: string;
+    readonly issueId: string;
+    readonly runId: string;
+  }): Promise<string | null>;
   nextLife(projectId: string, issueId: string): Promise<number>;
 
   eventsAfter(runId: string, seq: number, limit: number): Promise<PublicEvent[]>;
@@ -114,7 +132,8 @@ export interface Store {
   /** By a unique beginning of its id; of several with the same id the only open one. Throws Refusal. */
   finding(name: FindingName): Promise<Finding>;
   /** Only where no driver of the issue lives. */
-  waiveDirect(waived: FindingName & { readonly reason: string }): Promise<Finding>;
+  waiveDirect(waived: DirectWaiver): Promise<Finding>;
+  closeDirect(closed: DirectClose): Promise<Finding>;
 
   registerProject(repoPath: string): Promise<Project>;
   projectAt(repoPath: string): Promise<Project | null>;
@@ -178,6 +197,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     findings: (query) => readFindings(sql, query),
     finding: (name) => findFinding(sql, name),
     waiveDirect: (waived) => waiveDirect(sql, { ...waived, now: now() }),
+    closeDirect: (closed) => closeDirect(sql, closed),
     registerProject: (repoPath) => registerProject(sql, repoPath, now()),
     projectAt: (repoPath) => projectAt(sql, repoPath),
     projects: () => listProjects(sql),
@@ -201,9 +221,11 @@ function runQueries(sql: Sql) {
     run: (which, projectId) => findRun(sql, which, projectId ?? null),
     runRecord: (run) => readRunRecord(sql, run),
     unfinishedRuns: (projectId) => unfinishedRuns(sql, projectId, "run"),
+    lastStepAt: (runId) => lastStepAt(sql, runId),
     issueRecords: (runId) => issueRecords(sql, runId),
     issueRecord: (runId, issueId) => issueRecord(sql, runId, issueId),
     lastRecord: (projectId, issueId) => lastRecord(sql, projectId, issueId),
+    endedElsewhere: (issue) => endedElsewhere(sql, issue),
     nextLife: (projectId, issueId) => nextLife(sql, projectId, issueId),
   } satisfies Partial<Store>;
 }

@@ -88,6 +88,15 @@ const lives: readonly Case[] = [
     },
   ],
   [
+    "its run aborts while it lands",
+    { ...held, life: { ...life, phase: "finalizing", attempt: 0, landing: true } },
+    {
+      running: true,
+      reason: "run r1 is landing it (finalizing), which goes on although it was told to end",
+      next: null,
+    },
+  ],
+  [
     "it is being stopped",
     { ...held, life: { ...life, stopping: true } },
     { running: true, reason: "run r1 is still stopping it (implementing, attempt 1/3)", next: null },
@@ -215,7 +224,7 @@ const epics: readonly Case[] = [
     {
       reason: "it is an epic, which is never run itself; of its issues a (claimed), b (failed) are not completed",
       blockers: ["a", "b"],
-      next: "ratchet run --scope epic:x",
+      next: "ratchet run --resume --scope epic:x",
     },
   ],
   ["no issues", epic, { reason: "it is an epic, which is never run itself, and it has no issues", next: null }],
@@ -264,6 +273,14 @@ const waits: readonly Case[] = [
     "the run has had what it follows",
     { runs: [{ ...run, madeIt: true }] },
     refused("it is a follow-up of one that it has had"),
+  ],
+  [
+    "it failed in another run since",
+    { status: "failed", failureCount: 1, runs: [{ ...run, resume: true, endedIn: "r0" }] },
+    {
+      reason: "failed; run r1 does not take it: it failed in run r0 while that one lived",
+      next: "ratchet retry x",
+    },
   ],
   [
     "somebody stopped it under another run",

@@ -71,6 +71,8 @@ export interface LifeFacts {
   readonly maxAttempts: number;
   /** The commit, once it has landed. */
   readonly landed?: string | null;
+  /** It has been told to end, and is landing, which goes on. */
+  readonly landing?: boolean;
   /** It has been told to stop, and has not come to its end yet. */
   readonly stopping?: boolean;
   /** `for`: what a person has to see to, and `next` by which command. */
@@ -94,6 +96,8 @@ export interface RunFacts {
   readonly madeIt?: boolean;
   /** Somebody has stopped the issue, in whatever run, since this one began, and nobody has said retry. */
   readonly stopped?: boolean;
+  /** The other run in which it came to its last end since this one began; null: none. */
+  readonly endedIn?: string | null;
   readonly maxAgents: number;
   /** It has begun as many issues as may be unfinished at once: how many. */
   readonly unfinishedMost?: number | null;
@@ -117,6 +121,10 @@ function causeOfLife({ runId, driverAlive, phase, waiting, ...tries }: LifeFacts
   const where = `${phase}${attempt}${landed}`;
   if (!driverAlive) {
     return { reason: `the process of run ${runId}, which has it (${where}), is gone`, next: "ratchet run" };
+  }
+  if (tries.landing) {
+    const reason = `run ${runId} is landing it (${where}), which goes on although it was told to end`;
+    return { running: true, reason, next: null };
   }
   if (tries.stopping) return { running: true, reason: `run ${runId} is still stopping it (${where})`, next: null };
   if (waiting === null) {
@@ -268,7 +276,9 @@ function causeOfIdleness(facts: IssueFacts, others: string): Cause {
 function retryFor(facts: IssueFacts): string | null {
   if (facts.tracker) return null;
   const living = facts.runs.filter(({ driverAlive }) => driverAlive);
-  const asNew = living.map((run) => whyNotBy({ ...run, hadIt: false, stopped: false, resume: true }, facts));
+  const asNew = living.map((run) =>
+    whyNotBy({ ...run, hadIt: false, stopped: false, endedIn: null, resume: true }, facts),
+  );
   return asNew.includes(null) ? `ratchet retry ${shellWord(facts.issueId)}` : null;
 }
 
@@ -285,7 +295,9 @@ function whyNotBy(run: RunFacts, { issueId, status, ancestors, ahead }: IssueFac
   if (remaining !== null && scope.type === "all" && ahead >= remaining) {
     return `it takes ${plural(remaining, "more issue")}, and ${ahead} come first`;
   }
-  return status === "failed" && !run.resume ? "it was started without --resume" : null;
+  if (status !== "failed") return null;
+  if (!run.resume) return "it was started without --resume";
+  return run.endedIn ? `it failed in run ${run.endedIn} while that one lived` : null;
 }
 
 function timeOf(ms: number): string {

@@ -39,6 +39,7 @@ test("another kind of agent under --strict: the issue fails before any turn", as
   expect((await world.ratchet("run", "--resume", "--strict")).code).toBe(1);
   expect(await world.issue("fix-it")).toMatchObject({
     error: "session_not_found",
+    message: expect.stringMatching(/^The session that run \S+ left is command's, not scripted's$/),
     last_review_issues: [{ title: "Null deref" }],
   });
 });

@@ -261,6 +261,30 @@ test("A4 a life here that died without a session does not hide the findings of a
   expect(world.sent("w3").at(-1)?.text).toContain("Null deref");
 });
 
+test("A4 an import tells what is kept: findings that are one are counted once, and what nobody takes up is not opened", async () => {
+  const world = resumeWorld();
+  for (const id of ["done", "merged"]) await world.add(id);
+  await world.quick("work", "complete", "done");
+  const untitled = [{ file: "a.ts" }, { file: "a.ts" }];
+  const both = { done: { last_review_issues: [finding] }, merged: { last_review_issues: [finding, ...untitled] } };
+  world.put("runs/1.json", malaRun(both, { run_id: "r1" }));
+  world.put("runs/2.json", malaRun(both, { run_id: "r0", started_at: "2025-12-01T00:00:00Z" }));
+  world.put("runs/folder.json/notes.txt", "not looked at");
+  await world.quick("runs", "import", `${world.root}/runs/1.json`);
+  const imported = await world.ratchet("runs", "import", `${world.root}/runs`);
+  expect(imported).toMatchObject({ code: 0, stderr: "" });
+  expect(imported.stdout).toContain("merged: failed, older than what is known: only its record is kept");
+  const other = JSON.parse(
+    (await importText(world, "3.json", malaRun(both, { run_id: "r3", started_at: "2026-03-01T00:00:00Z" }))).stdout,
+  );
+  expect(other.imported[0].issues).toMatchObject([
+    { issue_id: "done", review_issues: 0, only_record: "completed" },
+    { issue_id: "merged", review_issues: 2, only_record: null },
+  ]);
+  const open: { issue_id: string }[] = JSON.parse(await world.quick("findings", "--json"));
+  expect(open.map(({ issue_id }) => issue_id)).toEqual(["merged", "merged"]);
+});
+
 test("A4 an issue that is being worked on keeps its ledger: the file waits, and says for whom", async () => {
   const world = resumeWorld();
   await world.add("fix-it");

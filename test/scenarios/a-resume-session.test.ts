@@ -187,6 +187,28 @@ test("A9 killed after the last failed review, before anything else: --resume has
   expect(await world.status("fix-it")).toBe("completed");
 });
 
+test("A6 a resumed life's record has session and findings from its first turn on, also when it is exported then", async () => {
+  const world = await failedWorld(["fix-it"]);
+  const before = await world.issue("fix-it");
+  world.agentDoes("fix-it", 'while [ -e "$HOME/wait" ]; do sleep 0.05; done');
+  world.put("wait", "");
+  const run = world.start(["run", "--resume"]);
+  await until("the resumed turn", () => world.sent("fix-it").length === 2);
+  const exported = await world.quick("runs", "export", "last");
+  rmSync(join(world.root, "wait"));
+  expect((await run.ended).code).toBe(0);
+  const { session_id, base_sha, last_review_issues, findings } = before;
+  expect(JSON.parse(exported).issues["fix-it"]).toMatchObject({
+    ...{ status: "running", session_id, base_sha, last_review_issues, findings },
+  });
+  expect(await world.issue("fix-it")).toMatchObject({ status: "success", last_review_issues: null });
+  const elsewhere = resumeWorld();
+  await elsewhere.add("fix-it");
+  await elsewhere.quick("runs", "import", elsewhere.put("run.json", exported));
+  expect((await elsewhere.ratchet("run", "--resume")).code).toBe(0);
+  expect(elsewhere.sent("fix-it")).toMatchObject([{ kind: "review_followup", session: session_id }]);
+});
+
 test("A9 killed while a resumed turn is at work: the next start goes on with it, and the findings are not lost", async () => {
   const world = await failedWorld(["fix-it"]);
   world.agentDoes("fix-it", 'while [ -e "$HOME/wait" ]; do sleep 0.05; done');

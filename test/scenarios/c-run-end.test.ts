@@ -221,3 +221,18 @@ test("a review without a verdict is no last review: since_last_review starts aga
   const [finding] = JSON.parse(await box.quick("findings", "--all", "--json"));
   expect(finding).toMatchObject({ source: "protocol", status: "waived", reason: "run_end: no verdict" });
 });
+
+test("what run_end's command found in earlier runs is closed by its next result", async () => {
+  const box = triggerBox({ commands: { one: 'test -e "$HOME/mended"' }, triggers: { run_end: { commands: ["one"] } } });
+  const open = async () =>
+    JSON.parse(await box.quick("findings", "--json")).map((one: { run_id: string }) => one.run_id);
+  for (const id of ["a", "b"]) {
+    await box.add(id);
+    expect((await box.ratchet("run")).code).toBe(1);
+    expect(await open()).toEqual([(await box.record()).run_id]);
+  }
+  box.put("mended", "");
+  await box.add("c");
+  expect((await box.ratchet("run")).code).toBe(0);
+  expect(await open()).toEqual([]);
+});

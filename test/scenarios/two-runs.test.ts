@@ -74,3 +74,41 @@ test("what was stopped by its name is taken by no run that was there then, until
   expect((await Promise.all([first.ended, second.ended])).map(({ code }) => code)).toEqual([0, 0]);
   expect(startsOf("x1")).toHaveLength(2);
 });
+
+const failing = `
+cat >/dev/null
+echo "$RATCHET_ISSUE_ID" >>"$HOME/starts.log"
+while [ -e "$HOME/wait" ] && [ ! -e "$HOME/go-$RATCHET_ISSUE_ID" ]; do sleep 0.05; done
+test -e "$HOME/well" || exit 1
+echo "$RATCHET_ISSUE_ID" >"$RATCHET_ISSUE_ID.txt"
+git add --all && git commit --quiet --message "Work on $RATCHET_ISSUE_ID"
+`;
+
+test("what failed in one of two resuming runs is left alone by the other, until somebody says retry", async () => {
+  const box = sandbox();
+  box.configure({ agent: { type: "command", command: box.script("agent.sh", failing) }, max_agents: 1 });
+  const log = box.put("starts.log", "");
+  const starts = () => readFileSync(log, "utf8").split("\n").filter(Boolean);
+  const begun = (...expected: string[]) => until(`${expected} have begun`, () => starts().join() === expected.join());
+  for (const id of ["v1", "v2", "v3"]) await box.add(id);
+  expect((await box.ratchet("run")).code).toBe(1);
+  box.put("starts.log", "");
+  box.put("wait", "");
+  const first = box.start(["run", "--resume"]);
+  await begun("v1");
+  const second = box.start(["run", "--resume"]);
+  await begun("v1", "v2");
+  box.put("go-v1", "");
+  await begun("v1", "v2", "v3");
+  const told = JSON.parse(await box.quick("explain", "v1", "--json"));
+  expect(told).toMatchObject({ reason: expect.stringContaining("it failed in run"), next: "ratchet retry v1" });
+  box.put("go-v3", "");
+  expect((await first.ended).code).toBe(1);
+  await box.quick("retry", "v1");
+  box.put("go-v2", "");
+  expect((await second.ended).code).toBe(1);
+  expect(starts()).toEqual(["v1", "v2", "v3", "v1"]);
+  box.put("well", "");
+  expect((await box.ratchet("run", "--resume")).code).toBe(0);
+  expect(starts().slice(4)).toEqual(["v1", "v2", "v3"]);
+});

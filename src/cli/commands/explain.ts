@@ -224,6 +224,7 @@ async function runsFor({ app }: Context, { store, project }: Board, issue: Issue
         hadIt: await isOver(issue.id),
         madeIt: issue.followUpOf != null && (await had(issue.followUpOf)),
         stopped: await store.workItems.isStopped(project.id, issue.id, run.runId),
+        endedIn: await store.endedElsewhere({ projectId: project.id, issueId: issue.id, runId: run.runId }),
         maxAgents: run.settings.max_agents,
         unfinishedMost: (state?.children.length ?? 0) < livesMaxOf(run.settings) ? null : livesMaxOf(run.settings),
       };

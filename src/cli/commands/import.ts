@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { ImportedIssue, Project, Store } from "../../app.js";
 import { inlineTextBytes, type Remark } from "../../core/finding.js";
+import type { ItemStatus } from "../../core/ports/tracker.js";
 import type { IssueRecord } from "../../core/record.js";
 import { codeOf, messageOf, Refusal } from "../../lib/errors.js";
 import { keepText } from "../../lib/long-text.js";
@@ -23,9 +24,12 @@ interface Imported {
   readonly issues: readonly {
     readonly issue_id: string;
     readonly status: string;
+    /** What is kept as findings; of a run that is known, what its record names. */
     readonly review_issues: number;
     /** null: the issues are in another tracker, which is not asked. */
     readonly on_board: boolean | null;
+    /** Why it is only a record: nothing takes its findings up. null: it is more. */
+    readonly only_record: "completed" | "older" | null;
   }[];
 }
 interface Place {
@@ -70,8 +74,11 @@ export async function importRuns(
 async function filesAt(path: string): Promise<string[]> {
   try {
     if (!(await stat(path)).isDirectory()) return [path];
-    const names = (await readdir(path)).filter((name) => name.endsWith(".json")).sort();
-    if (names.length > 0) return names.map((name) => join(path, name));
+    const entries = await readdir(path, { withFileTypes: true });
+    const names = entries
+      .filter((entry) => entry.name.endsWith(".json") && !entry.isDirectory())
+      .map(({ name }) => name);
+    if (names.length > 0) return names.sort().map((name) => join(path, name));
   } catch (error) {
     if (codeOf(error) === null) throw error;
     throw new Refusal(`${path} cannot be read: ${messageOf(error)}`, { code: "not-found" });
@@ -108,16 +115,30 @@ async function takeOver(
     throw new Refusal(`${issue_id} is being worked on by run ${living.runId}: import it when that has ended`);
   }
   const folderOf = (issueId: string) => app.home.attempt(run.run_id, issueId, "import");
+  const statuses = new Map<string, ItemStatus | null>();
+  for (const { issue_id } of foreign === null ? issues : []) {
+    statuses.set(issue_id, (await store.workItems.get(project.id, issue_id))?.status ?? null);
+  }
+  // Nobody works on what is completed any more, so nobody would close what it is said to have open.
+  const isDone = (issueId: string) => statuses.get(issueId) === "completed";
   const prepared = await Promise.all(issues.map((record) => prepare(record, folderOf(record.issue_id))));
-  const record = { ...run, project_id: project.id };
-  const { runId, isNew } = await store.importRun({ record, issues: prepared });
-  const told = issues.map(async ({ issue_id, status, last_review_issues }) => ({
-    issue_id,
-    status,
-    review_issues: last_review_issues?.length ?? 0,
-    on_board: foreign === null ? (await store.workItems.get(project.id, issue_id)) !== null : null,
-  }));
-  return { file, run_id: runId, result: isNew ? "imported" : "known", issues: await Promise.all(told) };
+  const taken = prepared.map((issue) => (isDone(issue.record.issue_id) ? { ...issue, remarks: [] } : issue));
+  const { runId, isNew, findings } = await store.importRun({
+    record: { ...run, project_id: project.id },
+    issues: taken,
+  });
+  const told = issues.map(({ issue_id, status, last_review_issues }): Imported["issues"][number] => {
+    const named = last_review_issues?.length ?? 0;
+    const opened = findings[issue_id] ?? 0;
+    const onlyRecord = isDone(issue_id) ? "completed" : findings[issue_id] === null ? "older" : null;
+    return {
+      ...{ issue_id, status },
+      review_issues: isNew ? opened : named,
+      on_board: foreign === null ? (statuses.get(issue_id) ?? null) !== null : null,
+      only_record: isNew && named > 0 ? onlyRecord : null,
+    };
+  });
+  return { file, run_id: runId, result: isNew ? "imported" : "known", issues: told };
 }
 
 /** Long texts go to files, as everywhere; the ledger and the record refer to them. */
@@ -146,6 +167,8 @@ interface Outcome {
   readonly json: boolean;
 }
 
+const onlyRecord = { completed: "completed on the board", older: "older than what is known" } as const;
+
 function tell({ out }: Context, { imported, failed, foreign, json }: Outcome): void {
   if (json) {
     const message = failed.map((one) => `${one.file}: ${one.message}`).join("\n");
@@ -159,11 +182,11 @@ function tell({ out }: Context, { imported, failed, foreign, json }: Outcome): v
       continue;
     }
     out.line(`${run_id} imported: ${issues.length} ${issues.length === 1 ? "issue" : "issues"}`);
-    for (const { issue_id, status, review_issues, on_board } of issues) {
+    for (const { issue_id, status, review_issues, on_board, only_record } of issues) {
       const findings =
         review_issues === 0 ? "" : `, ${review_issues} review ${review_issues === 1 ? "finding" : "findings"}`;
-      const board = on_board === false ? ", not on the board: only its record is kept" : "";
-      out.line(`  ${issue_id}: ${status}${findings}${board}`);
+      const why = on_board === false ? "not on the board" : only_record === null ? null : onlyRecord[only_record];
+      out.line(`  ${issue_id}: ${status}${findings}${why === null ? "" : `, ${why}: only its record is kept`}`);
     }
   }
   if (foreign !== null && imported.some(({ result }) => result === "imported")) {

@@ -1,11 +1,13 @@
 import type { Ledger, Remark } from "../finding.js";
-import { raise, resolveStage } from "../ledger/ledger.js";
+import { raise, resolveStage, supersedeStage } from "../ledger/ledger.js";
 import { isReviewStage, perIssueReview } from "./slots.js";
 
 /** How a life of the issue ended that was lived elsewhere, as far as its review goes. */
 export interface AdoptedLife {
   readonly runId: string;
   readonly succeeded: boolean;
+  /** It went on in a session and names what is left itself: what it does not name is left of nothing any more. */
+  readonly wentOn?: boolean;
   /** What its last failed review left. */
   readonly remarks: readonly Remark[];
   /** Rounds of review it had. */
@@ -18,16 +20,18 @@ export interface AdoptedLife {
 export function adoptLife(ledger: Ledger, life: AdoptedLife): Ledger {
   const { runId, remarks, commit, at } = life;
   if (life.succeeded) {
-    const stages = ledger.findings.flatMap(({ stage, stages = [] }) => [
-      stage,
-      ...stages.map((report) => report.stage),
-    ]);
-    return [...new Set(stages)]
-      .filter(isReviewStage)
-      .reduce((next, stage) => resolveStage(next, { stage, at, commit }).ledger, ledger);
+    return reviewStages(ledger).reduce((next, stage) => resolveStage(next, { stage, at, commit }).ledger, ledger);
   }
-  if (remarks.length === 0) return ledger;
+  if (remarks.length === 0) {
+    const reason = `not named by the later run ${runId}`;
+    return life.wentOn ? supersedeStage(ledger, { stages: reviewStages(ledger), reason, at }).ledger : ledger;
+  }
   const visit = Math.max(1, life.rounds);
   const who = { stage: perIssueReview, source: "review", reviewer: "unknown", outcome: "fail" } as const;
   return raise(ledger, { ...who, visit, at, commit, runId, remarks }).ledger;
+}
+
+function reviewStages(ledger: Ledger): string[] {
+  const stages = ledger.findings.flatMap(({ stage, stages = [] }) => [stage, ...stages.map((report) => report.stage)]);
+  return [...new Set(stages)].filter(isReviewStage);
 }

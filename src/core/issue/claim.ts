@@ -1,4 +1,4 @@
-import { supersedeStage } from "../ledger/ledger.js";
+import { type LedgerChange, openFindings, supersedeStage } from "../ledger/ledger.js";
 import type { Deliver } from "../run/effects.js";
 import { oweGivingBack } from "./close.js";
 import type { IssueEvent, Snapshot } from "./events.js";
@@ -30,10 +30,28 @@ export function afterClaim(step: Step, event: Of<"tracker-done">) {
   }
   if (event.was !== undefined) step.set({ was: event.was });
   if (state.halt || state.draining) return giveBack(step);
-  if (!policy.trigger) {
-    step.report({ type: "issue-started", title: state.title, life: state.life, agent: policy.settings.agent.type });
-  }
+  if (!policy.trigger) startRecord(step);
   openWorktree(step);
+}
+
+function startRecord(step: Step): void {
+  const { policy, state } = step;
+  const { title, life, resume } = state;
+  const session = policy.item ? policy.item.session : sessionToRestore(step);
+  step.set({ session });
+  // What is no longer checked is closed later, when the work begins, and not replayed.
+  const kept = withoutUnchecked(step)?.ledger ?? step.ledger;
+  const blocking = openFindings(kept, { ids: carriedFindings(step) }).map(({ id }) => id);
+  step.report({
+    ...{ type: "issue-started", title, life, agent: policy.settings.agent.type },
+    ...(session === null ? {} : { session_id: session }),
+    ...(resume?.baseSha ? { base_sha: resume.baseSha } : {}),
+    ...(blocking.length === 0 ? {} : { blocking }),
+  });
+}
+
+function sessionToRestore({ policy, state }: Step): string | null {
+  return policy.options.fresh ? null : (state.resume?.sessionId ?? null);
 }
 
 function openWorktree(step: Step): void {
@@ -109,9 +127,11 @@ function firstTurn(step: Step) {
   if (!resume) return implement(step, null);
   dropUnchecked(step);
   if (policy.options.strict && resume.sessionId === null) {
-    return step.fail("session_not_found", `Run ${resume.runId} left no session to restore`);
+    const { runId, sessionOf } = resume;
+    const other = `The session that run ${runId} left is ${sessionOf}'s, not ${policy.settings.agent.type}'s`;
+    return step.fail("session_not_found", sessionOf ? other : `Run ${runId} left no session to restore`);
   }
-  const session = policy.options.fresh ? null : resume.sessionId;
+  const session = sessionToRestore(step);
   step.set({ session });
   const blocking = carriedFindings(step);
   if (blocking.length === 0) return implement(step, session);
@@ -164,17 +184,20 @@ function implement(step: Step, session: string | null): void {
   oweTurn(step, { ...plan, maxAttempts, session, earlier: session !== null });
 }
 
-/** Findings of reviewers that are no longer configured would stay open for ever. */
 function dropUnchecked(step: Step): void {
-  const { settings } = step.policy;
+  const dropped = withoutUnchecked(step);
+  if (dropped) step.apply(dropped);
+}
+
+/** Findings of reviewers that are no longer configured would stay open for ever. null: there are none. */
+function withoutUnchecked({ policy: { settings }, ledger, at }: Step): LedgerChange | null {
   const checked = settings.per_issue_review.enabled
     ? [perIssueReview, ...reviewSlots(settings).map((slot) => reviewStage(settings, slot.name))]
     : [];
-  const stages = step.ledger.findings.flatMap((finding) => [
+  const stages = ledger.findings.flatMap((finding) => [
     finding.stage,
     ...(finding.stages ?? []).map((report) => report.stage),
   ]);
   const gone = [...new Set(stages)].filter((stage) => isReviewStage(stage) && !checked.includes(stage));
-  if (gone.length === 0) return;
-  step.apply(supersedeStage(step.ledger, { stages: gone, reason: "no longer checked", at: step.at }));
+  return gone.length === 0 ? null : supersedeStage(ledger, { stages: gone, reason: "no longer checked", at });
 }

@@ -99,6 +99,31 @@ describe("a life resumed with the findings of its last review", () => {
     ]);
   });
 
+  it("fresh: what the gate has left open follows, too, each finding once", () => {
+    const from = left();
+    const gate = { stage: "gate", source: "gate", reviewer: "gate", outcome: "fail", visit: 1 } as const;
+    const remarks = [remark("test failed", null, "")];
+    const { ledger } = raise(from.ledger, { ...gate, at: 2, commit: "c9", runId: "run-1", remarks });
+    const failed = ledger.findings.filter(({ source }) => source === "gate").map(({ id }) => id);
+    const only = (options: Setup["options"]) =>
+      resume({ review: {}, ...(options && { options }) }, {}, { begin: from.begin, ledger }).turns()[0]?.only;
+    expect(failed).toHaveLength(1);
+    expect(only({ fresh: true })).toEqual([...from.blocking, ...failed]);
+    expect(only({})).toEqual(from.blocking);
+  });
+
+  it("A6 its record has session, base and findings from the first, also when it ends before its first turn", () => {
+    const { commands } = policyOf({}).settings;
+    const setup = { command: "npm ci", timeout: 900, allow_fail: false, exclusive: false };
+    const fails: Rules = { command: () => ({ exitCode: 1 }) };
+    const world = resume({ review: {}, settings: { commands: { ...commands, setup } } }, fails);
+    const { blocking } = left();
+    expect(world.reported("issue-started")).toMatchObject([{ session_id: "old", base_sha: "c0", blocking }]);
+    expect(world.finished()).toMatchObject({ error: "setup_failed", session_id: "old", last_review_issues: blocking });
+    const [unchecked] = resume({}).reported("issue-started");
+    expect(unchecked?.blocking).toBeUndefined();
+  });
+
   it("A8 the tree of the earlier run's last round is no progress", () => {
     const seen = { tree: "t1", filesTree: "t1" };
     const world = resume({ review: {} }, { implement: () => ({ snapshot: snapshot(1) }) }, left(undefined, seen));

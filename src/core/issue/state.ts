@@ -31,11 +31,15 @@ export interface IssueState {
   readonly followUp: boolean;
   readonly phase: Phase;
   readonly startedAt: number;
+  /** How long nobody was at work on it since, because the process had ended. */
+  readonly awayMs?: number;
   /** Of a landing by hand: what the item was before it was claimed. */
   readonly was?: ItemStatus;
   readonly resume: {
     readonly runId: string;
     readonly sessionId: string | null;
+    /** Whose session was left, where it is none of today's agent. */
+    readonly sessionOf?: string;
     readonly baseSha: string | null;
   } | null;
   /** Blocking findings the life was resumed with; "open": too many to list, all that block are meant. */
@@ -282,7 +286,10 @@ export function newIssue(start: IssueStart): IssueState {
     followUp: start.followUp ?? false,
     phase: "claiming",
     startedAt: 0,
-    resume: resume && { runId: resume.runId, sessionId: resume.sessionId, baseSha: resume.baseSha },
+    resume: resume && {
+      ...{ runId: resume.runId, sessionId: resume.sessionId, baseSha: resume.baseSha },
+      ...(resume.sessionOf === undefined ? {} : { sessionOf: resume.sessionOf }),
+    },
     ...(start.deliver ? { deliver: start.deliver } : {}),
     carried: resume === null ? [] : resume.blocking.length > carriedMax ? "open" : resume.blocking,
     owed: [],

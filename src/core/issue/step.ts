@@ -46,7 +46,9 @@ export class Step {
     this.reports.push(this.policy.trigger ? body : { ...body, issue_id: this.state.issueId });
   }
   log(level: "info" | "warn" | "error", text: string): void {
-    this.report({ type: "log", level, text });
+    // A trigger has no issue whose name a reader would see before it.
+    const isOwn = !this.policy.trigger || text.startsWith("[trigger] ");
+    this.report({ type: "log", level, text: isOwn ? text : `run: ${text}` });
   }
   /** Takes over a new ledger; returns the ids that were raised. */
   apply(change: LedgerChange): string[] {

@@ -33,3 +33,9 @@ test("B8 what a run finds beside stays open while the tracker has not been told"
   ]);
   expect([world.life.state.phase, world.life.state.trackerOwed]).toEqual(["done", true]);
 });
+
+test("C13 what a run's own trigger tells is told as the run's", () => {
+  const world = new World(policyOf({ runEnd: {} }), { issueId: "", title: "run_end", life: 1, resume: null });
+  world.play({ command: () => ({ discarded: ["a.ts"] }) });
+  expect(world.reported("log")[0]?.text).toBe("run: one changed files, which were put back: a.ts");
+});

@@ -115,6 +115,14 @@ export function carriedFindings(step: Step): string[] {
   return open.filter(isReviewFinding).map((finding) => finding.id);
 }
 
+/** A new session gets the implementer's prompt, which is followed by what the gate and others have found, too. */
+function namedFindings(step: Step, { prompt }: TurnState): string[] {
+  const carried = carriedFindings(step);
+  if (prompt === "review_followup") return carried;
+  const others = openFindings(step.ledger, { defects: true }).filter((finding) => !isReviewFinding(finding));
+  return [...carried, ...others.map(({ id }) => id)];
+}
+
 function afterOutcome(step: Step, event: TurnEnded, turn: TurnState): TurnResult | null {
   const { outcome } = event;
   switch (outcome.type) {
@@ -248,7 +256,7 @@ function send(step: Step, turn: TurnState, until: number | null): void {
     ...(state.fallback ? { fallback: true } : {}),
     base: state.reviewBase,
     head: state.work?.head ?? state.baseSha,
-    only: turn.only ? carriedFindings(step) : null,
+    only: turn.only ? namedFindings(step, turn) : null,
     continues: continues ? turn.folder : null,
     until,
   });

@@ -18,12 +18,17 @@ export async function mayLiveAgain(issue: Issue, last: LastLife, isRetried: () =
   return (issue.changedAt ?? 0) > Date.parse(last.started_at);
 }
 
-/** What somebody stopped by its name is left alone by the runs that were there then; one that nobody has begun needs no asking. */
+/**
+ * What somebody stopped by its name is left alone by the runs that were there then, and so is what failed in one of them:
+ * a resume is about earlier runs. One that nobody has begun needs no asking.
+ */
 export async function isHeldBack(
-  { board, projectId, runId }: Pick<RunContext, "board" | "projectId" | "runId">,
-  { id, begun }: Pick<Issue, "id" | "begun">,
+  { board, history, projectId, runId }: Pick<RunContext, "board" | "history" | "projectId" | "runId">,
+  { id, begun, status }: Pick<Issue, "id" | "begun" | "status">,
 ): Promise<boolean> {
-  return begun !== false && (await board.isStopped(projectId, id, runId));
+  if (begun === false) return false;
+  if (status === "failed" && (await history.endedElsewhere(id))) return true;
+  return await board.isStopped(projectId, id, runId);
 }
 
 /** Its attempts are numbered on: no folder is used twice. */

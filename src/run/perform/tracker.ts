@@ -4,7 +4,7 @@ import type { IssueEvent } from "../../core/issue/events.js";
 import { knownPlace } from "../../core/ledger/render-words.js";
 import { headOf } from "../../core/ledger/text-bytes.js";
 import type { Settled } from "../../durable/types.js";
-import { Bug, messageOf } from "../../lib/errors.js";
+import { Bug, ExternalError, messageOf } from "../../lib/errors.js";
 import { readOptional } from "../../lib/files.js";
 import { type LifeContext, pullRequestMachineId } from "../context.js";
 import { type Ending, isTrackerAway, type Telling, tellEnding } from "../tracker-outbox.js";
@@ -49,10 +49,17 @@ export async function performTracker(
         return done();
     }
   } catch (error) {
-    const owed = isTrackerAway(error) ? await owedBy(life, effect) : null;
+    const owed = isTrackerAway(error) ? (claimOwed(life, effect, error) ?? (await owedBy(life, effect))) : null;
     if (owed !== null) await life.run.outbox.add(owed);
     return { event: { type: "tracker-done", key, ok: false, reason: messageOf(error), lost: false } };
   }
+}
+
+/** The claim was made, and it would bind the issue, or the epic, to a run that knows nothing of it. */
+function claimOwed(life: LifeContext, { op }: TrackerEffect, error: unknown): Telling | null {
+  if (op !== "claim" || !(error instanceof ExternalError) || !error.isDone) return null;
+  const issueId = life.trigger?.epic ?? life.issueId;
+  return { issueId, holder: life.run.runId, op: "release", claimed: true };
 }
 
 /** Epics are looked for by every run, and items of pull requests are on our own board: nothing is owed for those. */
@@ -110,7 +117,9 @@ const longestText = 16_000;
 async function followUpText(life: LifeContext, ids: readonly string[]): Promise<{ title: string; body: string }> {
   const findings = life.ledger().findings.filter((finding) => ids.includes(finding.id));
   const lines = await Promise.all(findings.map(async (finding) => line(finding, await wholeText(finding))));
-  return { title: `Follow-up of ${life.names.item}: ${life.title}`, body: lines.join("\n\n") };
+  // A trigger's title names its run.
+  const of = life.trigger ? life.title : `${life.names.item}: ${life.title}`;
+  return { title: `Follow-up of ${of}`, body: lines.join("\n\n") };
 }
 
 async function wholeText({ body, issue_id }: Finding): Promise<string> {
