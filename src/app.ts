@@ -51,10 +51,12 @@ export interface App {
   settings(flags: ConfigFlags): Promise<LoadedSettings>;
   /** A new run, or with `runId` an unfinished one taken up again with the settings frozen in it. */
   openRun(request: RunRequest): Promise<StartedRun>;
-  /** Where the project's issues come from. */
-  tracker(settings: Settings): Promise<Tracker>;
+  /** Where the project's issues come from. `folder`: looked at as it is, whether or not a run could start there. */
+  tracker(settings: Settings, folder?: string): Promise<Tracker>;
   /** Reaches the run in whatever process drives it; one that nobody drives finds it when it is taken up again. */
   signalRun(runId: string, name: "drain" | "stop" | "unwatch"): Promise<void>;
+  /** The machine that hears it. */
+  runMachine(runId: string): Promise<string>;
   /** The run's machine as it is now; null: it has not begun. */
   runState(runId: string): Promise<RunState | null>;
   /** null: it has not been looked at yet. */
@@ -88,8 +90,8 @@ export interface App {
   untold(tracker: Tracker["kind"]): Promise<readonly Telling[]>;
   /** The pull requests of the current directory's project. */
   pullRequests(settings: Settings): Promise<PullRequests>;
-  /** Who and where the forge is, and what is wrong with it. */
-  forgeStatus(settings: Settings): Promise<ForgeStatus>;
+  /** Who and where the forge of a folder's repository is, and what is wrong with it. */
+  forgeStatus(settings: Settings, folder: string): Promise<ForgeStatus>;
   /** What may be cleared away of the current directory's project, and how. */
   gc(settings: Settings): Promise<Gc>;
   close(): void;
@@ -130,16 +132,14 @@ export function createApp({ cwd, env: given }: { readonly cwd: string; readonly 
       const { startRun } = await import("./run/start.js");
       return await startRun(await runParts(app, request));
     },
-    tracker: async (settings) => {
-      const { id: projectId, repoPath } = await app.project();
+    tracker: async (settings, folder) => {
+      const { id: projectId, repoPath } =
+        folder === undefined ? await app.project() : await projectIn(await store(), folder);
       const { trackers } = await import("./app/adapters.js");
       return await trackers[settings.tracker.type]({ settings, store: await store(), projectId, repoPath, env, home });
     },
-    signalRun: async (runId, name) => {
-      const { runMachineId } = await import("./run/context.js");
-      const own = (await (await store()).machines(runId)).findLast(({ kind }) => kind === "run");
-      await (await store()).signal(own?.id ?? runMachineId(runId), { name });
-    },
+    signalRun: async (runId, name) => void (await (await store()).signal(await app.runMachine(runId), { name })),
+    runMachine: async (runId) => await findRunMachine(await store(), runId),
     runState: async (runId) => {
       const { runMachineId } = await import("./run/context.js");
       const view = await (await store()).machineState(runMachineId(runId));
@@ -165,9 +165,9 @@ export function createApp({ cwd, env: given }: { readonly cwd: string; readonly 
     checkJournal: async (run) => await checkRun(await store(), run),
     untold: (tracker) => untoldTo(app, tracker),
     pullRequests: (settings) => pullRequestsOf(app, settings),
-    forgeStatus: async (settings) => {
+    forgeStatus: async (settings, repoPath) => {
       const { forgeStatusOf } = await import("./app/forge.js");
-      return await forgeStatusOf({ settings, repoPath: (await repository()).root, env });
+      return await forgeStatusOf({ settings, repoPath, env });
     },
     gc: async ({ retention_days: retentionDays }) => {
       const { openGc } = await import("./run/gc.js");
@@ -187,6 +187,13 @@ export function createApp({ cwd, env: given }: { readonly cwd: string; readonly 
   return app;
 }
 
+async function findRunMachine(store: Store, runId: string): Promise<string> {
+  const id = (await import("./run/context.js")).runMachineId(runId);
+  if ((await store.machineState(id)) !== null) return id;
+  // A workflow's may be its second.
+  return (await store.machines(runId)).findLast(({ kind }) => kind === "run")?.id ?? id;
+}
+
 /** Agents and reviewers, from outside of a run. */
 function programRooms(env: NodeJS.ProcessEnv) {
   return {
@@ -203,6 +210,11 @@ function programRooms(env: NodeJS.ProcessEnv) {
       return await readTranscript({ settings, env, folder });
     },
   } satisfies Partial<App>;
+}
+
+/** Looking registers nothing: one that is not known goes by its path, which is no project's id. */
+async function projectIn(store: Store, repoPath: string): Promise<{ readonly id: string; readonly repoPath: string }> {
+  return (await store.projectAt(repoPath)) ?? { id: repoPath, repoPath };
 }
 
 async function untoldTo({ project, store }: App, tracker: Tracker["kind"]): Promise<readonly Telling[]> {

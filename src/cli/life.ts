@@ -1,4 +1,5 @@
 import type { App, Store } from "../app.js";
+import type { IssueState } from "../core/issue/state.js";
 import { findProgram } from "../lib/process/find.js";
 import type { LifeFacts } from "../views/explain.js";
 import { answerCommand } from "../views/question-lines.js";
@@ -22,7 +23,8 @@ export async function findLife(app: App, projectId: string, issueId: string): Pr
     const { phase, attempt, max_attempts: maxAttempts } = issue;
     const waiting = (await gateWait(app, run, issueId)) ?? waitOf(app, { run, machine, machines });
     const landed = (await store.issueRecord(run.runId, issueId))?.record.commit ?? null;
-    const stopping = isStopping(machine);
+    const landing = isLandingOn(machine);
+    const stopping = !landing && isStopping(machine);
     return {
       runId: run.runId,
       driverAlive: machine.driverAlive,
@@ -30,6 +32,7 @@ export async function findLife(app: App, projectId: string, issueId: string): Pr
       attempt,
       maxAttempts,
       landed,
+      landing,
       stopping,
       waiting,
     };
@@ -38,7 +41,17 @@ export async function findLife(app: App, projectId: string, issueId: string): Pr
 }
 
 function isStopping({ state }: Machine): boolean {
-  return typeof state === "object" && state !== null && "halt" in state && state.halt !== null;
+  const { halt, ending } = state as IssueState;
+  return halt !== null && ending?.status !== "success";
+}
+
+/** It was told to end and goes on all the same: after an abort with its landing, after a stop with the last step of it. */
+function isLandingOn(machine: Machine): boolean {
+  const { phase, halt, hurry } = machine.state as IssueState;
+  const owed = effectsOf(machine);
+  if (halt === null || phase !== "finalizing") return false;
+  if (owed.some(({ kind, op }) => kind === "land" && op === "commit")) return true;
+  return halt === "abort" && !hurry && !owed.some(({ kind }) => kind === "timer");
 }
 
 /** Its workflow has asked a person. */

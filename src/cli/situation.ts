@@ -1,10 +1,11 @@
 import type { App, Store } from "../app.js";
+import { lastReviewRound } from "../core/issue/policy.js";
 import type { IssueState } from "../core/issue/state.js";
 import type { IssueRecord } from "../core/record.js";
 import type { RunState } from "../core/run/state.js";
-import type { Settings } from "../core/settings.js";
 import { answerCommand } from "../views/question-lines.js";
 import type { IssueSituation, RunSituation } from "../views/status.js";
+import { ordersOf, unheardBy } from "./orders.js";
 import { placeWait, withoutPlace } from "./placeless.js";
 
 type StoredRun = Awaited<ReturnType<Store["run"]>>;
@@ -18,6 +19,7 @@ export async function situationOf(app: App, run: StoredRun, driven = true): Prom
     store.issueStates(run.runId),
     store.issueRecords(run.runId),
   ]);
+  const orders = await ordersOf(app, run.runId);
   const asked = await questionsOf(app, run);
   const placeless = withoutPlace(app, run, machines);
   // A later life of an issue takes its place.
@@ -26,17 +28,18 @@ export async function situationOf(app: App, run: StoredRun, driven = true): Prom
     const open = await store.findings({ projectId: run.projectId, issueId, all: false });
     const priorities = open.map(({ priority }) => priority);
     const machine = byIssue.get(issueId);
-    const facts = factsOf(record, machine, run.settings);
+    const facts = factsOf(record, machine, run);
     const answer = answerWait(asked.filter(({ question }) => question.issueId === issueId));
     const place = machine !== undefined && placeless.has(machine) ? placeWait(run) : null;
-    const waitingFor = facts.waitingFor ?? answer ?? place;
+    const stop = driven || machine === undefined || machine.done ? null : await stopWait(store, machine);
+    const waitingFor = stop ?? facts.waitingFor ?? answer ?? place;
     return { ...facts, waitingFor, issueId, openFindings: priorities };
   });
   return {
     runId: run.runId,
     status: run.status,
-    draining: state !== null && (state.draining || state.stopping),
-    stopping: state?.stopping ?? false,
+    ...orders,
+    aborting: state?.aborting ?? false,
     driven,
     ...(run.options.workflow === undefined ? {} : { workflowFile: run.options.workflow.file }),
     issues: [
@@ -45,6 +48,13 @@ export async function situationOf(app: App, run: StoredRun, driven = true): Prom
       ...(await workflowRow(store, run, asked)),
     ],
   };
+}
+
+/** It was told to end by its name after its process had gone. */
+async function stopWait(store: Store, { id }: Machine): Promise<string | null> {
+  const orders = await unheardBy(store, id);
+  const [word] = orders.includes("stop") ? ["stopping"] : orders.map(() => "draining");
+  return word === undefined ? null : `its run to be taken up: then it will be ${word}`;
 }
 
 type Asked = Awaited<ReturnType<App["questions"]>>[number];
@@ -67,9 +77,10 @@ function answerWait(asked: readonly Asked[]): string | null {
 /** The trigger of the run that goes on now; its findings are the run's, or its epic's. */
 async function triggerRow(
   store: Store,
-  { projectId, runId, settings }: StoredRun,
+  run: StoredRun,
   { state, machines }: { readonly state: RunState | null; readonly machines: readonly Machine[] },
 ): Promise<IssueSituation[]> {
+  const { projectId, runId } = run;
   const running = state?.triggers?.running ?? null;
   const isIt = (life: IssueState) => life.issueId === "" && life.life === running?.number;
   const machine = machines.find((one) => isIt(stateOf(one)));
@@ -82,7 +93,7 @@ async function triggerRow(
       trigger: running.name,
       phase: life.phase,
       status: "running",
-      ...attemptOf(life, settings),
+      ...attemptOf(life, run),
       openFindings: open.map(({ priority }) => priority),
       sessionId: life.session,
       startedAt: life.startedAt,
@@ -137,13 +148,13 @@ function stateOf(machine: Machine): IssueState {
 function factsOf(
   record: IssueRecord,
   machine: Machine | undefined,
-  settings: Settings,
+  run: StoredRun,
 ): Omit<IssueSituation, "issueId" | "openFindings"> {
   const state = machine === undefined ? null : stateOf(machine);
   return {
     phase: state?.phase ?? "preparing",
     status: record.status,
-    ...attemptOf(state, settings),
+    ...attemptOf(state, run),
     sessionId: state?.session ?? record.session_id,
     startedAt: Date.parse(record.started_at),
     finishedAt: record.finished_at === null ? null : Date.parse(record.finished_at),
@@ -153,13 +164,13 @@ function factsOf(
 }
 
 /** The number of the check that judges now, or will judge the turn that runs. */
-function attemptOf(state: IssueState | null, settings: Settings): { attempt: number; maxAttempts: number } {
+function attemptOf(state: IssueState | null, run: StoredRun): { attempt: number; maxAttempts: number } {
   if (state === null) return { attempt: 0, maxAttempts: 0 };
   switch (state.phase) {
     case "gating":
-      return { attempt: state.gate.failures + 1, maxAttempts: Math.max(1, settings.max_gate_retries) };
+      return { attempt: state.gate.failures + 1, maxAttempts: Math.max(1, run.settings.max_gate_retries) };
     case "reviewing":
-      return { attempt: state.review.round, maxAttempts: Math.max(1, settings.per_issue_review.max_retries) };
+      return { attempt: state.review.round, maxAttempts: lastReviewRound(run, state.review) };
     default:
       return { attempt: state.turn?.attempt ?? 0, maxAttempts: state.turn?.maxAttempts ?? 0 };
   }

@@ -17,9 +17,12 @@ test("coder: claude is the agent of that name", () => {
 });
 
 test.each([
-  ["coder: amp", "1:8: coder: amp is not available yet"],
-  ["coder: gpt", '1:8: coder: expected one of claude, amp, codex, found "gpt"'],
-  ["coder: [a]", "1:8: coder: expected one of claude, amp, codex, found a list"],
+  [
+    "coder: amp",
+    "1:8: coder: amp is not available yet, expected one of claude, codex; other programs are given as agent",
+  ],
+  ["coder: gpt", '1:8: coder: expected one of claude, codex, found "gpt"; other programs are given as agent'],
+  ["coder: [a]", "1:8: coder: expected one of claude, codex, found a list; other programs are given as agent"],
   ["model: 5", "1:8: model: expected a text that is not empty, or null, found 5"],
   ["coder_options: x", '1:16: coder_options: expected a mapping of a coder to its options, found "x"'],
 ])("%s", (text, message) => {

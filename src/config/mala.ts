@@ -27,7 +27,7 @@ export function nameInRatchet(key: string): string | null {
 
 const epicsAreVerified = "ignored: epics are verified whenever a review is enabled, by its reviewer";
 
-const coders = ["claude", "amp", "codex"];
+const coders = ["claude", "codex"];
 
 /** Rewrites the source in place to the keys of ratchet.yaml; places stay those of the file. */
 export function translateMala(source: Source): Diagnostic[] {
@@ -64,9 +64,9 @@ function moveCoder(source: Source): Diagnostic[] {
   // Another error stands for it: the agent counts as given.
   move(source, ["coder"], "type", "command");
   move(source, ["coder"], "command", ["-"]);
-  const isKnown = typeof coder === "string" && coders.includes(coder);
-  const wrong = `expected one of ${coders.join(", ")}, found ${valueText(coder)}`;
-  const message = isKnown ? `${coder} is not available yet` : wrong;
+  const allowed = `expected one of ${coders.join(", ")}`;
+  const wrong = coder === "amp" ? `amp is not available yet, ${allowed}` : `${allowed}, found ${valueText(coder)}`;
+  const message = `${wrong}; other programs are given as agent`;
   return [diagnosticAt(placeOf(source, ["coder"]), { path: ["coder"], message })];
 }
 

@@ -70,6 +70,11 @@ describe("the environment", () => {
       { RATCHET_AGENT__TYP: "go" },
       "environment: warning: RATCHET_AGENT__TYP: not a setting, ignored; did you mean RATCHET_AGENT__TYPE?",
     ],
+    [
+      { RATCHET_MAX_REVIEW_RETRIES: "1" },
+      "environment: warning: RATCHET_MAX_REVIEW_RETRIES: not a setting, ignored; did you mean RATCHET_PER_ISSUE_REVIEW__MAX_RETRIES?",
+    ],
+    [{ RATCHET_TYPE: "claude" }, "environment: warning: RATCHET_TYPE: not a setting, ignored"],
     [{ RATCHET_ZZZZZZ: "1" }, "environment: warning: RATCHET_ZZZZZZ: not a setting, ignored"],
     [
       { RATCHET_STORE__URL: "postgres://h/d" },

@@ -81,9 +81,21 @@ function scalarOf(text: string): unknown {
 
 function unknownVariable(place: Place, path: Path): Diagnostic {
   const known = knownVariables();
-  const near = nearest(place.key?.slice(prefix.length) ?? "", known);
+  const name = place.key?.slice(prefix.length) ?? "";
+  const near = sameWords(name, known) ?? nearest(name, known);
   const message = `not a setting, ignored${near === null ? "" : `; did you mean ${prefix}${near}?`}`;
   return diagnosticAt(place, { path, message, severity: "warning" });
+}
+
+/** The one that has every word of the name and fewest besides: the section or its level was left out. */
+function sameWords(name: string, known: readonly string[]): string | null {
+  const words = name.split(/_+/);
+  const having = known
+    .map((candidate) => ({ candidate, parts: candidate.split(/_+/) }))
+    .filter(({ parts }) => words.every((word) => parts.includes(word)));
+  const fewest = Math.min(...having.map(({ parts }) => parts.length));
+  const [only, another] = having.filter(({ parts }) => parts.length === fewest);
+  return only && !another ? only.candidate : null;
 }
 
 let variables: string[] | null = null;

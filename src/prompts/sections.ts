@@ -109,7 +109,7 @@ export function sessionEndSection(result: SessionEndResult): string {
   const commands = result.commands.map(
     (one) => `- ${one.ref}: ${one.passed ? "passed" : `failed, exit code ${one.exit_code ?? "none"}`} (${one.command})`,
   );
-  const head = `## session_end\n\nThe commands that ran after the gate: ${result.status}${reason}.`;
+  const head = `## session_end\n\nWhat ran after the gate: ${result.status}${reason}.`;
   return [`${head} For your information; it alone is no reason to fail the change.`, commands.join("\n")]
     .filter((part) => part !== "")
     .join("\n\n");

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import type { ItemStatus } from "../core/ports/tracker.js";
 import { causeOfEpic, type EpicFacts } from "./explain-epic.js";
 
 const nothing: EpicFacts = { verifier: null, inVain: 0, openFindings: 0, looker: null };
@@ -29,6 +30,14 @@ it.each<[string, Partial<EpicFacts>, ReturnType<typeof causeOfEpic>]>([
     },
   ],
   [
+    "what it found is waived",
+    { inVain: 4, waived: 1 },
+    {
+      reason: `${all}; it was verified 4 times in vain; 1 finding of its verification waived`,
+      next: "ratchet work complete e",
+    },
+  ],
+  [
     "nobody could judge it",
     { inVain: 1 },
     { reason: `${all}; it was verified 1 time in vain; the next run verifies it again`, next: run },
@@ -40,4 +49,16 @@ it.each<[string, Partial<EpicFacts>, ReturnType<typeof causeOfEpic>]>([
   ],
 ])("an epic that is due says how it stands: %s", (_, facts, cause) => {
   expect(causeOfEpic({ issueId: "e", children: done }, { ...nothing, ...facts })).toEqual(cause);
+});
+
+it.each<[readonly ItemStatus[], string]>([
+  [["available"], run],
+  [["failed"], "ratchet run --resume --scope epic:e"],
+  [["failed", "available"], "ratchet run --resume --scope epic:e"],
+  [["waiting_for_response"], "ratchet retry c0"],
+  [["quarantined", "waiting_for_response"], "ratchet retry c0"],
+  [["quarantined", "available"], run],
+])("an epic whose open issues are %j says what helps", (statuses, next) => {
+  const children = statuses.map((status, at) => ({ id: `c${at}`, status }));
+  expect(causeOfEpic({ issueId: "e", children }, nothing).next).toBe(next);
 });

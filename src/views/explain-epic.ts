@@ -1,4 +1,5 @@
 import type { Cause } from "./explanation.js";
+import { type ForeignTracker, foreignHint } from "./foreign-tracker.js";
 import { plural } from "./format.js";
 import { listOf, type Neighbour } from "./neighbours.js";
 import { shellWord } from "./shell-word.js";
@@ -10,13 +11,21 @@ export interface EpicFacts {
   /** How often it was verified and did not pass, in the runs that are still known. */
   readonly inVain: number;
   readonly openFindings: number;
+  /** Findings of its verification that a person has waived. */
+  readonly waived?: number;
   /** A living run that looks for epics like it and has not verified it yet. */
   readonly looker: string | null;
 }
 
+interface Epic {
+  readonly issueId: string;
+  readonly children: readonly Neighbour[];
+  readonly tracker?: ForeignTracker | null;
+}
+
 export function causeOfEpic(
-  { issueId, children }: { readonly issueId: string; readonly children: readonly Neighbour[] },
-  { verifier, inVain, openFindings, looker }: EpicFacts,
+  { issueId, children, tracker = null }: Epic,
+  { verifier, inVain, openFindings, waived = 0, looker }: EpicFacts,
 ): Cause {
   const open = children.filter(({ status }) => status !== "completed");
   const next = `ratchet run --scope epic:${shellWord(issueId)}`;
@@ -27,7 +36,11 @@ export function causeOfEpic(
   const found = openFindings === 0 ? vain : `${vain}; ${plural(openFindings, "finding")} of its verification open`;
   if (open.length > 0) {
     const reason = `it is an epic, which is never run itself; of its issues ${listOf(open)} ${open.length === 1 ? "is" : "are"} not completed`;
-    return { reason: `${reason}${found}`, blockers: open.map(({ id }) => id), next };
+    return {
+      reason: `${reason}${found}`,
+      blockers: open.map(({ id }) => id),
+      next: nextFor(open, { issueId, tracker }),
+    };
   }
   const done = "it is an epic whose issues are all completed";
   if (looker !== null) {
@@ -37,8 +50,27 @@ export function causeOfEpic(
     };
   }
   if (found === "") return { reason: done, next };
+  // A verification that says no for what a person has accepted says so again and again.
+  if (openFindings === 0 && waived > 0) {
+    const settled = `${plural(waived, "finding")} of its verification waived`;
+    return { reason: `${done}${found}; ${settled}`, next: completing(issueId, tracker) };
+  }
   const look = openFindings === 0 ? next : `ratchet findings ${shellWord(issueId)}`;
   return { reason: `${done}${found}; the next run verifies it again`, next: look };
+}
+
+/** What brings the unfinished issues on; a plain run leaves failed ones, and those that wait for a person, alone. */
+function nextFor(open: readonly Neighbour[], { issueId, tracker }: Required<Omit<Epic, "children">>): string {
+  const scope = `--scope epic:${shellWord(issueId)}`;
+  if (open.some(({ status }) => status === "failed")) return `ratchet run --resume ${scope}`;
+  const waits = open.filter(({ status }) => status === "waiting_for_response" || status === "quarantined");
+  const [first] = waits;
+  if (first === undefined || waits.length < open.length) return `ratchet run ${scope}`;
+  return tracker === null ? `ratchet retry ${shellWord(first.id)}` : foreignHint(tracker, "retry", first.id);
+}
+
+function completing(epic: string, tracker: ForeignTracker | null): string {
+  return tracker === null ? `ratchet work complete ${shellWord(epic)}` : foreignHint(tracker, "complete", epic);
 }
 
 function causeOfVerifier({ runId, driverAlive, isAtIt }: NonNullable<EpicFacts["verifier"]>): Cause {

@@ -13,9 +13,13 @@ const columns: readonly Column[] = [
   { title: "TITLE", least: 10 },
 ];
 
+/** `all`: settled ones were asked for too. */
+export function noFindings(all: boolean): string {
+  return all ? "No findings." : "No open findings.";
+}
+
 /** The table of `findings`; worst first is the caller's order. */
 export function renderFindingList(findings: readonly Finding[], room: Room): string[] {
-  if (findings.length === 0) return ["No open findings."];
   const rows = findings.map((finding) => [
     finding.id,
     plainLine(finding.issue_id),
@@ -30,7 +34,6 @@ export function renderFindingList(findings: readonly Finding[], room: Room): str
 
 /** One issue's findings with their text. */
 export function renderFindingDetails(findings: readonly Finding[], bodyOf: (finding: Finding) => string): string[] {
-  if (findings.length === 0) return ["No open findings."];
   return findings.flatMap((finding, index) => {
     const where = `${formatPlace(finding)} · ${finding.stage}, visit ${finding.visit} · ${finding.reviewers.join(", ")}`;
     const status = finding.reason === null ? finding.status : `${finding.status}: ${finding.reason}`;

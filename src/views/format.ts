@@ -37,6 +37,27 @@ export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+/** What became of a run's issues, as its last line has it: those that were interrupted have not ended. */
+export interface Endings {
+  readonly succeeded: number;
+  readonly ended: number;
+  readonly interrupted: number;
+  readonly running?: number;
+}
+export function endingsIn(event: {
+  readonly success_count: number;
+  readonly total_count: number;
+  readonly interrupted_count?: number;
+}): Endings {
+  const { success_count: succeeded, total_count: ended, interrupted_count: interrupted = 0 } = event;
+  return { succeeded, ended, interrupted };
+}
+export function formatEndings({ succeeded, ended, interrupted, running = 0 }: Endings): string {
+  const rest = Object.entries({ interrupted, running }).filter(([, count]) => count > 0);
+  const words = rest.map(([word, count], at) => `${ended + at === 0 ? plural(count, "issue") : count} ${word}`);
+  return [...(ended === 0 ? [] : [`${succeeded} of ${plural(ended, "issue")} succeeded`]), ...words].join(", ");
+}
+
 /** How many of each priority, as `status --json` has it. */
 export interface FindingCounts {
   readonly p0: number;

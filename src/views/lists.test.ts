@@ -3,7 +3,7 @@ import type { Finding } from "../core/finding.js";
 import { toFindingJson } from "../core/finding-json.js";
 import type { WorkItem } from "../core/ports/work-items.js";
 import { renderBoardEvent } from "./board.js";
-import { renderFindingDetails, renderFindingList } from "./findings.js";
+import { noFindings, renderFindingDetails, renderFindingList } from "./findings.js";
 import { renderWorkItem, renderWorkList, toWorkItemJson } from "./work.js";
 
 const room = { columns: 100, width: (text: string) => [...text].length };
@@ -106,7 +106,7 @@ describe("findings", () => {
       "",
       "2 findings",
     ]);
-    expect(renderFindingList([], room)).toEqual(["No open findings."]);
+    expect([noFindings(false), noFindings(true)]).toEqual(["No open findings.", "No findings."]);
   });
 
   it("shows them with their whole text", () => {

@@ -56,7 +56,7 @@ function newIssue(model: Live, id: string, title: string, at: number): LiveIssue
 }
 
 function newRow(id: string, title: string, at: number): LiveIssue {
-  const fresh = { attempt: 0, maxAttempts: 0, costUsd: null, waitingFor: null, finishedAt: null };
+  const fresh = { ...noTry, costUsd: null, waitingFor: null, finishedAt: null };
   return { id, title, phase: "preparing", open: {}, startedAt: at, ...fresh };
 }
 
@@ -105,11 +105,14 @@ function foldIssue(issue: LiveIssue, event: PublicEvent, at: number): LiveIssue 
       return { ...next, open };
     }
     case "issue-finished":
-      return { ...next, phase: event.status === "success" ? "succeeded" : event.status, finishedAt: at };
+      return { ...next, ...noTry, phase: event.status === "success" ? "succeeded" : event.status, finishedAt: at };
     default:
       return next;
   }
 }
+
+/** Nothing is tried that could be tried again. */
+const noTry = { attempt: 0, maxAttempts: 0 };
 
 function foldPhase(issue: LiveIssue, event: PublicEvent): LiveIssue {
   switch (event.type) {
@@ -120,14 +123,14 @@ function foldPhase(issue: LiveIssue, event: PublicEvent): LiveIssue {
     case "gate-started":
       return { ...issue, phase: "gating", attempt: event.attempt, maxAttempts: event.max_attempts };
     case "session-end-started":
-      return { ...issue, phase: "session-ending" };
+      return { ...issue, ...noTry, phase: "session-ending" };
     case "review-started": {
       const phase = event.stage === "session_end" ? "session-ending" : "reviewing";
       const maxAttempts = issue.phase === phase ? issue.maxAttempts : 0;
       return { ...issue, phase, attempt: event.attempt, maxAttempts };
     }
     case "landed":
-      return { ...issue, phase: "finalizing" };
+      return { ...issue, ...noTry, phase: "finalizing" };
     default:
       return issue;
   }

@@ -1,5 +1,5 @@
 import type { PublicEvent } from "../core/report.js";
-import { formatPlace, formatPriority, plural, shortSha } from "./format.js";
+import { endingsIn, formatEndings, formatPlace, formatPriority, plural, shortSha } from "./format.js";
 import { plainLine } from "./plain-text.js";
 import { questionLines } from "./question-lines.js";
 
@@ -80,10 +80,8 @@ function runLine(event: PublicEvent): LogLine | null {
 }
 
 function countsOf(event: Extract<PublicEvent, { type: "run-finished" }>): string {
-  const { success_count: succeeded, total_count: total, interrupted_count: interrupted = 0 } = event;
-  if (total === 0) return interrupted === 0 ? "" : `: ${plural(interrupted, "issue")} interrupted`;
-  const rest = interrupted === 0 ? "" : `, ${interrupted} interrupted`;
-  return `: ${succeeded} of ${plural(total, "issue")} succeeded${rest}`;
+  const counts = formatEndings(endingsIn(event));
+  return counts === "" ? "" : `: ${counts}`;
 }
 
 /** A workflow's; of an issue's with the issue's name before it. */

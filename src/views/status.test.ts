@@ -26,6 +26,7 @@ describe("toStatus", () => {
           status: "running",
           draining: false,
           stopping: false,
+          aborting: false,
           driven: true,
           issues: [
             {
@@ -89,7 +90,7 @@ describe("renderStatus", () => {
       room,
     );
     expect(lines[0]).toBe("run r1: draining, press again to stop");
-    const left = renderStatus(toStatus([run({ draining: true, driven: false })], 0), room);
+    const left = renderStatus(toStatus([run({ driven: false })], 0), room);
     expect(left[0]).toBe("run r1: nobody drives it; `ratchet run` goes on with it");
     const workflow = run({ driven: false, workflowFile: "/a b/plan.kdl" });
     expect(renderStatus(toStatus([workflow], 0), room)[0]).toBe(
@@ -98,6 +99,17 @@ describe("renderStatus", () => {
     expect(lines[2]).toMatch(/a slot$/);
     const stopping = renderStatus(toStatus([run({ draining: true, stopping: true })], 0), room);
     expect(stopping[0]).toBe("run r1: stopping at the next safe point");
+    const aborting = renderStatus(toStatus([run({ draining: true, aborting: true })], 0), room);
+    expect(aborting[0]).toBe("run r1: aborting: what runs ends at its next safe point, nothing new starts");
+  });
+
+  it.each([
+    ["draining", { draining: true }],
+    ["stopping", { draining: true, stopping: true }],
+    ["aborting", { aborting: true }],
+  ])("says of a run that nobody drives that it will be %s", (word, told) => {
+    const [head] = renderStatus(toStatus([run({ driven: false, ...told })], 0), room);
+    expect(head).toBe(`run r1: nobody drives it; it will be ${word} when \`ratchet run\` takes it up`);
   });
 
   it("says when nothing runs", () => {

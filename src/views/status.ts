@@ -12,6 +12,7 @@ export interface RunSituation {
   readonly status: RunStatus;
   readonly draining: boolean;
   readonly stopping?: boolean;
+  readonly aborting?: boolean;
   /** A living process works on it. */
   readonly driven: boolean;
   /** The run is this workflow's: its file. */
@@ -45,6 +46,7 @@ interface StatusRun {
   /** Also while it stops. */
   readonly draining: boolean;
   readonly stopping: boolean;
+  readonly aborting: boolean;
   readonly driven: boolean;
   /** Of a run that is a workflow: its file. */
   readonly workflow_file?: string;
@@ -71,6 +73,7 @@ export function toStatus(runs: readonly RunSituation[], now: number): StatusJson
       status: run.status,
       draining: run.draining,
       stopping: run.stopping ?? false,
+      aborting: run.aborting ?? false,
       driven: run.driven,
       ...(run.workflowFile === undefined ? {} : { workflow_file: run.workflowFile }),
       issues: run.issues.map((issue) => toStatusIssue(issue, now)),
@@ -131,11 +134,20 @@ export function renderStatus(status: StatusJson, room: Room): string[] {
 }
 
 function howItGoes(run: StatusRun): string {
-  const { status, draining, stopping, driven } = run;
-  if (!driven) return `nobody drives it; \`${resumeCommand(run)}\` goes on with it`;
-  if (stopping) return "stopping at the next safe point";
-  return draining ? "draining, press again to stop" : status;
+  const { status, draining, stopping, aborting, driven } = run;
+  const ending = stopping ? "stopping" : aborting ? "aborting" : draining ? "draining" : null;
+  if (!driven) {
+    const next = `\`${resumeCommand(run)}\``;
+    return `nobody drives it; ${ending === null ? `${next} goes on with it` : `it will be ${ending} when ${next} takes it up`}`;
+  }
+  return ending === null ? status : `${ending}${howItEnds[ending]}`;
 }
+
+const howItEnds = {
+  stopping: " at the next safe point",
+  aborting: ": what runs ends at its next safe point, nothing new starts",
+  draining: ", press again to stop",
+} as const;
 
 /** A workflow is taken up by its own command alone. */
 function resumeCommand({ run_id: id, workflow_file: file }: StatusRun): string {

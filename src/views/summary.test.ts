@@ -48,6 +48,19 @@ const finished = (
 const summaryOf = (events: readonly PublicEvent[]) => renderSummary(events.reduce(foldSummary, emptySummary));
 
 describe("renderSummary", () => {
+  it("counts as the run's last line does: what was interrupted or still runs has not ended", () => {
+    const events = [
+      event(0, started),
+      ...["a", "b", "c"].map((id) => event(0, begin(id), id)),
+      event(1, finished("success", "", null), "a"),
+      event(1, finished("interrupted", "", null), "b"),
+    ];
+    expect(summaryOf(events)[0]).toBe("1 of 1 issue succeeded, 1 interrupted, 1 running · run r1");
+    const counts = { success_count: 1, total_count: 1, interrupted_count: 2 };
+    const end = event(9, { type: "run-finished", status: "interrupted", exit_code: 130, ...counts });
+    expect(summaryOf([...events, end])[0]).toBe("1 of 1 issue succeeded, 2 interrupted · 0:09 · run r1");
+  });
+
   it("tells issues, rounds, findings, where the commits are and what to do next", () => {
     const usage = { input_tokens: 1, output_tokens: 1, cost_usd: 0.4 };
     const lines = summaryOf([
@@ -112,6 +125,21 @@ describe("renderSummary", () => {
       event(4, { type: "run-end-completed", result: "fail", reason: "command_failed" }),
     ]);
     expect(lines.slice(-2)).toEqual(["periodic · fail · finished=4", "run_end · fail · command_failed"]);
+    const found = [event(0, started), event(1, begin("t"), "a"), event(2, finished("success", "done", sha("a")), "a")];
+    expect(summaryOf([...found, event(3, raised("f1"))]).slice(-2)).toEqual([
+      "What next:",
+      "  ratchet findings r1   # the run's own checks",
+    ]);
+    const verified = (result: "pass" | "fail"): ReportBody => ({
+      ...{ type: "trigger-completed", trigger: "epic_verification", about: "epic_id=E", result, reason: null },
+    });
+    const epic = [event(0, started), event(1, { ...raised("f1"), stage: "epic_verification" } as ReportBody)];
+    expect(summaryOf([...epic, event(2, verified("fail"))])).toEqual([
+      "epic_verification · fail · epic_id=E",
+      "",
+      "What next:",
+      "  ratchet explain E   # E is not completed: what can be done",
+    ]);
     const skipped = [event(0, begin("t"), "a"), event(1, { type: "run-end-skipped", reason: "run_aborted" })] as const;
     expect(summaryOf(skipped)).toContain("run_end · skipped · run_aborted");
   });
@@ -126,7 +154,7 @@ describe("renderSummary", () => {
 
   it.each([
     ["success", "No review required", [/No review required/], [/What next/]],
-    ["escalated", "budget reached", [/dossier: \/d\.md/, /ratchet findings a/], [/--resume/]],
+    ["escalated", "budget reached", [/dossier: \/d\.md/, /ratchet explain a/], [/--resume/, /ratchet findings/]],
     ["interrupted", "stopped", [/a is unfinished/, /--resume/], []],
   ] as const)("an issue that ends as %s", (status, message, there, absent) => {
     const text = summaryOf([

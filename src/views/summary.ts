@@ -1,6 +1,6 @@
 import type { IssueStatus } from "../core/record.js";
 import type { PublicEvent } from "../core/report.js";
-import { formatCost, formatSeconds, plural, shortSha } from "./format.js";
+import { type Endings, endingsIn, formatCost, formatEndings, formatSeconds, plural, shortSha } from "./format.js";
 import { plainLine } from "./plain-text.js";
 import { shellWord } from "./shell-word.js";
 
@@ -17,12 +17,18 @@ export interface Summary {
   readonly behind: Readonly<Record<string, string>>;
   /** How run_end ended, and which other triggers of the run failed. */
   readonly triggers: readonly string[];
+  /** Epics whose verification failed last. */
+  readonly epics: readonly string[];
+  /** Findings of theirs, as in `raised`: they are kept under the epic's id, not the run's. */
+  readonly ofEpics: readonly string[];
   /** Of a run that is a workflow: how its stages came out, and itself. */
   readonly workflow: readonly string[];
   /** The last errors the run told of, for one that began nothing. */
   readonly errors: readonly string[];
   readonly costUsd: number | null;
   readonly status: string;
+  /** As the run itself has counted its issues, once it has ended. */
+  readonly endings: Endings | null;
 }
 interface SummaryIssue {
   readonly title: string;
@@ -38,8 +44,9 @@ interface SummaryIssue {
 }
 
 export const emptySummary: Summary = {
-  ...{ runId: null, startedAt: null, finishedAt: null, costUsd: null, status: "running" },
+  ...{ runId: null, startedAt: null, finishedAt: null, costUsd: null, status: "running", endings: null },
   ...{ issues: {}, raised: [], closed: {}, behind: {}, triggers: [], workflow: [], errors: [] },
+  ...{ epics: [], ofEpics: [] },
 };
 
 export function foldSummary(summary: Summary, event: PublicEvent): Summary {
@@ -47,7 +54,7 @@ export function foldSummary(summary: Summary, event: PublicEvent): Summary {
     case "run-started":
       return { ...summary, runId: event.run_id, startedAt: Date.parse(event.time) };
     case "run-finished":
-      return { ...summary, status: event.status, finishedAt: Date.parse(event.time) };
+      return { ...summary, status: event.status, finishedAt: Date.parse(event.time), endings: endingsIn(event) };
     case "turn-ended": {
       const cost = event.usage?.cost_usd ?? null;
       return cost === null ? summary : { ...summary, costUsd: (summary.costUsd ?? 0) + cost };
@@ -57,7 +64,8 @@ export function foldSummary(summary: Summary, event: PublicEvent): Summary {
       const key = `${event.issue_id}/${event.finding}`;
       const { [key]: _reopened, ...closed } = summary.closed;
       const raised = summary.raised.includes(key) ? summary.raised : [...summary.raised, key];
-      return { ...summary, raised, closed };
+      const ofEpics = event.stage === "epic_verification" ? [...summary.ofEpics, key] : summary.ofEpics;
+      return { ...summary, raised, closed, ofEpics };
     }
     case "finding-resolved":
       if (event.copied) return summary;
@@ -67,6 +75,8 @@ export function foldSummary(summary: Summary, event: PublicEvent): Summary {
     case "stage-ended":
     case "workflow-finished":
       return event.issue_id === undefined ? foldWorkflow(summary, event) : summary;
+    case "trigger-completed":
+      return foldTrigger({ ...summary, epics: epicsAfter(summary, event) }, event);
     case "log":
       return foldTrigger(
         event.level === "error" ? { ...summary, errors: errorsAfter(summary, event) } : summary,
@@ -100,9 +110,21 @@ function behindAfter({ behind }: Summary, event: Extract<PublicEvent, { type: "l
   return event.behind === null ? others : { ...others, [event.target_branch]: event.behind };
 }
 
+function epicsAfter({ epics }: Summary, event: Extract<PublicEvent, { type: "trigger-completed" }>): readonly string[] {
+  const { trigger, about, result } = event;
+  if (trigger !== "epic_verification") return epics;
+  const epic = about.replace(/^epic_id=/, "");
+  const others = epics.filter((one) => one !== epic);
+  return result === "fail" ? [...others, epic] : others;
+}
+
 function foldTrigger(summary: Summary, event: PublicEvent): Summary {
   const line = triggerLine(event);
   return line === null ? summary : { ...summary, triggers: [...summary.triggers, line] };
+}
+
+function isFailed(line: string): boolean {
+  return / · (fail|timeout)\b/.test(line);
 }
 
 function triggerLine(event: PublicEvent): string | null {
@@ -161,6 +183,7 @@ export function renderSummary(summary: Summary): string[] {
   if (issues.length === 0 && summary.errors.length > 0) {
     return ["No issue was begun:", ...summary.errors.map((text) => `  ${plainLine(text)}`), ...summary.triggers];
   }
+  if (issues.length === 0 && summary.triggers.some(isFailed)) return [...summary.triggers, ...nextSteps(summary)];
   if (issues.length === 0) return ["Nothing to do: no issue was ready."];
   return [
     headLine(summary),
@@ -174,16 +197,23 @@ export function renderSummary(summary: Summary): string[] {
 }
 
 function headLine(summary: Summary): string {
-  const all = Object.values(summary.issues);
-  const succeeded = all.filter((issue) => issue.status === "success").length;
   const seconds =
     summary.startedAt === null || summary.finishedAt === null ? null : (summary.finishedAt - summary.startedAt) / 1000;
+  const counts = formatEndings(summary.endings ?? countEndings(summary));
   return [
-    `${succeeded} of ${plural(all.length, "issue")} succeeded`,
+    ...(counts === "" ? [] : [counts]),
     ...(seconds === null ? [] : [formatSeconds(seconds)]),
     ...(summary.costUsd === null ? [] : [formatCost(summary.costUsd)]),
     ...(summary.runId === null ? [] : [`run ${summary.runId}`]),
   ].join(" · ");
+}
+
+/** While it goes on. */
+function countEndings({ issues }: Summary): Endings {
+  const all = Object.values(issues);
+  const count = (status: IssueStatus): number => all.filter((issue) => issue.status === status).length;
+  const [succeeded, interrupted, running] = [count("success"), count("interrupted"), count("running")];
+  return { succeeded, ended: all.length - interrupted - running, interrupted, running };
 }
 
 function findingsLine(summary: Summary): string {
@@ -228,11 +258,31 @@ function behindLine(target: string, why: string): string {
 /** Commands for what did not succeed, ready to be copied. */
 function nextSteps(summary: Summary): string[] {
   const lost = Object.entries(summary.issues).filter(([, issue]) => issue.status !== "success");
-  if (lost.length === 0) return [];
+  const ofRun = nextOfRun(summary);
+  if (lost.length === 0) return ofRun.length === 0 ? [] : ["", "What next:", ...ofRun];
   const looks = lost.map(([id, issue]) => {
     const why = issue.status === "running" || issue.status === "interrupted" ? "is unfinished" : `is ${issue.status}`;
-    return `  ratchet findings ${shellWord(id)}   # ${plainLine(id)} ${why}: what is still open`;
+    const [command, what] = hasOpen(summary, id) ? ["findings", "what is still open"] : ["explain", "what can be done"];
+    return `  ratchet ${command} ${shellWord(id)}   # ${plainLine(id)} ${why}: ${what}`;
   });
   const isUnfinished = lost.some(([, issue]) => issue.status !== "escalated");
-  return ["", "What next:", ...looks, ...(isUnfinished ? ["  ratchet run --resume   # go on with these first"] : [])];
+  const goOn = isUnfinished ? ["  ratchet run --resume   # go on with these first"] : [];
+  return ["", "What next:", ...looks, ...goOn, ...ofRun];
+}
+
+/** Of what the run's own triggers found, and of epics. */
+function nextOfRun(summary: Summary): string[] {
+  const { runId, raised, ofEpics, epics, triggers } = summary;
+  const hasFound = hasOpen({ ...summary, raised: raised.filter((key) => !ofEpics.includes(key)) }, undefined);
+  const hasFailed = triggers.some((line) => isFailed(line) && !line.startsWith("epic_verification"));
+  const look = hasFound ? "findings" : "logs show";
+  return [
+    ...(runId !== null && (hasFound || hasFailed) ? [`  ratchet ${look} ${runId}   # the run's own checks`] : []),
+    ...epics.map((id) => `  ratchet explain ${shellWord(id)}   # ${plainLine(id)} is not completed: what can be done`),
+  ];
+}
+
+/** Without an issue: of the run itself. */
+function hasOpen({ raised, closed }: Summary, issueId: string | undefined): boolean {
+  return raised.some((key) => key.startsWith(`${issueId}/`) && !(key in closed));
 }

@@ -145,7 +145,8 @@ test("C11 abort: the culprit fails, others finish their command and fail run_abo
   const waited = ["culprit", "other", "busy"];
   await until("all are where they should be", () => waited.every((name) => isWaitedFor(box, name)));
   box.put("culprit", "");
-  await until("the culprit has failed", () => run.stdout().includes("culprit: failed"));
+  await until("the run says so", () => run.stdout().includes("\nAborting: what runs ends at its next safe point"));
+  expect((await box.ratchet("status")).stdout).toMatch(/^run \S+: aborting: what runs ends/);
   expect(existsSync(join(box.root, "other-done"))).toBe(false);
   box.put("other", "");
   const ended = await run.ended;
@@ -175,6 +176,32 @@ test("C11 abort: the culprit fails, others finish their command and fail run_abo
   expect(ran(box).filter((line) => /^(two|review) (culprit|other)/.test(line))).toEqual([]);
   expect(box.processes()).toEqual([]);
   expect(readFileSync(join(issues.busy?.worktree_path ?? "", "busy.txt"), "utf8")).toBe("begun\n");
+});
+
+test("C11 what is landing when the run aborts goes on, and explain says so", async () => {
+  const box = triggerBox({
+    commands: {
+      check: `case "$RATCHET_ISSUE_ID $(ls)" in lander*moved*) ${waitFor("landing")} ;; esac`,
+      one: `case $RATCHET_ISSUE_ID in culprit) ${waitFor("culprit")}; exit 1 ;; lander) ${waitFor("lander")} ;; esac`,
+    },
+    triggers: { session_end: { failure_mode: "abort", commands: ["one"] } },
+    more: { evidence_check: { required: ["check"] } },
+  });
+  for (const id of ["culprit", "lander"]) await box.add(id);
+  const run = box.start(["run"]);
+  await until("both are where they should be", () => ["culprit", "lander"].every((name) => isWaitedFor(box, name)));
+  // Its branch alone was gated: now it has to be gated on the merge.
+  box.write("moved.txt", "");
+  box.git("add", "--all");
+  box.git("commit", "--quiet", "--message", "Moved on");
+  box.put("lander", "");
+  await until("it is landing", () => isWaitedFor(box, "landing"));
+  box.put("culprit", "");
+  await until("it is told so", async () => (await box.ratchet("explain", "lander")).stdout.includes("told to end"));
+  expect((await box.ratchet("explain", "lander")).stdout).toMatch(/^lander is running: run \S+ is landing it/);
+  box.put("landing", "");
+  expect((await run.ended).code).toBe(3);
+  expect([await box.status("culprit"), await box.status("lander")]).toEqual(["failed", "completed"]);
 });
 
 test("C15 killed during session_end: interrupted, process_crash; then all commands again, the old one is ended", async () => {

@@ -109,6 +109,52 @@ test("stop ends a process that goes on with an earlier run: it starts no other",
   expect([await box.status("one"), await box.status("two")]).toEqual(["available", "available"]);
 });
 
+test.each(["drain", "stop"] as const)(
+  "%s of a killed run ends that run alone, and whoever takes it up says so",
+  async (name) => {
+    const box = sandbox();
+    const killed = await startWaiting(box);
+    killed.run.kill("SIGKILL");
+    await killed.run.ended;
+    const { run_id } = await box.record();
+    const word = name === "drain" ? "draining" : "stopping";
+    const told = `run ${run_id} has no process: it will be ${word} when it is taken up again\n`;
+    expect(await box.ratchet(name)).toEqual({ code: 0, stdout: told, stderr: "" });
+    const status = await box.ratchet("status");
+    expect(status.stdout).toContain(`nobody drives it; it will be ${word} when \`ratchet run\` takes it up`);
+    const { runs } = JSON.parse((await box.ratchet("status", "--json")).stdout);
+    expect(runs).toMatchObject([{ driven: false, draining: true, stopping: name === "stop" }]);
+    const { continues } = JSON.parse((await box.ratchet("run", "--dry-run", "--json")).stdout);
+    expect(continues).toEqual([{ run_id, issues: ["one"], draining: true, stopping: name === "stop" }]);
+    killed.go();
+    const { code, stdout, stderr } = await box.ratchet("run", "one", "two");
+    expect([code, stderr]).toEqual([130, ""]);
+    expect(stdout).toContain(`Continuing run ${run_id} `);
+    expect(stdout).toContain(name === "drain" ? "\nDraining: " : "\nStopping: ");
+    expect(stdout.match(/^run \S+ started/gm)).toHaveLength(1);
+    expect(await box.status("two")).toBe("completed");
+  },
+);
+
+test("an issue of a killed run is stopped by its name when the run is taken up; a dry run names what would be", async () => {
+  const box = sandbox();
+  const killed = await startWaiting(box);
+  killed.run.kill("SIGKILL");
+  await killed.run.ended;
+  const { run_id } = await box.record();
+  const dry = await box.ratchet("run", "--dry-run", "one");
+  const first = `first run ${run_id}, whose process is gone, would be continued: one\n`;
+  expect([dry.stdout, dry.stderr]).toEqual(["", `${first}no other issue would be taken\n`]);
+  const stopped = await box.ratchet("stop", "one");
+  expect(stopped.stdout).toBe(`one in run ${run_id} has no process: it will be stopping when it is taken up again\n`);
+  expect((await box.ratchet("status")).stdout).toMatch(/^one .*its run to be taken up: then it will be stopping$/m);
+  const run = box.start(["run"]);
+  await until("it is stopped", () => run.stdout().includes("one: interrupted"));
+  killed.go();
+  await run.ended;
+  expect(await box.status("two")).toBe("completed");
+});
+
 test("stop takes a single issue; the run goes on with the others", async () => {
   const box = sandbox();
   const { run, go } = await startWaiting(box);

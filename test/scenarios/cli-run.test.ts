@@ -77,7 +77,11 @@ test("--dry-run prints what would be taken, in order, and starts nothing", async
   expect(await plan("after")).toBe("");
   const none = await box.ratchet("run", "--dry-run", "--scope", "ids:never");
   expect([none.stdout, none.stderr]).toEqual(["", expect.stringContaining("no issue would be taken")]);
-  expect(JSON.parse(await plan("--json", "--max-issues", "1"))).toEqual({ dry_run: true, issues: ["soon"] });
+  expect(JSON.parse(await plan("--json", "--max-issues", "1"))).toEqual({
+    dry_run: true,
+    issues: ["soon"],
+    continues: [],
+  });
   expect(existsSync(join(box.home, "runs"))).toBe(false);
   expect(JSON.parse((await box.ratchet("logs", "list", "--json")).stdout)).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -227,4 +228,27 @@ test("doctor says once that an older Ratchet is at work, and of a run of a workf
   const examined = await examine(box);
   expect([examined.code, missing(examined)]).toEqual([1, ["database"]]);
   expect(examined.checks.database?.detail).toContain("is in use by an older Ratchet");
+});
+
+test("doctor tells of tracker and forge also where there is no commit yet, and where there is no repository", async () => {
+  const box = sandbox();
+  for (const [folder, begin] of [
+    ["fresh", (path: string) => void execFileSync("git", ["init", "-q", path])],
+    ["plain", (path: string) => void mkdirSync(path)],
+  ] as const) {
+    const path = join(box.root, folder);
+    begin(path);
+    const settings = {
+      agent: { type: "command", command: ["sh"] },
+      tracker: { type: "beads" },
+      finalize: { mode: "pr" },
+    };
+    writeFileSync(join(path, "ratchet.yaml"), JSON.stringify(settings));
+    const { checks } = await examine(box, { cwd: path, env: { PATH: "/usr/bin:/bin" } });
+    expect([checks.repository?.ok, checks.tracker?.detail, checks.forge?.ok]).toEqual([
+      false,
+      expect.stringContaining("bd"),
+      false,
+    ]);
+  }
 });

@@ -17,6 +17,7 @@ test("P1 P2 P7 P9 P12 from the issue to the pull request, through a rework, to t
   expect(pull.body).toContain("> A file with three lines.");
 
   await expect(world.quick("retry", "shop-1")).rejects.toThrow("shop-1 waits for pull request #1");
+  expect(await world.quick("worktree", "clean")).toBe("kept shop-1: it waits for pull request #1\n");
 
   await world.reject(1, "Not yet.", [{ line: 2, body: "Say two twice.\nPlease." }]);
   await world.sync();

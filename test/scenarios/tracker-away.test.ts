@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type BeadsWorld, beadsWorld } from "../contract/beads-world.js";
@@ -113,6 +113,22 @@ test("a claim that failed is no ending: whoever has the issue by now is named, a
   expect([explained.includes("ann"), explained.includes("has not been told")]).toEqual([true, false]);
   expect((await ratchet("run")).stdout).not.toContain("The tracker");
   expect(beads.issue("bd-1")).toMatchObject(taken);
+});
+
+test("D3 a claim that succeeds before the tracker goes away is given back by the next start, whatever name it was entered under", async () => {
+  const { box, beads, ratchet, comeBack } = await world();
+  const bd = join(beads.root, "bin", "bd");
+  const down = 'case "$*" in *--claim*) touch "$BD_STUB_FILE.down" ;; esac';
+  // The last thing it does is the claim.
+  const script = readFileSync(bd, "utf8").replace("exec ", "export BD_STUB_CLAIMS_AS=me\n");
+  writeFileSync(bd, `${script}code=$?\n${down}\nexit $code\n`);
+  expect((await ratchet("run")).code).toBe(3);
+  expect(beads.issue("bd-1")).toMatchObject({ status: "in_progress", assignee: "me" });
+  writeFileSync(bd, script);
+  comeBack();
+  const again = await ratchet("run");
+  expect([again.code, again.stdout]).toEqual([0, expect.stringContaining("The tracker knows now that bd-1 is free")]);
+  expect([beads.issue("bd-1").status, implementers(box)]).toEqual(["closed", 1]);
 });
 
 test("D3 B8 follow-ups that could not be made are made by the next start, an issue's and a run's, and named", async () => {

@@ -131,22 +131,22 @@ function nameOf(name: string, kind: string, { agent }: Settings): string {
   return name === "agent" && kind === "command" ? `command: ${agent.command[0] ?? ""}` : kind;
 }
 
-function checkTracker({ app }: Context, settings: Settings): Promise<Check> {
+function checkTracker({ app, cwd }: Context, settings: Settings): Promise<Check> {
   return attempt("tracker", "see tracker in ratchet.yaml", async () => {
-    const tracker = await app.tracker(settings);
+    const tracker = await app.tracker(settings, findRoot(cwd) ?? cwd);
     const ready = await tracker.ready({ scope: { type: "all" }, resume: false, limit: 1 });
     return there("tracker", `${tracker.kind}, ${ready.length === 0 ? "nothing is ready" : "issues are ready"}`);
   });
 }
 
 /** Only where work goes into pull requests, or issues come from there. */
-async function checkForge({ app }: Context, settings: Settings): Promise<Check[]> {
+async function checkForge({ app, cwd }: Context, settings: Settings): Promise<Check[]> {
   const name = "forge";
   const isUsed = settings.finalize.mode === "pr";
   if (!isUsed && settings.tracker.type !== "github") return [];
   if (isUsed && settings.forge.type === "memory") return [there(name, "pull requests in a file of the state home")];
   const check = await attempt(name, "see forge in ratchet.yaml", async () => {
-    const { repo, apiUrl, token, login, mayPush, problems } = await app.forgeStatus(settings);
+    const { repo, apiUrl, token, login, mayPush, problems } = await app.forgeStatus(settings, findRoot(cwd) ?? cwd);
     const [first] = problems;
     if (first) return { name, ok: false, detail: first.message, advice: first.hint ?? "see docs/pull-requests.md" };
     const push = mayPush === null ? "" : ", may push";

@@ -3,7 +3,7 @@ import type { Finding } from "../../core/finding.js";
 import { toFindingJson } from "../../core/finding-json.js";
 import { Refusal, UserError } from "../../lib/errors.js";
 import { readKept } from "../../lib/long-text.js";
-import { renderFindingDetails, renderFindingList } from "../../views/findings.js";
+import { noFindings, renderFindingDetails, renderFindingList } from "../../views/findings.js";
 import type { Context } from "../context.js";
 import { findLiving } from "../living.js";
 import { roomOf } from "../room.js";
@@ -30,6 +30,10 @@ export async function listFindings(
   const bodies = new Map(
     await Promise.all(findings.map(async (finding) => [finding.id, await bodyOf(finding)] as const)),
   );
+  if (findings.length === 0) {
+    out.line(noFindings(all));
+    return 0;
+  }
   const lines =
     issue === undefined
       ? renderFindingList(findings, await roomOf(out))

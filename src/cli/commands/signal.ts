@@ -1,7 +1,7 @@
 import type { Store } from "../../app.js";
 import { Refusal } from "../../lib/errors.js";
 import type { Context } from "../context.js";
-import { findLiving } from "../living.js";
+import { findBegun } from "../living.js";
 
 interface SignalOptions {
   readonly what: string | undefined;
@@ -15,7 +15,7 @@ interface Reached {
   readonly alive: boolean;
 }
 
-/** Without a name every run of this repository that is at work; else a run, or one issue of it. */
+/** Without a name every run of this repository that has not ended; else a run, or one issue of it. */
 export async function sendSignal(
   context: Context,
   name: "drain" | "stop",
@@ -33,17 +33,17 @@ async function reach(context: Context, name: "drain" | "stop", what: string | un
   const store = await app.store();
   const runs = await store.unfinishedRuns(project.id);
   if (what !== undefined) {
-    const living = await findLiving(store, project.id, what);
-    if (living) {
+    const begun = await findBegun(store, project.id, what);
+    if (begun) {
       // A workflow run is its own life.
-      const issue = what === living.runId ? {} : { issue_id: what };
+      const issue = what === begun.runId ? {} : { issue_id: what };
       // Before it is free again, so that no other run takes it meanwhile.
       if (name === "stop" && issue.issue_id !== undefined) await store.workItems.noteStop(project.id, what);
-      await store.signal(living.machine, { name });
-      return [{ run_id: living.runId, ...issue, alive: true }];
+      await store.signal(begun.machine, { name });
+      return [{ run_id: begun.runId, ...issue, alive: begun.alive }];
     }
   }
-  const chosen = what === undefined ? runs.filter((run) => run.driverAlive) : [await oneOf(store, runs, what)];
+  const chosen = what === undefined ? runs : [await oneOf(store, runs, what)];
   if (chosen.length === 0) throw new Refusal("no run is at work in this repository", { hint: "ratchet status" });
   for (const { run } of chosen) await app.signalRun(run.runId, name);
   return chosen.map(({ run, driverAlive }) => ({ run_id: run.runId, alive: driverAlive }));

@@ -225,8 +225,8 @@ export async function retryItem(context: Context, id: string, options: ItemOptio
 /** Between the word and its end: a retry now would be forgotten with it. */
 async function refuseStopping({ app }: Context, { id, projectId, status }: WorkItem): Promise<void> {
   const life = status === "claimed" ? await findLife(app, projectId, id) : null;
-  if (!life?.stopping || !life.driverAlive) return;
-  throw new Refusal(`${id} is still stopping in run ${life.runId}`, {
+  if (!life?.driverAlive || !(life.stopping || life.landing)) return;
+  throw new Refusal(`${id} is still ${life.landing ? "landing" : "stopping"} in run ${life.runId}`, {
     code: "wrong-status",
     hint: `ratchet retry ${shellWord(id)} when it has: ratchet explain ${shellWord(id)} says so`,
   });

@@ -6,6 +6,7 @@ import { foreignHint, foreignName } from "../../views/foreign-tracker.js";
 import { pullRequestWait } from "../../views/pull-request-wait.js";
 import { shellWord } from "../../views/shell-word.js";
 import type { Context } from "../context.js";
+import { isLeft } from "./left-runs.js";
 import type { Wanted } from "./request.js";
 
 interface Board {
@@ -14,6 +15,8 @@ interface Board {
   readonly tracker: Tracker;
   readonly app: Context["app"];
   readonly settings: Settings;
+  /** The runs that are continued first. */
+  readonly left: readonly string[];
 }
 
 /**
@@ -24,7 +27,8 @@ export async function checkScope({ app, out }: Context, wanted: Wanted, settings
   const { scope } = wanted;
   if (scope.type !== "ids" && scope.type !== "epic") return [];
   const [project, store, tracker] = [await app.project(), await app.store(), await app.tracker(settings)];
-  const board = { app, project, store, tracker, settings };
+  const left = (await store.unfinishedRuns(project.id)).filter(isLeft).map(({ run }) => run.runId);
+  const board = { app, project, store, tracker, settings, left };
   const issues = await readAll(board, scope.type === "ids" ? scope.ids : [scope.epic]);
   if (scope.type === "epic") {
     await requireEpic(board, issues[0]);
@@ -136,12 +140,15 @@ async function obstacleOf({ tracker }: Pick<Board, "tracker">, id: string): Prom
 }
 
 /** A resume takes claims of runs that are over; only the tracker can tell whose they are. */
-async function claimOf({ tracker, store, project }: Board, { id }: Issue, { resume }: Wanted): Promise<string | null> {
+async function claimOf(board: Board, { id }: Issue, { resume }: Wanted): Promise<string | null> {
+  const { tracker, store, project, left } = board;
   if (tracker.kind !== "local") {
+    if (left.includes((await tracker.standing?.(id))?.claim?.holder ?? "")) return null;
     const obstacle = await obstacleOf({ tracker }, id);
     return obstacle ?? (resume ? null : `in progress in ${foreignName(tracker.kind)}`);
   }
   const item = await store.workItems.get(project.id, id);
+  if (left.includes(item?.claimedBy ?? "")) return null;
   return `claimed by ${item?.leaseUntil == null ? "run " : ""}${item?.claimedBy ?? "somebody"}`;
 }
 

@@ -6,6 +6,7 @@ import { shellWord } from "../../views/shell-word.js";
 import { explanationsOf } from "../commands/explain.js";
 import type { Context } from "../context.js";
 import { checkScope } from "./check-scope.js";
+import { leftRunLine } from "./left-runs.js";
 import { type Plan, planRun } from "./plan.js";
 import { type RunFlags, toConfigFlags, toWanted, type Wanted } from "./request.js";
 import { driveSeries } from "./series.js";
@@ -55,24 +56,27 @@ interface Planned {
   readonly settings: Settings;
 }
 
-function nothingPlanned({ left }: Plan): string {
+function nothingPlanned({ left, continued }: Plan): string {
   const [first] = left;
-  if (first === undefined) return "no issue would be taken";
+  const none = continued.length === 0 ? "no issue would be taken" : "no other issue would be taken";
+  if (first === undefined) return none;
   const more = left.length > 1 ? `; ${left.length} are open, --explain says why of each` : "";
-  return `no issue would be taken${more}; ratchet explain ${shellWord(first)} says why that one is not`;
+  return `${none}${more}; ratchet explain ${shellWord(first)} says why that one is not`;
 }
 
 async function printPlan(context: Context, { json, explain }: RunFlags, { plan, settings }: Planned): Promise<number> {
   const { out } = context;
-  const issues = plan.taken.map(({ id }) => id);
+  const { taken, continued: continues } = plan;
+  const issues = taken.map(({ id }) => id);
+  for (const run of json ? [] : continues) out.note(leftRunLine(run));
   if (!explain) {
-    if (json) out.json({ dry_run: true, issues });
+    if (json) out.json({ dry_run: true, issues, continues });
     else for (const id of issues) out.line(id);
     if (issues.length === 0) out.note(nothingPlanned(plan));
     return 0;
   }
   const told = explainPlan({ ...plan, left: await explanationsOf(context, plan.left), settings });
-  if (json) out.json({ dry_run: true, issues, ...told });
+  if (json) out.json({ dry_run: true, issues, continues, ...told });
   else for (const line of renderPlan(told)) out.line(line);
   return 0;
 }

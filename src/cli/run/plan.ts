@@ -2,6 +2,7 @@ import type { Issue } from "../../core/ports/tracker.js";
 import type { WorkItem } from "../../core/ports/work-items.js";
 import type { Settings } from "../../core/settings.js";
 import type { Context } from "../context.js";
+import { findLeftRuns, type LeftRun } from "./left-runs.js";
 import type { Wanted } from "./request.js";
 
 const everything = 100_000;
@@ -13,9 +14,12 @@ export interface Plan {
   readonly beyond: readonly Issue[];
   /** Open, in the scope, and not to be had. Of another tracker nobody knows. */
   readonly left: readonly string[];
+  /** What would be gone on with before. */
+  readonly continued: readonly LeftRun[];
 }
 
-export async function planRun({ app }: Context, wanted: Wanted, settings: Settings): Promise<Plan> {
+export async function planRun(context: Context, wanted: Wanted, settings: Settings): Promise<Plan> {
+  const { app } = context;
   const project = await app.project();
   const tracker = await app.tracker(settings);
   const { scope, resume } = wanted;
@@ -23,19 +27,26 @@ export async function planRun({ app }: Context, wanted: Wanted, settings: Settin
   const ready = await filterBy(await tracker.ready({ scope, resume, limit: everything }), isMerged);
   const store = await app.store();
   const { workItems } = store;
+  const continued = await findLeftRuns(context);
   const isMeant = async ({ id }: Issue) => wanted.only !== "check" || (await store.lastRecord(project.id, id)) !== null;
   // Another tracker tells only what is ready now; what is on our board is not its.
-  if (tracker.kind !== "local") return { ...cut(await filterBy(ready, isMeant), settings), left: [] };
+  if (tracker.kind !== "local") return { ...cut(await filterBy(ready, isMeant), settings), left: [], continued };
   const waiting = await workItems.list({ projectId: project.id, statuses: ["available", "failed"], limit: everything });
   const all = await workItems.list({ projectId: project.id, statuses: null, limit: everything });
   const candidates = waiting.filter((item) => item.type === "task" && (resume || item.status === "available"));
   const inScope = candidates.filter((item) => isInScope(item, wanted, all));
   // On branches of their own, what is done makes nothing ready before somebody merges it.
   const later = settings.finalize.mode === "branch" ? [] : inScope;
-  const order = await filterBy(inOrder(ready, { candidates: later, all }), isMeant);
+  const order = await filterBy(inOrder(ready, { candidates: later, all, begun: begunIn(continued) }), isMeant);
   const open = all.filter(({ type, status }) => type === "task" && status !== "completed");
-  const left = open.filter((item) => isInScope(item, wanted, all) && !order.some(({ id }) => id === item.id));
-  return { ...cut(order, settings), left: left.map(({ id }) => id) };
+  const known = new Set([...order.map(({ id }) => id), ...continued.flatMap(({ issues }) => issues)]);
+  const left = open.filter((item) => isInScope(item, wanted, all) && !known.has(item.id));
+  return { ...cut(order, settings), left: left.map(({ id }) => id), continued };
+}
+
+/** What comes to its end before: not where its run was told to stop. */
+function begunIn(continued: readonly LeftRun[]): string[] {
+  return continued.flatMap(({ issues, stopping }) => (stopping ? [] : issues));
 }
 
 async function filterBy<T>(list: readonly T[], holds: (one: T) => Promise<boolean>): Promise<T[]> {
@@ -51,11 +62,14 @@ function cut(order: readonly Issue[], { max_issues }: Settings): Pick<Plan, "tak
 interface Board {
   readonly candidates: readonly WorkItem[];
   readonly all: readonly WorkItem[];
+  /** What goes on in runs that are continued first. */
+  readonly begun: readonly string[];
 }
 
-function inOrder(ready: readonly Issue[], { candidates, all }: Board): Issue[] {
+function inOrder(ready: readonly Issue[], { candidates, all, begun }: Board): Issue[] {
   const order = [...ready];
-  const done = new Set([...order, ...all.filter(({ status }) => status === "completed")].map(({ id }) => id));
+  const completed = all.filter(({ status }) => status === "completed");
+  const done = new Set([...[...order, ...completed].map(({ id }) => id), ...begun]);
   for (let found = true; found; ) {
     const epics = all.filter((item) => !done.has(item.id) && isDue(item, { all, done }));
     for (const { id } of epics) done.add(id);

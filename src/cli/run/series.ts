@@ -4,9 +4,11 @@ import type { RunOptions } from "../../core/run/effects.js";
 import type { Settings } from "../../core/settings.js";
 import { messageOf } from "../../lib/errors.js";
 import type { Context } from "../context.js";
+import { countOrders } from "../orders.js";
 import { type DeadRuns, openDeadRuns } from "./dead-runs.js";
 import { driveToEnd } from "./drive.js";
 import { type Interrupts, listenForInterrupts } from "./interrupts.js";
+import { isLeft, isWorkflow } from "./left-runs.js";
 import { tellUnheard } from "./unheard.js";
 import { tellWaiting } from "./waiting.js";
 
@@ -30,28 +32,28 @@ export async function driveSeries(context: Context, series: Series): Promise<num
   const store = await app.store();
   const interrupts = listenForInterrupts(process);
   try {
-    const all = series.alone ? [] : await store.unfinishedRuns(project.id);
-    // A workflow goes on when it is asked to: `workflow run --resume`.
-    const unfinished = all.filter(({ run }) => run.options.workflow === undefined);
+    const unfinished = series.alone ? [] : await store.unfinishedRuns(project.id);
     const codes: number[] = [];
     const continued: string[] = [];
-    for (const { run } of unfinished.filter(({ driverAlive }) => !driverAlive)) {
+    for (const { run } of unfinished.filter(isLeft)) {
       if (interrupts.level > 0) break;
+      // Counted before anybody can know that this process goes on with it.
+      const orders = await countOrders(app, run.runId);
       say(context, series, `Continuing run ${run.runId} from ${run.startedAt}`);
       // Whoever does not watch wants an end, whatever the run was begun for.
       if (run.options.watch && !series.options.watch) await app.signalRun(run.runId, "unwatch");
-      const before = await app.runState(run.runId);
       const code = await driveOwned(context, { type: "unfinished", runId: run.runId }, { series, interrupts });
       codes.push(code);
       continued.push(run.runId);
-      // Told to end from another terminal, while this process drove it: whoever said so means all of its work.
-      if (code === 130 && !before?.draining && !before?.stopping) return 130;
+      // Told to end from another terminal while this process drove it: whoever said so means all of its work. What was
+      // said before means that run alone.
+      if (code === 130 && (await countOrders(app, run.runId)) > orders) return 130;
     }
     if (interrupts.level > 0) {
       if (codes.length === 0) out.note("interrupted before anything was started");
       return 130;
     }
-    const others = unfinished.filter(({ driverAlive }) => driverAlive).map(({ run }) => run.runId);
+    const others = unfinished.filter((one) => one.driverAlive && !isWorkflow(one)).map(({ run }) => run.runId);
     if (others.length > 0) out.note(`working along with run ${others.join(", ")}`);
     const work = await lookForWork(context, series, continued);
     if (series.options.watch || work.isThere) {

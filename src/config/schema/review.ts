@@ -31,7 +31,7 @@ const reviewerKeys = {
   command: programAndArguments().default([]).describe("For `reviewer_type: command`: the program that reviews."),
   cerberus: z
     .strictObject({
-      timeout: seconds().default(300).describe("Seconds one review may take."),
+      timeout: seconds().default(300).describe("Seconds one review may take, or a longer `--timeout` in `wait_args`."),
       spawn_args: listOf(anyText(), "texts").default([]).describe("More arguments of `cerberus spawn-code-review`."),
       wait_args: listOf(anyText(), "texts").default([]).describe("More arguments of `cerberus wait`."),
       env: cerberusEnv.default([]).describe("More environment variables."),
