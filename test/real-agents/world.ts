@@ -30,9 +30,12 @@ export function isInstalled(program: ProgramName | AcpProgramName): boolean {
   return findAgent(program) !== null;
 }
 
-const theirs = /^(\.?claude|\.?codex|\.pi$|pi-|jiti|\.?opencode|\.?gemini)/;
+const theirs = /^(\.?claude|\.?codex(?!-daemon-\d+$)|\.pi$|pi-|jiti|\.?opencode|\.?gemini)/;
 
-/** By name: other programs write to these folders too. */
+/**
+ * By name: other programs write to these folders too. Codex keeps an empty `/tmp/codex-daemon-<uid>` per user, whatever it is
+ * told of temporary folders, and the first of all tests that has a reviewer makes it.
+ */
 function findStrays(since: number): string[] {
   const homes = [homedir(), join(homedir(), ".config"), join(homedir(), ".cache"), join(homedir(), ".local", "share")];
   const folders = new Set([tmpdir(), "/tmp", "/var/tmp", "/dev/shm", ...homes]);
