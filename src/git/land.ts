@@ -10,6 +10,7 @@ import { LooseObjects } from "./loose-objects.js";
 import { isAncestor, type Mirror, mergeTrees, updateRefs } from "./mirror-refs.js";
 import { asAuthor, type Identity } from "./repository.js";
 import { followedRef, landedRef, readLine, tipOf } from "./tip.js";
+import { treeOf } from "./tree-of.js";
 
 export { followTarget, putBranch } from "./follow.js";
 export { isLanded } from "./tip.js";
@@ -18,14 +19,15 @@ export { isLanded } from "./tip.js";
  * Landing happens on refs alone, never in a checkout: a commit is proposed on top of the tip, judged by the caller, and
  * put on the line by compare-and-set. Every part can be repeated after a crash.
  */
+export interface Proposed {
+  readonly type: "proposed";
+  readonly tip: string;
+  readonly commit: string;
+  readonly tree: string;
+  readonly merged: boolean;
+}
 export type Proposal =
-  | {
-      readonly type: "proposed";
-      readonly tip: string;
-      readonly commit: string;
-      readonly tree: string;
-      readonly merged: boolean;
-    }
+  | Proposed
   | { readonly type: "conflict"; readonly tip: string; readonly files: readonly string[] }
   | { readonly type: "waits"; readonly reason: string };
 
@@ -114,9 +116,28 @@ async function proposeMerge(
   const args = ["commit-tree", merge.tree, "-p", tip, "-p", head];
   const commit = await gitText(mirror.path, args, { env: asAuthor(identity), input: text });
   rememberContained(commit, [tip, head]);
-  // Kept alive while it is judged; the next proposal of the issue takes its place.
-  await updateRefs(mirror.path, [{ ref: proposedRef(message.issue), to: commit }]);
   return { type: "proposed", tip, commit, tree: merge.tree, merged: true };
+}
+
+/** A merge stays alive while it is judged; the next proposal of the issue takes its place. */
+export async function keepProposal(mirror: Mirror, issue: string, commit: string): Promise<void> {
+  await updateRefs(mirror.path, [{ ref: proposedRef(issue), to: commit }]);
+}
+
+/**
+ * For whoever may have landed this head and did not live to tell: the proposal by which it came onto the line, a merge of
+ * it or head itself. null: it is not there.
+ */
+export async function findLanded(
+  mirror: Mirror,
+  { target, head }: { readonly target: string; readonly head: string },
+): Promise<Proposed | null> {
+  const { landed } = await readLine(mirror, target);
+  if (landed === null || !(await isAncestor(mirror.path, head, landed))) return null;
+  const range = ["rev-list", "--parents", "--ancestry-path", `${head}..${landed}`];
+  const children = (await gitText(mirror.path, range)).split("\n").map((line) => line.split(" "));
+  const [commit = head, tip = head] = children.find(([, , ...others]) => others.includes(head)) ?? [];
+  return { type: "proposed", tip, commit, tree: await treeOf(mirror.path, commit), merged: commit !== head };
 }
 
 function proposedRef(issue: string): string {

@@ -5,8 +5,10 @@ import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import {
   commitLanding,
+  findLanded,
   followTarget,
   isLanded,
+  keepProposal,
   openLandingWorktree,
   proposeLanding,
   putBranch,
@@ -76,6 +78,24 @@ describe("landing", () => {
     );
   });
 
+  test("what landed is found again by the commit that brought it, whatever landed since", async () => {
+    const world = await makeWorld();
+    const [one, two, three] = [
+      await work(world, "one", "one.txt"),
+      await work(world, "two", "two.txt"),
+      await work(world, "three", "three.txt"),
+    ];
+    const find = (head: string) => findLanded(world.mirror, { target: "main", head });
+    expect(await find(one.head)).toBeNull();
+    await land(world, "one", one.head);
+    expect(await find(one.head)).toMatchObject({ commit: one.head, merged: false });
+    const second = await land(world, "two", two.head);
+    await land(world, "three", three.head);
+    const tree = sh(world.mirror.path, `git rev-parse ${second}^{tree}`);
+    expect(await find(two.head)).toEqual({ type: "proposed", tip: one.head, commit: second, tree, merged: true });
+    expect(await find(one.head)).toMatchObject({ commit: one.head, merged: false });
+  });
+
   test("work beside the tip lands as a merge with the issue's trailers", async () => {
     const world = await makeWorld();
     const one = await work(world, "one", "one.txt");
@@ -88,6 +108,7 @@ describe("landing", () => {
       "Ada\nMerge two: Do the thing\n\nRatchet-Issue: two\nRatchet-Run: run-1\n",
     );
     expect(sh(world.mirror.path, `git ls-tree --name-only ${proposal.tree}`)).toContain("one.txt");
+    await keepProposal(world.mirror, "two", proposal.commit);
     sh(world.mirror.path, "git -c gc.pruneExpire=now gc -q");
     expect(sh(world.mirror.path, `git cat-file -t ${proposal.commit}`)).toBe("commit");
     const place = await openLandingWorktree(world.mirror, {

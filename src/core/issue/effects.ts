@@ -92,6 +92,8 @@ export type LandEffect =
       readonly op: "propose";
       readonly head: string;
       readonly target: string;
+      /** Trees that need no gate any more: a proposal with one of them lands at once. null: none needs one. */
+      readonly gated?: readonly string[] | null;
     }
   | {
       readonly kind: "land";

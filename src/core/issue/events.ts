@@ -102,17 +102,21 @@ export interface CommandEnded {
   readonly discarded: readonly string[];
 }
 
+export interface Proposed {
+  readonly tip: string;
+  readonly commit: string;
+  readonly tree: string;
+  readonly merged: boolean;
+}
+
 export type LandOutcome =
-  | {
-      readonly type: "proposed";
-      readonly tip: string;
-      readonly commit: string;
-      readonly tree: string;
-      readonly merged: boolean;
-    }
+  | ({ readonly type: "proposed" } & Proposed)
   | { readonly type: "conflict"; readonly tip: string; readonly files: readonly string[] }
-  /** The commit is on the landed line. `behind`: why the user's branch could not follow, and what to run. */
-  | { readonly type: "landed"; readonly commit: string; readonly behind: string | null }
+  /**
+   * The commit is on the landed line. `behind`: why the user's branch could not follow, and what to run. `proposed`: what
+   * was proposed, where it landed at once.
+   */
+  | { readonly type: "landed"; readonly commit: string; readonly behind: string | null; readonly proposed?: Proposed }
   | { readonly type: "moved" }
   /** It cannot land before a person has acted, such as after the target was rewound: asked again until it can. */
   | { readonly type: "waits"; readonly reason: string }

@@ -21,6 +21,21 @@ describe("landing", () => {
     expect(world.reported("landed")).toMatchObject([{ commit: "c1", target_branch: "main", merged: false }]);
   });
 
+  it("trees that passed the gate may land as they are proposed; where no command is required, any may", () => {
+    const proposals = (world: World) =>
+      world.history.flatMap((effect) => (effect.kind === "land" && effect.op === "propose" ? [effect.gated] : []));
+    expect(proposals(play({}))).toEqual([["t1"]]);
+    expect(proposals(play({ settings: { evidence_check: { required: [] } } }))).toEqual([null]);
+  });
+
+  it("what landed as it was proposed is told like any landing, and owes nothing more", () => {
+    const proposed = { tip: "tip1", commit: "m1", tree: "mt1", merged: true };
+    const world = play({}, { land: () => ({ type: "landed", commit: "m1", behind: null, proposed }) });
+    expect(world.history.filter(({ kind }) => kind === "land")).toHaveLength(1);
+    expect(world.reported("landed")).toMatchObject([{ commit: "m1", target_branch: "main", merged: true }]);
+    expect(world.finished()).toMatchObject({ status: "success", commit: "m1" });
+  });
+
   it("a mechanical merge needs the gate again in the landing worktree, not the review", () => {
     const world = play({ review: {} }, { land: landing(merged) });
     const gated = world.history.filter((effect) => effect.kind === "command" && effect.stage === "landing");

@@ -1,7 +1,7 @@
 import type { Remark } from "../finding.js";
 import { folderName } from "../folder-name.js";
 import { add } from "../ledger/ledger.js";
-import type { CommandEnded, LandOutcome, OpenOutcome, PushOutcome } from "./events.js";
+import type { CommandEnded, LandOutcome, OpenOutcome, Proposed, PushOutcome } from "./events.js";
 import { commandNames, isRemembered, remember, rememberTree } from "./gate.js";
 import { endHalted, isStopping } from "./halt.js";
 import { closeOthers, commandRemark, isByHand, isPass, plainRemark, raiseAgainst, visitOf } from "./ledger-parts.js";
@@ -14,8 +14,9 @@ import type { Step } from "./step.js";
 import { oweTurn } from "./turns.js";
 
 /**
- * Landing: propose, gate the proposed commit where its tree has not been gated, commit. A mechanical merge of the
- * reviewed commit and the target needs the gate again, not the review; a conflict goes back to the agent.
+ * Landing: propose, gate the proposed commit where its tree has not been gated, commit. What needs no gate any more lands
+ * as soon as it is proposed. A mechanical merge of the reviewed commit and the target needs the gate again, not the
+ * review; a conflict goes back to the agent.
  */
 const mergeRounds = 3;
 const landingWaitMs = 10_000;
@@ -33,20 +34,20 @@ export function enterFinalize(step: Step) {
 }
 
 export function afterLand(step: Step, outcome: LandOutcome) {
-  const { landing } = step.state;
   switch (outcome.type) {
     case "proposed": {
-      const { tip, commit, tree, merged } = outcome;
       if (isStopping(step.state)) return endHalted(step);
-      setLanding(step, { proposed: { tip, commit, tree, merged }, evidence: {}, raised: [], folder: "", waiting: "" });
+      setProposed(step, outcome);
       return nextCommand(step);
     }
     case "conflict":
       return conflict(step, outcome.tip, outcome.files);
     case "landed": {
       const { commit, behind } = outcome;
-      const merged = landing.proposed?.merged ?? false;
-      const target_branch = landing.proposed ? step.policy.target : branchName(step);
+      if (outcome.proposed) setProposed(step, outcome.proposed);
+      const { proposed } = step.state.landing;
+      const merged = proposed?.merged ?? false;
+      const target_branch = proposed ? step.policy.target : branchName(step);
       step.report({ type: "landed", commit, target_branch, merged, behind });
       return succeed(step, commit);
     }
@@ -188,7 +189,12 @@ function propose(step: Step): void {
   const proposals = step.state.landing.proposals + 1;
   setLanding(step, { proposals, proposed: null });
   const { target } = step.policy;
-  step.owe({ kind: "land", key: `land:propose:${proposals}`, op: "propose", head: headOf(step), target });
+  const gated = commandNames(step).length === 0 ? null : step.state.gate.passed;
+  step.owe({ kind: "land", key: `land:propose:${proposals}`, op: "propose", head: headOf(step), target, gated });
+}
+
+function setProposed(step: Step, { tip, commit, tree, merged }: Proposed): void {
+  setLanding(step, { proposed: { tip, commit, tree, merged }, evidence: {}, raised: [], folder: "", waiting: "" });
 }
 
 function nextCommand(step: Step) {

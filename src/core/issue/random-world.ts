@@ -221,7 +221,9 @@ export class RandomWorld extends World {
     if (this.chance(5)) return { type: "closed" };
     const merged = this.likely(40);
     const commit = merged ? `m-${effect.head}-${tip}` : effect.head;
-    return { type: "proposed", tip, commit, tree: RandomWorld.treeOf(commit), merged };
+    const proposed = { tip, commit, tree: RandomWorld.treeOf(commit), merged };
+    const landsNow = effect.gated === null || effect.gated?.includes(proposed.tree);
+    return landsNow ? { type: "landed", commit, behind: null, proposed } : { type: "proposed", ...proposed };
   }
 }
 

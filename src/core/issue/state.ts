@@ -4,7 +4,7 @@ import type { IssueStatus } from "../record.js";
 import type { SessionEndResult } from "../report.js";
 import type { Deliver, IssueStart } from "../run/effects.js";
 import type { IssueEffect, TurnEffect } from "./effects.js";
-import type { Marker } from "./events.js";
+import type { Marker, Proposed } from "./events.js";
 import type { TriggerName } from "./policy.js";
 
 /**
@@ -256,12 +256,7 @@ export interface LandingState {
   readonly refused?: string;
   /** What landing waits for, as it was last told; empty or absent: nothing. */
   readonly waiting?: string;
-  readonly proposed: null | {
-    readonly tip: string;
-    readonly commit: string;
-    readonly tree: string;
-    readonly merged: boolean;
-  };
+  readonly proposed: Proposed | null;
   readonly evidence: Readonly<Record<string, boolean>>;
   readonly raised: readonly string[];
   readonly folder: string;

@@ -1,7 +1,8 @@
 import type { LandEffect } from "../../core/issue/effects.js";
 import type { IssueEvent, LandOutcome } from "../../core/issue/events.js";
+import { isStopping } from "../../core/issue/halt.js";
 import type { Settled } from "../../durable/types.js";
-import { commitLanding, followTarget, proposeLanding, putBranch } from "../../git/land.js";
+import { commitLanding, findLanded, followTarget, keepProposal, proposeLanding, putBranch } from "../../git/land.js";
 import type { LifeContext, RunContext } from "../context.js";
 
 /** One landing worktree per run: two runs on one repository never share it. */
@@ -25,27 +26,65 @@ export async function performLand(
 }
 
 async function land(life: LifeContext, effect: LandEffect, signal: AbortSignal): Promise<LandOutcome> {
-  const { mirror, identity, runId } = life.run;
   switch (effect.op) {
-    case "propose": {
-      const looks = life.trigger === undefined && life.run.options.only !== "land";
-      const { status } = (looks ? await life.run.tracker.get(life.issueId) : null) ?? {};
-      if (status === "completed") return { type: "closed" };
-      if (status === "blocked") return { type: "closed", blocked: true };
+    case "propose":
+      return (
+        (await landedBefore(life, effect)) ?? (await closedMeanwhile(life)) ?? (await propose(life, effect, signal))
+      );
+    case "commit":
       await life.run.landing.acquire(life.machine, signal);
-      const message = { issue: life.names.item, title: life.title, run: runId };
-      const proposal = await proposeLanding(mirror, { target: effect.target, head: effect.head, message, identity });
-      return proposal;
-    }
-    case "commit": {
-      await life.run.landing.acquire(life.machine, signal);
-      const done = await commitLanding(mirror, { target: effect.target, tip: effect.tip, commit: effect.commit });
-      if (done.type === "moved") return done;
-      const { behind } = await followTarget(mirror, { target: effect.target, commit: effect.commit });
-      return { type: "landed", commit: effect.commit, behind };
-    }
+      return await commit(life, effect);
     case "branch":
-      await putBranch(mirror, { branch: life.names.branch, head: effect.head });
+      await putBranch(life.run.mirror, { branch: life.names.branch, head: effect.head });
       return { type: "landed", commit: effect.head, behind: null };
   }
+}
+
+type ProposeEffect = Extract<LandEffect, { readonly op: "propose" }>;
+
+/** By an earlier process of the run, killed before it could say so. */
+async function landedBefore({ run }: LifeContext, effect: ProposeEffect): Promise<LandOutcome | null> {
+  if (run.drivenUntil === null) return null;
+  const found = await findLanded(run.mirror, effect);
+  if (found === null || !needsNoGate(effect, found.tree)) return null;
+  return { ...(await follow(run, effect.target, found.commit)), proposed: found };
+}
+
+function needsNoGate({ gated = [] }: ProposeEffect, tree: string): boolean {
+  return gated === null || gated.includes(tree);
+}
+
+async function closedMeanwhile({ run, issueId, trigger }: LifeContext): Promise<LandOutcome | null> {
+  if (trigger !== undefined || run.options.only === "land") return null;
+  const { status } = (await run.tracker.get(issueId)) ?? {};
+  if (status === "completed") return { type: "closed" };
+  return status === "blocked" ? { type: "closed", blocked: true } : null;
+}
+
+async function propose(life: LifeContext, effect: ProposeEffect, signal: AbortSignal): Promise<LandOutcome> {
+  const { mirror, identity, runId, landing } = life.run;
+  const { target, head } = effect;
+  await landing.acquire(life.machine, signal);
+  const message = { issue: life.names.item, title: life.title, run: runId };
+  const proposal = await proposeLanding(mirror, { target, head, message, identity });
+  if (proposal.type !== "proposed") return proposal;
+  if (needsNoGate(effect, proposal.tree) && !isStopping(life.state())) {
+    const outcome = await commit(life, { ...proposal, target });
+    return outcome.type === "landed" ? { ...outcome, proposed: proposal } : outcome;
+  }
+  if (proposal.merged) await keepProposal(mirror, message.issue, proposal.commit);
+  return proposal;
+}
+
+async function commit(
+  { run }: LifeContext,
+  { target, tip, commit: sha }: { readonly target: string; readonly tip: string; readonly commit: string },
+): Promise<LandOutcome> {
+  const done = await commitLanding(run.mirror, { target, tip, commit: sha });
+  return done.type === "moved" ? done : await follow(run, target, sha);
+}
+
+async function follow({ mirror }: RunContext, target: string, sha: string) {
+  const { behind } = await followTarget(mirror, { target, commit: sha });
+  return { type: "landed" as const, commit: sha, behind };
 }
