@@ -46,6 +46,8 @@ export interface App {
   store(how?: "reader"): Promise<Store>;
   /** Of the current directory. Throws UserError outside of a repository and in one without a commit. */
   repository(): Promise<Repository & { readonly head: string }>;
+  /** The top of its checkout, asked for once. */
+  root(): Promise<string>;
   /** Of the current directory, registered on first use. */
   project(): Promise<Project>;
   settings(flags: ConfigFlags): Promise<LoadedSettings>;
@@ -120,13 +122,20 @@ export function createApp({ cwd, env: given }: { readonly cwd: string; readonly 
     return opened;
   };
   const repository = () => repositoryAt(cwd);
+  // What its branch and commit are may change while this process lives; where it is does not.
+  let rootOfIt: string | null = null;
+  const root = async () => {
+    rootOfIt ??= (await repository()).root;
+    return rootOfIt;
+  };
   const app: App = {
     cwd,
     env,
     home,
     store,
     repository,
-    project: async () => (await store()).registerProject((await repository()).root),
+    root,
+    project: async () => (await store()).registerProject(await root()),
     settings: (flags) => loadSettings(app, flags),
     openRun: async (request) => {
       const { startRun } = await import("./run/start.js");
@@ -280,7 +289,7 @@ async function checkRun(store: Store, run: StoredRun): Promise<JournalCheck | nu
 
 async function loadSettings(app: App, flags: ConfigFlags): Promise<LoadedSettings> {
   const { loadConfig } = await import("./config/load.js");
-  const dir = (await app.repository()).root;
+  const dir = await app.root();
   const machine = { cores: cpus().length, freeMemoryBytes: freemem() };
   const loaded = await loadConfig({ dir, env: app.env, flags, machine });
   if (!loaded.ok) throw new ConfigInvalid(loaded.file, loaded.diagnostics);

@@ -17,14 +17,33 @@ export interface Repository {
 }
 
 export async function inspectRepository(cwd: string): Promise<Repository> {
+  return (await inspectCheckout(cwd)) ?? (await inspectEachPart(cwd));
+}
+
+/** The usual case in one question: a checkout with a commit. null: it is something else, or a path in it has a line end. */
+async function inspectCheckout(cwd: string): Promise<Repository | null> {
+  const asked = ["--absolute-git-dir", "--show-toplevel", "HEAD^{commit}", "--symbolic-full-name", "HEAD"];
+  const output = await git(cwd, ["rev-parse", ...asked], { okCodes: [128] });
+  const lines = output.stdout.toString("utf8").split("\n");
+  const [gitDir, root, head, ref, ...rest] = lines;
+  if (output.code !== 0 || !gitDir || !root || !head || !ref || rest.length !== 1) return null;
+  return { root, gitDir, branch: branchOf(ref), head, bare: false };
+}
+
+async function inspectEachPart(cwd: string): Promise<Repository> {
   const gitDir = await gitDirOf(cwd);
   const bare = (await gitText(cwd, ["rev-parse", "--is-bare-repository"])) === "true";
-  const [root, branch, head] = await Promise.all([
+  const [root, ref, head] = await Promise.all([
     bare ? gitDir : topOf(cwd),
-    answer(cwd, ["symbolic-ref", "-q", "--short", "HEAD"]),
+    answer(cwd, ["symbolic-ref", "-q", "HEAD"]),
     answer(cwd, ["rev-parse", "-q", "--verify", "HEAD^{commit}"]),
   ]);
-  return { root, gitDir, branch, head, bare };
+  return { root, gitDir, branch: branchOf(ref), head, bare };
+}
+
+/** Its whole name, cut here: git's short one is longer where a tag is called the same. */
+function branchOf(ref: string | null): string | null {
+  return ref?.startsWith("refs/heads/") ? ref.slice("refs/heads/".length) : null;
 }
 
 async function gitDirOf(cwd: string): Promise<string> {

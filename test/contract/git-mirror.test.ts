@@ -210,6 +210,13 @@ describe("looking at a repository", () => {
     expect(await inspectRepository(join(home, "repo"))).toMatchObject({ branch: null });
   });
 
+  test("a branch is called by its name although a tag has the same, and a folder by one with a line end", async () => {
+    const odd = join(tempFolder(), "one\ntwo");
+    makeRepository(odd);
+    sh(odd, "git checkout -q -b 1.x && git tag 1.x");
+    expect(await inspectRepository(odd)).toMatchObject({ root: odd, branch: "1.x", bare: false });
+  });
+
   test("a user without an identity commits as Ratchet", async () => {
     const world = await makeWorld();
     expect(await readIdentity(world.repo)).toEqual({ name: "Ada", email: "ada@example.org" });
