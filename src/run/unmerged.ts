@@ -7,8 +7,9 @@ import { issueNames } from "./context.js";
 /**
  * In `finalize.mode: branch` a completed issue's work is on `ratchet/<issue>` in the user's repository, and theirs to
  * merge. Whoever depends on it starts from the target, so it waits until the target has the branch, or the branch is
- * gone: who deletes it has decided what becomes of it. Only git is asked, so it does not matter who merged it, nor which
- * mode is set by now; a pull request says itself when it is merged.
+ * gone: who deletes it has decided what becomes of it. Only git is asked, so it does not matter who merged it, nor
+ * whether `merge` is set by now. In mode `pr` it is not asked: there an issue is completed by its merge, and the branch of
+ * one that was squashed would never be in the target.
  */
 export interface Unmerged {
   readonly id: string;
@@ -33,8 +34,13 @@ export async function unmergedDeps(place: Place, tracker: Tracker, deps: readonl
 }
 
 /** Whether there is anything to ask git for. */
-export function mayHaveBranches({ finalize }: Settings, deps: readonly string[]): boolean {
-  return finalize.mode !== "pr" && deps.length > 0;
+export function mayHaveBranches(settings: Settings, deps: readonly string[]): boolean {
+  return waitsForMerges(settings) && deps.length > 0;
+}
+
+/** Whether an issue may become ready by what a person merges, which nobody tells. */
+export function waitsForMerges({ finalize }: Pick<Settings, "finalize">): boolean {
+  return finalize.mode !== "pr";
 }
 
 async function tasksOf(tracker: Tracker, deps: readonly string[]): Promise<ReadonlySet<string>> {

@@ -186,7 +186,9 @@ test("an issue waits until the branch that it depends on is merged, by land or b
   expect([await box.status("two"), await box.status("three")]).toEqual(["completed", "available"]);
   expect(box.git("ls-tree", "--name-only", "ratchet/two")).toContain("one.txt");
   box.configure({ ...JSON.parse(box.read("ratchet.yaml")), finalize: { mode: "merge" } });
-  expect((await box.ratchet("run")).code).toBe(0);
+  expect((await box.ratchet("run", "--dry-run")).stdout).toBe("");
+  const waits = "nothing is ready: three waits for ratchet/two, which is not merged yet (ratchet land two)\n";
+  expect(await box.ratchet("run")).toMatchObject({ code: 0, stderr: waits });
   expect(await box.status("three")).toBe("available");
   box.git("merge", "--quiet", "ratchet/two");
   expect((await box.ratchet("run")).code).toBe(0);

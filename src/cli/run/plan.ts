@@ -23,7 +23,7 @@ export async function planRun(context: Context, wanted: Wanted, settings: Settin
   const project = await app.project();
   const tracker = await app.tracker(settings);
   const { scope, resume } = wanted;
-  const isMerged = async ({ deps }: Issue) => (await app.unmerged(settings, deps)).length === 0;
+  const isMerged = async ({ deps }: Pick<Issue, "deps">) => (await app.unmerged(settings, deps)).length === 0;
   const ready = await filterBy(await tracker.ready({ scope, resume, limit: everything }), isMerged);
   const store = await app.store();
   const { workItems } = store;
@@ -36,7 +36,7 @@ export async function planRun(context: Context, wanted: Wanted, settings: Settin
   const candidates = waiting.filter((item) => item.type === "task" && (resume || item.status === "available"));
   const inScope = candidates.filter((item) => isInScope(item, wanted, all));
   // On branches of their own, what is done makes nothing ready before somebody merges it.
-  const later = settings.finalize.mode === "branch" ? [] : inScope;
+  const later = settings.finalize.mode === "branch" ? [] : await filterBy(inScope, isMerged);
   const order = await filterBy(inOrder(ready, { candidates: later, all, begun: begunIn(continued) }), isMeant);
   const open = all.filter(({ type, status }) => type === "task" && status !== "completed");
   const known = new Set([...order.map(({ id }) => id), ...continued.flatMap(({ issues }) => issues)]);

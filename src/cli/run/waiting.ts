@@ -15,9 +15,13 @@ export async function tellWaiting({ app, out }: Context, wanted: Wanted, setting
   const tracker = await app.tracker(settings);
   const { scope, resume } = wanted;
   if (scope.type === "ids") return;
-  const isBranch = settings.finalize.mode === "branch";
-  const ready = await tracker.ready({ scope, resume, limit: isBranch ? everything : 1 });
-  if (ready.length > 0) return isBranch ? await tellUnmerged({ app, out }, ready, settings) : undefined;
+  const [first] = await tracker.ready({ scope, resume, limit: 1 });
+  if (first !== undefined) {
+    // Hardly ever: then all of them are asked for.
+    const waits = (await app.unmerged(settings, first.deps)).length > 0;
+    const ready = waits ? await tracker.ready({ scope, resume, limit: everything }) : [];
+    return await tellUnmerged({ app, out }, ready, settings);
+  }
   if (tracker.kind !== "local") {
     // What the tracker is still to be told, this run tells it before it takes anything.
     const untold = (await app.untold(tracker.kind)).filter(({ op }) => op !== "follow-up");
@@ -47,6 +51,7 @@ async function tellUnmerged(
     if (first === undefined) return;
     waits.push(`${id} waits for ${first.branch}, which is not merged yet (ratchet land ${first.id})`);
   }
+  if (waits.length === 0) return;
   const more = waits.length > 1 ? `, and ${waits.length - 1} more wait likewise` : "";
   out.note(`nothing is ready: ${waits[0]}${more}`);
 }

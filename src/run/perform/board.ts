@@ -1,6 +1,7 @@
 import type { RunEffect, RunEvent } from "../../core/run/effects.js";
 import type { Settled } from "../../durable/types.js";
 import type { RunContext } from "../context.js";
+import { waitsForMerges } from "../unmerged.js";
 import { dueEpics } from "./epics.js";
 import { boardCursor, mayStart } from "./pick.js";
 
@@ -30,9 +31,7 @@ export async function performBoard(
 /** Items of pull requests are on our own board, whatever the tracker. */
 async function change(run: RunContext, cursor: number | null, signal: AbortSignal): Promise<void> {
   const { tracker, board, clock, projectId, settings } = run;
-  // Nobody tells of a branch that a person merges.
-  const tellsAll = settings.finalize.mode !== "branch";
-  if (tracker.changed && cursor !== null && tellsAll) return await tracker.changed(cursor, signal);
+  if (tracker.changed && cursor !== null && !waitsForMerges(settings)) return await tracker.changed(cursor, signal);
   const enough = new AbortController();
   const either = AbortSignal.any([signal, enough.signal]);
   const waits = [clock.sleep(clock.now() + askAgainMs, either)];
