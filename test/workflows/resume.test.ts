@@ -167,6 +167,21 @@ test("E7 E10 a human gate waits across a kill, wants a known option and its feed
   expect([late.code, outcomesOf(late)]).toEqual([1, ["draft 1 success", "approve 1 fail"]]);
 });
 
+test.each(["stop", "drain"])(
+  "%s without a name leaves a killed workflow alone: nobody takes that up unasked",
+  async (name) => {
+    const world = workflowWorld();
+    world.workflow("plan.awf.kdl", gates);
+    const killed = world.start(["workflow", "run", "plan.awf.kdl"]);
+    await until("it asks", () => killed.stdout().includes("answer with: ratchet answer approve"));
+    killed.kill("SIGKILL");
+    await killed.ended;
+    expect(await world.ratchet(name)).toMatchObject({ code: 1, stderr: expect.stringContaining("no run is at work") });
+    expect((await world.ratchet("answer", "approve", "yes")).code).toBe(0);
+    expect((await world.run("plan.awf.kdl", "--resume")).code).toBe(0);
+  },
+);
+
 test("E7 a workflow that is stopped while it asks says so, takes the answer meanwhile and goes on with it", async () => {
   const world = workflowWorld();
   world.workflow("sub.awf.kdl", gates);

@@ -2,6 +2,7 @@ import type { Store } from "../../app.js";
 import { Refusal } from "../../lib/errors.js";
 import type { Context } from "../context.js";
 import { findBegun } from "../living.js";
+import { isLeft } from "../run/left-runs.js";
 
 interface SignalOptions {
   readonly what: string | undefined;
@@ -15,7 +16,7 @@ interface Reached {
   readonly alive: boolean;
 }
 
-/** Without a name every run of this repository that has not ended; else a run, or one issue of it. */
+/** Without a name every run of this repository that somebody drives or goes on with; else a run, or one issue of it. */
 export async function sendSignal(
   context: Context,
   name: "drain" | "stop",
@@ -43,7 +44,9 @@ async function reach(context: Context, name: "drain" | "stop", what: string | un
       return [{ run_id: begun.runId, ...issue, alive: begun.alive }];
     }
   }
-  const chosen = what === undefined ? runs : [await oneOf(store, runs, what)];
+  // A killed workflow is taken up only by who asks for it: what is left for it would undo just that.
+  const chosen =
+    what === undefined ? runs.filter((one) => one.driverAlive || isLeft(one)) : [await oneOf(store, runs, what)];
   if (chosen.length === 0) throw new Refusal("no run is at work in this repository", { hint: "ratchet status" });
   for (const { run } of chosen) await app.signalRun(run.runId, name);
   return chosen.map(({ run, driverAlive }) => ({ run_id: run.runId, alive: driverAlive }));
