@@ -17,9 +17,13 @@ export function keepIndex(gitDir: string, commit: string | null): void {
   // That of another commit must not be put back beside this one's files.
   const isOfCommit = commit !== null && resolveHead(gitDir) === commit;
   const isThere = isOfCommit && isFile(index);
-  if (!isThere || !isFile(kept)) removeIfThere(kept);
+  if (!isThere || !isFile(kept)) forgetIndex(gitDir);
   // In place: one that is only half written cannot be read, and says nothing.
   if (isThere) copyIndex(index, kept);
+}
+
+export function forgetIndex(gitDir: string): void {
+  removeIfThere(keptOf(gitDir));
 }
 
 export function hasKeptIndex(gitDir: string): boolean {

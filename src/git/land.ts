@@ -6,6 +6,8 @@ import { attachCopies, findCheckout, hasCheckout, openCheckout } from "./checkou
 import { removeCheckout } from "./checkout-removal.js";
 import { discardAt } from "./clean.js";
 import { gitText } from "./git.js";
+import { resolveHead } from "./head.js";
+import { forgetIndex } from "./kept-index.js";
 import { LooseObjects } from "./loose-objects.js";
 import { isAncestor, type Mirror, mergeTrees, updateRefs } from "./mirror-refs.js";
 import { asAuthor, type Identity } from "./repository.js";
@@ -173,6 +175,8 @@ export async function openLandingWorktree(
   { path, commit, copy = [] }: { readonly path: string; readonly commit: string; readonly copy?: readonly string[] },
 ): Promise<{ readonly path: string; readonly fresh: boolean; readonly discarded: readonly string[] }> {
   const { checkout, fresh } = await openCheckout(mirror, { path, branch: null, commit, base: commit });
+  // What was kept is the last merge's, perhaps another issue's.
+  if (resolveHead(checkout.gitDir) !== commit) forgetIndex(checkout.gitDir);
   const discarded = fresh ? [] : await discardAt(checkout, commit);
   await attachCopies(checkout, { copy, repoPath: mirror.repoPath });
   return { path, fresh, discarded };

@@ -1,6 +1,8 @@
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { gitDirFor } from "../../src/git/checkout.js";
 import { keepIndex } from "../../src/git/kept-index.js";
+import { openLandingWorktree } from "../../src/git/land.js";
 import { discardChanges } from "../../src/git/worktree.js";
 import { makeWorld, open, sh } from "./git-fixture.js";
 
@@ -50,6 +52,16 @@ describe("D4 the agent's index is as it was before somebody looked", () => {
     expect(await lookedAt({ agent, reader: "git status" })).toEqual([]);
     expect(await lookedAt({ agent, reader: "git reset -q" })).toEqual(["index (src/code.ts)"]);
     expect(await lookedAt({ agent, reader: "echo x >a.txt" })).toEqual(["a.txt"]);
+  });
+
+  test("that of another commit is forgotten where merges are gated one after the other", async () => {
+    const { home, repo, mirror, base } = await makeWorld((path) => sh(path, "git rm -q a.txt; git commit -qm x"));
+    const [path, other] = [join(home, "landing"), sh(repo, "git rev-parse HEAD~1")];
+    await openLandingWorktree(mirror, { path, commit: other });
+    keepIndex(gitDirFor(mirror, path), other);
+    await openLandingWorktree(mirror, { path, commit: base });
+    expect(await discardChanges(path, base)).toEqual([]);
+    expect(sh(path, "git status --short")).toBe("");
   });
 
   test("one that is of another commit is not put back beside the files of this one", async () => {
