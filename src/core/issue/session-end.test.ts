@@ -196,6 +196,18 @@ describe("session_end", () => {
     expect(status(play({ review: {}, ...own() }, rules(failWith(remark("Other", 1)))))?.status).toBe("superseded");
   });
 
+  it("A5 C16 what its review rates worse does not block the issue's own, which rates the same defect lower and passes", () => {
+    const bug = (priority: number) => failWith(remark("Loses data", priority));
+    const review: Rules["review"] = ({ stage }) => bug(stage === "session_end" ? 0 : 2);
+    const world = play(
+      { review: {}, ...own() },
+      { review, land: () => ({ type: "conflict", tip: "t", files: ["a.ts"] }) },
+    );
+    const [judged] = world.reported("review-ended").filter(({ stage }) => stage === "per_issue_review");
+    expect(judged).toMatchObject({ verdict: "pass", blocking: [] });
+    expect(world.finished()).toMatchObject({ status: "escalated", last_review_issues: null });
+  });
+
   it("C13 without commands its review alone decides", () => {
     expect(result(play(own({ commands: [] })))).toMatchObject({
       status: "pass",

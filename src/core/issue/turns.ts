@@ -4,7 +4,7 @@ import { openFindings, reject } from "../ledger/ledger.js";
 import { isOverBudget } from "./budget.js";
 import type { TurnEnded, TurnOutcome } from "./events.js";
 import { triggerName } from "./policy.js";
-import { isReviewFinding } from "./slots.js";
+import { isReviewFinding, isReviewStage } from "./slots.js";
 import type { TurnState } from "./state.js";
 import type { Step } from "./step.js";
 
@@ -111,8 +111,8 @@ export function carriedFindings(step: Step): string[] {
   const { carried } = step.state;
   const blocking = step.policy.settings.per_issue_review.finding_threshold;
   const filter = carried === "open" ? { blocking } : { ids: carried };
-  const open = openFindings(step.ledger, { sources: ["review"], ...filter });
-  return open.filter(isReviewFinding).map((finding) => finding.id);
+  const open = openFindings(step.ledger, { stages: isReviewStage, sources: ["review"], ...filter });
+  return open.map((finding) => finding.id);
 }
 
 /** A new session gets the implementer's prompt, which is followed by what the gate and others have found, too. */

@@ -145,8 +145,8 @@ export function supersedeStage(
 
 export interface FindingFilter {
   readonly ids?: readonly string[];
-  /** Reported by one of these stages. */
-  readonly stages?: readonly string[];
+  /** Reported by one of these stages, or by one that this is true of. */
+  readonly stages?: readonly string[] | ((stage: string) => boolean);
   readonly sources?: readonly FindingSource[];
   /** Only what blocks at this threshold, as those stages report it. */
   readonly blocking?: FindingThreshold;
@@ -164,8 +164,9 @@ export function openFindings(ledger: Ledger, filter: FindingFilter = {}): Findin
   );
 }
 
-function isWanted({ stage, priority }: StageReport, { stages, blocking }: FindingFilter): boolean {
-  return (stages?.includes(stage) ?? true) && (blocking === undefined || isBlocking(priority, blocking));
+function isWanted({ stage, priority }: StageReport, { stages = () => true, blocking }: FindingFilter): boolean {
+  const isOne = typeof stages === "function" ? stages(stage) : stages.includes(stage);
+  return isOne && (blocking === undefined || isBlocking(priority, blocking));
 }
 
 interface TakenIn extends LedgerChange {
