@@ -17,33 +17,40 @@ export interface Unmerged {
 }
 
 interface Place {
-  readonly settings: Settings;
+  readonly settings: Pick<Settings, "finalize">;
   readonly repoPath: string;
   readonly target: string;
 }
 
+/** Who tells what an issue is, and what is in an epic. */
+type Asked = Pick<Tracker, "get" | "epics">;
+
 /** Of the issues that one depends on, those of an epic in the epic's place. */
-export async function unmergedDeps(place: Place, tracker: Tracker, deps: readonly string[]): Promise<Unmerged[]> {
+export async function unmergedDeps(place: Place, tracker: Asked, deps: readonly string[]): Promise<Unmerged[]> {
   const found: Unmerged[] = [];
   if (!mayHaveBranches(place.settings, deps)) return found;
+  const heads = await readRefs(place.repoPath, ["refs/heads/ratchet"]);
+  // Hardly anybody has such branches, and some trackers start a program for each question.
+  if (heads.size === 0) return found;
   for (const id of await tasksOf(tracker, deps)) {
     const { branch } = issueNames(id);
-    if (await isUnmerged(place, branch)) found.push({ id, branch });
+    const head = heads.get(`refs/heads/${branch}`);
+    if (head !== undefined && !(await isMerged(place, head))) found.push({ id, branch });
   }
   return found;
 }
 
 /** Whether there is anything to ask git for. */
-export function mayHaveBranches(settings: Settings, deps: readonly string[]): boolean {
+export function mayHaveBranches(settings: Place["settings"], deps: readonly string[]): boolean {
   return waitsForMerges(settings) && deps.length > 0;
 }
 
 /** Whether an issue may become ready by what a person merges, which nobody tells. */
-export function waitsForMerges({ finalize }: Pick<Settings, "finalize">): boolean {
+export function waitsForMerges({ finalize }: Place["settings"]): boolean {
   return finalize.mode !== "pr";
 }
 
-async function tasksOf(tracker: Tracker, deps: readonly string[]): Promise<ReadonlySet<string>> {
+async function tasksOf(tracker: Asked, deps: readonly string[]): Promise<ReadonlySet<string>> {
   const tasks = new Set<string>();
   const seen = new Set<string>();
   const visit = async (issue: Pick<Issue, "id" | "type">): Promise<void> => {
@@ -60,14 +67,8 @@ async function tasksOf(tracker: Tracker, deps: readonly string[]): Promise<Reado
 }
 
 /** The target is the user's branch, with what has landed besides and it does not show yet. */
-async function isUnmerged({ repoPath, target }: Place, branch: string): Promise<boolean> {
-  const [own, theirs, landed] = [`refs/heads/${branch}`, `refs/heads/${target}`, landedRef(target)];
-  const refs = await readRefs(repoPath, [own, theirs, landed]);
-  const head = refs.get(own);
-  if (head === undefined) return false;
-  for (const ref of [theirs, landed]) {
-    const tip = refs.get(ref);
-    if (tip !== undefined && (tip === head || (await isAncestor(repoPath, head, tip)))) return false;
-  }
-  return true;
+async function isMerged({ repoPath, target }: Place, head: string): Promise<boolean> {
+  const tips = await readRefs(repoPath, [`refs/heads/${target}`, landedRef(target)]);
+  for (const tip of tips.values()) if (tip === head || (await isAncestor(repoPath, head, tip))) return true;
+  return false;
 }
