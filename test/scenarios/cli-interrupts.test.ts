@@ -124,7 +124,9 @@ test.each(["drain", "stop"] as const)(
     expect(status.stdout).toContain(`nobody drives it; it will be ${word} when \`ratchet run\` takes it up`);
     const { runs } = JSON.parse((await box.ratchet("status", "--json")).stdout);
     expect(runs).toMatchObject([{ driven: false, draining: true, stopping: name === "stop" }]);
-    const { continues } = JSON.parse((await box.ratchet("run", "--dry-run", "--json")).stdout);
+    const { continues, issues } = JSON.parse((await box.ratchet("run", "--dry-run", "--json")).stdout);
+    // What is stopped is available again, and taken like any other.
+    expect(issues).toEqual(name === "stop" ? ["two", "one"] : ["two"]);
     expect(continues).toEqual([{ run_id, issues: ["one"], draining: true, stopping: name === "stop" }]);
     killed.go();
     const { code, stdout, stderr } = await box.ratchet("run", "one", "two");

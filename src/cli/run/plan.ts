@@ -33,20 +33,23 @@ export async function planRun(context: Context, wanted: Wanted, settings: Settin
   if (tracker.kind !== "local") return { ...cut(await filterBy(ready, isMeant), settings), left: [], continued };
   const waiting = await workItems.list({ projectId: project.id, statuses: ["available", "failed"], limit: everything });
   const all = await workItems.list({ projectId: project.id, statuses: null, limit: everything });
-  const candidates = waiting.filter((item) => item.type === "task" && (resume || item.status === "available"));
-  const inScope = candidates.filter((item) => isInScope(item, wanted, all));
+  const [begun, stopped] = [begunIn(continued, false), begunIn(continued, true)];
+  const freed = all.filter(({ id }) => stopped.includes(id));
   // On branches of their own, what is done makes nothing ready before somebody merges it.
-  const later = settings.finalize.mode === "branch" ? [] : await filterBy(inScope, isMerged);
-  const order = await filterBy(inOrder(ready, { candidates: later, all, begun: begunIn(continued) }), isMeant);
+  const after = settings.finalize.mode === "branch" ? [] : waiting;
+  const candidates = after.filter((item) => item.type === "task" && (resume || item.status === "available"));
+  const inScope = [...candidates, ...freed].filter((item) => isInScope(item, wanted, all));
+  const later = await filterBy(inScope, isMerged);
+  const order = await filterBy(inOrder(ready, { candidates: later, all, begun }), isMeant);
   const open = all.filter(({ type, status }) => type === "task" && status !== "completed");
-  const known = new Set([...order.map(({ id }) => id), ...continued.flatMap(({ issues }) => issues)]);
+  const known = new Set([...order.map(({ id }) => id), ...begun, ...stopped]);
   const left = open.filter((item) => isInScope(item, wanted, all) && !known.has(item.id));
   return { ...cut(order, settings), left: left.map(({ id }) => id), continued };
 }
 
-/** What comes to its end before: not where its run was told to stop. */
-function begunIn(continued: readonly LeftRun[]): string[] {
-  return continued.flatMap(({ issues, stopping }) => (stopping ? [] : issues));
+/** What comes to its end before, or is available again where its run was told to stop. */
+function begunIn(continued: readonly LeftRun[], isStopped: boolean): string[] {
+  return continued.flatMap(({ issues, stopping }) => (stopping === isStopped ? issues : []));
 }
 
 async function filterBy<T>(list: readonly T[], holds: (one: T) => Promise<boolean>): Promise<T[]> {
