@@ -55,8 +55,10 @@ it.each<[readonly ItemStatus[], string]>([
   [["available"], run],
   [["failed"], "ratchet run --resume --scope epic:e"],
   [["failed", "available"], "ratchet run --resume --scope epic:e"],
-  [["waiting_for_response"], "ratchet retry c0"],
+  // It may be in a pull request, where a retry is refused: explain knows.
+  [["waiting_for_response"], "ratchet explain c0"],
   [["quarantined", "waiting_for_response"], "ratchet retry c0"],
+  [["blocked"], "ratchet explain c0"],
   [["quarantined", "available"], run],
 ])("an epic whose open issues are %j says what helps", (statuses, next) => {
   const children = statuses.map((status, at) => ({ id: `c${at}`, status }));

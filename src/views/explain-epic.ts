@@ -63,10 +63,15 @@ export function causeOfEpic(
 function nextFor(open: readonly Neighbour[], { issueId, tracker }: Required<Omit<Epic, "children">>): string {
   const scope = `--scope epic:${shellWord(issueId)}`;
   if (open.some(({ status }) => status === "failed")) return `ratchet run --resume ${scope}`;
-  const waits = open.filter(({ status }) => status === "waiting_for_response" || status === "quarantined");
-  const [first] = waits;
-  if (first === undefined || waits.length < open.length) return `ratchet run ${scope}`;
+  const [first] = open;
+  if (first === undefined || open.some(({ status }) => !isLeftAlone(status))) return `ratchet run ${scope}`;
+  // Its pull request, an escalation or a block: what helps there, its own explanation says.
+  if (first.status !== "quarantined") return `ratchet explain ${shellWord(first.id)}`;
   return tracker === null ? `ratchet retry ${shellWord(first.id)}` : foreignHint(tracker, "retry", first.id);
+}
+
+function isLeftAlone(status: Neighbour["status"]): boolean {
+  return status === "waiting_for_response" || status === "quarantined" || status === "blocked";
 }
 
 function completing(epic: string, tracker: ForeignTracker | null): string {
