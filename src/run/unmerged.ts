@@ -29,7 +29,7 @@ type Asked = Pick<Tracker, "get" | "epics">;
 export async function unmergedDeps(place: Place, tracker: Asked, deps: readonly string[]): Promise<Unmerged[]> {
   const found: Unmerged[] = [];
   if (!mayHaveBranches(place.settings, deps)) return found;
-  const heads = await readRefs(place.repoPath, ["refs/heads/ratchet"]);
+  const heads = await branchesIn(place.repoPath);
   // Hardly anybody has such branches, and some trackers start a program for each question.
   if (heads.size === 0) return found;
   for (const id of await tasksOf(tracker, deps)) {
@@ -42,12 +42,16 @@ export async function unmergedDeps(place: Place, tracker: Asked, deps: readonly 
 
 /** Whether there is anything to ask git for. */
 export function mayHaveBranches(settings: Place["settings"], deps: readonly string[]): boolean {
-  return waitsForMerges(settings) && deps.length > 0;
+  return settings.finalize.mode !== "pr" && deps.length > 0;
 }
 
 /** Whether an issue may become ready by what a person merges, which nobody tells. */
-export function waitsForMerges({ finalize }: Place["settings"]): boolean {
-  return finalize.mode !== "pr";
+export async function waitsForMerges({ settings, repoPath }: Omit<Place, "target">): Promise<boolean> {
+  return settings.finalize.mode !== "pr" && (await branchesIn(repoPath)).size > 0;
+}
+
+async function branchesIn(repoPath: string): Promise<ReadonlyMap<string, string>> {
+  return await readRefs(repoPath, ["refs/heads/ratchet"]);
 }
 
 async function tasksOf(tracker: Asked, deps: readonly string[]): Promise<ReadonlySet<string>> {

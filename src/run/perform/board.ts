@@ -30,8 +30,8 @@ export async function performBoard(
 
 /** Items of pull requests are on our own board, whatever the tracker. */
 async function change(run: RunContext, cursor: number | null, signal: AbortSignal): Promise<void> {
-  const { tracker, board, clock, projectId, settings } = run;
-  if (tracker.changed && cursor !== null && !waitsForMerges(settings)) return await tracker.changed(cursor, signal);
+  const { tracker, board, clock, projectId } = run;
+  if (tracker.changed && cursor !== null && !(await waitsForMerges(run))) return await tracker.changed(cursor, signal);
   const enough = new AbortController();
   const either = AbortSignal.any([signal, enough.signal]);
   const waits = [clock.sleep(clock.now() + askAgainMs, either)];
