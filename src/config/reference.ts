@@ -114,6 +114,14 @@ ${minimalConfig}
 \`ratchet config check\` shows everything that is wrong with it, with line and column; \`ratchet config schema\` prints a JSON
 Schema for editors. Unknown keys are errors. Sections that are switched off are checked and otherwise ignored.
 
+\`\`\`mermaid
+flowchart LR
+  defaults --> preset --> file["ratchet.yaml"] --> environment["RATCHET_…"] --> flags
+  flags --> check{"all of it checked"}
+  check -- "anything wrong" --> messages["every mistake, with its place; nothing starts"]
+  check -- "all right" --> settings["one set of settings, frozen for the run"]
+\`\`\`
+
 A flag wins over the environment, the environment over the file, the file over the default. Every setting can be given
 as a variable: \`RATCHET_\` and the key in capitals, with \`__\` for nesting (\`RATCHET_MAX_AGENTS=3\`, \`RATCHET_AGENT__TYPE=command\`,
 \`RATCHET_PER_ISSUE_REVIEW__MAX_RETRIES=2\`). Values are YAML scalars, or lists in brackets; an empty variable counts as not set.
