@@ -117,12 +117,11 @@ export function historyOf(store: Store, { runId, projectId, settings }: Frame): 
       const used = (await store.issueRecords(runId)).map(({ record }) => record.usage);
       return [...used, ...(own ? [own] : [])].reduce(addUsage, { tokens: 0, usd: 0 });
     },
-    hadLife: async (issueId) => (await store.issueRecord(runId, issueId)) !== null,
     endedElsewhere: async (issueId) => (await store.endedElsewhere({ projectId, issueId, runId })) !== null,
-    nextLife: (issueId) => store.nextLife(projectId, issueId),
-    resumeFrom: async (issueId) => {
-      const last = await store.lastRecord(projectId, issueId);
-      return last === null ? null : resumeFrom(last, await ledger(issueId), settings.agent);
+    earlier: async (issueId) => {
+      const { next, last } = await store.pastLives(projectId, issueId);
+      const resume = last === null ? null : resumeFrom(last, await ledger(issueId), settings.agent);
+      return { nextLife: next, resume };
     },
   };
 }

@@ -93,15 +93,12 @@ export interface Inbox {
 
 /** What earlier lives of an issue left behind. */
 export interface History {
-  nextLife(issueId: string): Promise<number>;
-  /** This run has had a life of the issue. */
-  hadLife(issueId: string): Promise<boolean>;
   /** It came to its last end in another run, since this one began. */
   endedElsewhere(issueId: string): Promise<boolean>;
   ledger(issueId: string): Promise<Ledger>;
   /** A trigger's commands have judged anew what they found in runs that have ended. */
   settleOlder(trigger: string, results: readonly { readonly ref: string; readonly passed: boolean }[]): Promise<void>;
-  /** As this run has recorded it so far. */
+  /** As this run has recorded it so far; null: it has had no life of the issue. */
   record(issueId: string): Promise<IssueRecord | null>;
   /** How an issue landed last, in whatever run; null: none is known. */
   landed(issueId: string): Promise<{ readonly baseSha: string; readonly commit: string } | null>;
@@ -109,7 +106,8 @@ export interface History {
   lastStepAt(): Promise<number | null>;
   /** What the turns of this run have cost so far. */
   spent(): Promise<Spent>;
-  resumeFrom(issueId: string): Promise<ResumeFrom | null>;
+  /** The number of the issue's next life, and what it can go on from, in whatever run that was. */
+  earlier(issueId: string): Promise<{ readonly nextLife: number; readonly resume: ResumeFrom | null }>;
 }
 
 /** What the performers of one life need besides: who it is, and the ledger as it is now. */

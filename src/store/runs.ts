@@ -5,7 +5,7 @@ import type { Settings } from "../core/settings.js";
 import { Refusal } from "../lib/errors.js";
 import { isAlive } from "../lib/process-identity.js";
 import { parseDriver } from "./machine-log.js";
-import { number, numberOrNull, type Row, type Sql, text, textOrNull } from "./sql.js";
+import { number, type Row, type Sql, text, textOrNull } from "./sql.js";
 
 /** A run's record without its issues, which are rows of their own. */
 export type RunHead = Omit<RunRecord, "issues">;
@@ -141,17 +141,35 @@ export async function readRunRecord(sql: Sql, run: StoredRun): Promise<RunRecord
   return { ...run.record, issues: Object.fromEntries(issues.map(({ issueId, record }) => [issueId, record])) };
 }
 
+/** What is known of an issue's lives, in whatever run. */
+export interface PastLives {
+  /** The number of its next one. */
+  readonly next: number;
+  /** What a resume of it builds on; null: there is nothing. */
+  readonly last: StoredIssue | null;
+}
+
+export async function pastLives(sql: Sql, projectId: string, issueId: string): Promise<PastLives> {
+  const rows = await sql.all(
+    `SELECT run_id, issue_id, life, record, (SELECT max(life) FROM issue_records AS every
+        WHERE every.project_id = one.project_id AND every.issue_id = one.issue_id) AS highest
+      FROM issue_records AS one WHERE project_id = ? AND issue_id = ? ORDER BY started_at DESC, life DESC LIMIT 100`,
+    [projectId, issueId],
+  );
+  const [newest] = rows;
+  if (newest === undefined) return { next: 1, last: null };
+  return { next: number(newest, "highest") + 1, last: chooseRecord(rows.map(toIssue)) };
+}
+
+export async function lastRecord(sql: Sql, projectId: string, issueId: string): Promise<StoredIssue | null> {
+  return (await pastLives(sql, projectId, issueId)).last;
+}
+
 /**
  * What a resume of the issue builds on: the newest record that is not older than a success. One that has neither a session
  * nor findings does not hide an earlier one that has; one that has only findings goes on in the last session there was.
  */
-export async function lastRecord(sql: Sql, projectId: string, issueId: string): Promise<StoredIssue | null> {
-  const rows = await sql.all(
-    `SELECT run_id, issue_id, life, record FROM issue_records WHERE project_id = ? AND issue_id = ?
-      ORDER BY started_at DESC, life DESC LIMIT 100`,
-    [projectId, issueId],
-  );
-  const records = rows.map(toIssue);
+function chooseRecord(records: readonly StoredIssue[]): StoredIssue | null {
   const success = records.findIndex(({ record }) => record.status === "success");
   const [newest] = records;
   if (newest === undefined || success === 0) return newest ?? null;
@@ -180,14 +198,6 @@ export async function endedElsewhere(
   if (row === undefined) return null;
   const isSince = Date.parse(textOrNull(row, "finished") ?? "") >= Date.parse(textOrNull(row, "began") ?? "");
   return isSince || textOrNull(row, "status") === "running" ? text(row, "run_id") : null;
-}
-
-export async function nextLife(sql: Sql, projectId: string, issueId: string): Promise<number> {
-  const [row] = await sql.all("SELECT max(life) AS life FROM issue_records WHERE project_id = ? AND issue_id = ?", [
-    projectId,
-    issueId,
-  ]);
-  return row === undefined ? 1 : (numberOrNull(row, "life") ?? 0) + 1;
 }
 
 function toRun(row: Row): StoredRun {

@@ -35,7 +35,8 @@ import {
   issueRecords,
   lastRecord,
   listRuns,
-  nextLife,
+  type PastLives,
+  pastLives,
   type RunHead,
   readRunRecord,
   type StoredIssue,
@@ -105,13 +106,13 @@ export interface Store {
   issueRecords(runId: string): Promise<StoredIssue[]>;
   issueRecord(runId: string, issueId: string): Promise<StoredIssue | null>;
   lastRecord(projectId: string, issueId: string): Promise<StoredIssue | null>;
+  pastLives(projectId: string, issueId: string): Promise<PastLives>;
   /** The other run in which the issue came to its last end since this one began; null: none. */
   endedElsewhere(issue: {
     readonly projectId: string;
     readonly issueId: string;
     readonly runId: string;
   }): Promise<string | null>;
-  nextLife(projectId: string, issueId: string): Promise<number>;
 
   eventsAfter(runId: string, seq: number, limit: number): Promise<PublicEvent[]>;
   followEvents(runId: string, fromSeq: number, abort: AbortSignal): AsyncIterable<PublicEvent>;
@@ -225,7 +226,7 @@ function runQueries(sql: Sql) {
     issueRecords: (runId) => issueRecords(sql, runId),
     issueRecord: (runId, issueId) => issueRecord(sql, runId, issueId),
     lastRecord: (projectId, issueId) => lastRecord(sql, projectId, issueId),
+    pastLives: (projectId, issueId) => pastLives(sql, projectId, issueId),
     endedElsewhere: (issue) => endedElsewhere(sql, issue),
-    nextLife: (projectId, issueId) => nextLife(sql, projectId, issueId),
   } satisfies Partial<Store>;
 }

@@ -35,7 +35,7 @@ describe("an imported run", () => {
     expect(await temp.store.unfinishedRuns(null)).toEqual([]);
     expect(await temp.store.lastRecord("p", "i")).toMatchObject({ runId: "r", life: 1, record: { session_id: "s" } });
     expect(await open("p")).toEqual(["Wrong r"]);
-    expect(await temp.store.nextLife("p", "i")).toBe(2);
+    expect(await temp.store.pastLives("p", "i")).toMatchObject({ next: 2 });
   });
 
   it("changes nothing the second time, whoever is faster", async () => {

@@ -4,13 +4,17 @@ import type { IssueRecord } from "../../core/record.js";
 import { exists } from "../../lib/files.js";
 import type { RunContext } from "../context.js";
 
-type LastLife = Pick<IssueRecord, "status" | "started_at"> | null;
+type LastLife = Pick<IssueRecord, "status" | "started_at">;
 
 /**
  * Once in a run, unless it was made available again after a life that did not succeed: that is somebody's word. A life
  * that was stopped leaves its issue available, so there the word must be an explicit retry.
  */
-export async function mayLiveAgain(issue: Issue, last: LastLife, isRetried: () => Promise<boolean>): Promise<boolean> {
+export async function mayLiveAgain(
+  issue: Issue,
+  last: LastLife | null,
+  isRetried: () => Promise<boolean>,
+): Promise<boolean> {
   if (last === null) return true;
   if (issue.status !== "available") return false;
   if (last.status === "interrupted") return await isRetried();
@@ -31,11 +35,11 @@ export async function isHeldBack(
   return await board.isStopped(projectId, id, runId);
 }
 
-/** Its attempts are numbered on: no folder is used twice. */
-export async function secondLife({ home, runId, history }: RunContext, issueId: string) {
+/** Its attempts are numbered on: no folder is used twice. `last`: how this run has recorded it; null: it is the first. */
+export async function secondLife({ home, runId }: RunContext, issueId: string, last: LastLife | null) {
+  if (last === null) return {};
   const folder = home.attempt(runId, issueId, "");
   const names = (await exists(folder)) ? await readdir(folder) : [];
   const folders = Math.max(0, ...names.map((name) => Number.parseInt(name, 10) || 0));
-  const last = await history.record(issueId);
-  return { again: true, folders, ...(last?.status === "interrupted" ? { stopped: true } : {}) };
+  return { again: true, folders, ...(last.status === "interrupted" ? { stopped: true } : {}) };
 }

@@ -1,4 +1,5 @@
 import type { WorkItem } from "../../core/ports/work-items.js";
+import type { IssueRecord } from "../../core/record.js";
 import type { IssueStart } from "../../core/run/effects.js";
 import type { RunContext } from "../context.js";
 import { isHeldBack, mayLiveAgain, secondLife } from "./live-again.js";
@@ -15,7 +16,7 @@ export async function bestItem(run: RunContext, not: readonly string[]): Promise
     const last = await history.record(item.id);
     const isRetried = () => board.isRetried(projectId, item.id);
     if (!(await mayLiveAgain({ ...item, changedAt: item.updatedAt }, last, isRetried))) continue;
-    const start = await startOf(run, item);
+    const start = await startOf(run, item, last);
     if (start?.deliver || options.only !== "push") return start;
   }
   return null;
@@ -26,15 +27,19 @@ function isInScope({ options: { scope } }: RunContext, { id, payload }: WorkItem
   return scope.ids.includes(id) || scope.ids.includes(payload?.implementation_work_item_id ?? "");
 }
 
-async function startOf(run: RunContext, { id, title, payload }: WorkItem): Promise<IssueStart | null> {
+async function startOf(
+  run: RunContext,
+  { id, title, payload }: WorkItem,
+  last: IssueRecord | null,
+): Promise<IssueStart | null> {
   const source = payload?.source;
   if (source !== "rework" && source !== "merge_fix" && source !== "code_review") return null;
   const issueId = payload?.implementation_work_item_id ?? "";
-  const session = source === "code_review" ? null : ((await run.history.resumeFrom(issueId))?.sessionId ?? null);
+  const session = source === "code_review" ? null : ((await run.history.earlier(issueId)).resume?.sessionId ?? null);
   const cycle = payload?.rework_cycle ?? 0;
   const item = { source, issueId, prNumber: payload?.pr_number ?? 0, cycle, session };
-  const again = (await run.history.hadLife(id)) ? await secondLife(run, id) : {};
-  const { deliver } = (await run.history.resumeFrom(id)) ?? {};
-  const owed = deliver && source !== "code_review" ? { deliver } : {};
-  return { issueId: id, title, life: await run.history.nextLife(id), resume: null, item, ...again, ...owed };
+  const again = await secondLife(run, id, last);
+  const { nextLife: life, resume } = await run.history.earlier(id);
+  const owed = resume?.deliver && source !== "code_review" ? { deliver: resume.deliver } : {};
+  return { issueId: id, title, life, resume: null, item, ...again, ...owed };
 }

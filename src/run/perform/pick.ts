@@ -1,4 +1,5 @@
 import type { Issue } from "../../core/ports/tracker.js";
+import type { IssueRecord } from "../../core/record.js";
 import type { IssueStart, RunEffect, RunEvent } from "../../core/run/effects.js";
 import type { Settled } from "../../durable/types.js";
 import { type RunContext, runNames } from "../context.js";
@@ -25,9 +26,8 @@ export async function performPick(
     }
     const untold = await run.outbox.empty(run.tracker);
     const told = untold.length === 0 ? {} : { told: untold };
-    const cursor = await boardCursor(run);
     await run.pullRequestsSeen;
-    const start = (await bestItem(run, not)) ?? (await startBest(run, not));
+    const { start, cursor } = await look(run, not);
     if (start) {
       run.slots.keep(start.issueId, place);
       return { event: { type: "picked", key, start, ...told } };
@@ -41,7 +41,20 @@ export async function performPick(
   }
 }
 
-/** Where the history of the board is that can tell of changes; asked before anything is looked for. */
+/**
+ * What to start; where there is nothing, what has come since `cursor` was not seen. Our own board is looked at again
+ * behind its cursor, so that as long as there is work nobody asks for one; other trackers are asked once.
+ */
+async function look(run: RunContext, not: readonly string[]) {
+  const best = async () => (await bestItem(run, not)) ?? (await startBest(run, not));
+  const before = run.tracker.cursor ? undefined : await boardCursor(run);
+  const start = await best();
+  if (start || !run.tracker.cursor) return { start, cursor: before };
+  const cursor = await boardCursor(run);
+  return { start: await best(), cursor };
+}
+
+/** Where the history of the board is that can tell of changes; asked before the look that finds nothing. */
 export async function boardCursor({ tracker, forge, board }: RunContext): Promise<number | undefined> {
   return await (tracker.cursor?.() ?? (forge ? board.cursor() : undefined));
 }
@@ -52,36 +65,43 @@ export async function mayStart(run: RunContext, not: readonly string[]): Promise
 }
 
 async function startBest(run: RunContext, not: readonly string[]): Promise<IssueStart | null> {
-  const issue = await bestIssue(run, not);
-  if (!issue) return null;
+  const found = await bestIssue(run, not);
+  if (!found) return null;
+  const { issue, had } = found;
   const { id: issueId, title, parent } = issue;
-  const life = await run.history.nextLife(issueId);
-  const last = await run.history.resumeFrom(issueId);
+  const { nextLife: life, resume: last } = await run.history.earlier(issueId);
   const deliver = mayDeliver(run) ? last?.deliver : undefined;
   // Work that only has to be pushed is not done anew because nobody said resume.
   const resume = run.options.resume || deliver ? last : null;
-  const again = (await run.history.hadLife(issueId)) ? await secondLife(run, issueId) : {};
+  const again = await secondLife(run, issueId, had);
   const kept = { ...(deliver ? { deliver } : {}), ...(last?.reviewBase ? { reviewBase: last.reviewBase } : {}) };
   return { issueId, title, life, resume, parent, followUp: issue.followUpOf != null, ...again, ...kept };
 }
 
+interface Found {
+  readonly issue: Issue;
+  /** The life that this run has had of it. */
+  readonly had: IssueRecord | null;
+}
+
 /** The first that this run has not had; what it has had is hardly ever ready again, so a few rows are enough. */
-async function bestIssue(run: RunContext, not: readonly string[]): Promise<Issue | null> {
+async function bestIssue(run: RunContext, not: readonly string[]): Promise<Found | null> {
   const { scope, resume, only, leave = [] } = run.options;
   if (only === "land") return await namedIssue(run, not);
   const ownItem = runNames(run.runId).item;
-  const had = async (id: string) => not.includes(id) || (await run.history.hadLife(id));
-  const isRetried = (id: string) => () => run.board.isRetried(run.projectId, id);
-  const over = async (issue: Issue) =>
-    not.includes(issue.id) || !(await mayLiveAgain(issue, await run.history.record(issue.id), isRetried(issue.id)));
+  const isOurs = async (id: string) => id === ownItem || not.includes(id) || (await run.history.record(id)) !== null;
   for (let limit = 4; ; limit *= 4) {
     const ready = await run.tracker.ready({ scope, resume, limit });
     for (const issue of ready) {
-      const madeHere = issue.followUpOf != null && (issue.followUpOf === ownItem || (await had(issue.followUpOf)));
-      if (madeHere || leave.includes(issue.id) || (await over(issue)) || (await isHeldBack(run, issue))) continue;
-      if (only !== undefined && !(await isFor(run, issue.id, only))) continue;
+      const { id, begun, followUpOf } = issue;
+      if (not.includes(id) || leave.includes(id) || (followUpOf != null && (await isOurs(followUpOf)))) continue;
+      // What nobody has begun was not begun here.
+      const had = begun === false ? null : await run.history.record(id);
+      if (!(await mayLiveAgain(issue, had, () => run.board.isRetried(run.projectId, id)))) continue;
+      if (await isHeldBack(run, issue)) continue;
+      if (only !== undefined && !(await isFor(run, id, only))) continue;
       if (await waitsForMerge(run, issue)) continue;
-      return issue;
+      return { issue, had };
     }
     if (ready.length < limit) return null;
   }
@@ -99,17 +119,17 @@ function mayDeliver({ options: { only } }: RunContext): boolean {
 
 /** Where no agent starts, there must be something that an earlier life has left. */
 async function isFor({ history }: RunContext, id: string, only: "check" | "push"): Promise<boolean> {
-  const last = await history.resumeFrom(id);
-  return only === "check" ? last !== null : last?.deliver !== undefined;
+  const { resume } = await history.earlier(id);
+  return only === "check" ? resume !== null : resume?.deliver !== undefined;
 }
 
 /** To be landed by hand: whatever the tracker thinks of it. */
-async function namedIssue({ tracker, options, history }: RunContext, not: readonly string[]): Promise<Issue | null> {
+async function namedIssue({ tracker, options, history }: RunContext, not: readonly string[]): Promise<Found | null> {
   const ids = options.scope.type === "ids" ? options.scope.ids : [];
   for (const id of ids) {
-    if (not.includes(id) || (await history.hadLife(id))) continue;
+    if (not.includes(id) || (await history.record(id)) !== null) continue;
     const issue = await tracker.get(id);
-    if (issue) return issue;
+    if (issue) return { issue, had: null };
   }
   return null;
 }
