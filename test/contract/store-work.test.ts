@@ -79,6 +79,19 @@ describe("order", () => {
     expect(await ready()).toEqual(["new-p1", "old-p2", "new-p2"]);
   });
 
+  it("is the same for the first few as for all", async () => {
+    const ages = [0, 3, 5, 9, 40];
+    for (const priority of [0, 1, 2, 3] as const)
+      for (const age of ages) await add({ id: `p${priority}-${age}`, priority, createdAt: now - age * day });
+    const all = await ready();
+    expect(all.slice(0, 2)).toEqual(["p0-40", "p0-9"]);
+    expect(all.indexOf("p3-40")).toBeLessThan(all.indexOf("p2-3"));
+    for (let limit = 1; limit <= all.length; limit++) {
+      const some = await board.ready({ projectId: "p", scope: { type: "all" }, resume: false, limit, now });
+      expect(some.map(({ id }) => id)).toEqual(all.slice(0, limit));
+    }
+  });
+
   it("honours the scope, never shows an epic, and looks below an epic at any depth", async () => {
     await add({ id: "epic", type: "epic" });
     await add({ id: "sub", type: "epic", parent: "epic" });
