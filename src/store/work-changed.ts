@@ -1,4 +1,4 @@
-import { number, type Sql } from "./sql.js";
+import { number, numberOrNull, type Sql } from "./sql.js";
 import type { Wake } from "./wake.js";
 
 /** The number of the board's newest event, of whatever project. */
@@ -8,11 +8,16 @@ export async function boardCursor(sql: Sql): Promise<number> {
 }
 
 /**
- * Only these may make an item ready. A claim never does, so a run is not woken by its own. The events after a cursor are
- * few and those of a project are many: the plus keeps SQLite from looking through the latter.
+ * Only these may make an item ready, an epic due or a pull request go on. A claim never does, nor the end of an item that
+ * nothing waits for, in no epic and no pull request: so a run is hardly ever woken by its own. The events after a cursor are few and those of a project
+ * are many: the plus keeps SQLite from looking through the latter.
  */
-const readying = `SELECT id FROM work_events WHERE id > ? AND id <= ? AND +project_id = ? AND type IN
-  ('added', 'appended', 'released', 'retried', 'unblocked', 'completed', 'dep-removed', 'failed') LIMIT 1`;
+const readying = `SELECT max(id) AS newest, max(+project_id = ? AND (type IN
+    ('added', 'appended', 'released', 'retried', 'unblocked', 'dep-removed', 'failed')
+    OR (type = 'completed' AND EXISTS (SELECT 1 FROM work_items AS done
+      WHERE done.project_id = work_events.project_id AND done.id = item_id
+      AND (parent IS NOT NULL OR pr_number IS NOT NULL OR EXISTS (SELECT 1 FROM work_deps WHERE on_item = done.no)))))) AS readies
+  FROM work_events WHERE id > ?`;
 
 /** Waits for such an event of the project after the cursor; woken by commits, in whatever process. */
 export async function boardChanged(
@@ -24,10 +29,9 @@ export async function boardChanged(
   try {
     for (let after = cursor; ; ) {
       abort.throwIfAborted();
-      const newest = await boardCursor(sql);
-      const [row] = await sql.all(readying, [after, newest, projectId]);
-      if (row !== undefined) return;
-      after = newest;
+      const [row] = await sql.all(readying, [projectId, after]);
+      if (row?.readies === 1) return;
+      after = (row && numberOrNull(row, "newest")) ?? after;
       await bell.rung(abort);
     }
   } finally {

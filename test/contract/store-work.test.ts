@@ -3,6 +3,7 @@ import type { Scope } from "../../src/core/ports/tracker.js";
 import type { NewWorkItem } from "../../src/core/ports/work-items.js";
 import type { Board } from "../../src/store/store.js";
 import { newItem } from "./new-item.js";
+import { reworkItem } from "./pull-request-items.js";
 import { type TempStore, tempStore } from "./temp-store.js";
 
 const day = 86_400_000;
@@ -117,6 +118,33 @@ describe("order", () => {
   });
 });
 const order = (id: string) => ["inner", "lone", "outer"].indexOf(id);
+
+describe("whoever waits for a change", () => {
+  /** Whether what is there when it looks first ends the wait. */
+  async function isWokenBy(change: () => Promise<unknown>): Promise<boolean> {
+    const cursor = await board.cursor();
+    await change();
+    const stop = new AbortController();
+    const woken = board.changed("p", cursor, stop.signal).then(() => !stop.signal.aborted);
+    setImmediate(() => stop.abort());
+    return await woken.catch(() => false);
+  }
+
+  it("is not woken by a claim, nor by the end of an item that nothing waits for", async () => {
+    expect(await isWokenBy(() => add({ id: "lone" }))).toBe(true);
+    expect(await isWokenBy(() => complete("lone"))).toBe(false);
+  });
+
+  it("is woken by the end of one that another waits for, or that is in an epic or a pull request", async () => {
+    await add({ id: "epic", type: "epic" });
+    await add({ id: "first" });
+    await add({ id: "second", deps: ["first"] });
+    await add({ id: "child", parent: "epic" });
+    await board.addOnce({ ...reworkItem("p"), id: "rework" });
+    for (const id of ["first", "child", "rework"])
+      expect([id, await isWokenBy(() => complete(id))]).toEqual([id, true]);
+  });
+});
 
 describe("dependencies", () => {
   it("S3 may repeat, and free a dependent in the transaction that completes", async () => {
