@@ -44,7 +44,7 @@ export interface Step<S, E, F, R> {
 export interface Log<S, E, F, R> {
   /** Raises the epoch, so that any older driver is fenced; null: the machine does not exist yet. */
   open(): Promise<Row<S, F> | null>;
-  /** One transaction: arrival, state, owed, reports and the rows they project to. Throws Fenced when a newer driver has opened the machine: nothing is written then. */
+  /** One transaction: arrival, state, owed, reports and the rows they project to. Throws Fenced when a newer driver has opened the machine, Fenced or Driven when another has made one that was new: nothing is written then. */
   commit(step: Step<S, E, F, R>): Promise<void>;
 }
 

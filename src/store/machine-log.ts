@@ -6,9 +6,20 @@ import type { Keyed, Log, Row as MachineRow, Step } from "../durable/types.js";
 import { Bug } from "../lib/errors.js";
 import { isAlive, type ProcessIdentity, selfIdentity } from "../lib/process-identity.js";
 import { readFindings } from "./findings.js";
+import {
+  addMachine,
+  addStep,
+  dropWhole,
+  keepWhole,
+  type Opened,
+  raiseEpoch,
+  selectMachine,
+  takeSignal,
+  updateMachine,
+} from "./machine-rows.js";
 import type { RecentStep, RecentSteps } from "./recent-steps.js";
 import { mergeChanges, rowStatements } from "./row-changes.js";
-import { number, Refused, type Row, type Sql, type Statement, text, textOrNull, type Value } from "./sql.js";
+import { number, numberOrNull, Refused, type Row, type Sql, type Statement, text, textOrNull } from "./sql.js";
 import { readState, type WholeState, writeState } from "./state-text.js";
 import { numberReports, readTail, stepId, type Tail, writeStep } from "./steps.js";
 
@@ -45,16 +56,10 @@ interface Plan {
   readonly base: WholeState | null;
 }
 
-interface Opened {
-  readonly no: number;
-  readonly stream: number;
-  readonly epoch: number;
-}
-
 /**
  * One machine's row and journal. A commit changes the row of the epoch it believes in and adds a step at the position it
  * expects to be free: a newer driver makes it Fenced, another machine of the same run that was faster makes it try again
- * one position on.
+ * one position on. A new machine's first commit makes its row: whoever else has made it meanwhile drives it.
  */
 export class MachineLog<S, E, F extends Keyed, R extends RunReport> implements Log<S, E, F, R> {
   readonly #options: MachineLogOptions<S>;
@@ -70,6 +75,10 @@ export class MachineLog<S, E, F extends Keyed, R extends RunReport> implements L
 
   async open(): Promise<MachineRow<S, F> | null> {
     const row = await this.#takeOver();
+    if (row.no === null) {
+      this.#opened = { no: null, stream: numberOrNull(row, "run_stream") ?? (await this.#addStream()), epoch: 1 };
+      return null;
+    }
     this.#opened = { no: number(row, "no"), stream: number(row, "stream"), epoch: number(row, "epoch") };
     return row.state === null ? null : await this.#readState(row);
   }
@@ -83,14 +92,15 @@ export class MachineLog<S, E, F extends Keyed, R extends RunReport> implements L
       const { statements, next, told, base } = this.#plan(step, opened, tail);
       try {
         // At once, so that no other machine of the run plans with an end that is out of date.
-        await sql.batch(statements, () => {
+        const [rows] = await sql.batch(statements, () => {
           tails.set(opened.stream, next);
           recent.add(opened.stream, told);
           this.#base = base;
         });
+        if (rows?.[0] !== undefined) this.#opened = { ...opened, no: number(rows[0], "no") };
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
-        await this.#whyRefused(statements[error.statement], opened);
+        await this.#whyRefused(statements, error.statement, opened);
         continue;
       }
       committed();
@@ -109,45 +119,61 @@ export class MachineLog<S, E, F extends Keyed, R extends RunReport> implements L
       rowStatements(change, event, codec.ledgerIssue),
     );
     const told = { position: next.position, events };
+    const [no, done] = [opened.no, step.owed.length === 0];
+    const row = { head: next.position, state, owed: JSON.stringify(step.owed), done };
+    const which = no ?? machine;
     const statements = [
-      updateMachine(opened, { head: next.position, state, owed: JSON.stringify(step.owed) }, step.owed.length === 0),
-      addStep(opened, { ...next, at: step.arrival.at }, writeStep(reports, JSON.stringify(step.arrival))),
+      no === null ? addMachine(this.#options, opened, row) : updateMachine(no, opened, row),
+      addStep(
+        which,
+        { id: stepId(opened.stream, next.position), seq: next.seq, at: step.arrival.at },
+        writeStep(reports, JSON.stringify(step.arrival)),
+      ),
       ...changes,
     ];
-    if (whole !== null) statements.push(keepWhole(opened.no, whole));
-    else if (base === null && this.#base !== null) statements.push(dropWhole(opened.no));
+    if (whole !== null) statements.push(keepWhole(which, whole));
+    else if (base === null && this.#base !== null) statements.push(dropWhole(which));
     if (step.signal !== null) statements.push(takeSignal(step.signal, machine));
     return { statements, next, told, base };
   }
 
   /** Fenced, or only beaten to the position: then the end of the journal is read anew. */
-  async #whyRefused(statement: Statement | undefined, opened: Opened): Promise<void> {
+  async #whyRefused(statements: readonly Statement[], refused: number, opened: Opened): Promise<void> {
     const { machine } = this.#options;
-    const [row] = await this.#shared.sql.all("SELECT epoch FROM machines WHERE no = ?", [opened.no]);
-    if (row === undefined || number(row, "epoch") !== opened.epoch) throw new Fenced(machine);
-    if (statement?.sql !== insertStep)
-      throw new Bug(`a step of ${machine} changes rows that are not there: ${statement?.sql}`);
+    const [row] = await this.#shared.sql.all("SELECT no, epoch, driver FROM machines WHERE id = ?", [machine]);
+    if (opened.no === null && row !== undefined) throw drivenElsewhere(machine, row) ?? new Fenced(machine);
+    if (opened.no !== null && (row?.no !== opened.no || row.epoch !== opened.epoch)) throw new Fenced(machine);
+    if (refused !== 1)
+      throw new Bug(`a step of ${machine} changes rows that are not there: ${statements[refused]?.sql}`);
     this.#shared.tails.delete(opened.stream);
   }
 
-  /** Registers the machine if it is new and raises its epoch, unless another process that lives drives it. */
+  /** Raises the machine's epoch, if there is one, unless another process that lives drives it. */
   async #takeOver(): Promise<Row> {
-    const { machine, kind, runId, force } = this.#options;
+    const { machine, runId, force } = this.#options;
     const { sql } = this.#shared;
+    const read: Statement = { sql: selectMachine, params: [machine, runId] };
     for (;;) {
-      const [known] = await sql.all(selectMachine, [machine]);
-      const added = known === undefined ? await register(sql, { machine, kind, runId }) : undefined;
-      if (added !== undefined) return added;
-      if (known === undefined) continue;
-      if (number(known, "done") === 1) return known;
-      const driver = parseDriver(textOrNull(known, "driver"));
-      if (driver !== null && !force && !isSelf(driver) && isAlive(driver)) throw new Driven(machine, driver);
-      const [taken, row] = await sql.batch([
-        raiseEpoch(number(known, "no"), number(known, "epoch")),
-        { sql: selectMachine, params: [machine] },
-      ]);
+      const [known] = await sql.all(read.sql, read.params);
+      if (known === undefined) throw new Bug(`nothing is known of ${machine}, not even that it is new`);
+      if (known.no === null || number(known, "done") === 1) return known;
+      const driven = force ? null : drivenElsewhere(machine, known);
+      if (driven !== null) throw driven;
+      const [taken, row] = await sql.batch([raiseEpoch(number(known, "no"), number(known, "epoch")), read]);
       if (taken?.[0] !== undefined && row?.[0] !== undefined) return row[0];
     }
+  }
+
+  /** The run's number, for its first machine. */
+  async #addStream(): Promise<number> {
+    const { runId } = this.#options;
+    const [, rows] = await this.#shared.sql.batch([
+      { sql: "INSERT INTO streams (run_id) VALUES (?) ON CONFLICT (run_id) DO NOTHING", params: [runId] },
+      { sql: "SELECT no FROM streams WHERE run_id = ?", params: [runId], expect: 1 },
+    ]);
+    const [row] = rows ?? [];
+    if (row === undefined) throw new Bug(`the run ${runId} has no number`);
+    return number(row, "no");
   }
 
   async #readState(row: Row): Promise<MachineRow<S, F>> {
@@ -163,72 +189,10 @@ export class MachineLog<S, E, F extends Keyed, R extends RunReport> implements L
   }
 }
 
-const selectMachine = `SELECT no, stream, epoch, driver, done, machines.state, owed, states.state AS whole
-  FROM machines LEFT JOIN states ON states.machine = no WHERE id = ?`;
-const insertStep = `INSERT INTO steps (id, machine, at, seq, reports, arrival) VALUES (?, ?, ?, ?, ?, ?)
-  ON CONFLICT (id) DO NOTHING`;
-
-function addStep(
-  opened: Opened,
-  { position, at, seq }: Tail & { readonly at: number },
-  texts: readonly [Value, Value],
-): Statement {
-  return {
-    sql: insertStep,
-    params: [stepId(opened.stream, position), opened.no, at, seq, ...texts],
-    expect: 1,
-  };
-}
-
-/** Refused where a newer driver has raised the epoch. */
-function updateMachine(
-  { no, epoch }: Opened,
-  now: { readonly head: number; readonly state: string; readonly owed: string },
-  done: boolean,
-): Statement {
-  return {
-    sql: `UPDATE machines SET head = ?, state = ?, owed = ? ${done ? ", done = 1, driver = NULL" : ""}
-      WHERE no = ? AND epoch = ?`,
-    params: [now.head, now.state, now.owed, no, epoch],
-    expect: 1,
-  };
-}
-
-function keepWhole(no: number, state: Value): Statement {
-  return {
-    sql: "INSERT INTO states (machine, state) VALUES (?, ?) ON CONFLICT (machine) DO UPDATE SET state = excluded.state",
-    params: [no, state],
-  };
-}
-function dropWhole(no: number): Statement {
-  return { sql: "DELETE FROM states WHERE machine = ?", params: [no] };
-}
-
-/** The new machine, ours; undefined: another process was faster. */
-async function register(
-  sql: Sql,
-  { machine, kind, runId }: { readonly machine: string; readonly kind: string; readonly runId: string },
-): Promise<Row | undefined> {
-  const [, added] = await sql.batch([
-    { sql: "INSERT INTO streams (run_id) VALUES (?) ON CONFLICT (run_id) DO NOTHING", params: [runId] },
-    {
-      sql: `INSERT INTO machines (id, kind, stream, epoch, driver) SELECT ?, ?, no, 1, ? FROM streams WHERE run_id = ?
-        ON CONFLICT (id) DO NOTHING RETURNING no, stream, epoch, state`,
-      params: [machine, kind, JSON.stringify(selfIdentity()), runId],
-    },
-  ]);
-  return added?.[0];
-}
-
-function raiseEpoch(no: number, epoch: number): Statement {
-  return {
-    sql: "UPDATE machines SET epoch = epoch + 1, driver = ? WHERE no = ? AND epoch = ? AND done = 0 RETURNING no",
-    params: [JSON.stringify(selfIdentity()), no, epoch],
-  };
-}
-
-function takeSignal(id: number, machine: string): Statement {
-  return { sql: "DELETE FROM inbox WHERE id = ? AND machine = ?", params: [id, machine], expect: 1 };
+/** null: nobody who lives, or we ourselves. */
+function drivenElsewhere(machine: string, row: Row): Driven | null {
+  const driver = parseDriver(textOrNull(row, "driver"));
+  return driver !== null && !isSelf(driver) && isAlive(driver) ? new Driven(machine, driver) : null;
 }
 
 function isSelf(driver: ProcessIdentity): boolean {

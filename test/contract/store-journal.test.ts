@@ -178,8 +178,21 @@ describe("a machine's log", () => {
     expect(await temp.store.eventsAfter("r", 0, 10)).toHaveLength(1);
   });
 
+  it("is made by its first step: of two that found none, one drives it and the other writes nothing", async () => {
+    const [one, other] = [logOf(temp.store, "m"), logOf(await temp.again(), "m")];
+    expect([await one.open(), await other.open()]).toEqual([null, null]);
+    expect(await temp.store.machines("r")).toEqual([]);
+    await one.commit(step([], { state: { text: "x".repeat(6000) } }));
+    await expect(other.commit(step(["other"]))).rejects.toBeInstanceOf(Fenced);
+    await one.commit(step(["again"]));
+    expect(await temp.store.machines("r")).toMatchObject([{ id: "m", state: ["again"] }]);
+    expect(await temp.store.journal("m")).toHaveLength(2);
+  });
+
   it("names the living driver to whoever asks for the machine in another process", async () => {
-    await logOf(temp.store, "m").open();
+    const log = logOf(temp.store, "m");
+    await log.open();
+    await log.commit(step(["mine"]));
     expect(await temp.store.livingDriver("m")).toMatchObject({ pid: process.pid });
     await expect(report("m", 1)).rejects.toThrow(`process ${process.pid} drives m`);
     expect(new Driven("m", { pid: 1, start: "", boot: "" }).message).toBe("process 1 drives m");
