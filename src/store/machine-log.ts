@@ -13,14 +13,16 @@ import {
   keepWhole,
   type Opened,
   raiseEpoch,
+  readRow,
+  type StateAndOwed,
   selectMachine,
   takeSignal,
   updateMachine,
 } from "./machine-rows.js";
 import type { RecentStep, RecentSteps } from "./recent-steps.js";
 import { mergeChanges, rowStatements } from "./row-changes.js";
-import { number, numberOrNull, Refused, type Row, type Sql, type Statement, text, textOrNull } from "./sql.js";
-import { readState, type WholeState, writeState } from "./state-text.js";
+import { number, numberOrNull, Refused, type Row, type Sql, type Statement, textOrNull } from "./sql.js";
+import { type WholeState, writeState } from "./state-text.js";
 import { numberReports, readTail, stepId, type Tail, writeStep } from "./steps.js";
 
 /** How a machine's state crosses the database. The ledger's findings are rows of their own, not part of the state's JSON. */
@@ -111,7 +113,8 @@ export class MachineLog<S, E, F extends Keyed, R extends RunReport> implements L
   #plan(step: Step<S, E, F, R>, opened: Opened, tail: Tail): Plan {
     const { codec, machine, runId } = this.#options;
     const next = { position: tail.position + 1, seq: tail.seq + step.reports.length };
-    const { text: state, base, whole } = writeState(codec.encode(step.state), this.#base);
+    const now: StateAndOwed = { state: codec.encode(step.state), owed: step.owed };
+    const { text: state, base, whole } = writeState(now, this.#base);
     const reports = step.reports.length === 0 ? null : JSON.stringify(step.reports);
     const events = numberReports(step.reports, { runId, seq: tail.seq, at: step.arrival.at });
     const changed = events.flatMap((event) => codec.rows(event, step.state).map((change) => ({ change, event })));
@@ -120,7 +123,7 @@ export class MachineLog<S, E, F extends Keyed, R extends RunReport> implements L
     );
     const told = { position: next.position, events };
     const [no, done] = [opened.no, step.owed.length === 0];
-    const row = { head: next.position, state, owed: JSON.stringify(step.owed), done };
+    const row = { head: next.position, state, done };
     const which = no ?? machine;
     const statements = [
       no === null ? addMachine(this.#options, opened, row) : updateMachine(no, opened, row),
@@ -180,12 +183,9 @@ export class MachineLog<S, E, F extends Keyed, R extends RunReport> implements L
     const { codec } = this.#options;
     const issue = codec.ledgerIssue;
     const ledger = issue === undefined ? [] : await readFindings(this.#shared.sql, { ...issue, all: true });
-    const { state, base } = readState(text(row, "state"), textOrNull(row, "whole"));
+    const { state, owed, base } = readRow(row);
     this.#base = base;
-    return {
-      state: codec.decode(state, ledger),
-      owed: JSON.parse(text(row, "owed")) as F[],
-    };
+    return { state: codec.decode(state, ledger), owed: owed as readonly F[] };
   }
 }
 

@@ -1,7 +1,26 @@
 import { selfIdentity } from "../lib/process-identity.js";
-import type { Statement, Value } from "./sql.js";
+import { type Row, type Statement, text, textOrNull, type Value } from "./sql.js";
+import { readState, type WholeState } from "./state-text.js";
 
-/** The statements of a machine's log. */
+/**
+ * A machine's row, and the statements of its log. What a machine owes is written with its state, so that a run with
+ * dozens of lives, each of them owed, writes only which came and went; `owed` says so then. Older rows have it there.
+ */
+const withState = "@";
+
+/** State and owed together, as they are written. */
+export interface StateAndOwed {
+  readonly state: unknown;
+  readonly owed: readonly unknown[];
+}
+
+export function readRow(row: Row): StateAndOwed & { readonly base: WholeState | null } {
+  const { state, base } = readState(text(row, "state"), textOrNull(row, "whole"));
+  const owed = text(row, "owed");
+  if (owed === withState) return { ...(state as StateAndOwed), base };
+  return { state, owed: JSON.parse(owed) as unknown[], base };
+}
+
 export interface Opened {
   /** null: it is new, and its first commit makes its row. */
   readonly no: number | null;
@@ -17,8 +36,8 @@ export const selectMachine = `SELECT machines.no, stream, epoch, driver, done, m
 
 interface MachineColumns {
   readonly head: number;
+  /** With what it owes. */
   readonly state: string;
-  readonly owed: string;
   readonly done: boolean;
 }
 
@@ -26,7 +45,7 @@ interface MachineColumns {
 export function addMachine(
   { machine, kind }: { readonly machine: string; readonly kind: string },
   { stream, epoch }: Opened,
-  { head, state, owed, done }: MachineColumns,
+  { head, state, done }: MachineColumns,
 ): Statement {
   return {
     sql: `INSERT INTO machines (id, kind, stream, epoch, driver, done, head, state, owed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -40,18 +59,18 @@ export function addMachine(
       done ? 1 : 0,
       head,
       state,
-      owed,
+      withState,
     ],
     expect: 1,
   };
 }
 
 /** Refused where a newer driver has raised the epoch. */
-export function updateMachine(no: number, { epoch }: Opened, { head, state, owed, done }: MachineColumns): Statement {
+export function updateMachine(no: number, { epoch }: Opened, { head, state, done }: MachineColumns): Statement {
   return {
     sql: `UPDATE machines SET head = ?, state = ?, owed = ? ${done ? ", done = 1, driver = NULL" : ""}
       WHERE no = ? AND epoch = ?`,
-    params: [head, state, owed, no, epoch],
+    params: [head, state, withState, no, epoch],
     expect: 1,
   };
 }

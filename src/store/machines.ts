@@ -1,7 +1,7 @@
 import { isAlive, type ProcessIdentity, selfIdentity } from "../lib/process-identity.js";
 import { parseDriver } from "./machine-log.js";
+import { readRow } from "./machine-rows.js";
 import { number, type Row, type Sql, text, textOrNull } from "./sql.js";
-import { readState } from "./state-text.js";
 import { arrivalOf, stepId } from "./steps.js";
 
 /** A machine as a reader in any process sees it. */
@@ -39,6 +39,7 @@ export async function readMachines(sql: Sql, runId: string): Promise<MachineView
 
 function toView(row: Row): MachineView {
   const driver = parseDriver(textOrNull(row, "driver"));
+  const { state, owed } = readRow(row);
   return {
     id: text(row, "id"),
     kind: text(row, "kind"),
@@ -47,8 +48,8 @@ function toView(row: Row): MachineView {
     driver,
     driverAlive: driver !== null && isAlive(driver),
     at: number(row, "at"),
-    state: readState(text(row, "state"), textOrNull(row, "whole")).state,
-    owed: JSON.parse(text(row, "owed")) as unknown[],
+    state,
+    owed,
   };
 }
 

@@ -3,7 +3,7 @@
  *
  * `steps` is the journal: one row per commit, in the order of its run, key = run's number × 2^32 + position. A row holds
  * the arrival, the public events it made and the number of the run's last event so far, and is never written again. What
- * a machine is now is in its row in `machines`: the position of its newest step, its state and what it owes. A state that
+ * a machine is now is in its row in `machines`: the position of its newest step, its state with what it owes. One that
  * is not small is there as what has changed since the whole of it was last written to `states` (state-text.ts). So a
  * commit is one insert at the end of the run and one update of a short row, whatever the history.
  *
@@ -216,4 +216,5 @@ ALTER TABLE steps DROP COLUMN state;
 ALTER TABLE steps DROP COLUMN owed;
 `,
   "-- Nothing of what is there changes. From here on long texts are stored packed, which older programs cannot read.",
+  "-- Nor here. From here on what a machine owes is stored with its state, which older programs cannot read.",
 ];

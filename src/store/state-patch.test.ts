@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { applyPatch, type Patch, patchBetween } from "./state-patch.js";
 import { readState, writeState } from "./state-text.js";
 
-const key = fc.constantFrom("a", "b", "c", "1", "0", "__proto__", "constructor", "is", "put", "each");
+const key = fc.constantFrom("a", "b", "c", "1", "0", "__proto__", "constructor", "is", "put", "each", "cut");
 const leaf = fc.constantFrom<unknown>(null, true, 0, 1, "x", "", undefined);
 const { value } = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
@@ -30,6 +30,29 @@ test("a patched value reads like the value itself, with its keys in order", () =
     }),
     { numRuns: 2000 },
   );
+});
+
+test("a patched queue reads like the queue itself, and its patch is as long as what came", () => {
+  const queue = Array.from({ length: 60 }, (_, at) => ({ key: `child:${at}`, start: "x".repeat(100) }));
+  const more = [60, 61, 62].map((at) => ({ key: `child:${at}`, start: "x".repeat(100) }));
+  const entries = fc.subarray([...queue, ...more]);
+  fc.assert(
+    fc.property(entries, (after) => {
+      const patch = patchBetween(queue, after);
+      const made = patch === null ? queue : applyPatch(asRead(queue), asRead<Patch>(patch));
+      expect(made).toEqual(after);
+    }),
+  );
+  const ended = new Set([0, 3, 17]);
+  const after = [...queue.filter((_, at) => !ended.has(at)), ...more];
+  expect(patchBetween(queue, after)).toEqual({
+    cut: [
+      [0, 1],
+      [3, 1],
+      [17, 1],
+    ],
+    push: more,
+  });
 });
 
 test("what grew, moved to the end or lost an entry makes a short patch", () => {

@@ -9,6 +9,8 @@ export type Patch =
   | { readonly at: number; readonly drop: number; readonly put: readonly unknown[] }
   /** A list whose entries from `at` on are changed, one by one; null: that one is not. */
   | { readonly at: number; readonly each: readonly (Patch | null)[] }
+  /** A list that lost entries here and there and got others behind: `cut` are places and how many from there on. */
+  | { readonly cut: readonly (readonly [number, number])[]; readonly push: readonly unknown[] }
   /** An object: what is not `gone` stays, in its place, changed as `in` says; then comes what is added. */
   | {
       readonly gone?: readonly string[];
@@ -38,6 +40,11 @@ export function applyPatch(before: unknown, patch: Patch): unknown {
       return change === null ? entry : applyPatch(entry, change);
     });
   }
+  if ("cut" in patch) {
+    const list: readonly unknown[] = Array.isArray(before) ? before : [];
+    const stays = (_: unknown, index: number) => !patch.cut.some(([at, count]) => index >= at && index < at + count);
+    return [...list.filter(stays), ...patch.push];
+  }
   const gone = new Set(patch.gone);
   const changes = patch.in ?? {};
   const stay = Object.entries(isFields(before) ? before : {}).flatMap(([key, value]): [string, unknown][] => {
@@ -57,9 +64,25 @@ function patchLists(before: readonly unknown[], after: readonly unknown[]): Patc
   while (end < most - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
   const [drop, put] = [before.length - start - end, after.slice(start, after.length - end)];
   if (drop === 0 && put.length === 0) return null;
+  const shifted = drop > 0 && put.length > 0 ? cutAndPush(before, after, start) : null;
+  if (shifted !== null && shifted.push.length < put.length) return shifted;
   const old = before.slice(start, start + drop);
   if (drop !== put.length || ![...old, ...put].every(isFields)) return { at: start, drop, put };
   return { at: start, each: put.map((entry, index) => patchBetween(old[index], entry)) };
+}
+
+/** As a queue changes: what stays is in its order, and what is new comes behind it. `start`: so many stay in any case. */
+function cutAndPush(before: readonly unknown[], after: readonly unknown[], start: number) {
+  const cut: [number, number][] = [];
+  let [place, kept] = [start, start];
+  for (; kept < after.length; kept += 1) {
+    const found = before.indexOf(after[kept], place);
+    if (found < 0) break;
+    if (found > place) cut.push([place, found - place]);
+    place = found + 1;
+  }
+  if (place < before.length) cut.push([place, before.length - place]);
+  return { cut, push: after.slice(kept) };
 }
 
 /** As far as the keys are in the order they had, they stay; from the first that is new or has moved, all are added. */

@@ -3,7 +3,7 @@ import { packText } from "./packed-text.js";
 import { applyPatch, type Patch, patchBetween } from "./state-patch.js";
 
 /**
- * A machine's state as its row has it: JSON, or `@` and what has changed since the whole of it was written to a row of its
+ * A machine's state, with what it owes, as its row has it: JSON, or `@` and what has changed since the whole of it was written to a row of its
  * own. So what a step writes does not grow with the state, nor with one that grows by a little each time, as a workflow's
  * does with its stages.
  */
@@ -15,7 +15,7 @@ export interface WholeState {
 }
 
 /** Smaller ones are in the machine's row as they are: a patch and a row of its own would take more time than writing them. */
-const patchedLength = 2048;
+const patchedLength = 2560;
 
 /** A whole that is no longer than this is packed; with a longer one that would take more than the rest of its step. */
 const packedLength = 4096;

@@ -65,8 +65,11 @@ test("doctor notices a stored row that its history does not give", async () => {
   const { DatabaseSync } = await import("@photostructure/sqlite");
   const database = new DatabaseSync(join(box.home, "ratchet.db"));
   const machines = database.prepare("SELECT no, state FROM machines WHERE state LIKE '{%'").all();
-  const one = machines.map(({ no, state }) => ({ no, life: JSON.parse(String(state)) })).find(isOfOne);
-  const wrong = JSON.stringify({ ...one?.life, turns: 99 });
+  const one = machines
+    .map(({ no, state }) => ({ no, ...JSON.parse(String(state)) }))
+    .map(({ no, owed, state: life }) => ({ no, owed, life }))
+    .find(isOfOne);
+  const wrong = JSON.stringify({ state: { ...one?.life, turns: 99 }, owed: one?.owed });
   expect(database.prepare("UPDATE machines SET state = ? WHERE no = ?").run(wrong, Number(one?.no)).changes).toBe(1);
   database.close();
   const examined = await examine(box);
