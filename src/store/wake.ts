@@ -2,8 +2,8 @@ import { type FSWatcher, utimesSync, watch } from "node:fs";
 
 /** Watchers lose events now and then: this often it is looked whether somebody else has committed anything. */
 const safetyLookMs = 2000;
-/** Touches closer together than this are one. */
-const quietMs = 20;
+/** Touches closer together than this are one: a busy run has us told of our own, too, and have somebody look each time. */
+const quietMs = 100;
 
 /** One listener's bell. It remembers a ring that came while nobody waited, so nothing slips between a look and the wait after it. */
 export interface Bell {
