@@ -9,7 +9,7 @@ import type { Drive, KernelEvent, Keyed, Stamped } from "./types.js";
  */
 export async function drive<S, E, F extends Keyed, R>(machine: Drive<S, E, F, R>): Promise<S> {
   const row = await machine.log.open();
-  const performers = new Performers(machine.perform, machine.crashed);
+  const performers = new Performers(machine);
   const driven = new Driven(machine, row?.state ?? machine.initial, row?.owed ?? []);
   const old = new Set(driven.owed.keys());
   try {
@@ -18,14 +18,14 @@ export async function drive<S, E, F extends Keyed, R>(machine: Drive<S, E, F, R>
     else if (driven.owed.size > 0) await driven.step({ type: "resumed", ...since }, null);
     while (driven.owed.size > 0) {
       performers.begin(driven.owed, old);
-      const arrival = await performers.next(machine.stop);
+      const arrival = await performers.next();
       if (arrival === null) break;
       const cancelled = await driven.step(arrival.event, arrival);
       performers.abort(cancelled);
     }
     return driven.state;
   } finally {
-    performers.abortAll();
+    performers.close();
   }
 }
 

@@ -1,5 +1,5 @@
 import { asDiskFull } from "../lib/disk-full.js";
-import type { Keyed, Perform, Settled } from "./types.js";
+import type { Drive, Keyed, Perform, Settled } from "./types.js";
 
 export interface Arrival<E> {
   readonly key: string;
@@ -22,10 +22,14 @@ export class Performers<E, F extends Keyed> {
   #wake: (() => void) | null = null;
   readonly #perform: Perform<E, F>;
   readonly #crashed: (effect: F, error: unknown) => E;
+  readonly #stop: AbortSignal | undefined;
+  readonly #stopped = () => this.#wake?.();
 
-  constructor(perform: Perform<E, F>, crashed: (effect: F, error: unknown) => E) {
+  constructor({ perform, crashed, stop }: Pick<Drive<unknown, E, F, unknown>, "perform" | "crashed" | "stop">) {
     this.#perform = perform;
     this.#crashed = crashed;
+    this.#stop = stop;
+    stop?.addEventListener("abort", this.#stopped);
   }
 
   /** Begins every owed effect that is not running. `old`: keys owed before this process began. */
@@ -38,9 +42,9 @@ export class Performers<E, F extends Keyed> {
     }
   }
 
-  /** The first arrival of an effect still running; null when `stop` comes first. */
-  async next(stop: AbortSignal | undefined): Promise<Arrival<E> | null> {
-    while (!stop?.aborted) {
+  /** The first arrival of an effect still running; null when the stop comes first. */
+  async next(): Promise<Arrival<E> | null> {
+    while (!this.#stop?.aborted) {
       for (let first = this.#arrived.shift(); first !== undefined; first = this.#arrived.shift()) {
         const { from, outcome } = first;
         if (this.#running.get(from.key) !== from) continue;
@@ -48,7 +52,10 @@ export class Performers<E, F extends Keyed> {
         if ("broken" in outcome) throw outcome.broken;
         return { key: from.key, event: outcome.settled.event, signal: outcome.settled.signal ?? null };
       }
-      await this.#arrival(stop);
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      this.#wake = null;
     }
     return null;
   }
@@ -60,7 +67,9 @@ export class Performers<E, F extends Keyed> {
     }
   }
 
-  abortAll(): void {
+  /** Nothing is begun, and nothing arrives, after that. */
+  close(): void {
+    this.#stop?.removeEventListener("abort", this.#stopped);
     this.abort([...this.#running.keys()]);
   }
 
@@ -84,17 +93,5 @@ export class Performers<E, F extends Keyed> {
       if (full !== null) throw full;
       return { event: this.#crashed(effect, error) };
     }
-  }
-
-  #arrival(stop: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = () => {
-        this.#wake = null;
-        stop?.removeEventListener("abort", wake);
-        resolve();
-      };
-      this.#wake = wake;
-      stop?.addEventListener("abort", wake);
-    });
   }
 }
