@@ -16,7 +16,7 @@ export interface Output {
   json(value: unknown): void;
   /** One JSON value on one line of stdout. */
   jsonLine(value: unknown): void;
-  /** A part of one JSON document on stdout, as it is. */
+  /** Text on stdout as it is: JSON, or what is free of secrets already. */
   piece(text: string): void;
   readonly redact: (text: string) => string;
   /** A person is watching: redrawing is welcome. */

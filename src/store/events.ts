@@ -21,14 +21,15 @@ export async function eventsAfter(
 }
 
 /**
- * Every event of a run after number `seq`, those to come too, until aborted. What this process committed itself is not
- * read back; whoever is woken and knows of nothing new looks into the database.
+ * Every event of a run after number `seq`, those to come too, until aborted: all that there are together, each time the
+ * next are asked for. What this process committed itself is not read back; whoever is woken and knows of nothing new
+ * looks into the database.
  */
 export async function* followEvents(
   { sql, wake, recent }: { readonly sql: Sql; readonly wake: Wake; readonly recent: RecentSteps },
   { runId, seq }: { readonly runId: string; readonly seq: number },
   abort: AbortSignal,
-): AsyncGenerator<PublicEvent> {
+): AsyncGenerator<readonly PublicEvent[]> {
   const bell = wake.listen("event");
   try {
     let from: { readonly stream: number; readonly position: number } | null = null;
@@ -37,7 +38,8 @@ export async function* followEvents(
       const known: EventPage | null = from === null ? nothing : recent.after(from);
       const page: EventPage = known ?? (from === null ? nothing : await readPage(sql, runId, from));
       if (from !== null) from = { ...from, position: page.position };
-      for (const event of page.events) if (event.seq > seq && !abort.aborted) yield event;
+      const events = page.events.filter((event) => event.seq > seq);
+      if (events.length > 0 && !abort.aborted) yield events;
       if (known !== null || page.events.length === 0) await bell.rung(abort);
     }
   } finally {

@@ -115,7 +115,7 @@ export interface Store {
   }): Promise<string | null>;
 
   eventsAfter(runId: string, seq: number, limit: number): Promise<PublicEvent[]>;
-  followEvents(runId: string, fromSeq: number, abort: AbortSignal): AsyncIterable<PublicEvent>;
+  followEvents(runId: string, fromSeq: number, abort: AbortSignal): AsyncIterable<readonly PublicEvent[]>;
   /** Events of the board after a cursor, which is the last event's id. */
   observeAfter(cursor: number, limit: number): Promise<WorkEvent[]>;
   /** The board's events in order, with `follow` those to come too, until aborted. */

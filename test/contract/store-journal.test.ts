@@ -132,8 +132,8 @@ describe("events", () => {
     const abort = new AbortController();
     const seen: PublicEvent[] = [];
     const following = (async () => {
-      for await (const event of temp.store.followEvents("r", 0, abort.signal)) {
-        seen.push(event);
+      for await (const events of temp.store.followEvents("r", 0, abort.signal)) {
+        seen.push(...events);
         if (seen.length === 30) abort.abort();
       }
     })();
@@ -142,6 +142,23 @@ describe("events", () => {
     await following;
     expect(performance.now() - done).toBeLessThan(1500);
     expect(seen.map((event) => event.seq)).toEqual(Array.from({ length: 30 }, (_, n) => n + 1));
+  });
+});
+
+describe("events that are followed", () => {
+  it("come together when several were recorded before they are asked for, each once", async () => {
+    const log = logOf(temp.store, "m", "r");
+    await log.open();
+    const abort = new AbortController();
+    const pages = temp.store.followEvents("r", 0, abort.signal)[Symbol.asyncIterator]();
+    const next = async () => ((await pages.next()).value ?? []).map(({ seq }: PublicEvent) => seq);
+    await log.commit(step(["a", "b"]));
+    expect(await next()).toEqual([1, 2]);
+    for (const name of ["c", "d", "e"]) await log.commit(step([name]));
+    expect(await next()).toEqual([3, 4, 5]);
+    const waiting = next();
+    abort.abort();
+    expect(await waiting).toEqual([]);
   });
 });
 

@@ -104,11 +104,15 @@ async function withWholeTexts(issue: IssueRecord): Promise<IssueRecord> {
 
 const pageSize = 1000;
 
-async function* eventsOf({ app }: Context, runId: string): AsyncGenerator<PublicEvent> {
+async function* eventsOf(context: Context, runId: string): AsyncGenerator<PublicEvent> {
+  for await (const page of pagesOf(context, runId)) yield* page;
+}
+
+async function* pagesOf({ app }: Context, runId: string): AsyncGenerator<readonly PublicEvent[]> {
   const store = await app.store("reader");
   for (let seq = 0; ; ) {
     const page = await store.eventsAfter(runId, seq, pageSize);
-    yield* page;
+    yield page;
     seq = page.at(-1)?.seq ?? seq;
     if (page.length < pageSize) return;
   }
@@ -121,14 +125,15 @@ export async function followRun(context: Context, which: string, { json }: Json)
   const project = await knownProject(context, store);
   const { runId, status } = await store.run(which, project?.id);
   // A run that is over has no more to say; one that was imported never said anything here.
-  const events = status === "running" ? store.followEvents(runId, 0, out.gone) : eventsOf(context, runId);
-  for await (const event of events) {
-    if (json) out.jsonLine(event);
-    else {
-      for (const line of logLines(event)) out.line(line.text);
+  const pages = status === "running" ? store.followEvents(runId, 0, out.gone) : pagesOf(context, runId);
+  for await (const page of pages) {
+    for (const event of page) {
+      if (out.gone.aborted) return 0;
+      if (json) out.jsonLine(event);
+      else for (const line of logLines(event)) out.line(line.text);
+      // One that had ended and goes on has ended more than once.
+      if (event.type === "run-finished" && (await store.run(runId)).record.completed_at === event.time) return 0;
     }
-    // One that had ended and goes on has ended more than once.
-    if (event.type === "run-finished" && (await store.run(runId)).record.completed_at === event.time) return 0;
   }
   return 0;
 }

@@ -9,10 +9,12 @@ const quiet = new Set<string>(["stage-started", "edge-taken", "prompt-sent", "tu
 export function stagePresenter(out: Output, json: boolean): Presenter {
   return {
     past: () => undefined,
-    event: (event) => {
-      if (json) return out.jsonLine(event);
-      const line = quiet.has(event.type) ? null : logLine(event);
-      if (line) out.line(line.text);
+    events: (events) => {
+      for (const event of events) {
+        const line = json || quiet.has(event.type) ? null : logLine(event);
+        if (json) out.jsonLine(event);
+        else if (line) out.line(line.text);
+      }
     },
     say: (text) => out.note(text),
     end: async () => undefined,

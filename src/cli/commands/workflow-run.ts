@@ -44,9 +44,9 @@ export async function runWorkflow(context: Context, what: string, flags: Workflo
   });
   const detach = listen(started, presenter.say);
   const log = openRunLog(context, started.runId);
-  for (const event of past) log.add(event);
+  log.add(past);
   try {
-    const code = await followToEnd(store, started, { presenter, log, shown: past.at(-1)?.seq ?? 0 });
+    const code = await followToEnd(store, started, { presenter, log, shown: past.at(-1)?.seq ?? 0, everyMs: 0 });
     if (code !== 0)
       await tellKeptGates(context, { runId: started.runId, file: loaded.file, json: flags.json === true });
     return code;

@@ -29,11 +29,9 @@ export async function driveToEnd(context: Context, request: RunRequest, options:
   const log = openRunLog(context, run.runId);
   const worker = announceWorker(store, run.runId, (text) => presenter.say(text));
   const endLooking = options.dead ? keepLooking(options.dead, (text) => presenter.say(text)) : () => undefined;
-  const show: Show = { presenter, log, shown: past.at(-1)?.seq ?? 0 };
-  for (const event of past) {
-    log.add(event);
-    presenter.past(event);
-  }
+  const show: Show = { presenter, log, shown: past.at(-1)?.seq ?? 0, everyMs: 100 };
+  log.add(past);
+  for (const event of past) presenter.past(event);
   try {
     return await followToEnd(store, run, show);
   } finally {
@@ -50,12 +48,15 @@ interface Show {
   readonly log: RunLog;
   /** The number of the newest event that was shown. */
   shown: number;
+  /** What comes sooner after what was shown last waits for this: many lives at once are one picture, and one write. */
+  readonly everyMs: number;
 }
 
-function showEvent(show: Show, event: PublicEvent): void {
-  show.shown = event.seq;
-  show.log.add(event);
-  show.presenter.event(event);
+function showEvents(show: Show, events: readonly PublicEvent[]): void {
+  const last = events.at(-1);
+  if (last === undefined) return;
+  show.shown = last.seq;
+  show.presenter.events(events, show.log.add(events));
 }
 
 /** The events are read back from the store: what is shown is what is recorded, and showing never holds up the run. */
@@ -66,15 +67,31 @@ export async function followToEnd(
 ): Promise<number> {
   const ended = new AbortController();
   const following = (async () => {
-    for await (const event of store.followEvents(run.runId, show.shown, ended.signal)) showEvent(show, event);
+    for await (const events of store.followEvents(run.runId, show.shown, ended.signal)) {
+      showEvents(show, events);
+      if (show.everyMs > 0) await waitUnlessAborted(show.everyMs, ended.signal);
+    }
   })().catch((error: unknown) => show.presenter.say(`the events cannot be followed: ${messageOf(error)}`));
   try {
     return (await run.done).exitCode;
   } finally {
     ended.abort();
     await following;
-    for (const event of await readEvents(store, run.runId, show.shown)) showEvent(show, event);
+    showEvents(show, await readEvents(store, run.runId, show.shown));
   }
+}
+
+function waitUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    if (signal.aborted) done();
+    else signal.addEventListener("abort", done);
+  });
 }
 
 export async function readEvents(store: Store, runId: string, after: number): Promise<PublicEvent[]> {

@@ -11,7 +11,7 @@ import type { Presenter, Showing } from "./presenter.js";
 /** Time goes on between events. */
 const redrawMs = 1000;
 
-/** The live table: redrawn on events and each second; the summary stays when the run has ended. */
+/** The live table: redrawn when something has happened and each second; the summary stays when the run has ended. */
 export async function livePresenter(
   { app, out, env }: Context,
   runId: string,
@@ -41,10 +41,12 @@ export async function livePresenter(
   const timer = setInterval(() => void look().catch((error: unknown) => out.note(String(error))), redrawMs);
   return {
     past: fold,
-    event: (event) => {
-      fold(event);
-      const isNews = event.type === "question" || (event.type === "log" && event.level !== "info");
-      for (const line of isNews && !out.gone.aborted ? logLines(event) : []) update.persist(out.redact(line.text));
+    events: (events) => {
+      for (const event of events) {
+        fold(event);
+        const isNews = event.type === "question" || (event.type === "log" && event.level !== "info");
+        for (const line of isNews && !out.gone.aborted ? logLines(event) : []) update.persist(out.redact(line.text));
+      }
       draw();
     },
     say: (text) => {

@@ -1,4 +1,3 @@
-import { logLines } from "../../views/log-lines.js";
 import type { Context } from "../context.js";
 import type { Output } from "../output.js";
 import type { Presenter, Showing } from "./presenter.js";
@@ -15,7 +14,7 @@ const nothing = () => undefined;
 function jsonPresenter(out: Output): Presenter {
   return {
     past: nothing,
-    event: (event) => out.jsonLine(event),
+    events: (events) => out.piece(events.map((event) => `${JSON.stringify(event)}\n`).join("")),
     say: (text) => out.note(text),
     end: async () => undefined,
   };
@@ -24,9 +23,7 @@ function jsonPresenter(out: Output): Presenter {
 function plainPresenter(out: Output): Presenter {
   return {
     past: nothing,
-    event: (event) => {
-      for (const line of logLines(event)) out.line(line.text);
-    },
+    events: (_events, lines) => out.piece(lines.map(({ text }) => `${text}\n`).join("")),
     say: (text) => out.note(text),
     end: async () => undefined,
   };

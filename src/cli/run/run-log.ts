@@ -1,12 +1,13 @@
-import { closeSync, openSync, writeSync } from "node:fs";
+import { closeSync, openSync, writeFileSync } from "node:fs";
 import type { PublicEvent } from "../../core/report.js";
 import { messageOf } from "../../lib/errors.js";
-import { logLines } from "../../views/log-lines.js";
+import { type LogLine, logLines } from "../../views/log-lines.js";
 import type { Context } from "../context.js";
 
 /** runs/<run>/run.log: the run's events as lines. Written anew when a run is taken up again, so that no line is missing. */
 export interface RunLog {
-  add(event: PublicEvent): void;
+  /** The lines that were added, free of secrets. */
+  add(events: readonly PublicEvent[]): readonly LogLine[];
   close(): void;
 }
 
@@ -23,13 +24,19 @@ export function openRunLog({ app, out }: Context, runId: string): RunLog {
     }
   }
   return {
-    add: (event) => {
-      for (const { level, text } of logLines(event)) {
-        if (file === null) return;
+    add: (events) => {
+      const lines = events.flatMap((event) =>
+        logLines(event).map(({ level, text }) => ({ time: event.time, level, text: out.redact(text) })),
+      );
+      if (file !== null && lines.length > 0) {
         const open = file;
-        const done = attempt(() => writeSync(open, `${event.time} ${level} ${out.redact(text)}\n`));
-        if (done === null) file = null;
+        const text = lines.map((line) => `${line.time} ${line.level} ${line.text}\n`).join("");
+        file = attempt(() => {
+          writeFileSync(open, text);
+          return open;
+        });
       }
+      return lines;
     },
     close: () => {
       if (file !== null) closeSync(file);
