@@ -8,9 +8,13 @@ export interface Refusal {
   readonly reason: string;
 }
 
+export function refusalsFile(folder: string): string {
+  return join(folder, "denied.jsonl");
+}
+
 /** What the guard refused, oldest first. The file lies where a program could write: a line that is none is passed over. */
 export async function* readRefusals(folder: string): AsyncGenerator<Refusal> {
-  for await (const line of readLines(join(folder, "denied.jsonl"))) {
+  for await (const line of readLines(refusalsFile(folder))) {
     const { tool, reason } = fieldsIn(line);
     if (typeof reason === "string") yield { tool: typeof tool === "string" ? tool : "", reason };
   }

@@ -47,6 +47,17 @@ describe("slots", () => {
     expect(second).toBe(true);
   });
 
+  it("hands out a kept place once, at once, and none that was not kept", async () => {
+    const slots = createSlots(1);
+    slots.keep("a", await slots.reserve(never));
+    expect(slots.takeKept("b")).toBe(null);
+    const release = slots.takeKept("a");
+    expect(slots.takeKept("a")).toBe(null);
+    const waiting = slots.acquire({ issueId: "b", turn: "first", signal: never });
+    release?.();
+    (await waiting)();
+  });
+
   it("frees a reservation that is not used, and a release counts once", async () => {
     const slots = createSlots(1);
     slots.keep("a", await slots.reserve(never));

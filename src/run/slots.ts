@@ -7,6 +7,8 @@
 export interface Slots {
   /** Resolves once a place is free and taken; rejects with the signal's reason when aborted first. */
   acquire(request: SlotRequest): Promise<Release>;
+  /** The place that was kept for the first turn of `issueId`; null: it has to be waited for. */
+  takeKept(issueId: string): Release | null;
   /** Takes a place at once, whatever the limit, for a turn of `issueId`. */
   force(issueId: string): Release;
   /** A life of `issueId` was taken up again: one place fewer for new issues until it asks for its own, or drops it. */
@@ -57,9 +59,12 @@ class Places implements Slots {
   }
 
   async acquire({ issueId, turn, signal }: SlotRequest): Promise<Release> {
+    return this.takeKept(issueId) ?? (await this.#queue(ranks[turn], signal));
+  }
+
+  takeKept(issueId: string): Release | null {
     this.#expected.delete(issueId);
-    const place = this.#kept.get(issueId);
-    if (!place) return await this.#queue(ranks[turn], signal);
+    const place = this.#kept.get(issueId) ?? null;
     this.#kept.delete(issueId);
     return place;
   }

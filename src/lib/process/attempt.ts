@@ -31,24 +31,28 @@ export function attemptOf(folder: string): Attempt {
 }
 
 function realPath(folder: string): string | null {
-  if (isMissing(folder)) return null;
   try {
     return realpathSync.native(folder);
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return null;
+    if (isNothing(error)) return null;
     throw error;
   }
 }
 
+/** Somebody has taken the folder, or it was taken so that nobody can. */
+export function isClaimed(attempt: Attempt): boolean {
+  return !isMissing(join(attempt.folder, "pid"));
+}
+
 /** null: nobody has claimed the folder. 0: claimed, but the number is not (or never was) written. */
 export function readPid(attempt: Attempt): number | null {
-  const text = readSmall(join(attempt.folder, "pid"));
+  const text = readUsual(join(attempt.folder, "pid"));
   return text === null ? null : Number.parseInt(text, 10) || 0;
 }
 
 /** How the program ended; null: not yet. The shim makes the file before it writes into it: without a line it is no answer. */
 export function readExit(attempt: Attempt): number | null {
-  const text = readSmall(join(attempt.folder, "exit"));
+  const text = readUsual(join(attempt.folder, "exit"));
   return text !== null && /^\d+\n$/.test(text) ? Number.parseInt(text, 10) : null;
 }
 
@@ -89,7 +93,7 @@ export function markStop(attempt: Attempt, why: string): void {
 
 /** null: nobody ended it. */
 export function readStopMark(attempt: Attempt): string | null {
-  return readSmall(join(attempt.folder, "stop"));
+  return readRare(join(attempt.folder, "stop"));
 }
 
 /** From now on the shim leaves to this process what its program leaves behind. */
@@ -104,15 +108,23 @@ export function isTreeClaimed(attempt: Attempt): boolean {
 
 /** The shim ended the program because nobody followed it: whatever its exit says, it was not done. */
 export function isOrphaned(attempt: Attempt): boolean {
-  return readSmall(join(attempt.folder, "orphaned")) !== null;
+  return !isMissing(join(attempt.folder, "orphaned"));
 }
 
-function readSmall(path: string): string | null {
-  if (isMissing(path)) return null;
+/** For what is seldom there: an exception costs many times the question. */
+function readRare(path: string): string | null {
+  return isMissing(path) ? null : readUsual(path);
+}
+
+function readUsual(path: string): string | null {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return null;
+    if (isNothing(error)) return null;
     throw error;
   }
+}
+
+function isNothing(error: unknown): boolean {
+  return codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR";
 }

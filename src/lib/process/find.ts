@@ -1,3 +1,4 @@
+import { isMissing } from "../files.js";
 import { type Attempt, attemptOf, readExit, readPid } from "./attempt.js";
 import { ownShim } from "./start.js";
 import { isShimAlive, listProcesses } from "./table.js";
@@ -11,7 +12,8 @@ export type Found =
   | { readonly state: "lost" };
 
 export function findProgram(folder: string): Found {
-  return findAttempt(attemptOf(folder));
+  // Most are asked about before there is anything; whoever starts or stops one there makes the folder first.
+  return isMissing(folder) ? { state: "none" } : findAttempt(attemptOf(folder));
 }
 
 export function findAttempt(attempt: Attempt): Found {

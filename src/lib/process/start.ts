@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, statSync } from "node:fs";
 import { codeOf, ExternalError, messageOf } from "../errors.js";
 import { makeFolder } from "../files.js";
-import { type Attempt, attemptOf, readPid } from "./attempt.js";
+import { type Attempt, attemptOf, isClaimed } from "./attempt.js";
 import { type BirthMark, markBirths } from "./births.js";
 import { type ShimCall, shimArguments, shimOrder } from "./shim.js";
 import { canShimsWait, WaitingShims } from "./waiting-shims.js";
@@ -56,7 +56,7 @@ export function prepareShims(place: string): void {
 export async function startProgram(start: ProgramStart): Promise<Started> {
   makeFolder(start.folder);
   const attempt = attemptOf(start.folder);
-  if (readPid(attempt) !== null || ownShims.has(attempt.folder)) return { attempt, attached: true };
+  if (isClaimed(attempt) || ownShims.has(attempt.folder)) return { attempt, attached: true };
   requireFolder(start.cwd);
   await startShim(attempt, start);
   return { attempt, attached: false };

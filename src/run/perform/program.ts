@@ -8,7 +8,7 @@ import { flushFiles, isMissing, readJson } from "../../lib/files.js";
 import { findProgram } from "../../lib/process/find.js";
 import { followProgram } from "../../lib/process/follow.js";
 import { startProgram } from "../../lib/process/start.js";
-import { readRefusals } from "../attempt-notes.js";
+import { readRefusals, refusalsFile } from "../attempt-notes.js";
 import { sandboxed } from "../sandbox.js";
 import type { Release } from "../slots.js";
 import { makeTemporaryFolder } from "../temporary.js";
@@ -55,6 +55,10 @@ async function takeSlot(run: ProgramRun, turn: ProgramTurn, signal: AbortSignal)
   const { state } = findProgram(turn.folder);
   if (state === "running") return run.slots.force(turn.place.issueId);
   if (state !== "none") return () => undefined;
+  return run.slots.takeKept(turn.place.issueId) ?? (await waitForSlot(run, turn, signal));
+}
+
+async function waitForSlot(run: ProgramRun, turn: ProgramTurn, signal: AbortSignal): Promise<Release> {
   const pending = new AbortController();
   turn.pending.set(turn.name, pending);
   try {
@@ -166,6 +170,7 @@ async function read(
 
 /** What the guard refused: the agent read why, and so does whoever looks at the run. */
 async function refusalsIn(folder: string): Promise<Pick<TurnEnded, "refused">> {
+  if (isMissing(refusalsFile(folder))) return {};
   let [count, last] = [0, ""];
   for await (const { reason } of readRefusals(folder)) [count, last] = [count + 1, reason];
   return count === 0 ? {} : { refused: { count, last: last.slice(0, 200) } };
