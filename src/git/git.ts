@@ -3,7 +3,13 @@ import { existsSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { codeOf, ExternalError, UserError } from "../lib/errors.js";
-import { isPlain, longestInput, SmallShells } from "../lib/process/small-shells.js";
+import {
+  isPlain,
+  longestInput,
+  type RunningProgram,
+  type ShellOutput,
+  SmallShells,
+} from "../lib/process/small-shells.js";
 import { gitEnvironment } from "./environment.js";
 
 export interface GitOptions {
@@ -99,9 +105,12 @@ let shells: SmallShells | null = null;
 /** More at once than this are slower on every machine that one person works on, and each takes a shell. */
 const shellsAtMost = 8;
 
-/** For a process that will run many git commands: from now on small shells start them. The environment is that of now. */
-export function startGitBySmallShells(): void {
-  shells ??= new SmallShells(gitEnvironment(), shellsAtMost);
+/**
+ * For a process that will run many git commands: from now on small shells start them. The environment is that of now.
+ * `place`: a folder in which we may make files.
+ */
+export function startGitBySmallShells(place: string): void {
+  shells ??= new SmallShells(gitEnvironment(), { atMost: shellsAtMost, place });
 }
 
 /** Whether this process will run many git commands. */
@@ -138,13 +147,22 @@ async function runInShell(
     running.stop();
   }, timeoutMs);
   signal?.addEventListener("abort", running.stop, { once: true });
-  const output = await running.done;
-  clearTimeout(timer);
-  signal?.removeEventListener("abort", running.stop);
+  const output = await settled(running, () => {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", running.stop);
+  });
   if (signal?.aborted) throw signal.reason;
   const stderr = output.stderr.toString("utf8") + (timedOut ? tookTooLong : "");
   if (output.code === notFound && /not found/.test(stderr)) throw cannotStart(missing, { name, cwd });
   return { code: output.code, stdout: output.stdout, stderr, truncated: output.cut };
+}
+
+async function settled({ done }: RunningProgram, clear: () => void): Promise<ShellOutput> {
+  try {
+    return await done;
+  } finally {
+    clear();
+  }
 }
 
 /** How a shell says that there is no such program. */

@@ -128,7 +128,7 @@ export async function startRun(parts: RunParts): Promise<StartedRun> {
   const isJudged = only !== "land" && only !== "push";
   await checkPrograms([...(only ? [] : agents), ...(isJudged ? parts.reviewers.values() : [])], parts.repoPath);
   const { home, runId, projectId, repoPath, inbox } = parts;
-  startGitBySmallShells();
+  startGitBySmallShells(home.root);
   prepareShims(home.root);
   const mirror = await openMirror({ repoPath, mirrorPath: home.mirror(projectId) });
   // Before the run can be seen: a person's lock may be waited for here.

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -6,11 +6,8 @@ import { GitError, git, gitText, startGitBySmallShells } from "../../src/git/git
 import { SmallShells } from "../../src/lib/process/small-shells.js";
 import { makeWorld, sh } from "./git-fixture.js";
 
-const shells = new SmallShells({ PATH: process.env.PATH, GIVEN: "by us" });
-let folder = "";
-beforeAll(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), "ratchet-shells-")));
-});
+const folder = realpathSync(mkdtempSync(join(tmpdir(), "ratchet-shells-")));
+const shells = new SmallShells({ PATH: process.env.PATH, GIVEN: "by us" }, { place: folder });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const odd = `a 'quote' "two" $HOME \`x\` \\ ! * ünïcödé 🦀\nnext line`;
@@ -19,7 +16,7 @@ const run = (program: string, args: readonly string[], more: object = {}) =>
 
 describe("a bounded number of small shells", () => {
   test("runs no more programs at once, the others in their order, and one that is stopped while it waits never", async () => {
-    const two = new SmallShells({ PATH: process.env.PATH }, 2);
+    const two = new SmallShells({ PATH: process.env.PATH }, { place: folder, atMost: 2 });
     const begin = (name: string, script: string) =>
       two.start({ program: "sh", args: ["-c", `${script}; echo ${name} >>order`], cwd: folder, env: {} });
     const gate = (name: string) => `until [ -e ${name} ]; do sleep 0.01; done`;
@@ -72,8 +69,39 @@ describe("a program that a small shell starts", () => {
   });
 });
 
+describe("what a program says on stderr", () => {
+  const one = new SmallShells({ PATH: process.env.PATH }, { place: folder, atMost: 1 });
+  const say = (script: string) => one.start({ program: "sh", args: ["-c", script], cwd: folder, env: {} }).done;
+
+  test("is its own, whole up to a limit, and in no file that anybody sees", async () => {
+    const before = readdirSync(folder);
+    expect(await say("echo out; echo first >&2")).toMatchObject({ code: 0, stderr: Buffer.from("first\n") });
+    expect(await say("ls -A; exit 3")).toMatchObject({ code: 3, stderr: Buffer.alloc(0) });
+    expect((await say("head -c 1500000 /dev/zero >&2")).stderr).toHaveLength(1_000_000);
+    expect(await say("echo last >&2")).toMatchObject({ stderr: Buffer.from("last\n") });
+    expect(readdirSync(folder)).toEqual(before);
+  });
+
+  test("is told of one whose shell was ended, and the next one has another shell", async () => {
+    expect(await say("echo sorry >&2; kill -9 $PPID; sleep 1")).toMatchObject({
+      code: 255,
+      stderr: Buffer.from("sorry\n"),
+    });
+    expect(await say("echo fine >&2")).toMatchObject({ code: 0, stderr: Buffer.from("fine\n") });
+  });
+
+  test("without a place for it, is why the program is not started, and nobody waits for ever", async () => {
+    const none = new SmallShells({ PATH: process.env.PATH }, { place: join(folder, "nowhere"), atMost: 1 });
+    const start = () => none.start({ program: "true", args: [], cwd: folder, env: {} }).done;
+    await expect(Promise.allSettled([start(), start()])).resolves.toMatchObject([
+      { status: "rejected" },
+      { status: "rejected" },
+    ]);
+  });
+});
+
 describe("git by small shells", () => {
-  beforeAll(startGitBySmallShells);
+  beforeAll(() => startGitBySmallShells(folder));
 
   test("answers, fails, waits out and is stopped as it is without them", async () => {
     const { repo } = await makeWorld();

@@ -1,7 +1,10 @@
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { closeSync, fstatSync, ftruncateSync, openSync, readSync, unlinkSync } from "node:fs";
 import { Socket } from "node:net";
-import { codeOf } from "../errors.js";
+import { join } from "node:path";
+import type { Writable } from "node:stream";
+import { Bug, codeOf } from "../errors.js";
 import { quoted } from "../quoted.js";
 
 /**
@@ -9,7 +12,8 @@ import { quoted } from "../quoted.js";
  * table and all, which costs a large orchestrator many times what the program itself costs, and nothing else happens
  * meanwhile. A shell of one megabyte copies itself in a fraction of that. Each shell reads commands from a pipe, runs one
  * at a time, and ends with us: its input ends when we do. Output of a command ends where the shell prints its mark,
- * which nobody else knows.
+ * which nobody else knows. Most commands have nothing to say on stderr: that goes to a file without a name, which is
+ * whole when the mark has come. Whoever waits for a command keeps this process alive; a shell never does.
  */
 export interface ShellRun {
   readonly program: string;
@@ -40,109 +44,131 @@ export interface RunningProgram {
 export const longestInput = 16_384;
 const keptIdle = 32;
 const killedCode = 255;
-const neverStarted: ShellOutput = { code: killedCode, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0), cut: false };
+const nothing = Buffer.alloc(0);
+const neverStarted: ShellOutput = { code: killedCode, stdout: nothing, stderr: nothing, cut: false };
 const graceMs = 2000;
 const stderrBytes = 1_000_000;
+
+export interface ShellsOptions {
+  /** A folder in which we may make files. */
+  readonly place: string;
+  /** How many may be at work at once. */
+  readonly atMost?: number;
+}
 
 /** As many shells as programs run at once, which may be bounded: then the others wait for one. A few wait for the next program. */
 export class SmallShells {
   readonly #env: NodeJS.ProcessEnv;
   readonly #atMost: number;
+  readonly #place: string;
   readonly #idle: Shell[] = [];
-  readonly #queue: ((shell: Shell) => void)[] = [];
+  readonly #queue: Asked[] = [];
   #busy = 0;
 
-  constructor(env: NodeJS.ProcessEnv, atMost = Number.POSITIVE_INFINITY) {
+  constructor(env: NodeJS.ProcessEnv, { place, atMost = Number.POSITIVE_INFINITY }: ShellsOptions) {
     this.#env = env;
     this.#atMost = atMost;
+    this.#place = place;
   }
 
   start(run: ShellRun): RunningProgram {
     let stopped = false;
     let stop: () => void;
-    const done = new Promise<ShellOutput>((resolve) => {
+    const done = new Promise<ShellOutput>((resolve, reject) => {
       // While it waits for a shell nothing has to be ended.
       stop = () => {
         stopped = true;
         resolve(neverStarted);
       };
-      const began = this.#take((shell) => {
+      const use = (shell: Shell) => {
+        if (stopped) return this.#giveBack(shell);
         stop = () => shell.stop();
-        return stopped ? Promise.resolve(neverStarted) : shell.run(run);
-      });
-      void began.then(resolve);
+        shell.run(run, (output) => {
+          this.#giveBack(shell);
+          resolve(output);
+        });
+      };
+      this.#take({ use, fail: reject });
     });
     return { done, stop: () => stop() };
   }
 
-  #take(use: (shell: Shell) => Promise<ShellOutput>): Promise<ShellOutput> {
-    if (this.#busy < this.#atMost) return this.#use(this.#idleOrNew(), use);
-    return new Promise((resolve) => this.#queue.push((shell) => resolve(this.#use(shell, use))));
-  }
-
-  async #use(shell: Shell, use: (shell: Shell) => Promise<ShellOutput>): Promise<ShellOutput> {
-    this.#busy += 1;
-    const output = await use(shell);
-    this.#busy -= 1;
-    const next = this.#queue.shift();
-    if (next !== undefined) next(shell.usable ? shell : this.#idleOrNew());
-    else this.#giveBack(shell);
-    return output;
+  #take(asked: Asked): void {
+    if (this.#busy >= this.#atMost) {
+      this.#queue.push(asked);
+      return;
+    }
+    try {
+      const shell = this.#idleOrNew();
+      this.#busy += 1;
+      asked.use(shell);
+    } catch (error) {
+      asked.fail(error);
+    }
   }
 
   #idleOrNew(): Shell {
     for (let shell = this.#idle.pop(); shell !== undefined; shell = this.#idle.pop()) if (shell.usable) return shell;
-    return new Shell(this.#env);
+    return new Shell(this.#env, this.#place);
   }
 
   #giveBack(shell: Shell): void {
-    if (!shell.usable) return;
-    if (this.#idle.length < keptIdle) this.#idle.push(shell);
-    else shell.close();
+    this.#busy -= 1;
+    if (shell.usable) {
+      if (this.#idle.length < keptIdle) this.#idle.push(shell);
+      else shell.close();
+    }
+    const next = this.#queue.shift();
+    if (next !== undefined) this.#take(next);
   }
+}
+
+interface Asked {
+  readonly use: (shell: Shell) => void;
+  readonly fail: (error: unknown) => void;
 }
 
 interface Waiting {
   readonly mark: string;
   readonly stdout: Collected;
-  readonly stderr: Collected;
-  readonly resolve: (output: ShellOutput) => void;
+  readonly tell: (output: ShellOutput) => void;
 }
 
 class Shell {
-  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #child: ChildProcess;
+  readonly #stdin: Writable;
+  /** What its commands say on stderr, of the one at work alone. */
+  readonly #stderr: number;
   readonly #secret = randomBytes(16).toString("hex");
   #count = 0;
   #waiting: Waiting | null = null;
   #ended = false;
   #stopped = false;
 
-  constructor(env: NodeJS.ProcessEnv) {
-    this.#child = spawn("/bin/sh", ["-s"], { cwd: "/", env, detached: true, stdio: ["pipe", "pipe", "pipe"] });
-    this.#child.stdout.on("data", (chunk: Buffer) => this.#hear("stdout", chunk));
-    this.#child.stderr.on("data", (chunk: Buffer) => this.#hear("stderr", chunk));
+  constructor(env: NodeJS.ProcessEnv, place: string) {
+    this.#stderr = openNameless(place);
+    this.#child = spawn("/bin/sh", ["-s"], { cwd: "/", env, detached: true, stdio: ["pipe", "pipe", this.#stderr] });
+    const { stdin, stdout } = this.#child;
+    if (stdin === null || stdout === null) throw new Bug("a shell without pipes");
+    this.#stdin = stdin;
+    stdout.on("data", (chunk: Buffer) => this.#hear(chunk));
     // What it could not be told ends it, and its end is an answer.
-    this.#child.stdin.on("error", () => this.stop());
+    stdin.on("error", () => this.stop());
     this.#child.on("error", () => this.#end());
     this.#child.on("close", () => this.#end());
-    this.#keepAlive(false);
+    this.#child.unref();
+    for (const stream of [stdin, stdout]) if (stream instanceof Socket) stream.unref();
   }
 
   get usable(): boolean {
     return !this.#ended && !this.#stopped && this.#waiting === null;
   }
 
-  run(run: ShellRun): Promise<ShellOutput> {
-    return new Promise((resolve) => {
-      this.#count += 1;
-      const mark = `\n${this.#secret}-${this.#count} `;
-      const limit = run.maxBytes ?? Number.POSITIVE_INFINITY;
-      const [stdout, stderr] = [new Collected(limit), new Collected(stderrBytes)];
-      this.#waiting = { mark, stdout, stderr, resolve };
-      if (this.#ended) return this.#end();
-      this.#keepAlive(true);
-      this.#child.stdin.write(scriptOf(run, mark));
-    });
+  run(run: ShellRun, tell: (output: ShellOutput) => void): void {
+    this.#count += 1;
+    const mark = `\n${this.#secret}-${this.#count} `;
+    this.#waiting = { mark, stdout: new Collected(run.maxBytes ?? Number.POSITIVE_INFINITY), tell };
+    this.#stdin.write(scriptOf(run, mark));
   }
 
   stop(): void {
@@ -153,31 +179,40 @@ class Shell {
   }
 
   close(): void {
-    this.#child.stdin.end();
+    this.#stdin.end();
   }
 
-  #hear(which: "stdout" | "stderr", chunk: Buffer): void {
+  #hear(chunk: Buffer): void {
     const waiting = this.#waiting;
     if (waiting === null) return;
-    waiting[which].add(chunk);
+    waiting.stdout.add(chunk);
     if (waiting.stdout.cut) this.stop();
     const code = waiting.stdout.codeAfter(waiting.mark);
-    if (code === null || waiting.stderr.codeAfter(waiting.mark) === null) return;
-    this.#settle(code);
+    if (code !== null) this.#settle(code);
   }
 
   #settle(code: number): void {
     const waiting = this.#waiting;
     if (waiting === null) return;
     this.#waiting = null;
-    this.#keepAlive(false);
-    const { stdout, stderr, mark } = waiting;
-    waiting.resolve({ code, stdout: stdout.before(mark), stderr: stderr.before(mark), cut: stdout.cut });
+    const { stdout, mark, tell } = waiting;
+    tell({ code, stdout: stdout.before(mark), stderr: this.#takeStderr(), cut: stdout.cut });
+  }
+
+  #takeStderr(): Buffer {
+    const { size } = fstatSync(this.#stderr);
+    if (size === 0) return nothing;
+    const said = Buffer.alloc(Math.min(size, stderrBytes));
+    const length = readSync(this.#stderr, said, 0, said.length, 0);
+    ftruncateSync(this.#stderr, 0);
+    return said.subarray(0, length);
   }
 
   #end(): void {
+    if (this.#ended) return;
     this.#ended = true;
     this.#settle(killedCode);
+    closeSync(this.#stderr);
   }
 
   #signal(signal: NodeJS.Signals): void {
@@ -188,22 +223,21 @@ class Shell {
       if (codeOf(error) !== "ESRCH") throw error;
     }
   }
+}
 
-  /** A shell that waits for us must not be what we wait for. */
-  #keepAlive(wanted: boolean): void {
-    if (wanted) this.#child.ref();
-    else this.#child.unref();
-    for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) {
-      if (stream instanceof Socket) wanted ? stream.ref() : stream.unref();
-    }
-  }
+/** Gone with whoever holds it open, however they end. */
+function openNameless(folder: string): number {
+  const path = join(folder, `.ratchet-${randomBytes(8).toString("hex")}`);
+  const file = openSync(path, "ax+", 0o600);
+  unlinkSync(path);
+  return file;
 }
 
 /** Output as it comes, up to a limit, and whether it ends with the mark. */
 class Collected {
   readonly #limit: number;
   readonly #chunks: Buffer[] = [];
-  #tail = Buffer.alloc(0);
+  #tail: Buffer = nothing;
   #size = 0;
 
   constructor(limit: number) {
@@ -212,8 +246,8 @@ class Collected {
 
   add(chunk: Buffer): void {
     if (this.#size < this.#limit + markBytes) this.#chunks.push(chunk);
+    this.#tail = (this.#size === 0 ? chunk : Buffer.concat([this.#tail, chunk])).subarray(-markBytes);
     this.#size += chunk.length;
-    this.#tail = Buffer.concat([this.#tail, chunk]).subarray(-markBytes);
   }
 
   get cut(): boolean {
@@ -228,7 +262,8 @@ class Collected {
   }
 
   before(mark: string): Buffer {
-    const all = Buffer.concat(this.#chunks);
+    const [first = nothing, ...more] = this.#chunks;
+    const all = more.length === 0 ? first : Buffer.concat(this.#chunks);
     const at = all.lastIndexOf(mark);
     return all.subarray(0, Math.min(at < 0 ? all.length : at, this.#limit));
   }
@@ -243,8 +278,7 @@ export function isPlain(text: string): boolean {
 }
 
 function scriptOf(run: ShellRun, mark: string): string {
-  const told = `printf '\\n%s %d\\n' ${quoted(mark.trim())} $s`;
-  return `${scriptWithin(run)}\ns=$?; cd /; ${told}; ${told} >&2\n`;
+  return `${scriptWithin(run)}\ns=$?; cd /; printf '\\n%s %d\\n' ${quoted(mark.trim())} $s\n`;
 }
 
 function scriptWithin({ program, args, cwd, env, input }: ShellRun): string {
