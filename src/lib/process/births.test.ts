@@ -31,11 +31,27 @@ test.runIf(process.platform === "linux")(
     const mark = markBirths();
     const later = born();
     try {
-      const since = bornSince(mark, () => [before.pid ?? 0, later.pid ?? 0]);
+      const since = bornSince(mark, () => [before.pid ?? 0, later.pid ?? 0]).pids;
       expect(since).toContain(later.pid);
       expect(since).not.toContain(before.pid);
     } finally {
       for (const child of [before, later]) child.kill("SIGKILL");
+    }
+  },
+);
+
+test.runIf(process.platform === "linux")(
+  "however many numbers were given out since, whoever has one of them is found",
+  () => {
+    const mark = markBirths();
+    const children = Array.from({ length: 120 }, () => spawn("sleep", ["600"], { stdio: "ignore" }));
+    try {
+      const all = children.map(({ pid }) => pid ?? 0);
+      const { pids, mostWork } = bornSince(mark, () => [1, process.pid, ...all]);
+      expect(mostWork).toBe(true);
+      expect(pids).toEqual(all);
+    } finally {
+      for (const child of children) child.kill("SIGKILL");
     }
   },
 );

@@ -38,20 +38,28 @@ function look(): Circle | null {
   return last.circle;
 }
 
-/** Where so few numbers were given out since, asking for each is cheaper than to list who is there. */
-const fewNumbers = 200;
+export interface Young {
+  readonly pids: readonly number[];
+  /** Most of them are programs at work: not the kernel's own, and no numbers of processes that are gone. */
+  readonly mostWork: boolean;
+}
 
-/** Numbers of the processes, of all that `list` finds at least, that can have been born since the mark; not all of them need be there. */
-export function bornSince(mark: BirthMark | null, list: () => readonly number[]): readonly number[] {
-  if (mark === null) return list();
-  const before = look();
-  const given = before === null ? 0 : before.lastPid - mark.lastPid;
-  if (before !== null && given >= 0 && given <= fewNumbers && isCertain(mark, before))
-    return Array.from({ length: given }, (_, index) => mark.lastPid + 1 + index);
+/** The processes, of all that `list` finds at least, that can have been born since the mark. */
+export function bornSince(mark: BirthMark | null, list: () => readonly number[]): Young {
+  const before = mark === null ? null : look();
+  if (mark === null || before === null || !isCertain(mark, before)) return { pids: list(), mostWork: false };
+  const given = before.lastPid - mark.lastPid;
+  if (given >= 0 && isFewer(given, before))
+    return { pids: Array.from({ length: given }, (_, index) => mark.lastPid + 1 + index), mostWork: false };
   const pids = list();
   // Listed before, so that nobody in the list was born later.
-  const now = look();
-  return now === null ? pids : pids.filter((pid) => canBeBornBetween(mark, now, pid));
+  const now = { ...before, ...readLoad() };
+  return { pids: pids.filter((pid) => canBeBornBetween(mark, now, pid)), mostWork: true };
+}
+
+/** To ask for one number costs as much as to list four processes; half of those that are alive are threads, or more. */
+function isFewer(given: number, { alive }: Circle): boolean {
+  return given <= Math.min(100, alive / 8);
 }
 
 export function canBeBornBetween(mark: BirthMark, now: Circle, pid: number): boolean {

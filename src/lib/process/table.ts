@@ -30,12 +30,13 @@ export function listProcesses(attempt: Attempt): ProcessRow[] {
 /** Only the carriers: what is looked for after every end, so it reads one file per process born since the mark. */
 export function listCarriers(cookie: string, since: BirthMark | null = null): ProcessRow[] {
   if (!hasProc) return rowsFromPs(runPs(), cookie).filter((row) => row.carries);
-  return bornSince(since, pidsFromProc).flatMap((pid) =>
-    hasProgram(pid) && carriesInProc(pid, cookie) ? (rowFromProc(pid, { cookie, folder: "" }) ?? []) : [],
+  const { pids, mostWork } = bornSince(since, pidsFromProc);
+  return pids.flatMap((pid) =>
+    (mostWork || hasProgram(pid)) && carriesInProc(pid, cookie) ? (rowFromProc(pid, { cookie, folder: "" }) ?? []) : [],
   );
 }
 
-/** Nobody there, zombies and the kernel's own have none; asked for first, because an error costs many times the question. */
+/** Nobody there, zombies and the kernel's own have none; asked first where many are such, because an error costs many times the question. */
 function hasProgram(pid: number): boolean {
   return existsSync(`/proc/${pid}/exe`);
 }
