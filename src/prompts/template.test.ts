@@ -17,12 +17,15 @@ describe("renderTemplate", () => {
     ["drops a line whose only value is empty", "a\n\n{{x}}\n\nb", { x: "" }, "a\n\nb\n"],
     ["keeps the line of an empty value within text", "a {{x}}.", { x: "" }, "a .\n"],
     ["keeps empty lines and trailing blanks of a value", "{{x}}\n", { x: "a\n\n\nb \n " }, "a\n\n\nb \n \n"],
+    ["fills the same template anew each time", "a {{x}} b {{y}}", { x: "3", y: "4" }, "a 3 b 4\n"],
+    ["knows line ends of Windows, and blanks around what stands alone", "a\r\n \t{{x}} \r\n\r\nb", { x: "" }, "a\nb\n"],
+    ["keeps the line of two empty values", "a\n{{x}}{{x}}\nb", { x: "" }, "a\n\nb\n"],
     ["does not need every value", "a", { x: "1" }, "a\n"],
   ])("%s", (_what, template, values, text) => {
     expect(renderTemplate(template, values)).toBe(text);
   });
 
-  it.each(["{{nope}}", "{{ x }}", "{{}}", "{{toString}}"])("refuses %s, naming it", (used) => {
+  it.each(["{{nope}}", "{{ x }}", "{{}}", "{{toString}}", "{{x\n}}"])("refuses %s, naming it", (used) => {
     expect(() => renderTemplate(`a ${used}`, { x: "1" })).toThrow(`no value for ${used}`);
   });
 });
