@@ -2,11 +2,11 @@ import { join } from "node:path";
 import { Refusal } from "../lib/errors.js";
 import { namesIn } from "../lib/files.js";
 import { shellWord } from "../lib/quoted.js";
-import { GitError, git } from "./git.js";
-import { fetchIntoUser, isAncestor, type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
+import { GitError, git, runScript } from "./git.js";
+import { fetchIntoUser, isAncestor, type Mirror, quietFetch, readRefs, updateRefs } from "./mirror-refs.js";
 import { commonDirOf } from "./repository.js";
 import { readOr, removeIfThere, writeIfChanged } from "./small-files.js";
-import { followedRef, landedRef, markGiven, readLine, tipOf } from "./tip.js";
+import { followedRef, givenFile, landedRef, markGiven, readLine, tipOf } from "./tip.js";
 
 /**
  * The only writes to the user's repository: a copy of the landed line, and a fast-forward of the target where git
@@ -20,14 +20,40 @@ export interface Followed {
 
 /** It is tried again at each landing and at each start of a run, so a person's lock is not waited for as long as ours. */
 const lockWaitMs = 10_000;
+const mergeFlags = ["--ff-only", "--quiet", "--no-stat", "--no-autostash", "--no-verify-signatures"];
 
 export async function followTarget(
   mirror: Mirror,
   { target, commit }: { readonly target: string; readonly commit: string },
 ): Promise<Followed> {
+  if (await followAsUsual(mirror, target, commit)) return { behind: null };
   const refused = (await bringOver(mirror, target)) ?? (await moveBranch(mirror, target, commit));
   await noteBehind(mirror, target, refused);
   return { behind: refused };
+}
+
+/**
+ * The usual case as one program: the repository's own checkout is on the branch, nothing is begun there, and the landing
+ * before was followed. Whatever is otherwise, and whatever git refuses, is done and said step by step.
+ */
+const usualScript = {
+  name: "merge",
+  text: `
+is_usual() {
+  read -r head <.git/HEAD && [ "$head" = "ref: $3" ] && [ -e ".git/$3" ] && [ -e "$6" ] && [ ! -e "$7" ] &&
+    [ ! -e .git/worktrees ] && [ ! -e .git/rebase-merge ] && [ ! -e .git/rebase-apply ] && [ ! -e .git/BISECT_START ]
+}
+is_usual "$@" 2>/dev/null || exit 1
+git fetch ${quietFetch.join(" ")} --refmap= --update-shallow "$1" "+$2:$2" || exit 1
+is_usual "$@" 2>/dev/null || exit 1
+git merge ${mergeFlags.join(" ")} "$2" || exit 1
+cd "$1" && git update-ref --no-deref "$4" "$5" || exit 1`,
+};
+
+async function followAsUsual(mirror: Mirror, target: string, commit: string): Promise<boolean> {
+  const refs = [landedRef(target), branchRef(target), followedRef(target)];
+  const args = [mirror.path, ...refs, commit, givenFile(mirror, target), noteFile(mirror.path, target)];
+  return (await runScript(usualScript, args, { cwd: mirror.repoPath })).code === 0;
 }
 
 /** Follows again where an earlier try left the user's branch behind. A branch that was put back is not overruled. */
@@ -132,8 +158,7 @@ function diverged(target: string): string {
 }
 
 async function mergeIn(checkout: string, target: string): Promise<string | null> {
-  const flags = ["--ff-only", "--quiet", "--no-stat", "--no-autostash", "--no-verify-signatures"];
-  const output = await git(checkout, ["merge", ...flags, landedRef(target)], { okCodes: [1, 2, 128], lockWaitMs });
+  const output = await git(checkout, ["merge", ...mergeFlags, landedRef(target)], { okCodes: [1, 2, 128], lockWaitMs });
   if (output.code === 0) return null;
   return /Not possible to fast-forward|refusing to merge unrelated/.test(output.stderr)
     ? diverged(target)

@@ -54,15 +54,43 @@ const lockWaitMs = 60_000;
 
 /** Runs one git command. Held locks are waited out with back-off; a lock file is never deleted, however old it looks. */
 export async function git(cwd: string, args: readonly string[], options: GitOptions = {}): Promise<GitOutput> {
+  return await untilUnlocked(args[0] ?? "", options, () => runTool("git", args, { ...options, cwd }));
+}
+
+/**
+ * Several commands that come after each other, for `sh`. It has no word of anybody else's in it: those are its arguments,
+ * `$1` and on.
+ */
+export interface Script {
+  /** What it is called where it fails. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** A script of git commands. It is begun again where a lock was in its way, so it must be harmless to repeat. */
+export async function gitScript(
+  cwd: string,
+  script: Script,
+  { args, ...options }: GitOptions & { readonly args: readonly string[] },
+): Promise<GitOutput> {
+  return await untilUnlocked(script.name, options, () => runScript(script, args, { ...options, cwd }));
+}
+
+export async function runScript({ text }: Script, args: readonly string[], options: ToolOptions): Promise<GitOutput> {
+  const program = { name: "/bin/sh", args: ["-c", text, "sh", ...args], easy: isEasy(args, options.input) };
+  return await runEasily(program, options);
+}
+
+async function untilUnlocked(name: string, options: GitOptions, attempt: () => Promise<GitOutput>): Promise<GitOutput> {
   const waitMs = options.lockWaitMs ?? lockWaitMs;
   const until = Date.now() + waitMs;
   for (let pause = 10; ; pause = Math.min(pause * 2, 1000)) {
-    const output = await runTool("git", args, { ...options, cwd });
+    const output = await attempt();
     if (output.code === 0 || output.truncated) return output;
     const lock = heldLock(output.stderr);
     if (lock === null) {
       if (options.okCodes?.includes(output.code)) return output;
-      throw failure(args, output);
+      throw failure(name, output);
     }
     if (Date.now() >= until) throw lockedOut(lock, waitMs, output);
     await delay(pause * (0.5 + Math.random()), undefined, options.signal ? { signal: options.signal } : {});
@@ -82,10 +110,10 @@ function heldLock(stderr: string): string | null {
   return found?.[1] ?? null;
 }
 
-function failure(args: readonly string[], output: GitOutput): GitError {
+function failure(name: string, output: GitOutput): GitError {
   const lines = output.stderr.split("\n").filter((line) => /^(fatal|error):/.test(line));
   const said = (lines.length > 0 ? lines : output.stderr.trim().split("\n").slice(-3)).join("; ").slice(0, 600);
-  return new GitError(`git ${args[0] ?? ""} failed (exit ${output.code}): ${said || "it said nothing"}`, output);
+  return new GitError(`git ${name} failed (exit ${output.code}): ${said || "it said nothing"}`, output);
 }
 
 function lockedOut(lock: string, waitMs: number, output: GitOutput): GitError {
@@ -120,11 +148,25 @@ export function startsManyCommands(): boolean {
 
 /** git, or what removes its folders, to its end. */
 export async function runTool(name: string, args: readonly string[], options: ToolOptions): Promise<GitOutput> {
-  // Titles and messages are other people's words: nothing of theirs is ever written into a shell's input.
-  const easy = args.every(isPlain) && (options.input === undefined || isPlainInput(options.input));
+  return await runEasily({ name, args, easy: isEasy(args, options.input) }, options);
+}
+
+interface Tool {
+  readonly name: string;
+  readonly args: readonly string[];
+  /** A small shell may start it. */
+  readonly easy: boolean;
+}
+
+async function runEasily({ name, args, easy }: Tool, options: ToolOptions): Promise<GitOutput> {
   if (shells === null || options.stdoutFile !== undefined || !easy)
     return await runProgram(name, args, { ...options, env: gitEnvironment(options.env) });
   return await runInShell(shells, { name, args }, options);
+}
+
+/** Titles and messages are other people's words: nothing of theirs is ever written into a shell's input. */
+function isEasy(args: readonly string[], input: string | Uint8Array | undefined): boolean {
+  return args.every(isPlain) && (input === undefined || isPlainInput(input));
 }
 
 function isPlainInput(input: string | Uint8Array): boolean {
@@ -138,7 +180,6 @@ async function runInShell(
   { cwd, env = {}, input, signal, maxBytes, timeoutMs = defaultTimeoutMs }: ToolOptions,
 ): Promise<GitOutput> {
   signal?.throwIfAborted();
-  if (!existsSync(cwd)) throw cannotStart(missing, { name, cwd });
   const limits = { ...(input === undefined ? {} : { input }), ...(maxBytes === undefined ? {} : { maxBytes }) };
   const running = through.start({ program: name, args, cwd, env, ...limits });
   let timedOut = false;
@@ -154,6 +195,7 @@ async function runInShell(
   if (signal?.aborted) throw signal.reason;
   const stderr = output.stderr.toString("utf8") + (timedOut ? tookTooLong : "");
   if (output.code === notFound && /not found/.test(stderr)) throw cannotStart(missing, { name, cwd });
+  if (output.code !== 0 && /\bcd: /.test(stderr) && !existsSync(cwd)) throw cannotStart(missing, { name, cwd });
   return { code: output.code, stdout: output.stdout, stderr, truncated: output.cut };
 }
 

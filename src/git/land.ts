@@ -5,7 +5,7 @@ import { isKnownInside, rememberContained } from "./ancestry.js";
 import { attachCopies, findCheckout, hasCheckout, openCheckout } from "./checkout.js";
 import { removeCheckout } from "./checkout-removal.js";
 import { discardAt } from "./clean.js";
-import { gitText } from "./git.js";
+import { GitError, gitScript, gitText } from "./git.js";
 import { resolveHead } from "./head.js";
 import { forgetIndex } from "./kept-index.js";
 import { LooseObjects } from "./loose-objects.js";
@@ -111,15 +111,30 @@ async function proposeMerge(
   tip: string,
   { head, message, identity }: ProposeOptions,
 ): Promise<Proposal> {
+  const title = message.title.replace(/\s+/g, " ").trim();
+  const input = `Merge ${message.issue}: ${title}\n\nRatchet-Issue: ${message.issue}\nRatchet-Run: ${message.run}\n`;
+  const given = { args: [tip, head], okCodes: [conflictCode], env: asAuthor(identity) };
+  const output = await gitScript(mirror.path, mergeScript, { ...given, input });
+  const [tree = "", commit = ""] = output.stdout.toString("utf8").trim().split(" ");
+  if (output.code === 0) {
+    rememberContained(commit, [tip, head]);
+    return { type: "proposed", tip, commit, tree, merged: true };
+  }
   const merge = await mergeTrees(mirror.path, tip, head);
   if (merge.type === "conflict") return { type: "conflict", tip, files: merge.files };
-  const title = message.title.replace(/\s+/g, " ").trim();
-  const text = `Merge ${message.issue}: ${title}\n\nRatchet-Issue: ${message.issue}\nRatchet-Run: ${message.run}\n`;
-  const args = ["commit-tree", merge.tree, "-p", tip, "-p", head];
-  const commit = await gitText(mirror.path, args, { env: asAuthor(identity), input: text });
-  rememberContained(commit, [tip, head]);
-  return { type: "proposed", tip, commit, tree: merge.tree, merged: true };
+  throw new GitError(`${tip} and ${head} conflict, then they do not`, output);
 }
+
+const conflictCode = 1;
+
+/** Tip and head of a clean merge, and their commit. */
+const mergeScript = {
+  name: "merge-tree",
+  text: `
+tree=$(git merge-tree --write-tree --no-messages --allow-unrelated-histories "$1" "$2" </dev/null) || exit
+commit=$(git commit-tree "$tree" -p "$1" -p "$2") || exit 128
+echo "$tree $commit"`,
+};
 
 /** A merge stays alive while it is judged; the next proposal of the issue takes its place. */
 export async function keepProposal(mirror: Mirror, issue: string, commit: string): Promise<void> {

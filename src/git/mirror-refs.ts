@@ -16,7 +16,7 @@ export interface Mirror {
   readonly repoPath: string;
 }
 
-const quietFetch = [
+export const quietFetch = [
   "--quiet",
   "--no-tags",
   "--no-write-fetch-head",

@@ -38,7 +38,7 @@ export function followedRef(target: string): string {
 export async function markGiven(mirror: Mirror, target: string): Promise<void> {
   await writeIfChanged(givenFile(mirror, target), "given\n");
 }
-function givenFile(mirror: Mirror, target: string): string {
+export function givenFile(mirror: Mirror, target: string): string {
   return join(mirror.path, "ratchet", "given", encodeURIComponent(target));
 }
 

@@ -170,6 +170,53 @@ describe("D5 where the target is checked out", () => {
   });
 });
 
+describe("D5 after a landing that the target has followed", () => {
+  const edit = "echo theirs >two.txt";
+  test.each([
+    ["nothing", "true", null, "landed"],
+    ["unrelated changes", "echo theirs >a.txt && git add a.txt", null, "landed"],
+    ["an untracked file in the way", edit, "untracked two.txt would be overwritten", "before"],
+    [
+      "a merge that was begun",
+      `git checkout -q -b x && ${edit} && git add . && git commit -qm x && git checkout -q main &&
+      git merge -q --no-ff --no-commit x`,
+      "a merge is in progress there",
+      "before",
+    ],
+    ["another branch checked out", "git checkout -q -b elsewhere", null, "landed"],
+    [
+      "a rebase",
+      `git commit -q --allow-empty -m mine && git -c sequence.editor='sed -i s/^pick/edit/' rebase -q -i HEAD~1 ||
+      true`,
+      "a rebase of it is in progress",
+      "before",
+    ],
+    ["the branch deleted", "git checkout -q --detach && git branch -q -D main", "the branch is gone", "gone"],
+    ["the branch deleted that is checked out", "git update-ref -d refs/heads/main", "the branch is gone", "gone"],
+    ["refs packed", "git pack-refs --all", null, "landed"],
+  ])("D5 a person left %s", async (_, left, said, main) => {
+    const world = await makeWorld();
+    const [one, two] = [await ready(world, "one", "one.txt"), await ready(world, "two", "two.txt")];
+    expect((await land(world, "one", one)).behind).toBeNull();
+    sh(world.repo, left);
+    const mainNow = () => sh(world.repo, "git rev-parse -q --verify refs/heads/main || echo gone");
+    const before = mainNow();
+    const files = sh(world.repo, "git stash list; git diff; git diff --cached; git rev-parse -q --verify HEAD || true");
+    const { commit: landed, behind } = await land(world, "two", two);
+    if (said === null) expect(behind).toBeNull();
+    else expect(behind).toContain(said);
+    expect(mainNow()).toBe({ landed, before, gone: "gone" }[main]);
+    if (main !== "landed") {
+      expect(
+        sh(world.repo, "git stash list; git diff; git diff --cached; git rev-parse -q --verify HEAD || true"),
+      ).toBe(files);
+    }
+    const followed = sh(world.mirror.path, "git rev-parse refs/ratchet/followed/main");
+    expect(followed === landed).toBe(main === "landed");
+    expect(sh(world.repo, "git rev-parse refs/ratchet/landed/main")).toBe(landed);
+  });
+});
+
 describe("D5 a target that was put back before a landed commit", () => {
   test("D5 is not followed: landing waits until the landed work is there again", async () => {
     const world = await makeWorld();
