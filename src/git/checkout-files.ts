@@ -56,8 +56,8 @@ export async function makeGitDir(template: CheckoutTemplate, options: NewGitDir)
 }
 
 /** Puts back whatever an agent changed of them, and a `.git` that leads there. */
-export async function repairFiles(checkout: Checkout, template: CheckoutTemplate): Promise<void> {
-  const { mirror, gitDir } = checkout;
+export async function repairFiles(checkout: Checkout): Promise<void> {
+  const { mirror, gitDir, template } = checkout;
   const there = new Set([...namesIn(gitDir), ...namesIn(join(gitDir, "info")).map((name) => `info/${name}`)]);
   const put = (name: string, text: string) => {
     if (text !== "" || there.has(name)) putText(join(gitDir, name), text);

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { copyFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { pathHash } from "../lib/path-hash.js";
+import type { CheckoutTemplate } from "./checkout-template.js";
 import { type GitOptions, type GitOutput, git } from "./git.js";
 import type { Mirror } from "./mirror-refs.js";
 
@@ -9,7 +10,7 @@ import type { Mirror } from "./mirror-refs.js";
  * A checkout: a folder of files and a git folder of its own. The git folder is a whole small repository that borrows
  * the mirror's objects, so an agent in it can reach no config, ref, stash, hook or garbage collection of anybody else,
  * and making one takes no lock. Ratchet keeps a second index (`ratchet-index`) that agents do not know, so flags such as
- * skip-worktree hide nothing from it. `repairCheckout` puts back what is Ratchet's before each look.
+ * skip-worktree hide nothing from it. `repairFiles` puts back what is Ratchet's before each look.
  */
 export interface Checkout {
   readonly mirror: Mirror;
@@ -18,6 +19,8 @@ export interface Checkout {
   /** null: detached, for judging only. */
   readonly branch: string | null;
   readonly baseSha: string;
+  /** As it was when the checkout was looked for. */
+  readonly template: CheckoutTemplate;
 }
 
 export function ownIndex({ gitDir }: Checkout): string {

@@ -26,7 +26,7 @@ export async function writeTemplate(mirror: Mirror, template: CheckoutTemplate):
 const known = new Map<string, { readonly text: string; readonly template: CheckoutTemplate }>();
 
 /** Asked for before every look at a checkout, and hardly ever another than the time before. */
-export async function readTemplate(mirror: Mirror): Promise<CheckoutTemplate> {
+export function readTemplate(mirror: Mirror): CheckoutTemplate {
   const text = readFileSync(templateFile(mirror), "utf8");
   const before = known.get(mirror.path);
   if (before?.text === text) return before.template;

@@ -6,7 +6,7 @@ import { exists, readJson } from "../lib/files.js";
 import { safeName } from "../lib/home.js";
 import { pathHash } from "../lib/path-hash.js";
 import { reapLeftovers } from "../lib/process/stop.js";
-import { makeGitDir, makeLink, repairFiles, setMark } from "./checkout-files.js";
+import { aboutFile, makeGitDir, makeLink, repairFiles, setMark } from "./checkout-files.js";
 import { adoptIndex, type Checkout, cookieOf, gitIn, ownIndex } from "./checkout-git.js";
 import { clearPlace, finishRemoval } from "./checkout-removal.js";
 import { type CheckoutTemplate, readTemplate } from "./checkout-template.js";
@@ -36,21 +36,21 @@ export async function openCheckout(mirror: Mirror, options: CheckoutOptions): Pr
   const gitDir = gitDirFor(mirror, path);
   await finishRemoval({ mirror, path, gitDir });
   await writeIfChanged(noteBeside(path), JSON.stringify({ mirror: mirror.path, repoPath: mirror.repoPath }));
-  const template = await readTemplate(mirror);
+  const template = readTemplate(mirror);
   if (!(await exists(join(gitDir, "ratchet", "ready"))))
     return await newCheckout(template, { ...options, mirror, path });
-  const checkout = await readCheckout(mirror, path);
+  const checkout = await readCheckout(mirror, path, template);
   const filling = join(gitDir, "ratchet", "filling");
   if ((await exists(path)) && !(await exists(filling))) {
-    await repairFiles(checkout, template);
+    await repairFiles(checkout);
     return { checkout, fresh: false, from: "worktree", aside: null };
   }
   await reapLeftovers(cookieOf(gitDir));
   setMark(gitDir, "filling");
   mkdirSync(path, { recursive: true, mode: 0o700 });
-  await repairFiles(checkout, template);
+  await repairFiles(checkout);
   await putFiles(checkout);
-  await finishFiles(checkout, template);
+  await finishFiles(checkout);
   removeIfThere(filling);
   return { checkout, fresh: false, from: "branch", aside: null };
 }
@@ -63,17 +63,17 @@ async function newCheckout(
   const gitDir = gitDirFor(mirror, path);
   const aside = await clearPlace({ mirror, path, gitDir });
   await makeGitDir(template, { ...options, gitDir, shallow: readOr(join(mirror.path, "shallow")) });
-  const checkout = { mirror, path, gitDir, branch, baseSha: base };
+  const checkout = { mirror, path, gitDir, branch, baseSha: base, template };
   mkdirSync(path, { recursive: true, mode: 0o700 });
   makeLink(checkout);
-  if (!(await takeFromPool(checkout, template))) await putFiles(checkout);
-  await finishFiles(checkout, template);
+  if (!(await takeFromPool(checkout))) await putFiles(checkout);
+  await finishFiles(checkout);
   return { checkout, fresh: true, from: "new", aside };
 }
 
-async function finishFiles(checkout: Checkout, template: CheckoutTemplate): Promise<void> {
+async function finishFiles(checkout: Checkout): Promise<void> {
   await adoptIndex(checkout);
-  await keepForPool(checkout, template);
+  await keepForPool(checkout);
   setMark(checkout.gitDir, "ready");
 }
 
@@ -94,7 +94,7 @@ export async function findCheckout(path: string): Promise<Checkout> {
   if (typeof note === "object" && note !== null && "mirror" in note && "repoPath" in note) {
     const mirror = { path: String(note.mirror), repoPath: String(note.repoPath) };
     const checkout = await readCheckout(mirror, resolve(path));
-    await repairCheckout(checkout);
+    await repairFiles(checkout);
     return checkout;
   }
   throw new ExternalError("git", `${path} is no worktree of Ratchet's`);
@@ -123,23 +123,21 @@ export async function listCheckouts(mirror: Mirror): Promise<readonly Checkout[]
   const paths = found.flatMap((about) =>
     typeof about === "object" && about !== null && "path" in about ? [String(about.path)] : [],
   );
-  return await Promise.all(paths.map((path) => readCheckout(mirror, path)));
+  const template = readTemplate(mirror);
+  return await Promise.all(paths.map((path) => readCheckout(mirror, path, template)));
 }
 
-async function readCheckout(mirror: Mirror, path: string): Promise<Checkout> {
+/** The checkout at this path as it was left: before git looks at it, it has to be repaired. */
+export async function readCheckout(mirror: Mirror, path: string, template = readTemplate(mirror)): Promise<Checkout> {
   const gitDir = gitDirFor(mirror, path);
-  const about = await readJson(join(gitDir, "ratchet", "checkout.json"));
+  const about = await readJson(join(gitDir, aboutFile));
   if (typeof about !== "object" || about === null || !("baseSha" in about)) {
     throw new ExternalError("git", `the git folder of ${path} is damaged`, {
       hint: `Remove ${gitDir} to have the worktree made anew.`,
     });
   }
   const branch = "branch" in about && typeof about.branch === "string" ? about.branch : null;
-  return { mirror, path, gitDir, branch, baseSha: String(about.baseSha) };
-}
-
-export async function repairCheckout(checkout: Checkout): Promise<void> {
-  await repairFiles(checkout, await readTemplate(checkout.mirror));
+  return { mirror, path, gitDir, branch, baseSha: String(about.baseSha), template };
 }
 
 /** The files of HEAD in an empty folder, and our index. */
@@ -164,6 +162,6 @@ export async function attachCopies(checkout: Checkout, options: CopyOptions): Pr
   if (options.copy.length === 0) return [];
   const { copied, ignore } = await copyIntoCheckout(checkout.path, options);
   await writeIfChanged(join(checkout.gitDir, "ratchet", "copies"), ignore);
-  await repairCheckout(checkout);
+  await repairFiles(checkout);
   return copied;
 }

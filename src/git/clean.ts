@@ -66,15 +66,10 @@ export async function discardAt(checkout: Checkout, commit: string, first?: Befo
   return found;
 }
 
-async function moveHead({ gitDir, branch, mirror, path, baseSha }: Checkout, commit: string): Promise<void> {
+async function moveHead(checkout: Checkout, commit: string): Promise<void> {
+  const { gitDir, branch } = checkout;
   if (branch === null) return await writeFile(join(gitDir, "HEAD"), `${commit}\n`);
   await writeFile(join(gitDir, "HEAD"), `ref: refs/heads/${branch}\n`);
   await rm(join(gitDir, "index"), { force: true });
-  await gitIn({ gitDir, branch, mirror, path, baseSha }, [
-    "update-ref",
-    "-m",
-    "ratchet: back to what was judged",
-    "HEAD",
-    commit,
-  ]);
+  await gitIn(checkout, ["update-ref", "-m", "ratchet: back to what was judged", "HEAD", commit]);
 }

@@ -14,11 +14,8 @@ import { hashOf, LooseObjects, treeMode } from "./loose-objects.js";
  * new; unchanged trees are known to our index. Wherever bytes are not simply bytes (attributes, line ends, links to other
  * repositories), and whoever asks in vain, git is asked.
  */
-export function filesAreAt(
-  checkout: Checkout,
-  { head, template, look }: { readonly head: string; readonly template: CheckoutTemplate; readonly look: Look },
-): boolean {
-  if (!areBytes(template, look)) return false;
+export function filesAreAt(checkout: Checkout, head: string, look: Look): boolean {
+  if (!areBytes(checkout.template, look)) return false;
   const index = readIndex(ownIndex(checkout), head.length / 2);
   const objects = new LooseObjects([checkout.gitDir, checkout.mirror.path]);
   const tree = objects.commit(head)?.tree;

@@ -1,5 +1,7 @@
+import { type Dirent, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { exists, namesIn, statsOf } from "../lib/files.js";
+import { codeOf } from "../lib/errors.js";
+import { exists, statsOf } from "../lib/files.js";
 import { readOr, textOf } from "./small-files.js";
 
 const commit = /^([0-9a-f]{40}|[0-9a-f]{64})$/;
@@ -30,7 +32,10 @@ export async function readRefFiles(
   names: readonly string[],
 ): Promise<ReadonlyMap<string, string> | null> {
   const found = new Map<string, string>();
-  for (const name of names) readLoose(gitDir, name, found);
+  for (const name of names) {
+    const stats = statsOf(join(gitDir, name));
+    if (stats !== undefined) readLoose(gitDir, { name, isFolder: stats.isDirectory() }, found);
+  }
   // Each is a ref with a file of its own, so there is none below it.
   if (names.every((name) => found.has(name))) return found;
   if (await exists(join(gitDir, "reftable"))) return null;
@@ -42,14 +47,31 @@ export async function readRefFiles(
   return found;
 }
 
-function readLoose(gitDir: string, name: string, found: Map<string, string>): void {
-  const stats = statsOf(join(gitDir, name));
-  if (stats === undefined) return;
-  if (!stats.isDirectory()) {
+function entriesIn(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    // The last ref below it was deleted meanwhile.
+    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return [];
+    throw error;
+  }
+}
+
+interface Loose {
+  readonly name: string;
+  readonly isFolder: boolean;
+}
+
+function readLoose(gitDir: string, { name, isFolder }: Loose, found: Map<string, string>): void {
+  if (!isFolder) {
     const id = resolveHead(gitDir, name);
     if (id !== null) found.set(name, id);
     return;
   }
-  const below = namesIn(join(gitDir, name)).filter((entry) => !entry.endsWith(".lock"));
-  for (const one of below) readLoose(gitDir, `${name}/${one}`, found);
+  for (const entry of entriesIn(join(gitDir, name))) {
+    const below = `${name}/${entry.name}`;
+    const isFolder =
+      entry.isDirectory() || (entry.isSymbolicLink() && statsOf(join(gitDir, below))?.isDirectory() === true);
+    if (!below.endsWith(".lock")) readLoose(gitDir, { name: below, isFolder }, found);
+  }
 }

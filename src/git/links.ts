@@ -22,10 +22,15 @@ export function rememberLinkless(base: string, head: string): void {
   keepNewest(linkless, linklessKept);
 }
 
+/** False: git has to be asked. */
+export function isKnownLinkless(base: string, head: string): boolean {
+  return head === base || linkless.has(`${base}..${head}`);
+}
+
 /** Those of `head` that neither `base` nor `reviewBase` has. Paths are bytes. Usually one git process, or none. */
 export async function bareLinks(checkout: Checkout, range: LinkRange): Promise<readonly Buffer[]> {
   const { base, head, reviewBase = base } = range;
-  if (head === base || linkless.has(`${base}..${head}`)) return [];
+  if (isKnownLinkless(base, head)) return [];
   const added = await addedLinks(checkout, base, head);
   if (added.length === 0) return [];
   const [submodules, sinceReview] = await Promise.all([

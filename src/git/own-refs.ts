@@ -1,7 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Checkout, gitIn } from "./checkout-git.js";
-import { readTemplate } from "./checkout-template.js";
 import { GitError } from "./git.js";
 import { readRefFiles, resolveHead } from "./head.js";
 import { hasCommit, isAncestor } from "./mirror-refs.js";
@@ -9,8 +8,7 @@ import { readOr } from "./small-files.js";
 
 /** The refs of a checkout that are neither the branch nor what it started with: an agent's branches, tags, stash. */
 async function ownRefs(checkout: Checkout): Promise<readonly string[]> {
-  const { packedRefs } = await readTemplate(checkout.mirror);
-  const lines = packedRefs.split("\n");
+  const lines = checkout.template.packedRefs.split("\n");
   const given = new Set(lines);
   const refs = (await readRefFiles(checkout.gitDir, ["refs"])) ?? new Map<string, string>();
   const others = [...refs].filter(

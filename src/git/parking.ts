@@ -2,18 +2,18 @@ import { randomBytes } from "node:crypto";
 import { copyFile, lstat, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf } from "../lib/errors.js";
-import { exists } from "../lib/files.js";
+import { exists, namesIn } from "../lib/files.js";
 import { safeName } from "../lib/home.js";
 import { packFiles } from "./archive.js";
 import { findCheckout } from "./checkout.js";
 import { type Checkout, gitIn, ownIndex } from "./checkout-git.js";
 import { resolveHead } from "./head.js";
-import { bareLinks } from "./links.js";
+import { bareLinks, isKnownLinkless } from "./links.js";
 import { type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
 import { commitsToKeep, hasOwnRefs, stagedBlobs } from "./own-refs.js";
 import { asAuthor } from "./repository.js";
 import { shareBranch } from "./snapshot.js";
-import { type Change, readChanges, unfinishedOperations, writeFilesTree } from "./status.js";
+import { type Change, isProvenAt, operationsIn, readChanges, unfinishedOperations, writeFilesTree } from "./status.js";
 
 /**
  * Parked work is one commit: its tree is the files as they were, for people to look at; its first parent is HEAD; its
@@ -65,6 +65,18 @@ export async function hasLooseEnds(checkout: Checkout, { head, changes }: Left):
   if (changes.length > 0 || (await unfinishedOperations(checkout)).length > 0) return true;
   if ((await exists(join(checkout.gitDir, "replaced"))) || (await hasOwnRefs(checkout))) return true;
   return (await linkedRepositories(checkout, head)).length > 0;
+}
+
+/** The same as far as it can be told without git, which may run in a checkout only once it is repaired. False: it has to look. */
+export async function holdsNothingLoose(checkout: Checkout, head: string): Promise<boolean> {
+  const there = namesIn(checkout.gitDir);
+  return (
+    operationsIn(there).length === 0 &&
+    !there.includes("replaced") &&
+    isKnownLinkless(checkout.baseSha, head) &&
+    isProvenAt(checkout, head) &&
+    !(await hasOwnRefs(checkout))
+  );
 }
 
 interface Left {

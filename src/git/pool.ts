@@ -43,14 +43,14 @@ function conversionOf({ config, attributes, conversion }: CheckoutTemplate): str
 }
 
 /** Remembers the index of a folder that was filled just now. It must be called before anybody works in the folder. */
-export async function keepForPool(checkout: Checkout, template: CheckoutTemplate): Promise<void> {
+export async function keepForPool(checkout: Checkout): Promise<void> {
   const folder = filledFolder(checkout);
   removeIfThere(folder);
   if (!canSeeOccupants || countEntries(ownIndex(checkout)) < worthwhileFiles) return;
   await mkdir(folder, { mode: 0o700 });
   // Git replaces an index, it never writes into one: this name keeps the old one, with its time, which counts.
   await link(ownIndex(checkout), join(folder, "index"));
-  const about = { commit: resolveHead(checkout.gitDir), conversion: conversionOf(template) };
+  const about = { commit: resolveHead(checkout.gitDir), conversion: conversionOf(checkout.template) };
   await writeFile(join(folder, "about.json"), JSON.stringify(about), { mode: 0o600 });
 }
 
@@ -103,7 +103,7 @@ async function entriesOf(pool: string): Promise<string[]> {
  * Fills the empty folder of a checkout from the pool, our index included. Whoever renames an entry first has it. Until
  * the checkout is ready its git folder holds the entry, so after a crash both are removed together.
  */
-export async function takeFromPool(checkout: Checkout, template: CheckoutTemplate): Promise<boolean> {
+export async function takeFromPool(checkout: Checkout): Promise<boolean> {
   const pool = poolOf(checkout.mirror);
   const names = await entriesOf(pool);
   if (names.length === 0) return false;
@@ -113,7 +113,7 @@ export async function takeFromPool(checkout: Checkout, template: CheckoutTemplat
       const entry = join(checkout.gitDir, `pooled-${name}`);
       if (!(await moved(join(pool, name), entry))) continue;
       const about = await readAbout(entry);
-      const fits = about !== null && about.conversion === conversionOf(template);
+      const fits = about !== null && about.conversion === conversionOf(checkout.template);
       const reused = fits && (await tryReuse(checkout, { entry, commit: about.commit, trash }));
       await trash.take(entry);
       if (fits) return reused;

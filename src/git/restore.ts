@@ -5,7 +5,8 @@ import { codeOf, Refusal } from "../lib/errors.js";
 import { exists } from "../lib/files.js";
 import { safeName } from "../lib/home.js";
 import { unpackFiles } from "./archive.js";
-import { findCheckout, hasCheckout, openCheckout, repairCheckout } from "./checkout.js";
+import { findCheckout, hasCheckout, openCheckout } from "./checkout.js";
+import { repairFiles } from "./checkout-files.js";
 import type { Checkout } from "./checkout-git.js";
 import { removeCheckout } from "./checkout-removal.js";
 import { git, gitText } from "./git.js";
@@ -124,7 +125,7 @@ async function putBack(checkout: Checkout, sha: string): Promise<void> {
     await rm(folder, { recursive: true, force: true });
   }
   await forgetAlignment(checkout);
-  await repairCheckout(checkout);
+  await repairFiles(checkout);
 }
 
 /** Folders that become empty go too, as they do when git removes a file: something else may take their name. */

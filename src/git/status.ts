@@ -2,7 +2,6 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { exists, namesIn } from "../lib/files.js";
 import { adoptIndex, type Checkout, gitIn, ownIndex } from "./checkout-git.js";
-import { readTemplate } from "./checkout-template.js";
 import { isProvenClean, lookAtFiles } from "./clean-proof.js";
 import { filesAreAt } from "./files-at.js";
 import { GitError } from "./git.js";
@@ -20,12 +19,16 @@ export async function readChanges(
   head: string,
   look = lookAtFiles(checkout.path),
 ): Promise<readonly Change[]> {
-  if (isProvenClean(checkout.path, head, look)) return [];
-  if (look !== null && filesAreAt(checkout, { head, look, template: await readTemplate(checkout.mirror) })) return [];
+  if (isProvenAt(checkout, head, look)) return [];
   await alignIndex(checkout, head);
   const args = ["status", "--porcelain=v2", "-z", "--untracked-files=all", "--ignore-submodules=none", "--no-renames"];
   const output = await gitIn(checkout, [...args, "--no-ahead-behind"], { own: true });
   return parseStatus(output.stdout);
+}
+
+/** Proof without git that the files are those of `head` and no other. False: git has to be asked. */
+export function isProvenAt(checkout: Checkout, head: string, look = lookAtFiles(checkout.path)): boolean {
+  return look !== null && (isProvenClean(checkout.path, head, look) || filesAreAt(checkout, head, look));
 }
 
 /** Our index at `head`, what is known of unchanged files kept. */
@@ -88,7 +91,10 @@ const operations: readonly (readonly [string, string])[] = [
 
 /** What the agent began with git and did not end. */
 export async function unfinishedOperations({ gitDir }: Checkout): Promise<readonly string[]> {
-  const there = namesIn(gitDir);
+  return operationsIn(namesIn(gitDir));
+}
+
+export function operationsIn(there: readonly string[]): readonly string[] {
   return operations.flatMap(([file, what]) => (there.includes(file) ? [what] : []));
 }
 

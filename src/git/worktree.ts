@@ -1,12 +1,21 @@
+import { resolve } from "node:path";
 import { exists } from "../lib/files.js";
 import { safeName } from "../lib/home.js";
-import { attachCopies, findCheckout, hasCheckout, listCheckouts, openCheckout, wasUsed } from "./checkout.js";
+import {
+  attachCopies,
+  findCheckout,
+  hasCheckout,
+  listCheckouts,
+  openCheckout,
+  readCheckout,
+  wasUsed,
+} from "./checkout.js";
 import type { Checkout } from "./checkout-git.js";
 import { removeCheckout } from "./checkout-removal.js";
 import { gitText } from "./git.js";
 import { resolveHead } from "./head.js";
 import { hasCommit, isAncestor, type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
-import { hasLooseEnds, type Parked, parkCheckout, parkedRefs, settledRefs } from "./parking.js";
+import { hasLooseEnds, holdsNothingLoose, type Parked, parkCheckout, parkedRefs, settledRefs } from "./parking.js";
 import { newestParked, restoreParked } from "./restore.js";
 import { shareBranch } from "./snapshot.js";
 import { readChanges } from "./status.js";
@@ -149,6 +158,20 @@ async function lookAtBranch(mirror: Mirror, options: RemoveOptions): Promise<Lea
 }
 
 async function removeThere(mirror: Mirror, options: RemoveOptions): Promise<Leaving> {
+  return (await removeLanded(mirror, options)) ?? (await removeOther(mirror, options));
+}
+
+/** Landed work that nothing else would go with: the mirror has all of it, so nothing is shared, parked or even repaired. */
+async function removeLanded(mirror: Mirror, options: RemoveOptions): Promise<Leaving | null> {
+  const checkout = await readCheckout(mirror, resolve(options.path));
+  const head = resolveHead(checkout.gitDir);
+  if (head === null || !(await holdsNothingLoose(checkout, head)) || !(await hasLanded(mirror, head, options)))
+    return null;
+  await removeCheckout(checkout);
+  return { landed: true, bare: head === checkout.baseSha, parked: null };
+}
+
+async function removeOther(mirror: Mirror, options: RemoveOptions): Promise<Leaving> {
   const checkout = await findCheckout(options.path);
   const head = resolveHead(checkout.gitDir) ?? checkout.baseSha;
   await shareBranch(checkout, head);

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { findCheckout } from "../../src/git/checkout.js";
-import { readTemplate } from "../../src/git/checkout-template.js";
 import { lookAtFiles } from "../../src/git/clean-proof.js";
 import { filesAreAt } from "../../src/git/files-at.js";
 import { readChain } from "../../src/git/loose-history.js";
@@ -12,7 +11,7 @@ async function look(path: string, head = sh(path, "git rev-parse HEAD")): Promis
   const checkout = await findCheckout(path);
   const found = lookAtFiles(path);
   expect(found).not.toBeNull();
-  return found !== null && filesAreAt(checkout, { head, look: found, template: await readTemplate(checkout.mirror) });
+  return found !== null && filesAreAt(checkout, head, found);
 }
 
 async function worktree(prepare?: (repo: string) => void): Promise<{ world: World; path: string }> {

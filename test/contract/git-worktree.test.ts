@@ -89,6 +89,42 @@ describe("a worktree", () => {
     expect(await removeWorktree(mirror, { path, branch, issue: "one", landed: head })).toEqual({ parked: null });
   });
 
+  test.each([
+    ["nothing", "true", false],
+    ["an ignored file", "mkdir build && echo x >build/x", false],
+    ["settings of its own", "git config core.hooksPath elsewhere", false],
+    ["another branch at landed work", "git checkout -q -b other", true],
+    ["a changed file", "echo more >>b.txt", true],
+    [
+      "a file that a setting hides",
+      "echo loose >loose && git config core.excludesFile $PWD/.git-x && echo loose >.git-x",
+      true,
+    ],
+    [
+      "a branch with a commit",
+      "git checkout -q -b other && git commit -q --allow-empty -m x && git checkout -q -",
+      true,
+    ],
+    ["a stash", "echo more >>b.txt && git stash -q", true],
+    [
+      "a merge that was begun",
+      "git checkout -q -b x HEAD~1 && git commit -q --allow-empty -m x && git checkout -q - && git merge -q --no-ff --no-commit x",
+      true,
+    ],
+    ["a repository in place of the link", "rm .git && git init -q .", true],
+    ["no files at all", 'rm -rf "$PWD"', false],
+  ] as const)("landed, it is removed with %s in it, and what is nowhere else is parked", async (_, left, isParked) => {
+    const world = await makeWorld();
+    const { path, branch } = await open(world, "one");
+    const landed = commit(path, "b.txt", "b");
+    await snapshot(path, { base: world.base, docsPatterns: [] });
+    sh(path, left);
+    const { parked } = await removeWorktree(world.mirror, { path, branch, issue: "one", landed });
+    expect(parked !== null).toBe(isParked);
+    expect(existsSync(path)).toBe(false);
+    expect(sh(world.mirror.path, "git for-each-ref refs/heads refs/ratchet/base; ls checkouts")).toBe("");
+  });
+
   test("a repository that was committed as a link is parked with its commits, also when the branch has landed", async () => {
     const world = await makeWorld();
     const { path, branch } = await open(world, "one");
