@@ -1,59 +1,20 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, linkSync, lstatSync, mkdirSync, realpathSync, renameSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { codeOf } from "../lib/errors.js";
 import { namesIn } from "../lib/files.js";
 import { isAnybodyIn } from "../lib/process/table.js";
 import type { Checkout } from "./checkout-git.js";
-import type { CheckoutTemplate } from "./checkout-template.js";
 import { resolveHead } from "./head.js";
 import type { Mirror } from "./mirror-refs.js";
-import { removeTree } from "./remove-tree.js";
 import { putText, readOr, removeIfThere, textOf } from "./small-files.js";
 
 /**
  * The files of a checkout's git folder that are Ratchet's to say. There are a dozen, all tiny, and they are looked at
  * before every command: reading them at once is many times faster than a dozen trips through the thread pool.
  */
-export interface NewGitDir {
-  readonly mirror: Mirror;
-  readonly path: string;
-  readonly gitDir: string;
-  readonly branch: string | null;
-  readonly commit: string;
-  readonly base: string;
-  /** Where the mirror's history ends, if it is shallow. */
-  readonly shallow: string;
-}
-
 /** What a checkout is: there from its beginning, in its git folder. */
 export const aboutFile = "ratchet/checkout.json";
-
-/** Made aside and renamed: a git folder is there whole or not at all. */
-export async function makeGitDir(template: CheckoutTemplate, options: NewGitDir): Promise<void> {
-  const { mirror, gitDir, path, branch, commit, base, shallow } = options;
-  const aside = join(dirname(gitDir), `.new-${process.pid}-${randomBytes(6).toString("hex")}`);
-  // No more than git and those who use it ask for: it makes the other folders when it needs them.
-  for (const folder of ["", "ratchet", "objects", "objects/info", "refs", "info"]) {
-    mkdirSync(join(aside, folder), { mode: 0o700 });
-  }
-  const put = (name: string, text: string) => writeFileSync(join(aside, name), text, { mode: 0o600 });
-  // From here on whatever is at the path is ours, until `ready` says that it is whole.
-  put(aboutFile, JSON.stringify({ path, branch, baseSha: base }));
-  put("packed-refs", template.packedRefs + (branch === null ? "" : `${commit} refs/heads/${branch}\n`));
-  put("config", template.config);
-  put("objects/info/alternates", alternatesOf(mirror));
-  put("HEAD", branch === null ? `${commit}\n` : `ref: refs/heads/${branch}\n`);
-  if (template.exclude !== "") put("info/exclude", template.exclude);
-  if (template.attributes !== "") put("info/attributes", template.attributes);
-  if (shallow !== "") put("shallow", shallow);
-  try {
-    renameSync(aside, gitDir);
-  } catch (error) {
-    await removeTree(aside);
-    if (codeOf(error) !== "ENOTEMPTY" && codeOf(error) !== "EEXIST") throw error;
-  }
-}
 
 /** Puts back whatever an agent changed of them, and a `.git` that leads there. */
 export async function repairFiles(checkout: Checkout): Promise<void> {
@@ -105,7 +66,7 @@ function repairLink({ path, gitDir }: Checkout): void {
 }
 
 /** Written in place: no temporary file may show up among the user's. */
-export function makeLink({ path, gitDir }: Pick<Checkout, "path" | "gitDir">): void {
+function makeLink({ path, gitDir }: Pick<Checkout, "path" | "gitDir">): void {
   writeFileSync(join(path, ".git"), linkTo(gitDir));
 }
 
@@ -113,18 +74,17 @@ function linkTo(gitDir: string): string {
   return `gitdir: ${gitDir}\n`;
 }
 
-function alternatesOf(mirror: Mirror): string {
+export function alternatesOf(mirror: Mirror): string {
   return `${join(mirror.path, "objects")}\n`;
 }
 
 /** A file that only says that something is so, made without a new file: the disk is asked for nothing but its name. */
 export function setMark(gitDir: string, name: string): void {
   const mark = join(gitDir, "ratchet", name);
-  if (existsSync(mark)) return;
   try {
     linkSync(join(gitDir, aboutFile), mark);
-  } catch {
+  } catch (error) {
     // No links on this disk.
-    writeFileSync(mark, "");
+    if (codeOf(error) !== "EEXIST") writeFileSync(mark, "");
   }
 }

@@ -48,14 +48,19 @@ export async function gitIn(
   args: readonly string[],
   options: GitOptions & { readonly own?: boolean; readonly index?: string } = {},
 ): Promise<GitOutput> {
-  const index = options.index ?? (options.own ? ownIndex(checkout) : undefined);
-  const env = {
+  const env = { ...gitEnvironmentIn(checkout, options), ...options.env };
+  return await git(checkout.path, args, { ...options, env });
+}
+
+export function gitEnvironmentIn(
+  checkout: Checkout,
+  { own, index = own ? ownIndex(checkout) : undefined }: { readonly own?: boolean; readonly index?: string },
+): Readonly<Record<string, string>> {
+  return {
     GIT_DIR: checkout.gitDir,
     GIT_WORK_TREE: checkout.path,
     GIT_NO_REPLACE_OBJECTS: "1",
     RATCHET_TURN: cookieOf(checkout.gitDir),
     ...(index === undefined ? {} : { GIT_INDEX_FILE: index }),
-    ...options.env,
   };
-  return await git(checkout.path, args, { ...options, env });
 }

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -15,6 +16,12 @@ export interface CheckoutTemplate {
   readonly conversion: string;
 }
 
+/** As it is on the disk. */
+export interface KnownTemplate extends CheckoutTemplate {
+  /** Of all that is in it, and of the mirror's place. */
+  readonly mark: string;
+}
+
 function templateFile(mirror: Mirror): string {
   return join(mirror.path, "ratchet", "checkout.json");
 }
@@ -23,14 +30,15 @@ export async function writeTemplate(mirror: Mirror, template: CheckoutTemplate):
   await writeIfChanged(templateFile(mirror), JSON.stringify(template));
 }
 
-const known = new Map<string, { readonly text: string; readonly template: CheckoutTemplate }>();
+const known = new Map<string, { readonly text: string; readonly template: KnownTemplate }>();
 
 /** Asked for before every look at a checkout, and hardly ever another than the time before. */
-export function readTemplate(mirror: Mirror): CheckoutTemplate {
+export function readTemplate(mirror: Mirror): KnownTemplate {
   const text = readFileSync(templateFile(mirror), "utf8");
   const before = known.get(mirror.path);
   if (before?.text === text) return before.template;
-  const template = parseTemplate(text);
+  const mark = createHash("sha256").update(`${mirror.path}\n${text}`).digest("hex").slice(0, 16);
+  const template = { ...parseTemplate(text), mark };
   known.set(mirror.path, { text, template });
   return template;
 }

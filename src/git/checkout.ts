@@ -6,14 +6,15 @@ import { exists, readJson } from "../lib/files.js";
 import { safeName } from "../lib/home.js";
 import { pathHash } from "../lib/path-hash.js";
 import { reapLeftovers } from "../lib/process/stop.js";
-import { aboutFile, makeGitDir, makeLink, repairFiles, setMark } from "./checkout-files.js";
+import { aboutFile, repairFiles, setMark } from "./checkout-files.js";
 import { adoptIndex, type Checkout, cookieOf, gitIn, ownIndex } from "./checkout-git.js";
 import { clearPlace, finishRemoval } from "./checkout-removal.js";
-import { type CheckoutTemplate, readTemplate } from "./checkout-template.js";
+import { type KnownTemplate, readTemplate } from "./checkout-template.js";
 import { type CopyOptions, copyIntoCheckout } from "./copy.js";
 import type { Mirror } from "./mirror-refs.js";
-import { keepForPool, takeFromPool } from "./pool.js";
-import { readOr, removeIfThere, writeIfChanged } from "./small-files.js";
+import { makeFiles } from "./new-checkout.js";
+import { keepForPool, listPool, takeFromPool } from "./pool.js";
+import { removeIfThere, writeIfChanged } from "./small-files.js";
 
 export interface CheckoutOptions {
   readonly path: string;
@@ -34,11 +35,10 @@ export interface OpenedCheckout {
 export async function openCheckout(mirror: Mirror, options: CheckoutOptions): Promise<OpenedCheckout> {
   const path = resolve(options.path);
   const gitDir = gitDirFor(mirror, path);
-  await finishRemoval({ mirror, path, gitDir });
+  const isThere = await hasCheckout(mirror, path);
   await writeIfChanged(noteBeside(path), JSON.stringify({ mirror: mirror.path, repoPath: mirror.repoPath }));
   const template = readTemplate(mirror);
-  if (!(await exists(join(gitDir, "ratchet", "ready"))))
-    return await newCheckout(template, { ...options, mirror, path });
+  if (!isThere) return await newCheckout(template, { ...options, mirror, path });
   const checkout = await readCheckout(mirror, path, template);
   const filling = join(gitDir, "ratchet", "filling");
   if ((await exists(path)) && !(await exists(filling))) {
@@ -56,23 +56,26 @@ export async function openCheckout(mirror: Mirror, options: CheckoutOptions): Pr
 }
 
 async function newCheckout(
-  template: CheckoutTemplate,
+  template: KnownTemplate,
   options: CheckoutOptions & { readonly mirror: Mirror },
 ): Promise<OpenedCheckout> {
-  const { mirror, path, branch, base } = options;
+  const { mirror, path, branch, commit, base } = options;
   const gitDir = gitDirFor(mirror, path);
   const aside = await clearPlace({ mirror, path, gitDir });
-  await makeGitDir(template, { ...options, gitDir, shallow: readOr(join(mirror.path, "shallow")) });
   const checkout = { mirror, path, gitDir, branch, baseSha: base, template };
-  mkdirSync(path, { recursive: true, mode: 0o700 });
-  makeLink(checkout);
-  if (!(await takeFromPool(checkout))) await putFiles(checkout);
+  const pooled = (await listPool(mirror)).length > 0;
+  await makeFiles({ checkout, commit, fill: !pooled });
+  if (pooled) await fillFromPool(checkout);
   await finishFiles(checkout);
   return { checkout, fresh: true, from: "new", aside };
 }
 
+async function fillFromPool(checkout: Checkout): Promise<void> {
+  if (!(await takeFromPool(checkout))) await putFiles(checkout);
+  else await adoptIndex(checkout);
+}
+
 async function finishFiles(checkout: Checkout): Promise<void> {
-  await adoptIndex(checkout);
   await keepForPool(checkout);
   setMark(checkout.gitDir, "ready");
 }
@@ -108,6 +111,7 @@ function olderNote(path: string): string {
 /** Is there one that somebody may have worked in? A removal that was begun is finished first. */
 export async function hasCheckout(mirror: Mirror, path: string): Promise<boolean> {
   const gitDir = gitDirFor(mirror, resolve(path));
+  if (!(await exists(gitDir))) return false;
   await finishRemoval({ mirror, path: resolve(path), gitDir });
   return await exists(join(gitDir, "ratchet", "ready"));
 }
@@ -140,12 +144,13 @@ export async function readCheckout(mirror: Mirror, path: string, template = read
   return { mirror, path, gitDir, branch, baseSha: String(about.baseSha), template };
 }
 
-/** The files of HEAD in an empty folder, and our index. */
+/** The files of HEAD in an empty folder, and both indexes. */
 async function putFiles(checkout: Checkout): Promise<void> {
-  removeIfThere(join(checkout.gitDir, "ratchet", "used"));
+  for (const name of ["used", "filled"]) removeIfThere(join(checkout.gitDir, "ratchet", name));
   // Nobody but us uses this index, and whoever of us held its lock is gone.
   for (const file of [ownIndex(checkout), `${ownIndex(checkout)}.lock`]) removeIfThere(file);
   await gitIn(checkout, ["read-tree", "--reset", "-u", "HEAD"], { own: true });
+  await adoptIndex(checkout);
 }
 
 /** Work in it has been looked at: its set-up is done. */

@@ -41,7 +41,7 @@ async function makeObjectFolders({ path }: Mirror): Promise<void> {
 /** What a crash left of checkouts that were being removed, or made by somebody who is no more. */
 async function sweep(mirror: Mirror): Promise<void> {
   const left = await Promise.all([
-    ...["checkouts", "pool"].map((name) => leftIn(join(mirror.path, name), "")),
+    ...["checkouts", "pool", "ratchet/skeletons"].map((name) => leftIn(join(mirror.path, name), "")),
     // A mirror that was being made.
     leftIn(dirname(mirror.path), `.${basename(mirror.path)}`),
   ]);

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { closeSync, existsSync, openSync, readdirSync, readSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { link, mkdir, readdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf, ExternalError } from "../lib/errors.js";
@@ -12,7 +12,6 @@ import { resolveHead } from "./head.js";
 import { attributesFile, bytesOf, keepTracked, parseTracked, type Tracked } from "./keep-tracked.js";
 import type { Mirror } from "./mirror-refs.js";
 import { moved, openTrash, removeTree, type Trash } from "./remove-tree.js";
-import { removeIfThere } from "./small-files.js";
 
 /**
  * In a large repository the files of a removed checkout are kept for the next one, which then writes only those that
@@ -45,7 +44,6 @@ function conversionOf({ config, attributes, conversion }: CheckoutTemplate): str
 /** Remembers the index of a folder that was filled just now. It must be called before anybody works in the folder. */
 export async function keepForPool(checkout: Checkout): Promise<void> {
   const folder = filledFolder(checkout);
-  removeIfThere(folder);
   if (!canSeeOccupants || countEntries(ownIndex(checkout)) < worthwhileFiles) return;
   await mkdir(folder, { mode: 0o700 });
   // Git replaces an index, it never writes into one: this name keeps the old one, with its time, which counts.
@@ -54,8 +52,12 @@ export async function keepForPool(checkout: Checkout): Promise<void> {
   await writeFile(join(folder, "about.json"), JSON.stringify(about), { mode: 0o600 });
 }
 
-/** From the header of an index. */
+/** An entry has at least these. */
+const entryBytes = 62;
+
+/** From the header of an index; of one that is too small for many it is not even read. */
 function countEntries(index: string): number {
+  if (statSync(index).size < worthwhileFiles * entryBytes) return 0;
   const file = openSync(index, "r");
   try {
     const header = Buffer.alloc(12);

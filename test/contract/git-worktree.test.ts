@@ -3,6 +3,8 @@ import { existsSync, lstatSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
+import { findCheckout } from "../../src/git/checkout.js";
+import { startGitBySmallShells } from "../../src/git/git.js";
 import { openMirror } from "../../src/git/mirror.js";
 import { restoreParked } from "../../src/git/park.js";
 import {
@@ -138,6 +140,60 @@ describe("a worktree", () => {
     expect(sh(join(path, "lib"), "git rev-parse HEAD && git status --porcelain && cat inner.txt")).toBe(
       `${inner}\nonly here`,
     );
+  });
+
+  test.each([
+    ["by itself", () => undefined],
+    // From here on all of this file is.
+    ["by a small shell", startGitBySmallShells],
+  ])("%s, it is made at any path that a file system takes, and is found there again", async (_, prepare) => {
+    prepare();
+    const world = await makeWorld();
+    for (const name of ["plain", `it's "odd" \\ $HOME %s\n* é`]) {
+      const path = join(world.home, name, "one");
+      const options = { path, branch: "ratchet/one", base: world.base, copy: [], repoPath: world.repo };
+      expect(await openWorktree(world.mirror, options)).toMatchObject({ from: "new", head: world.base });
+      expect(sh(path, "git status --porcelain && git symbolic-ref HEAD")).toBe("refs/heads/ratchet/one");
+      expect(await findCheckout(path)).toMatchObject({ path, branch: "ratchet/one", baseSha: world.base });
+      expect(lstatSync(path).mode & 0o777).toBe(0o700);
+      await removeWorktree(world.mirror, { path, branch: "ratchet/one", issue: "one", landed: world.base });
+      expect(existsSync(path)).toBe(false);
+    }
+  });
+
+  test("what all begin with is made where it is missing, and anew when the user's settings are others", async () => {
+    const world = await makeWorld();
+    const skeletons = () => sh(world.mirror.path, "ls ratchet/skeletons");
+    await open(world, "one");
+    const before = skeletons();
+    sh(world.mirror.path, "rm -r ratchet/skeletons");
+    await open(world, "two");
+    expect(skeletons()).toBe(before);
+    sh(world.repo, "git config filter.x.clean cat && git tag new");
+    await openMirror({ repoPath: world.repo, mirrorPath: world.mirror.path });
+    const { path } = await open(world, "three");
+    expect(sh(path, "git config filter.x.clean && git tag")).toBe("cat\nnew");
+    expect(skeletons()).not.toBe(before);
+    expect(skeletons()).toMatch(/^[0-9a-f]{16}$/);
+  });
+
+  test.each([
+    ["its git folder alone", "mkdir G", []],
+    ["its git folder, and files of somebody else's", "mkdir -p G P && echo theirs >P/mine", ["mine"]],
+    [
+      "its git folder, which says that the files are ours",
+      "mkdir -p G/ratchet P && echo {} >G/ratchet/checkout.json && echo x >P/x",
+      [],
+    ],
+  ] as const)("half made as %s, it is made again", async (_, left, kept) => {
+    const world = await makeWorld();
+    const { path } = await open(world, "one");
+    const gitDir = sh(path, "git rev-parse --absolute-git-dir");
+    sh(world.home, `rm -r G P; ${left}`.replaceAll(/\bG\b/g, gitDir).replaceAll(/\bP\b/g, path));
+    const { aside = [], ...opened } = await open(world, "one");
+    expect(aside.flatMap((folder) => sh(folder, "ls").split("\n"))).toEqual(kept);
+    expect(opened).toMatchObject({ fresh: true });
+    expect(sh(path, "git status --porcelain && cat a.txt")).toBe("a");
   });
 
   test("what was half made when the process died is made again", async () => {
