@@ -3,7 +3,7 @@ import { mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as turnOfLoop } from "node:timers/promises";
 import { codeOf, ExternalError } from "../lib/errors.js";
-import { runTool } from "./git.js";
+import { runTool, startsManyCommands } from "./git.js";
 import type { Mirror } from "./mirror-refs.js";
 
 /** Removes folders whatever is in it: names that are no text, folders without write permission. */
@@ -67,6 +67,22 @@ export async function moved(from: string | Buffer, to: string | Buffer): Promise
   }
 }
 
+/** What a run discards within this time goes together; at the end of our process it goes at once. */
+const gatherMs = 250;
+
+function gathered(): Promise<void> {
+  if (!startsManyCommands()) return turnOfLoop();
+  return new Promise((resolve) => {
+    const goOn = () => {
+      clearTimeout(timer);
+      process.off("beforeExit", goOn);
+      resolve();
+    };
+    const timer = setTimeout(goOn, gatherMs).unref();
+    process.once("beforeExit", goOn);
+  });
+}
+
 /** How many folders one program removes. */
 const atOnce = 50;
 const leaving: string[] = [];
@@ -81,8 +97,7 @@ async function removeUnseen(path: string): Promise<void> {
   leaving.push(path);
   if (removing) return;
   removing = true;
-  // What is discarded together goes together.
-  await turnOfLoop();
+  await gathered();
   while (leaving.length > 0) {
     const paths = leaving.splice(0, atOnce);
     // That it cannot be started is no reason to fail: see above.

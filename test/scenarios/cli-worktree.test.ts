@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Sandbox, sandbox, until } from "./sandbox.js";
@@ -29,6 +29,16 @@ test("D1 a worktree is not taken from an agent that outlives its run; the run th
   rmSync(wait);
   expect((await box.ratchet("run")).code).toBe(0);
   expect(box.git("show", "main:one.txt")).toBe("x");
+});
+
+test("a run that has ended has deleted the worktrees it removed", async () => {
+  const box = sandbox();
+  const agent = 'echo x >"$RATCHET_ISSUE_ID.txt"; git add -A; git commit -qm Did\n';
+  box.configure({ agent: { type: "command", command: box.script("agent", agent) } });
+  for (const id of ["one", "two"]) await box.add(id);
+  expect((await box.ratchet("run")).code).toBe(0);
+  expect(readdirSync(join(box.home, "repos", "shop.git", "checkouts"))).toEqual([]);
+  expect(existsSync(pathOf(box, "one"))).toBe(false);
 });
 
 test("worktree clean removes what nobody works in, says what became of each, and loses nothing", async () => {
