@@ -16,10 +16,18 @@ import { putText, readOr, removeIfThere, textOf } from "./small-files.js";
 /** What a checkout is: there from its beginning, in its git folder. */
 export const aboutFile = "ratchet/checkout.json";
 
+/** What was seen of a git folder while it was repaired. */
+export interface Seen {
+  readonly head: string;
+  /** All that is in it. */
+  readonly names: readonly string[];
+}
+
 /** Puts back whatever an agent changed of them, and a `.git` that leads there. */
-export async function repairFiles(checkout: Checkout): Promise<void> {
+export async function repairFiles(checkout: Checkout): Promise<Seen> {
   const { mirror, gitDir, template } = checkout;
-  const there = new Set([...namesIn(gitDir), ...namesIn(join(gitDir, "info")).map((name) => `info/${name}`)]);
+  const names = namesIn(gitDir);
+  const there = new Set([...names, ...namesIn(join(gitDir, "info")).map((name) => `info/${name}`)]);
   const put = (name: string, text: string) => {
     if (text !== "" || there.has(name)) putText(join(gitDir, name), text);
   };
@@ -31,8 +39,9 @@ export async function repairFiles(checkout: Checkout): Promise<void> {
     if (there.has(name)) removeIfThere(join(gitDir, name));
   }
   dropStaleLocks(checkout, there);
-  await repairHead(checkout);
-  if (existsSync(checkout.path)) repairLink(checkout);
+  const head = repairHead(checkout);
+  repairLink(checkout);
+  return { head, names };
 }
 
 /** A git that was killed leaves its locks, and then nobody can commit there any more; a living one works in the files. */
@@ -45,13 +54,18 @@ function dropStaleLocks({ gitDir, path, branch }: Checkout, there: ReadonlySet<s
 }
 
 /** A HEAD that names no commit is put back on the issue's branch, at the newest commit known of it. */
-async function repairHead({ mirror, gitDir, branch, baseSha }: Checkout): Promise<void> {
-  if (resolveHead(gitDir) !== null) return;
-  if (branch === null) return putText(join(gitDir, "HEAD"), `${baseSha}\n`);
+function repairHead({ mirror, gitDir, branch, baseSha }: Checkout): string {
+  const found = resolveHead(gitDir);
+  if (found !== null) return found;
+  if (branch === null) {
+    putText(join(gitDir, "HEAD"), `${baseSha}\n`);
+    return baseSha;
+  }
   const ref = `refs/heads/${branch}`;
   const known = resolveHead(gitDir, ref) ?? resolveHead(mirror.path, ref) ?? baseSha;
   putText(join(gitDir, ref), `${known}\n`);
   putText(join(gitDir, "HEAD"), `ref: ${ref}\n`);
+  return known;
 }
 
 /** A repository that an agent made in place of the link is kept, out of the way. */
@@ -62,7 +76,8 @@ function repairLink({ path, gitDir }: Checkout): void {
     mkdirSync(join(gitDir, "replaced"), { recursive: true });
     renameSync(link, join(gitDir, "replaced", randomBytes(4).toString("hex")));
   }
-  if (found === undefined || textOf(link) !== linkTo(gitDir)) makeLink({ path, gitDir });
+  const isWrong = found === undefined ? existsSync(path) : textOf(link) !== linkTo(gitDir);
+  if (isWrong) makeLink({ path, gitDir });
 }
 
 /** Written in place: no temporary file may show up among the user's. */

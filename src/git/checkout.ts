@@ -6,7 +6,7 @@ import { exists, readJson } from "../lib/files.js";
 import { safeName } from "../lib/home.js";
 import { pathHash } from "../lib/path-hash.js";
 import { reapLeftovers } from "../lib/process/stop.js";
-import { aboutFile, repairFiles, setMark } from "./checkout-files.js";
+import { aboutFile, repairFiles, type Seen, setMark } from "./checkout-files.js";
 import { adoptIndex, type Checkout, cookieOf, gitIn, ownIndex } from "./checkout-git.js";
 import { clearPlace, finishRemoval } from "./checkout-removal.js";
 import { type KnownTemplate, readTemplate } from "./checkout-template.js";
@@ -92,13 +92,12 @@ function noteBeside(path: string): string {
 }
 
 /** The checkout at this path, ready to be looked at. */
-export async function findCheckout(path: string): Promise<Checkout> {
+export async function findCheckout(path: string): Promise<Checkout & Seen> {
   const note = (await readJson(noteBeside(resolve(path)))) ?? (await readJson(olderNote(resolve(path))));
   if (typeof note === "object" && note !== null && "mirror" in note && "repoPath" in note) {
     const mirror = { path: String(note.mirror), repoPath: String(note.repoPath) };
     const checkout = await readCheckout(mirror, resolve(path));
-    await repairFiles(checkout);
-    return checkout;
+    return { ...checkout, ...(await repairFiles(checkout)) };
   }
   throw new ExternalError("git", `${path} is no worktree of Ratchet's`);
 }

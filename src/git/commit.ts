@@ -2,7 +2,6 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findCheckout } from "./checkout.js";
 import { adoptIndex, type Checkout, gitIn, ownIndex } from "./checkout-git.js";
-import { resolveHead } from "./head.js";
 import { parkCheckout } from "./parking.js";
 import { asAuthor, type Identity } from "./repository.js";
 import { readOr } from "./small-files.js";
@@ -15,7 +14,7 @@ import { dropOperations, forgetAlignment, readChanges, unfinishedOperations, wri
  */
 export async function commitAll(path: string, message: string, identity: Identity): Promise<string | null> {
   const checkout = await findCheckout(path);
-  const head = resolveHead(checkout.gitDir) ?? checkout.baseSha;
+  const { head } = checkout;
   const changes = await readChanges(checkout, head);
   const started = await unfinishedOperations(checkout);
   const merging = started.includes("a merge") && started.length === 1;

@@ -6,7 +6,7 @@ import { GitError, git, runScript } from "./git.js";
 import { fetchIntoUser, isAncestor, type Mirror, quietFetch, readRefs, updateRefs } from "./mirror-refs.js";
 import { commonDirOf } from "./repository.js";
 import { readOr, removeIfThere, writeIfChanged } from "./small-files.js";
-import { followedRef, givenFile, landedRef, markGiven, readLine, tipOf } from "./tip.js";
+import { followedRef, givenFile, landedRef, markGiven, readEnds, tipOf } from "./tip.js";
 
 /**
  * The only writes to the user's repository: a copy of the landed line, and a fast-forward of the target where git
@@ -58,7 +58,7 @@ async function followAsUsual(mirror: Mirror, target: string, commit: string): Pr
 
 /** Follows again where an earlier try left the user's branch behind. A branch that was put back is not overruled. */
 export async function catchUpTarget(mirror: Mirror, target: string): Promise<Followed> {
-  const { landed, user } = await readLine(mirror, target);
+  const { landed, user } = await readEnds(mirror, target);
   if (landed === null || landed === user) return { behind: null };
   if (user !== null && (await isAncestor(mirror.path, landed, user))) return { behind: null };
   const tip = await tipOf(mirror, target);

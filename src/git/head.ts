@@ -6,12 +6,16 @@ import { readOr, textOf } from "./small-files.js";
 
 const commit = /^([0-9a-f]{40}|[0-9a-f]{64})$/;
 
+export function isCommitId(text: string): boolean {
+  return commit.test(text);
+}
+
 /** The commit a ref of this git folder is at, read from its files; null when it names none. */
 export function resolveHead(gitDir: string, ref = "HEAD"): string | null {
   let name = ref;
   for (let depth = 0; depth < 5; depth++) {
     const text = (textOf(join(gitDir, name)) ?? "").trim();
-    if (commit.test(text)) return text;
+    if (isCommitId(text)) return text;
     if (!text.startsWith("ref: ")) return text === "" ? fromPackedRefs(gitDir, name) : null;
     name = text.slice("ref: ".length).trim();
   }
@@ -41,7 +45,7 @@ export async function readRefFiles(
   if (await exists(join(gitDir, "reftable"))) return null;
   for (const line of readOr(join(gitDir, "packed-refs")).split("\n")) {
     const [id = "", name = ""] = line.split(" ", 2);
-    const wanted = commit.test(id) && names.some((one) => name === one || name.startsWith(`${one}/`));
+    const wanted = isCommitId(id) && names.some((one) => name === one || name.startsWith(`${one}/`));
     if (wanted && !found.has(name)) found.set(name, id);
   }
   return found;

@@ -5,7 +5,6 @@ import { exists } from "../lib/files.js";
 import { findCheckout, hasCheckout } from "./checkout.js";
 import { discardAt } from "./clean.js";
 import { GitError } from "./git.js";
-import { resolveHead } from "./head.js";
 import { isAncestor, type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
 import { shareObjects } from "./objects.js";
 import { parkCheckout } from "./parking.js";
@@ -65,7 +64,7 @@ interface Remote {
 async function tidyUp(mirror: Mirror, options: OpenOptions, { tip, known }: Remote): Promise<OpenedForItem> {
   const { path, branch } = options;
   const checkout = await findCheckout(path);
-  const head = resolveHead(checkout.gitDir) ?? checkout.baseSha;
+  const { head } = checkout;
   const isOn = (await readFile(join(checkout.gitDir, "HEAD"), "utf8")).trim() === `ref: refs/heads/${branch}`;
   const [changes, begun] = [await readChanges(checkout, head), await unfinishedOperations(checkout)];
   const isDirty = changes.length > 0 || begun.length > 0;

@@ -8,10 +8,10 @@ import { discardAt } from "./clean.js";
 import { GitError, gitScript, gitText } from "./git.js";
 import { resolveHead } from "./head.js";
 import { forgetIndex } from "./kept-index.js";
-import { LooseObjects } from "./loose-objects.js";
+import { LooseObjects, rememberCommit } from "./loose-objects.js";
 import { isAncestor, type Mirror, mergeTrees, updateRefs } from "./mirror-refs.js";
 import { asAuthor, type Identity } from "./repository.js";
-import { followedRef, landedRef, readLine, tipOf } from "./tip.js";
+import { followedRef, landedRef, readEnds, tipOf } from "./tip.js";
 import { treeOf } from "./tree-of.js";
 
 export { followTarget, putBranch } from "./follow.js";
@@ -117,6 +117,7 @@ async function proposeMerge(
   const output = await gitScript(mirror.path, mergeScript, { ...given, input });
   const [tree = "", commit = ""] = output.stdout.toString("utf8").trim().split(" ");
   if (output.code === 0) {
+    rememberCommit(commit, { tree, parents: [tip, head] });
     rememberContained(commit, [tip, head]);
     return { type: "proposed", tip, commit, tree, merged: true };
   }
@@ -149,7 +150,7 @@ export async function findLanded(
   mirror: Mirror,
   { target, head }: { readonly target: string; readonly head: string },
 ): Promise<Proposed | null> {
-  const { landed } = await readLine(mirror, target);
+  const { landed } = await readEnds(mirror, target);
   if (landed === null || !(await isAncestor(mirror.path, head, landed))) return null;
   const range = ["rev-list", "--parents", "--ancestry-path", `${head}..${landed}`];
   const children = (await gitText(mirror.path, range)).split("\n").map((line) => line.split(" "));
@@ -170,7 +171,7 @@ export async function commitLanding(
   { target, tip, commit }: { readonly target: string; readonly tip: string; readonly commit: string },
 ): Promise<{ readonly type: "landed" } | { readonly type: "moved" }> {
   for (;;) {
-    const { landed, user } = await readLine(mirror, target);
+    const { landed, user } = await readEnds(mirror, target);
     if (landed === commit) return { type: "landed" };
     // A proposal contains its tip, so a line that is at the tip needs no walk.
     if (landed !== null && landed !== tip) {

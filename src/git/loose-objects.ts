@@ -77,6 +77,11 @@ const trees = new Map<string, readonly TreeEntry[]>();
 const kept = 1000;
 const entriesAtMost = 50;
 
+/** One that git has just made of these. */
+export function rememberCommit(id: string, commit: Commit): void {
+  remember(commits, id, commit);
+}
+
 function remember<T>(known: Map<string, T>, id: string, object: T): void {
   known.set(id, object);
   keepNewest(known, kept);

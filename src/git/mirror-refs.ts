@@ -1,9 +1,11 @@
+import { join } from "node:path";
 import { isKnownInside } from "./ancestry.js";
 import { GitError, git, startsManyCommands } from "./git.js";
-import { readRefFiles } from "./head.js";
+import { isCommitId, readRefFiles } from "./head.js";
 import { LooseObjects } from "./loose-objects.js";
 import { RefProcess } from "./ref-process.js";
 import { commonDirOf } from "./repository.js";
+import { textOf } from "./small-files.js";
 
 /**
  * The private bare mirror of the user's repository. Nothing of an agent's reaches it but objects: every checkout has a
@@ -59,6 +61,12 @@ export async function readRefs(cwd: string, refs: readonly string[]): Promise<Re
       return [line.slice(cut + 1), line.slice(0, cut)];
     }),
   );
+}
+
+/** Where this one is, which is usually there and has a file of its own: that is read before anything is asked. */
+export async function readRef(cwd: string, ref: string): Promise<string | null> {
+  const text = textOf(join(await commonDirOf(cwd), ref))?.trim();
+  return text !== undefined && isCommitId(text) ? text : ((await readRefs(cwd, [ref])).get(ref) ?? null);
 }
 
 export interface RefChange {

@@ -31,8 +31,7 @@ async function inspectCheckout(cwd: string): Promise<Repository | null> {
 }
 
 async function inspectEachPart(cwd: string): Promise<Repository> {
-  const gitDir = await gitDirOf(cwd);
-  const bare = (await gitText(cwd, ["rev-parse", "--is-bare-repository"])) === "true";
+  const { gitDir, bare } = await gitDirOf(cwd);
   const [root, ref, head] = await Promise.all([
     bare ? gitDir : topOf(cwd),
     answer(cwd, ["symbolic-ref", "-q", "HEAD"]),
@@ -46,9 +45,11 @@ function branchOf(ref: string | null): string | null {
   return ref?.startsWith("refs/heads/") ? ref.slice("refs/heads/".length) : null;
 }
 
-async function gitDirOf(cwd: string): Promise<string> {
+async function gitDirOf(cwd: string): Promise<Pick<Repository, "gitDir" | "bare">> {
   try {
-    return await gitText(cwd, ["rev-parse", "--absolute-git-dir"]);
+    const said = await gitText(cwd, ["rev-parse", "--absolute-git-dir", "--is-bare-repository"]);
+    const end = said.lastIndexOf("\n");
+    return { gitDir: said.slice(0, end), bare: said.slice(end + 1) === "true" };
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
     if (/dubious ownership/.test(error.stderr)) {

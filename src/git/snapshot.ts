@@ -9,7 +9,7 @@ import { readHistory } from "./history.js";
 import { bareLinks } from "./links.js";
 import { isAncestor, type Mirror, updateRefs } from "./mirror-refs.js";
 import { shareObjects } from "./objects.js";
-import { type Change, readChanges, unfinishedOperations, writeFilesTree } from "./status.js";
+import { type Change, operationsIn, readChanges, writeFilesTree } from "./status.js";
 import { landedRef } from "./tip.js";
 
 /** The worktree as a turn left it. */
@@ -41,13 +41,12 @@ const shownPaths = 50;
 /** Also gives the mirror the objects and the branch, so that the work outlives the worktree. */
 export async function snapshot(path: string, options: SnapshotOptions): Promise<Snapshot> {
   const checkout = await findCheckout(path);
-  const head = resolveHead(checkout.gitDir) ?? checkout.baseSha;
+  const { head } = checkout;
   const before = lookAtFiles(checkout.path);
   // Another process puts the branch there, while this one looks.
   const sharing = shareBranch(checkout, head);
-  const [changes, started, history, named] = await Promise.all([
+  const [changes, history, named] = await Promise.all([
     readChanges(checkout, head, before),
-    unfinishedOperations(checkout),
     readHistory(checkout, { ...options, head }),
     isInTarget(checkout, options),
     sharing,
@@ -56,7 +55,7 @@ export async function snapshot(path: string, options: SnapshotOptions): Promise<
   if (changes.length === 0) rememberClean(checkout.path, head, before);
   const links = await bareLinks(checkout, { ...options, head });
   const dirty = [
-    ...started.map((what) => `(${what} is in progress)`),
+    ...operationsIn(checkout.names).map((what) => `(${what} is in progress)`),
     ...links.map((path) => `${path.toString("utf8")} (a repository of its own, committed only as a link)`),
     ...changes.filter(({ path }) => !links.some((link) => link.equals(path))).map(shown),
   ];

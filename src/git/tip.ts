@@ -5,7 +5,7 @@ import { shellWord } from "../lib/quoted.js";
 import { isKnownInside } from "./ancestry.js";
 import { git, gitText } from "./git.js";
 import { resolveHead } from "./head.js";
-import { fetchFromUser, hasCommit, isAncestor, type Mirror, mergeTrees, readRefs, updateRefs } from "./mirror-refs.js";
+import { fetchFromUser, hasCommit, isAncestor, type Mirror, mergeTrees, readRef, updateRefs } from "./mirror-refs.js";
 import { asAuthor, readIdentity } from "./repository.js";
 import { writeIfChanged } from "./small-files.js";
 
@@ -42,38 +42,33 @@ export function givenFile(mirror: Mirror, target: string): string {
   return join(mirror.path, "ratchet", "given", encodeURIComponent(target));
 }
 
-export interface Line {
+/** Where the landed line and the user's branch end. */
+interface Ends {
   readonly landed: string | null;
-  readonly followed: string | null;
-  /** The user's branch, its objects present in the mirror. */
+  /** Its objects are present in the mirror. */
   readonly user: string | null;
-  /** The user's own copy of the landed line. */
-  readonly copy: string | null;
 }
 
-export async function readLine(mirror: Mirror, target: string): Promise<Line> {
+export async function readEnds(mirror: Mirror, target: string): Promise<Ends> {
   const branch = `refs/heads/${target}`;
-  // Ours before theirs: followed is written after the user's branch moved, so read in this order it is never ahead of it.
-  const ours = await readRefs(mirror.path, [landedRef(target), followedRef(target)]);
-  const theirs = await readRefs(mirror.repoPath, [branch, landedRef(target)]);
-  const user = theirs.get(branch) ?? null;
-  const landed = ours.get(landedRef(target)) ?? null;
+  const landed = await readRef(mirror.path, landedRef(target));
+  const user = await readRef(mirror.repoPath, branch);
   if (user !== null && user !== landed && !(await hasCommit(mirror.path, user))) {
     await fetchFromUser(mirror, [`+${branch}:refs/user/heads/${target}`]);
   }
-  return {
-    landed,
-    user,
-    followed: ours.get(followedRef(target)) ?? null,
-    copy: theirs.get(landedRef(target)) ?? null,
-  };
+  return { landed, user };
+}
+
+interface Line extends Ends {
+  readonly followed: string | null;
 }
 
 /** T: the later of landed line and user's branch, or their mechanical merge, which is put on the landed line first. */
 export async function tipOf(mirror: Mirror, target: string): Promise<Tip> {
   for (;;) {
-    const line = await readLine(mirror, target);
-    const tip = await decideTip(mirror, target, line);
+    // Ours before theirs: it is written after the user's branch moved, so read in this order it is never ahead of it.
+    const followed = await readRef(mirror.path, followedRef(target));
+    const tip = await decideTip(mirror, target, { ...(await readEnds(mirror, target)), followed });
     if (tip !== "again") return tip;
   }
 }
@@ -96,9 +91,8 @@ async function decideTip(mirror: Mirror, target: string, line: Line): Promise<Ti
 
 /** Where it was when it was last seen: their own commit, which git keeps for a while. */
 async function whyMissing(mirror: Mirror, target: string): Promise<string> {
-  const seen = `refs/user/heads/${target}`;
-  const sha = (await readRefs(mirror.path, [seen])).get(seen);
-  return sha === undefined
+  const sha = await readRef(mirror.path, `refs/user/heads/${target}`);
+  return sha === null
     ? `there is no branch ${target} with a commit: run \`git branch ${shellWord(target)}\``
     : `the branch ${target} is gone: run \`git branch ${shellWord(target)} ${sha.slice(0, 12)}\``;
 }
@@ -109,8 +103,9 @@ async function afterRewind(
   target: string,
   line: Line & { readonly landed: string },
 ): Promise<Tip | "again"> {
-  const { landed, followed, copy } = line;
-  if (copy !== null || followed === null || !(await exists(givenFile(mirror, target)))) {
+  const { landed, followed } = line;
+  const hasCopy = (await readRef(mirror.repoPath, landedRef(target))) !== null;
+  if (hasCopy || followed === null || !(await exists(givenFile(mirror, target)))) {
     const ref = shellWord(landedRef(target));
     const hint = `run \`git merge ${ref}\`, or let the landed work go: \`git update-ref -d ${ref}\``;
     return { type: "rewound", sha: landed, reason: `${target} was rewound: ${hint}` };

@@ -3,7 +3,6 @@ import { lstatSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { findCheckout } from "./checkout.js";
 import { GitError, git, gitText } from "./git.js";
-import { resolveHead } from "./head.js";
 import { hasCommit, isAncestor, type Mirror } from "./mirror-refs.js";
 import { asAuthor, type Identity } from "./repository.js";
 import { shareBranch } from "./snapshot.js";
@@ -41,7 +40,7 @@ export async function mergeWorkspace(
   { into, identity, message }: { readonly into: string; readonly identity: Identity; readonly message: string },
 ): Promise<WorkspaceMerge> {
   const checkout = await findCheckout(path);
-  const head = resolveHead(checkout.gitDir) ?? checkout.baseSha;
+  const { head } = checkout;
   const loose = (await readChanges(checkout, head)).map((change) => change.path.toString("utf8"));
   if (loose.length > 0) return { type: "failed", reason: `not committed in the workspace: ${listed(loose)}` };
   await shareBranch(checkout, head);

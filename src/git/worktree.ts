@@ -14,7 +14,7 @@ import type { Checkout } from "./checkout-git.js";
 import { removeCheckout } from "./checkout-removal.js";
 import { gitText } from "./git.js";
 import { resolveHead } from "./head.js";
-import { hasCommit, isAncestor, type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
+import { hasCommit, isAncestor, type Mirror, readRef, readRefs, updateRefs } from "./mirror-refs.js";
 import { hasLooseEnds, holdsNothingLoose, type Parked, parkCheckout, parkedRefs, settledRefs } from "./parking.js";
 import { newestParked, restoreParked } from "./restore.js";
 import { shareBranch } from "./snapshot.js";
@@ -68,11 +68,6 @@ export async function openWorktree(mirror: Mirror, options: OpenOptions): Promis
   return aside === null ? opened : { ...opened, aside: [aside] };
 }
 
-function refsOf(branch: string): readonly string[] {
-  const name = nameOf(branch);
-  return [`refs/heads/${branch}`, baseRef(branch), `${parkedRefs}/${name}`, `${settledRefs}/${name}`];
-}
-
 function nameOf(branch: string): string {
   return branch.replace(/^ratchet\//, "");
 }
@@ -84,15 +79,18 @@ interface Started {
 }
 
 async function startCheckout(mirror: Mirror, { path, branch, base }: OpenOptions): Promise<Started> {
-  const known = await readRefs(mirror.path, refsOf(branch));
+  const name = nameOf(branch);
+  const known = await readRefs(mirror.path, [`refs/heads/${branch}`, `${parkedRefs}/${name}`]);
   const commit = known.get(`refs/heads/${branch}`);
   if (commit !== undefined) {
-    const start = known.get(baseRef(branch)) ?? (await gitText(mirror.path, ["merge-base", base, commit]));
+    const begun = await readRef(mirror.path, baseRef(branch));
+    const start = begun ?? (await gitText(mirror.path, ["merge-base", base, commit]));
     return { ...(await openCheckout(mirror, { path, branch, commit, base: start })), from: "branch" };
   }
-  const n = newestParked(known, nameOf(branch));
+  const settled = known.size > 0 ? await readRefs(mirror.path, [`${settledRefs}/${name}`]) : [];
+  const n = newestParked(new Map([...known, ...settled]), name);
   if (n !== null) {
-    const { aside } = await restoreParked(mirror, { issue: nameOf(branch), n, path });
+    const { aside } = await restoreParked(mirror, { issue: name, n, path });
     return { from: "parked", checkout: await findCheckout(path), aside };
   }
   const [opened] = await Promise.all([
@@ -173,7 +171,7 @@ async function removeLanded(mirror: Mirror, options: RemoveOptions): Promise<Lea
 
 async function removeOther(mirror: Mirror, options: RemoveOptions): Promise<Leaving> {
   const checkout = await findCheckout(options.path);
-  const head = resolveHead(checkout.gitDir) ?? checkout.baseSha;
+  const { head } = checkout;
   await shareBranch(checkout, head);
   const present = await exists(options.path);
   const bare = head === checkout.baseSha;

@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync, lstatSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
@@ -145,7 +146,7 @@ describe("a worktree", () => {
   test.each([
     ["by itself", () => undefined],
     // From here on all of this file is.
-    ["by a small shell", startGitBySmallShells],
+    ["by a small shell", () => startGitBySmallShells(tmpdir())],
   ])("%s, it is made at any path that a file system takes, and is found there again", async (_, prepare) => {
     prepare();
     const world = await makeWorld();
