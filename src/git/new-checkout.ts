@@ -64,6 +64,6 @@ fi
 printf 'gitdir: %s\\n' "$1" >"$2/.git"
 if [ -n "$5" ]; then
   git read-tree --reset -u HEAD
-  cp "$1/ratchet-index" "$1/index"
+  exec cp "$1/ratchet-index" "$1/index"
 fi`,
 };
