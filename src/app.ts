@@ -122,12 +122,7 @@ export function createApp({ cwd, env: given }: { readonly cwd: string; readonly 
     return opened;
   };
   const repository = () => repositoryAt(cwd);
-  // What its branch and commit are may change while this process lives; where it is does not.
-  let rootOfIt: string | null = null;
-  const root = async () => {
-    rootOfIt ??= (await repository()).root;
-    return rootOfIt;
-  };
+  const root = rootOnce(repository);
   const app: App = {
     cwd,
     env,
@@ -264,6 +259,15 @@ async function settingsOrDefaults(app: App, folder = app.cwd): Promise<Configure
   if (!plain.ok) throw new ConfigInvalid(loaded.file, plain.diagnostics);
   const named = Object.keys(app.env).some((name) => name.startsWith("RATCHET_AGENT"));
   return { settings: plain.settings, configured: named };
+}
+
+/** What its branch and commit are may change while this process lives; where it is does not. */
+function rootOnce(repository: App["repository"]): App["root"] {
+  let found: string | null = null;
+  return async () => {
+    found ??= (await repository()).root;
+    return found;
+  };
 }
 
 async function repositoryAt(cwd: string): ReturnType<App["repository"]> {

@@ -29,7 +29,7 @@ export async function driveToEnd(context: Context, request: RunRequest, options:
   const log = openRunLog(context, run.runId);
   const worker = announceWorker(store, run.runId, (text) => presenter.say(text));
   const endLooking = options.dead ? keepLooking(options.dead, (text) => presenter.say(text)) : () => undefined;
-  const show: Show = { presenter, log, shown: past.at(-1)?.seq ?? 0, everyMs: 100 };
+  const show: Show = { presenter, log, shown: past.at(-1)?.seq ?? 0, everyMs: options.json ? 0 : 100 };
   log.add(past);
   for (const event of past) presenter.past(event);
   try {
