@@ -13,6 +13,7 @@ import { putText, readOr, removeIfThere, textOf } from "./small-files.js";
  * The files of a checkout's git folder that are Ratchet's to say. There are a dozen, all tiny, and they are looked at
  * before every command: reading them at once is many times faster than a dozen trips through the thread pool.
  */
+
 /** What a checkout is: there from its beginning, in its git folder. */
 export const aboutFile = "ratchet/checkout.json";
 
@@ -26,6 +27,7 @@ export interface Seen {
 /** Puts back whatever an agent changed of them, and a `.git` that leads there. */
 export async function repairFiles(checkout: Checkout): Promise<Seen> {
   const { mirror, gitDir, template } = checkout;
+  dropStandIn(checkout);
   const names = namesIn(gitDir);
   const there = new Set([...names, ...namesIn(join(gitDir, "info")).map((name) => `info/${name}`)]);
   const put = (name: string, text: string) => {
@@ -68,14 +70,27 @@ function repairHead({ mirror, gitDir, branch, baseSha }: Checkout): string {
   return known;
 }
 
+/**
+ * What stands in the place of a worktree and is no folder, such as a link to somebody else's, is never followed: what is
+ * looked at there, and put back, would be theirs. The worktree counts as removed; what was no link is kept.
+ */
+export function dropStandIn({ path, gitDir }: Pick<Checkout, "path" | "gitDir">): void {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined || found.isDirectory()) return;
+  if (found.isSymbolicLink()) return removeIfThere(path);
+  setAside(gitDir, path);
+}
+
+function setAside(gitDir: string, path: string): void {
+  mkdirSync(join(gitDir, "replaced"), { recursive: true });
+  renameSync(path, join(gitDir, "replaced", randomBytes(4).toString("hex")));
+}
+
 /** A repository that an agent made in place of the link is kept, out of the way. */
 function repairLink({ path, gitDir }: Checkout): void {
   const link = join(path, ".git");
   const found = lstatSync(link, { throwIfNoEntry: false });
-  if (found !== undefined && !found.isFile()) {
-    mkdirSync(join(gitDir, "replaced"), { recursive: true });
-    renameSync(link, join(gitDir, "replaced", randomBytes(4).toString("hex")));
-  }
+  if (found !== undefined && !found.isFile()) setAside(gitDir, link);
   const isWrong = found === undefined ? existsSync(path) : textOf(link) !== linkTo(gitDir);
   if (isWrong) makeLink({ path, gitDir });
 }

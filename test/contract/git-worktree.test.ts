@@ -318,6 +318,44 @@ describe("what a command left behind", () => {
   });
 });
 
+describe("a worktree in whose place its agent put a link to somebody else's folder", () => {
+  const replaced = async () => {
+    const world = await makeWorld();
+    const { path } = await open(world, "one");
+    const head = commit(path, "b.txt", "b");
+    const theirs = join(world.home, "theirs");
+    sh(world.home, "mkdir theirs && echo kept > theirs/file");
+    rmSync(path, { recursive: true });
+    symlinkSync(theirs, path);
+    const untouched = () => expect(sh(theirs, "ls -A && cat file")).toBe("file\nkept");
+    return { world, path, head, untouched };
+  };
+
+  test("counts as removed: there is nothing to be judged, and nothing of theirs is looked at", async () => {
+    const { world, path, untouched } = await replaced();
+    await expect(snapshot(path, { base: world.base, docsPatterns: [] })).rejects.toThrow(`${path} is not there`);
+    untouched();
+  });
+
+  test("is a folder again when it is put back or opened", async () => {
+    const { path, head, untouched } = await replaced();
+    expect(await putAt(path, head)).toContain("b.txt");
+    expect([lstatSync(path).isDirectory(), read(path, "b.txt")]).toEqual([true, "b"]);
+    untouched();
+    const other = await replaced();
+    await open(other.world, "one");
+    expect([lstatSync(other.path).isDirectory(), read(other.path, "b.txt")]).toEqual([true, "b"]);
+    other.untouched();
+  });
+
+  test("is removed, and only the link goes", async () => {
+    const { world, path, untouched } = await replaced();
+    await removeWorktree(world.mirror, { path, branch: "ratchet/one", issue: "one" });
+    expect(existsSync(path)).toBe(false);
+    untouched();
+  });
+});
+
 test("uncommitted work is committed on the branch, deletions, links and modes included", async () => {
   const world = await makeWorld();
   const { path } = await open(world, "one");
