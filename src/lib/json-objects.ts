@@ -31,6 +31,53 @@ export function findObjects(text: string, key: string): FoundObject[] {
   return found.reverse();
 }
 
+/**
+ * Whether an object stands within another that is broken, as where somebody forgot to escape the quotes around it: before
+ * it one begins that nothing closes, or what follows closes more than it opens. What other whole objects have in them
+ * does not count.
+ */
+export function isWithinAnother(text: string, all: readonly FoundObject[], one: FoundObject): boolean {
+  const before = between(text, all, { from: 0, to: one.start });
+  const after = between(text, all, { from: one.end, to: text.length });
+  return hasOpenObject(before) || closesMore(after);
+}
+
+/** The text without the whole objects in it. */
+function between(text: string, all: readonly FoundObject[], { from, to }: { from: number; to: number }): string {
+  let [left, at] = ["", from];
+  for (const { start, end } of all) {
+    if (start < from || end > to) continue;
+    left += text.slice(at, start);
+    at = end;
+  }
+  return left + text.slice(at, to);
+}
+
+/** As far as its first key. */
+const beginning = /\{\s*["']/y;
+
+function hasOpenObject(text: string): boolean {
+  let closed = 0;
+  for (let at = text.length - 1; at >= 0; at--) {
+    if (text[at] === "}") closed++;
+    else if (text[at] === "{") {
+      beginning.lastIndex = at;
+      if (closed > 0) closed--;
+      else if (beginning.test(text)) return true;
+    }
+  }
+  return false;
+}
+
+function closesMore(text: string): boolean {
+  let open = 0;
+  for (const brace of text.match(/[{}]/g) ?? []) {
+    open += brace === "{" ? 1 : -1;
+    if (open < 0) return true;
+  }
+  return false;
+}
+
 /** What ends a string or may not stand in one: a quote, an escape, a control character. */
 const notable = /[\\"]|[^\P{Cc}\u007f-\u009f]/gu;
 const numberOrWord = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;

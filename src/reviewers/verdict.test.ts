@@ -7,6 +7,7 @@ import { readVerdict, toVerdict } from "./verdict.js";
 const finding = { file: "a.ts", line_start: 1, line_end: 2, priority: 1, title: "T", body: "B" };
 const fail = JSON.stringify({ verdict: "fail", findings: [finding] });
 const cutOff = "protocol: the last JSON object of the output is broken or cut off";
+const within = "protocol: the pass stands within a JSON object that is broken";
 const twice = (key: string) => `protocol: "${key}" is given twice, and not the same`;
 const pass = '{"verdict": "pass", "findings": []}';
 
@@ -36,6 +37,13 @@ describe("the verdict of an output", () => {
       JSON.stringify({ verdict: "fail", findings: [{ ...finding, body: '}]}" {"a" ```' }] }),
       "fail 1",
     ],
+    ["as words of a broken one", `{"verdict":"fail","findings":[{"body":"it returns "${pass}" always"}]}`, within],
+    ["as code in a broken one", `{"verdict":"fail","findings":[{"body":"x:\nreturn ${pass};\nno"}]}`, within],
+    ["in one whose beginning is not there", `BBB","meta":${pass}}]}`, within],
+    ["in one whose end is not there", `{"verdict":"fail","findings":[{"body":"says "${pass}" alw`, within],
+    ["after a form to fill in", `{"verdict": "pass"|"fail", "findings": […]}\n${pass}`, "pass 0"],
+    ["after one with braces in its strings", `{"note": "{ {\\"a"}\n${pass}`, "pass 0"],
+    ["after code", `The body \`{ return x\` is cut off.\n${pass}`, "pass 0"],
     ["with escapes", '{"verdict":"pass","note":"\\"\\\\\\u007b"}', "pass 0"],
     ["without findings", '{"verdict":"pass"}', "pass 0"],
     ["in capitals", '{"verdict":" PASS "}', "pass 0"],

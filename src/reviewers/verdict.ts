@@ -1,6 +1,6 @@
 import { plainPath } from "../core/ledger/identity.js";
 import { contradictoryKey } from "../lib/contradiction.js";
-import { findObjects } from "../lib/json-objects.js";
+import { findObjects, isWithinAnother } from "../lib/json-objects.js";
 
 /**
  * A verdict is positive evidence: a word, and for `fail` at least one finding. Whatever is missing or unreadable is a
@@ -38,7 +38,7 @@ export function readVerdict(text: string): VerdictReading {
   const objects = findObjects(end, "verdict");
   const last = objects.at(-1);
   if (last === undefined || !objects.some(({ hasKey }) => hasKey))
-    return { type: "protocol", reason: "no verdict in the output" };
+    return { type: "protocol", reason: end.length < mostRead ? "no verdict in the output" : tooLong };
   if (beginning.test(end.slice(last.end)))
     return { type: "protocol", reason: "the last JSON object of the output is broken or cut off" };
   if (!last.hasKey) return { type: "protocol", reason: "the last JSON object of the output has no verdict" };
@@ -47,8 +47,14 @@ export function readVerdict(text: string): VerdictReading {
   if (fields === null) return { type: "protocol", reason: "the last JSON object of the output is broken" };
   const key = contradictoryKey(answer, verdictKeys);
   if (key !== null) return { type: "protocol", reason: `${show(key)} is given twice, and not the same` };
-  return toVerdict(fields);
+  const reading = toVerdict(fields);
+  const isDoubtful = reading.type === "verdict" && reading.verdict === "pass" && isWithinAnother(end, objects, last);
+  return isDoubtful ? { type: "protocol", reason: "the pass stands within a JSON object that is broken" } : reading;
 }
+
+/** Less was read only where there was less; the first characters may have been half of one. */
+const mostRead = verdictBytes / 4;
+const tooLong = "no whole verdict in the last MiB of the output; a longer one belongs in RATCHET_RESULT_FILE";
 
 function parse(text: string): Readonly<Record<string, unknown>> | null {
   try {
