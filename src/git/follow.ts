@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { Refusal } from "../lib/errors.js";
 import { namesIn } from "../lib/files.js";
 import { shellWord } from "../lib/quoted.js";
@@ -20,7 +21,11 @@ export interface Followed {
 
 /** It is tried again at each landing and at each start of a run, so a person's lock is not waited for as long as ours. */
 const lockWaitMs = 10_000;
-const mergeFlags = ["--ff-only", "--quiet", "--no-stat", "--no-autostash", "--no-verify-signatures"];
+/** A file that the user has git ignore may be the only one of its kind. */
+const mergeFlags = [
+  ...["--ff-only", "--quiet", "--no-stat"],
+  ...["--no-autostash", "--no-verify-signatures", "--no-overwrite-ignore"],
+];
 
 export async function followTarget(
   mirror: Mirror,
@@ -80,7 +85,7 @@ async function bringOver(mirror: Mirror, target: string): Promise<string | null>
 
 async function moveBranch(mirror: Mirror, target: string, commit: string): Promise<string | null> {
   try {
-    const refused = await fastForward(mirror, target);
+    const refused = await fastForwardUnlocked(mirror, target);
     await markGiven(mirror, target);
     if (refused === null) await updateRefs(mirror.path, [{ ref: followedRef(target), to: commit }]);
     return refused;
@@ -137,6 +142,19 @@ function behind(target: string, reason: string, command = "git merge --ff-only")
   return `${target} is behind: ${reason}, run \`${command} ${shellWord(landedRef(target))}\``;
 }
 
+/** Whoever holds the lock may be on another branch afterwards: each try looks again at what is checked out where. */
+async function fastForwardUnlocked(mirror: Mirror, target: string): Promise<string | null> {
+  const until = Date.now() + lockWaitMs;
+  for (let pause = 10; ; pause = Math.min(pause * 2, 1000)) {
+    try {
+      return await fastForward(mirror, target);
+    } catch (error) {
+      if (!(error instanceof GitError && error.retryable) || Date.now() >= until) throw error;
+    }
+    await delay(pause);
+  }
+}
+
 async function fastForward(mirror: Mirror, target: string): Promise<string | null> {
   const repo = mirror.repoPath;
   const branch = branchRef(target);
@@ -146,11 +164,20 @@ async function fastForward(mirror: Mirror, target: string): Promise<string | nul
   if (landed === undefined) throw new GitError(`${landedRef(target)} is not in ${repo}`, { code: 1, stderr: "" });
   if (user === undefined) return branchGone(target);
   if (places.busy !== null) return behind(target, places.busy);
-  if (places.checkout !== null) return await mergeIn(places.checkout, target);
+  if (places.checkout !== null) {
+    const refused = await mergeIn(places.checkout, target);
+    if (refused !== null || (await hasFollowed(repo, branch, landed))) return refused;
+    return behind(target, "another branch was checked out at the same moment");
+  }
   if (await isAncestor(repo, landed, user)) return null;
   if (!(await isAncestor(repo, user, landed))) return diverged(target);
   if (await updateRefs(repo, [{ ref: branch, to: landed, from: user }])) return null;
   return behind(target, "it moved at the same moment");
+}
+
+async function hasFollowed(repo: string, branch: string, landed: string): Promise<boolean> {
+  const now = (await readRefs(repo, [branch])).get(branch);
+  return now !== undefined && (now === landed || (await isAncestor(repo, landed, now)));
 }
 
 function diverged(target: string): string {
@@ -158,7 +185,8 @@ function diverged(target: string): string {
 }
 
 async function mergeIn(checkout: string, target: string): Promise<string | null> {
-  const output = await git(checkout, ["merge", ...mergeFlags, landedRef(target)], { okCodes: [1, 2, 128], lockWaitMs });
+  const args = ["merge", ...mergeFlags, landedRef(target)];
+  const output = await git(checkout, args, { okCodes: [1, 2, 128], lockWaitMs: 0 });
   if (output.code === 0) return null;
   return /Not possible to fast-forward|refusing to merge unrelated/.test(output.stderr)
     ? diverged(target)

@@ -117,7 +117,8 @@ function failure(name: string, output: GitOutput): GitError {
 }
 
 function lockedOut(lock: string, waitMs: number, output: GitOutput): GitError {
-  return new GitError(`git is locked: ${lock} is still there after ${Math.round(waitMs / 1000)} s`, output, {
+  const since = waitMs === 0 ? "is there" : `is still there after ${Math.round(waitMs / 1000)} s`;
+  return new GitError(`git is locked: ${lock} ${since}`, output, {
     retryable: true,
     hint: `When no git command is running there any more, remove ${lock} and start again.`,
   });

@@ -16,6 +16,7 @@ import {
 import { tipOf } from "../../src/git/mirror.js";
 import { removeWorktree, snapshot } from "../../src/git/worktree.js";
 import { commit, identity, makeWorld, open, put, read, sh, type World } from "./git-fixture.js";
+import { until } from "./process-support.js";
 
 async function work(
   world: World,
@@ -94,6 +95,32 @@ describe("landing", () => {
     const tree = sh(world.mirror.path, `git rev-parse ${second}^{tree}`);
     expect(await find(two.head)).toEqual({ type: "proposed", tip: one.head, commit: second, tree, merged: true });
     expect(await find(one.head)).toMatchObject({ commit: one.head, merged: false });
+  });
+
+  test("a branch that a person switches to while their lock is waited for stays where it is", async () => {
+    const world = await makeWorld();
+    sh(world.repo, "git branch release && touch .git/index.lock");
+    const { head } = await work(world, "one", "one.txt");
+    await land(world, "one", head);
+    const following = followTarget(world.mirror, { target: "main", commit: head });
+    await until("the landed line is there", () => existsSync(join(world.repo, ".git/refs/ratchet/landed/main")));
+    sh(world.repo, "git symbolic-ref HEAD refs/heads/release && rm .git/index.lock");
+    expect(await following).toEqual({ behind: null });
+    expect(sh(world.repo, "git rev-parse release main")).toBe(`${world.base}\n${head}`);
+    expect(existsSync(join(world.repo, "one.txt"))).toBe(false);
+  });
+
+  test("a file that the user has git ignore is not overwritten by one that landed", async () => {
+    const world = await makeWorld();
+    put(world.repo, ".git/info/exclude", "one.txt\n");
+    put(world.repo, "one.txt", "the only copy\n");
+    const { path } = await open(world, "one");
+    sh(path, "echo other > one.txt && git add -f one.txt && git commit -qm one");
+    const { head } = await snapshot(path, { base: world.base, docsPatterns: [] });
+    await land(world, "one", head);
+    const { behind } = await followTarget(world.mirror, { target: "main", commit: head });
+    expect(behind).toContain("main is behind: untracked one.txt would be overwritten");
+    expect(read(world.repo, "one.txt")).toBe("the only copy\n");
   });
 
   test("work beside the tip lands as a merge with the issue's trailers", async () => {
