@@ -77,8 +77,8 @@ function repairHead({ mirror, gitDir, branch, baseSha }: Checkout): string {
 export function dropStandIn({ path, gitDir }: Pick<Checkout, "path" | "gitDir">): void {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined || found.isDirectory()) return;
-  if (found.isSymbolicLink()) return removeIfThere(path);
-  setAside(gitDir, path);
+  if (found.isSymbolicLink()) removeIfThere(path);
+  else setAside(gitDir, path);
 }
 
 function setAside(gitDir: string, path: string): void {

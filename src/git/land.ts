@@ -9,7 +9,7 @@ import { GitError, gitScript, gitText } from "./git.js";
 import { resolveHead } from "./head.js";
 import { forgetIndex } from "./kept-index.js";
 import { LooseObjects, rememberCommit } from "./loose-objects.js";
-import { isAncestor, type Mirror, mergeTrees, updateRefs } from "./mirror-refs.js";
+import { isAncestor, type Mirror, mergeTrees, readRef, updateRefs } from "./mirror-refs.js";
 import { asAuthor, type Identity } from "./repository.js";
 import { followedRef, landedRef, readEnds, tipOf } from "./tip.js";
 import { treeOf } from "./tree-of.js";
@@ -162,13 +162,21 @@ function proposedRef(issue: string): string {
   return `refs/ratchet/proposed/${safeName(issue)}`;
 }
 
+export interface CommitOptions {
+  readonly target: string;
+  readonly tip: string;
+  readonly commit: string;
+  /** Also where the user's branch has commits by now that the proposal does not know: the next landing merges them. */
+  readonly insists?: boolean;
+}
+
 /**
  * moved: the line, or the user's branch, is no longer where the proposal was made. A commit that is on the line already
  * has landed, whoever put it there.
  */
 export async function commitLanding(
   mirror: Mirror,
-  { target, tip, commit }: { readonly target: string; readonly tip: string; readonly commit: string },
+  { target, tip, commit, insists = false }: CommitOptions,
 ): Promise<{ readonly type: "landed" } | { readonly type: "moved" }> {
   for (;;) {
     const { landed, user } = await readEnds(mirror, target);
@@ -178,11 +186,26 @@ export async function commitLanding(
       if (await isAncestor(mirror.path, commit, landed)) return { type: "landed" };
       if (!(await isAncestor(mirror.path, landed, tip))) return { type: "moved" };
     }
-    if (user !== null && user !== tip && !(await isAncestor(mirror.path, user, commit))) return { type: "moved" };
-    const followed = user === null ? [] : [{ ref: followedRef(target), to: user }];
+    const isKnown = user === null || user === tip || (await isAncestor(mirror.path, user, commit));
+    const known = isKnown ? user : insists ? await knownPart(mirror, { target, tip, user }) : null;
+    if (!isKnown && known === null) return { type: "moved" };
+    const followed = known === null ? [] : [{ ref: followedRef(target), to: known }];
     const done = await updateRefs(mirror.path, [{ ref: landedRef(target), to: commit, from: landed }, ...followed]);
     if (done) return { type: "landed" };
   }
+}
+
+/**
+ * The newest commit of the user's branch that the tip has in it, where the branch has only gone on from there. null: it
+ * was put back, or on another commit, and who does that is not overruled.
+ */
+async function knownPart(
+  { path }: Mirror,
+  { target, tip, user }: { readonly target: string; readonly tip: string; readonly user: string },
+): Promise<string | null> {
+  if (await isAncestor(path, tip, user)) return tip;
+  const followed = await readRef(path, followedRef(target));
+  return followed !== null && (await isAncestor(path, followed, user)) ? followed : null;
 }
 
 /** The place where a merge is judged: a detached checkout at exactly the commit, clean but for ignored files. */

@@ -97,6 +97,34 @@ describe("landing", () => {
     expect(await find(one.head)).toMatchObject({ commit: one.head, merged: false });
   });
 
+  test("who insists lands ahead of a person who goes on committing, and the next landing has both", async () => {
+    const world = await makeWorld();
+    const { head } = await work(world, "one", "one.txt");
+    const proposal = await propose(world, "one", head);
+    if (proposal.type !== "proposed") throw new Error(proposal.type);
+    commit(world.repo, "theirs.txt", "t");
+    const options = { target: "main", ...proposal };
+    expect(await commitLanding(world.mirror, options)).toEqual({ type: "moved" });
+    expect(await commitLanding(world.mirror, { ...options, insists: true })).toEqual({ type: "landed" });
+    const { behind } = await followTarget(world.mirror, { target: "main", commit: head });
+    expect(behind).toContain("it has commits of its own");
+    const two = await work(world, "two", "two.txt");
+    const tip = await land(world, "two", two.head);
+    expect(await followTarget(world.mirror, { target: "main", commit: tip })).toEqual({ behind: null });
+    const files = sh(world.repo, "ls *.txt").split("\n");
+    expect(files).toEqual(expect.arrayContaining(["one.txt", "theirs.txt", "two.txt"]));
+  });
+
+  test("who insists does not overrule a person who put the branch elsewhere", async () => {
+    const world = await makeWorld();
+    const { head } = await work(world, "one", "one.txt");
+    const proposal = await propose(world, "one", head);
+    if (proposal.type !== "proposed") throw new Error(proposal.type);
+    sh(world.repo, "git commit -q --amend --allow-empty -m amended");
+    const options = { target: "main", ...proposal, insists: true };
+    expect(await commitLanding(world.mirror, options)).toEqual({ type: "moved" });
+  });
+
   test("a branch that a person switches to while their lock is waited for stays where it is", async () => {
     const world = await makeWorld();
     sh(world.repo, "git branch release && touch .git/index.lock");

@@ -94,6 +94,8 @@ export type LandEffect =
       readonly target: string;
       /** Trees that need no gate any more: a proposal with one of them lands at once. null: none needs one. */
       readonly gated?: readonly string[] | null;
+      /** Lands also where the user's branch has moved on since it was proposed. */
+      readonly insists?: true;
     }
   | {
       readonly kind: "land";
@@ -103,6 +105,7 @@ export type LandEffect =
       readonly commit: string;
       readonly target: string;
       readonly head: string;
+      readonly insists?: true;
     }
   /** mode branch: puts ratchet/<issue> into the user's repository. */
   | { readonly kind: "land"; readonly key: string; readonly op: "branch"; readonly head: string };

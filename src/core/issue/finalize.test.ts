@@ -60,6 +60,16 @@ describe("landing", () => {
     expect(world.commands().filter((key) => key.startsWith("landing"))).toEqual(["landing:1:test", "landing:1:lint"]);
   });
 
+  it("after three moves in vain it lands ahead of whoever moves the target", () => {
+    const world = play({}, { land: (effect, n) => (n < 6 ? { type: "moved" } : landing()(effect, n)) });
+    const insists = world.history.flatMap((effect) =>
+      effect.kind === "land" && "insists" in effect ? [effect.key] : [],
+    );
+    const all = world.history.filter(({ kind }) => kind === "land").map(({ key }) => key);
+    expect(insists).toEqual(all.slice(3));
+    expect(world.finished()).toMatchObject({ status: "success" });
+  });
+
   it("a conflict goes back as a finding; the target must be merged, then gate, session_end and review again", () => {
     const world = play({ review: {}, sessionEnd: {} }, { land: landing(conflict) });
     const [, again] = world.turns().filter((turn) => turn.role === "implementer");

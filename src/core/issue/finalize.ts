@@ -19,6 +19,8 @@ import { oweTurn } from "./turns.js";
  * review; a conflict goes back to the agent.
  */
 const mergeRounds = 3;
+/** Somebody who commits more often than a gate takes would keep everything from landing: then the line goes ahead of them. */
+const movesWaitedFor = 3;
 const landingWaitMs = 10_000;
 
 export function enterFinalize(step: Step) {
@@ -52,6 +54,7 @@ export function afterLand(step: Step, outcome: LandOutcome) {
       return succeed(step, commit);
     }
     case "moved":
+      setLanding(step, { moved: (step.state.landing.moved ?? 0) + 1 });
       return isStopping(step.state) ? endHalted(step) : propose(step);
     case "waits":
       return waitToLand(step, outcome.reason);
@@ -190,7 +193,12 @@ function propose(step: Step): void {
   setLanding(step, { proposals, proposed: null });
   const { target } = step.policy;
   const gated = commandNames(step).length === 0 ? null : step.state.gate.passed;
-  step.owe({ kind: "land", key: `land:propose:${proposals}`, op: "propose", head: headOf(step), target, gated });
+  const key = `land:propose:${proposals}`;
+  step.owe({ kind: "land", key, op: "propose", head: headOf(step), target, gated, ...insistence(step) });
+}
+
+function insistence({ state }: Step): { readonly insists?: true } {
+  return (state.landing.moved ?? 0) >= movesWaitedFor ? { insists: true } : {};
 }
 
 function setProposed(step: Step, { tip, commit, tree, merged }: Proposed): void {
@@ -216,7 +224,7 @@ function nextCommand(step: Step) {
   rememberTree(step, proposed.tree);
   const { tip, commit } = proposed;
   const key = `land:commit:${landing.proposals}`;
-  step.owe({ kind: "land", key, op: "commit", tip, commit, target, head: headOf(step) });
+  step.owe({ kind: "land", key, op: "commit", tip, commit, target, head: headOf(step), ...insistence(step) });
 }
 
 function oweCommand(step: Step, name: string, command: Step["policy"]["settings"]["commands"][string] | undefined) {

@@ -257,6 +257,8 @@ export interface LandingState {
   /** What landing waits for, as it was last told; empty or absent: nothing. */
   readonly waiting?: string;
   readonly proposed: Proposed | null;
+  /** How often what was proposed had no place any more; absent: never. */
+  readonly moved?: number;
   readonly evidence: Readonly<Record<string, boolean>>;
   readonly raised: readonly string[];
   readonly folder: string;

@@ -2,7 +2,15 @@ import type { LandEffect } from "../../core/issue/effects.js";
 import type { IssueEvent, LandOutcome } from "../../core/issue/events.js";
 import { isStopping } from "../../core/issue/halt.js";
 import type { Settled } from "../../durable/types.js";
-import { commitLanding, findLanded, followTarget, keepProposal, proposeLanding, putBranch } from "../../git/land.js";
+import {
+  type CommitOptions,
+  commitLanding,
+  findLanded,
+  followTarget,
+  keepProposal,
+  proposeLanding,
+  putBranch,
+} from "../../git/land.js";
 import type { LifeContext, RunContext } from "../context.js";
 
 /** One landing worktree per run: two runs on one repository never share it. */
@@ -69,7 +77,7 @@ async function propose(life: LifeContext, effect: ProposeEffect, signal: AbortSi
   const proposal = await proposeLanding(mirror, { target, head, message, identity });
   if (proposal.type !== "proposed") return proposal;
   if (needsNoGate(effect, proposal.tree) && !isStopping(life.state())) {
-    const outcome = await commit(life, { ...proposal, target });
+    const outcome = await commit(life, { ...proposal, target, insists: effect.insists ?? false });
     return outcome.type === "landed" ? { ...outcome, proposed: proposal } : outcome;
   }
   if (proposal.merged) await keepProposal(mirror, message.issue, proposal.commit);
@@ -78,9 +86,9 @@ async function propose(life: LifeContext, effect: ProposeEffect, signal: AbortSi
 
 async function commit(
   { run }: LifeContext,
-  { target, tip, commit: sha }: { readonly target: string; readonly tip: string; readonly commit: string },
+  { target, tip, commit: sha, insists = false }: CommitOptions,
 ): Promise<LandOutcome> {
-  const done = await commitLanding(run.mirror, { target, tip, commit: sha });
+  const done = await commitLanding(run.mirror, { target, tip, commit: sha, insists });
   return done.type === "moved" ? done : await follow(run, target, sha);
 }
 
