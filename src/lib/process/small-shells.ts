@@ -47,6 +47,7 @@ const killedCode = 255;
 const nothing = Buffer.alloc(0);
 const neverStarted: ShellOutput = { code: killedCode, stdout: nothing, stderr: nothing, cut: false };
 const graceMs = 2000;
+const endMs = 1000;
 const stderrBytes = 1_000_000;
 
 export interface ShellsOptions {
@@ -69,6 +70,10 @@ export class SmallShells {
     this.#env = env;
     this.#atMost = atMost;
     this.#place = place;
+    // Whatever is to be done at the end may want a shell once more: then this comes again.
+    process.on("beforeExit", () => {
+      for (const shell of this.#idle.splice(0)) shell.closeAndWait();
+    });
   }
 
   start(run: ShellRun): RunningProgram {
@@ -180,6 +185,14 @@ class Shell {
 
   close(): void {
     this.#stdin.end();
+  }
+
+  /** We end after it, unless somebody holds it up. */
+  closeAndWait(): void {
+    this.close();
+    if (this.#ended) return;
+    this.#child.ref();
+    setTimeout(() => this.#child.unref(), endMs).unref();
   }
 
   #hear(chunk: Buffer): void {
