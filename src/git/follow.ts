@@ -39,7 +39,8 @@ export async function followTarget(
 
 /**
  * The usual case as one program: the repository's own checkout is on the branch, nothing is begun there, and the landing
- * before was followed. Whatever is otherwise, and whatever git refuses, is done and said step by step.
+ * before was followed. Whatever is otherwise, whatever git refuses, and where not the branch has moved in the end, it is
+ * done and said step by step.
  */
 const usualScript = {
   name: "merge",
@@ -52,6 +53,7 @@ is_usual "$@" 2>/dev/null || exit 1
 git fetch ${quietFetch.join(" ")} --refmap= --update-shallow "$1" "+$2:$2" || exit 1
 is_usual "$@" 2>/dev/null || exit 1
 git merge ${mergeFlags.join(" ")} "$2" || exit 1
+read -r now <".git/$3" && [ "$now" = "$5" ] || exit 1
 cd "$1" && git update-ref --no-deref "$4" "$5" || exit 1`,
 };
 

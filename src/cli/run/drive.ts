@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { RunRequest, StartedRun, Store } from "../../app.js";
 import type { PublicEvent } from "../../core/report.js";
 import { messageOf } from "../../lib/errors.js";
@@ -69,7 +70,8 @@ export async function followToEnd(
   const following = (async () => {
     for await (const events of store.followEvents(run.runId, show.shown, ended.signal)) {
       showEvents(show, events);
-      if (show.everyMs > 0) await waitUnlessAborted(show.everyMs, ended.signal);
+      // Cut short by the end of the run, which shows the rest.
+      if (show.everyMs > 0) await delay(show.everyMs, undefined, { signal: ended.signal }).catch(() => undefined);
     }
   })().catch((error: unknown) => show.presenter.say(`the events cannot be followed: ${messageOf(error)}`));
   try {
@@ -79,19 +81,6 @@ export async function followToEnd(
     await following;
     showEvents(show, await readEvents(store, run.runId, show.shown));
   }
-}
-
-function waitUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    if (signal.aborted) done();
-    else signal.addEventListener("abort", done);
-  });
 }
 
 export async function readEvents(store: Store, runId: string, after: number): Promise<PublicEvent[]> {
