@@ -39,8 +39,9 @@ export class Wake {
   touch(...news: readonly News[]): void {
     this.#ring((wanted) => news.includes(wanted));
     const now = performance.now();
-    if (now - this.#touchedAt >= quietMs) this.#touchFile(now);
-    else this.#late ??= setTimeout(() => this.#touchFile(performance.now()), quietMs);
+    const leftMs = this.#touchedAt + quietMs - now;
+    if (leftMs <= 0) this.#touchFile(now);
+    else this.#late ??= setTimeout(() => this.#touchFile(performance.now()), leftMs);
   }
 
   listen(wanted: News): Bell {
