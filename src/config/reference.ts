@@ -114,6 +114,13 @@ ${minimalConfig}
 \`ratchet config check\` shows everything that is wrong with it, with line and column; \`ratchet config schema\` prints a JSON
 Schema for editors. Unknown keys are errors. Sections that are switched off are checked and otherwise ignored.
 
+\`\`\`console
+$ ratchet config check
+ratchet.yaml is fine
+$ RATCHET_MAX_AGENTS=0 ratchet config check
+environment: RATCHET_MAX_AGENTS: expected auto, or a whole number of 1 or more, found 0
+\`\`\`
+
 \`\`\`mermaid
 flowchart LR
   defaults --> preset --> file["ratchet.yaml"] --> environment["RATCHET_…"] --> flags
