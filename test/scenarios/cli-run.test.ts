@@ -204,6 +204,57 @@ test("named issues of which none can run are refused; a run that finds nothing r
   expect(await box.status("elsewhere")).toBe("available");
 });
 
+test("what waits for a named issue that cannot run is told so, and nothing starts for it", async () => {
+  const box = sandbox();
+  useAgent(box);
+  await box.add("held");
+  await box.add("second", { more: ["--dep", "held"] });
+  await box.add("third", { more: ["--dep", "second"] });
+  await box.ratchet("work", "claim", "held", "--as", "somebody");
+  const told = "second is not ready: blocked by held\nthird is not ready: blocked by second\n";
+  expect(await box.ratchet("run", "third", "second")).toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringMatching(/^third is not ready: blocked by second\nsecond is not ready: blocked by held\n/),
+  });
+  expect(await box.ratchet("run", "second", "third", "--json")).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining("second, third cannot run now"),
+    stderr: told,
+  });
+  expect(await box.ratchet("run", "second", "third", "--dry-run")).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining(told),
+  });
+  await box.ratchet("work", "add", "Done", "--id", "done");
+  await box.ratchet("work", "complete", "done");
+  expect((await box.ratchet("run", "done", "third")).code).toBe(1);
+  expect(JSON.parse((await box.ratchet("logs", "list", "--json")).stdout)).toEqual([]);
+  await box.ratchet("work", "release", "held");
+  expect(await box.ratchet("run", "third", "second", "held")).toMatchObject({ code: 0, stderr: "" });
+  expect(await box.status("third")).toBe("completed");
+});
+
+test("a failed issue that waits for another by now is no run of its own, and what waits for an epic follows its issues", async () => {
+  const box = sandbox();
+  useAgent(box, "exit 9");
+  await box.add("first");
+  await box.add("failed");
+  await box.ratchet("run", "failed");
+  await box.ratchet("work", "dep", "failed", "--on", "first");
+  expect(await box.ratchet("run", "--resume", "failed")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("failed is not ready: blocked by first\n"),
+  });
+  expect(JSON.parse((await box.ratchet("logs", "list", "--json")).stdout)).toHaveLength(1);
+  useAgent(box);
+  await box.add("epic-1", { more: ["--type", "epic"] });
+  await box.add("child", { more: ["--parent", "epic-1"] });
+  await box.add("after", { more: ["--dep", "epic-1"] });
+  expect(await box.ratchet("run", "after")).toMatchObject({ code: 1, stderr: expect.stringContaining("by epic-1\n") });
+  expect(await box.ratchet("run", "after", "child")).toMatchObject({ code: 0, stderr: "" });
+});
+
 test("do adds one issue, its title the first line, and runs exactly it", async () => {
   const box = sandbox();
   useAgent(box);

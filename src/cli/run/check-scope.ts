@@ -6,6 +6,7 @@ import { foreignHint, foreignName } from "../../views/foreign-tracker.js";
 import { pullRequestWait } from "../../views/pull-request-wait.js";
 import { shellWord } from "../../views/shell-word.js";
 import type { Context } from "../context.js";
+import { findWaits } from "./find-waits.js";
 import { isLeft } from "./left-runs.js";
 import type { Wanted } from "./request.js";
 
@@ -19,29 +20,45 @@ interface Board {
   readonly left: readonly string[];
 }
 
-/**
- * Ids that do not exist are refused; those that cannot start now are told, one line each, with the reason. Returned are
- * those that no run works on or has done.
- */
-export async function checkScope({ app, out }: Context, wanted: Wanted, settings: Settings): Promise<string[]> {
+export interface Checked {
+  /** Named issues that cannot start now, and that no run works on or has done. */
+  readonly stuck: readonly string[];
+  /** Nothing was named that can start. */
+  readonly isEmpty: boolean;
+}
+
+const anything: Checked = { stuck: [], isEmpty: false };
+
+/** Ids that do not exist are refused; those that cannot start now are told, one line each, with the reason. */
+export async function checkScope({ app, out }: Context, wanted: Wanted, settings: Settings): Promise<Checked> {
   const { scope } = wanted;
-  if (scope.type !== "ids" && scope.type !== "epic") return [];
+  if (scope.type !== "ids" && scope.type !== "epic") return anything;
   const [project, store, tracker] = [await app.project(), await app.store(), await app.tracker(settings)];
   const left = (await store.unfinishedRuns(project.id)).filter(isLeft).map(({ run }) => run.runId);
   const board = { app, project, store, tracker, settings, left };
   const issues = await readAll(board, scope.type === "ids" ? scope.ids : [scope.epic]);
   if (scope.type === "epic") {
     await requireEpic(board, issues[0]);
-    return [];
+    return anything;
   }
+  const reasons = await findReasons(board, issues, wanted);
   const stuck: string[] = [];
   for (const issue of issues) {
-    const reason = (await reasonAgainst(board, issue, wanted)) ?? (await nothingToCheck(board, issue, wanted));
-    if (reason === null) continue;
+    const reason = reasons.get(issue.id);
+    if (reason === undefined) continue;
     out.note(`${issue.id} is not ready: ${reason}`);
     if (!(await isCaredFor(board, issue))) stuck.push(issue.id);
   }
-  return stuck;
+  return { stuck, isEmpty: reasons.size === issues.length };
+}
+
+async function findReasons(board: Board, issues: readonly Issue[], wanted: Wanted): Promise<Map<string, string>> {
+  const against = new Map<string, string>();
+  for (const issue of issues) {
+    const reason = (await reasonAgainst(board, issue, wanted)) ?? (await nothingToCheck(board, issue, wanted));
+    if (reason !== null) against.set(issue.id, reason);
+  }
+  return new Map([...against, ...(await findWaits(board, issues, against))]);
 }
 
 /** Below an issue that nothing is below there is nothing to run. Some trackers have issues below issues of any kind. */
@@ -106,7 +123,7 @@ async function reasonAgainst(board: Board, issue: Issue, wanted: Wanted): Promis
     case "quarantined":
       return `${status}, ${use("retry")}`;
     case "available":
-      return (await obstacleOf(board, id)) ?? (await missingDeps(board, issue, wanted));
+      return await obstacleOf(board, id);
   }
 }
 
@@ -155,20 +172,4 @@ async function claimOf(board: Board, { id }: Issue, { resume }: Wanted): Promise
 async function becauseOf({ tracker, store, project }: Board, id: string): Promise<string> {
   const item = tracker.kind === "local" ? await store.workItems.get(project.id, id) : null;
   return item?.failureReason ? ` (${item.failureReason})` : "";
-}
-
-async function missingDeps(
-  { tracker, app, settings }: Board,
-  { deps }: Issue,
-  { scope }: Wanted,
-): Promise<string | null> {
-  // On a branch of its own, what is chosen too makes nothing ready before it is merged.
-  const chosen = scope.type === "ids" && settings.finalize.mode !== "branch" ? scope.ids : [];
-  const all = await Promise.all(deps.map((dep) => tracker.get(dep)));
-  const missing = all.flatMap((dep) => (dep && dep.status !== "completed" && !chosen.includes(dep.id) ? [dep.id] : []));
-  if (missing.length > 0) return `blocked by ${missing.join(", ")}`;
-  const [first] = await app.unmerged(settings, deps);
-  return first === undefined
-    ? null
-    : `${first.id} is on ${first.branch} and not merged yet, use ratchet land ${shellWord(first.id)}`;
 }

@@ -2,7 +2,7 @@ import { formatDiagnostic } from "../../config/diagnostic.js";
 import type { Settings } from "../../core/settings.js";
 import { Refusal, UserError } from "../../lib/errors.js";
 import type { Context } from "../context.js";
-import { checkScope } from "./check-scope.js";
+import { type Checked, checkScope } from "./check-scope.js";
 import { type RunFlags, toConfigFlags, toWanted, type Wanted } from "./request.js";
 import { driveSeries } from "./series.js";
 
@@ -14,22 +14,22 @@ export async function runIssues(
 ): Promise<number> {
   const wanted = toWanted(ids, flags);
   const settings = await prepare(context, flags);
-  const stuck = await checkScope(context, wanted, settings);
+  const checked = await checkScope(context, wanted, settings);
   const options = { ...wanted, maxIssues: settings.max_issues };
   const { json = false, withoutSummary = false } = flags;
   if (flags.dryRun) {
     const { printPlan } = await import("./print-plan.js");
     return await printPlan(context, flags, { wanted, settings });
   }
-  refuseStuck(wanted, stuck);
+  refuseStuck(wanted, checked);
   const code = await driveSeries(context, { settings, options, json, withoutSummary });
   // What was asked for by name and could not be done is no success.
-  return code === 0 && stuck.length > 0 ? 1 : code;
+  return code === 0 && checked.stuck.length > 0 ? 1 : code;
 }
 
 /** A run of nothing but what cannot run would end well and have done nothing. */
-function refuseStuck({ scope, watch = false }: Wanted, stuck: readonly string[]): void {
-  if (scope.type !== "ids" || watch || stuck.length < scope.ids.length) return;
+function refuseStuck({ watch = false }: Wanted, { stuck, isEmpty }: Checked): void {
+  if (watch || !isEmpty || stuck.length === 0) return;
   const hint = stuck.map((id) => `ratchet explain ${id}`).join("\n");
   throw new Refusal(`${stuck.join(", ")} cannot run now`, { code: "not-ready", hint });
 }
