@@ -103,12 +103,13 @@ describe("periodic", () => {
     expect(endTrigger(run).finished()).toMatchObject({ exit_code: 1, total_count: 3 });
   });
 
-  it("queues at most one while one runs, and numbers folders on", () => {
+  it("queues at most one while one runs, tells what has finished when it starts, and numbers folders on", () => {
     const run = withTriggers({ periodic: periodic(1) });
     for (const id of ["a", "b", "c"]) run.pick(id);
     run.end("a", "success").end("b", "success").end("c", "success").none();
     expect(run.state.triggers?.queue).toHaveLength(1);
     endTrigger(run, { folders: 7 });
+    expect(texts(run).at(-1)).toBe("periodic started: finished=3");
     expect(run.history.filter((one) => one.kind === "trigger").at(-1)).toMatchObject({
       key: "trigger:2:periodic",
       start: { folders: 7, number: 2, startCommit: "c0" },

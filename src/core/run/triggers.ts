@@ -24,7 +24,7 @@ export function countFinished(step: RunStep): void {
   if (over <= (triggersOf(state).periods ?? Math.floor((finished - 1) / interval))) return;
   setTriggers(step, { periods: over });
   if (triggersOf(state).queue.some(({ name }) => name === "periodic")) return;
-  queueTrigger(step, { name: "periodic", about: `finished=${finished}` });
+  queueTrigger(step, { name: "periodic", about: "" });
 }
 
 /** Fires what is due. True: the run cannot end yet. */
@@ -100,8 +100,10 @@ function fires(on: FireOn, { succeeded, failed }: RunState): boolean {
   return (on !== "failure" && succeeded > 0) || (on !== "success" && failed > 0);
 }
 
-function fire(step: RunStep, { name, about, epic }: QueuedTrigger): void {
+function fire(step: RunStep, { name, about: queuedFor, epic }: QueuedTrigger): void {
   const { state } = step;
+  // More may have finished while it waited for its turn, and what it looks at has theirs in it.
+  const about = name === "periodic" ? `finished=${state.succeeded + state.failed}` : queuedFor;
   const { fired, folders, startCommit } = triggersOf(state);
   const number = fired + 1;
   const key = `trigger:${number}:${name}`;
