@@ -88,6 +88,27 @@ test("a reviewer without a verdict completes nothing, and a failed verification 
   expect((await box.record()).run_id).not.toBe(run_id);
 });
 
+test("what Ratchet let go of an epic's verification is not told as waived by a person, whose word would end it", async () => {
+  const box = await withEpic(triggerBox({ commands: {}, triggers: {}, reviewer: reviewer("echo fine") }));
+  expect((await box.ratchet("run")).code).toBe(1);
+  const small = '{"verdict":"pass","findings":[{"file":"a.txt","priority":3,"title":"A small thing","body":"b"}]}';
+  const passing = `${waitFor("go")}\necho '${small}' >"$RATCHET_RESULT_FILE"`;
+  box.script("review.sh", `cat >/dev/null\n${reviewer(passing)}\n`);
+  const run = box.start(["run"]);
+  await until("the epic is being verified", () => isWaitedFor(box, "go"));
+  await box.add("late", { more: ["--parent", "e"] });
+  await box.quick("work", "block", "late");
+  box.put("go", "");
+  await run.ended;
+  expect(JSON.parse(await box.quick("findings", "e", "--all", "--json"))).toContainEqual(
+    expect.objectContaining({ title: "A small thing", status: "waived", reason: "below threshold" }),
+  );
+  await box.quick("work", "complete", "late");
+  const { reason, next } = JSON.parse(await box.quick("explain", "e", "--json"));
+  expect(reason).toMatch(/in vain; the next run verifies it again$/);
+  expect(next).toBe("ratchet run --scope epic:e");
+});
+
 test("an epic whose verification was killed in the middle is verified once more by whoever goes on, and completed once", async () => {
   const box = await withEpic(
     triggerBox({
