@@ -4,7 +4,7 @@ import { findProgram } from "../lib/process/find.js";
 import type { LifeFacts } from "../views/explain.js";
 import { answerCommand } from "../views/question-lines.js";
 import { toStatus } from "../views/status.js";
-import { placeWait, withoutPlace } from "./placeless.js";
+import { commandWaits } from "./command-waits.js";
 import { landingWait, questionsOf, situationOf } from "./situation.js";
 
 type Machine = Awaited<ReturnType<Store["issueStates"]>>[number];
@@ -79,7 +79,8 @@ function waitOf(
   if (landing !== null) return { for: landing, ...nextOf(landing) };
   const lander = landsFirst(at);
   if (lander !== null) return { for: `${lander} is landing, one issue at a time` };
-  if (withoutPlace(app, at.run, at.machines).has(at.machine)) return { for: placeWait(at.run) };
+  const command = commandWaits(app, at.run, at.machines).get(at.machine);
+  if (command !== undefined) return { for: command };
   const owed = effectsOf(at.machine).filter(({ kind }) => kind !== "wait");
   const timer = owed.find(({ kind }) => kind === "timer");
   if (timer !== undefined && owed.every(({ kind }) => kind === "timer")) {

@@ -5,8 +5,8 @@ import type { IssueRecord } from "../core/record.js";
 import type { RunState } from "../core/run/state.js";
 import { answerCommand } from "../views/question-lines.js";
 import type { IssueSituation, RunSituation } from "../views/status.js";
+import { commandWaits } from "./command-waits.js";
 import { ordersOf, unheardBy } from "./orders.js";
-import { placeWait, withoutPlace } from "./placeless.js";
 
 type StoredRun = Awaited<ReturnType<Store["run"]>>;
 type Machine = Awaited<ReturnType<Store["issueStates"]>>[number];
@@ -21,7 +21,7 @@ export async function situationOf(app: App, run: StoredRun, driven = true): Prom
   ]);
   const orders = await ordersOf(app, run.runId);
   const asked = await questionsOf(app, run);
-  const placeless = withoutPlace(app, run, machines);
+  const commands = commandWaits(app, run, machines);
   // A later life of an issue takes its place.
   const byIssue = new Map(machines.map((machine) => [stateOf(machine).issueId, machine]));
   const issues = records.map(async ({ issueId, record }) => {
@@ -30,9 +30,9 @@ export async function situationOf(app: App, run: StoredRun, driven = true): Prom
     const machine = byIssue.get(issueId);
     const facts = factsOf(record, machine, run);
     const answer = answerWait(asked.filter(({ question }) => question.issueId === issueId));
-    const place = machine !== undefined && placeless.has(machine) ? placeWait(run) : null;
+    const command = machine === undefined ? null : (commands.get(machine) ?? null);
     const stop = driven || machine === undefined || machine.done ? null : await stopWait(store, machine);
-    const waitingFor = stop ?? facts.waitingFor ?? answer ?? place;
+    const waitingFor = stop ?? facts.waitingFor ?? answer ?? command;
     return { ...facts, waitingFor, issueId, openFindings: priorities };
   });
   return {
@@ -44,7 +44,7 @@ export async function situationOf(app: App, run: StoredRun, driven = true): Prom
     ...(run.options.workflow === undefined ? {} : { workflowFile: run.options.workflow.file }),
     issues: [
       ...(await Promise.all(issues)),
-      ...(await triggerRow(store, run, { state, machines })),
+      ...(await triggerRow(store, run, { state, machines, commands })),
       ...(await workflowRow(store, run, asked)),
     ],
   };
@@ -74,11 +74,18 @@ function answerWait(asked: readonly Asked[]): string | null {
   return waits.join(", ") || null;
 }
 
+interface RunParts {
+  readonly state: RunState | null;
+  readonly machines: readonly Machine[];
+  /** What waits for its command's place or turn. */
+  readonly commands: ReadonlyMap<Machine, string>;
+}
+
 /** The trigger of the run that goes on now; its findings are the run's, or its epic's. */
 async function triggerRow(
   store: Store,
   run: StoredRun,
-  { state, machines }: { readonly state: RunState | null; readonly machines: readonly Machine[] },
+  { state, machines, commands }: RunParts,
 ): Promise<IssueSituation[]> {
   const { projectId, runId } = run;
   const running = state?.triggers?.running ?? null;
@@ -99,7 +106,7 @@ async function triggerRow(
       startedAt: life.startedAt,
       finishedAt: null,
       costUsd: life.usage.usd === 0 ? null : life.usage.usd,
-      waitingFor: waitOf(machine),
+      waitingFor: waitOf(machine) ?? commands.get(machine) ?? null,
     },
   ];
 }

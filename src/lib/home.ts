@@ -15,6 +15,8 @@ export interface Home {
   run(runId: string): string;
   runLog(runId: string): string;
   attempt(runId: string, issueId: string, folder: string): string;
+  /** Whose turn it is with an exclusive command of that name. */
+  commandLock(name: string): string;
   /** What was seen of a pull request. */
   pullRequest(projectId: string, number: number): string;
 }
@@ -32,6 +34,7 @@ export function ratchetHome(env: NodeJS.ProcessEnv): Home {
     run: (runId) => join(root, "runs", runId),
     runLog: (runId) => join(root, "runs", runId, "run.log"),
     attempt: (runId, issueId, folder) => join(root, "runs", runId, safeName(issueId), folder),
+    commandLock: (name) => join(root, "locks", `command-${safeName(name)}`),
     pullRequest: (projectId, number) => join(root, "pull-requests", safeName(projectId), String(number)),
   };
 }

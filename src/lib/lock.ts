@@ -25,6 +25,12 @@ export async function withLock<T>(
   }
 }
 
+/** Who has the lock; null: nobody who lives. */
+export function lockHolder(path: string): ProcessIdentity | null {
+  const owner = readOwner(path);
+  return owner !== null && isAlive(owner) ? owner : null;
+}
+
 /** What somebody wrote aside who was killed before it was linked or removed. */
 function sweep(path: string): void {
   const own = `${basename(path)}.`;

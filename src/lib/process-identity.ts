@@ -19,6 +19,10 @@ export function selfIdentity(): ProcessIdentity {
   return own;
 }
 
+export function isSame(one: ProcessIdentity, other: ProcessIdentity): boolean {
+  return one.pid === other.pid && one.start === other.start && one.boot === other.boot;
+}
+
 export function isAlive(identity: ProcessIdentity): boolean {
   return identity.boot === bootId() && startOf(identity.pid) === identity.start;
 }

@@ -4,7 +4,7 @@ import type { PublicEvent, RunReport } from "../core/report.js";
 import { Driven, Fenced } from "../durable/fenced.js";
 import type { Keyed, Log, Row as MachineRow, Step } from "../durable/types.js";
 import { Bug } from "../lib/errors.js";
-import { isAlive, type ProcessIdentity, selfIdentity } from "../lib/process-identity.js";
+import { isAlive, isSame, type ProcessIdentity, selfIdentity } from "../lib/process-identity.js";
 import { readFindings } from "./findings.js";
 import {
   addMachine,
@@ -192,12 +192,7 @@ export class MachineLog<S, E, F extends Keyed, R extends RunReport> implements L
 /** null: nobody who lives, or we ourselves. */
 function drivenElsewhere(machine: string, row: Row): Driven | null {
   const driver = parseDriver(textOrNull(row, "driver"));
-  return driver !== null && !isSelf(driver) && isAlive(driver) ? new Driven(machine, driver) : null;
-}
-
-function isSelf(driver: ProcessIdentity): boolean {
-  const self = selfIdentity();
-  return driver.pid === self.pid && driver.start === self.start && driver.boot === self.boot;
+  return driver !== null && !isSame(driver, selfIdentity()) && isAlive(driver) ? new Driven(machine, driver) : null;
 }
 
 export function parseDriver(json: string | null): ProcessIdentity | null {

@@ -5,7 +5,7 @@ import type { StatusJson } from "../../src/views/status.js";
 import { type Sandbox, sandbox, until } from "./sandbox.js";
 
 /** Gates of two commands that wait for the file `go`, say who they are, and notice when another is at work. */
-function configure(box: Sandbox, exclusive = false): void {
+function configure(box: Sandbox, exclusive = false, most = 1): void {
   const here = (name: string) => join(box.root, name);
   const agent = box.script("agent", 'date > "$RATCHET_ISSUE_ID.txt"; git add -A; git commit -q -m Did\n');
   const alone = `mkdir ${here("busy")} || touch ${here("crowd")}; echo "$RATCHET_ISSUE_ID $1" >>${here("order")}`;
@@ -13,7 +13,7 @@ function configure(box: Sandbox, exclusive = false): void {
   const command = (name: string) => ({ command: [...gate, name].join(" "), exclusive });
   const commands = { test: command("test"), lint: command("lint") };
   const evidence_check = { required: ["test", "lint"] };
-  box.configure({ agent: { type: "command", command: agent }, max_agents: 1, commands, evidence_check });
+  box.configure({ agent: { type: "command", command: agent }, max_agents: most, commands, evidence_check });
 }
 
 async function waiting(box: Sandbox): Promise<string[]> {
@@ -43,6 +43,31 @@ test("no more gates are at work than max_agents says; the others wait in sight, 
   const [first = ""] = order;
   // A life keeps its place from its first command to its last.
   expect(order[1]).toBe(first.replace("test", "lint"));
+});
+
+test("who waits for its turn with an exclusive command says who has it, another run included", async () => {
+  const box = sandbox();
+  configure(box, true, 2);
+  const turns = async () => {
+    const { runs }: StatusJson = JSON.parse(await box.quick("status", "--json"));
+    return runs.flatMap((run) => run.issues).flatMap(({ issue_id, waiting_for: it }) => (it ? [[issue_id, it]] : []));
+  };
+  for (const id of ["one", "two"]) await box.add(id);
+  const run = box.start(["run", "one", "two"]);
+  await until("one of them waits for the other", async () => (await turns()).length === 1);
+  const [[waits = "", told = ""] = []] = await turns();
+  const has = waits === "one" ? "two" : "one";
+  expect(told).toBe(`its turn with test, which ${has} has now (exclusive)`);
+  const explained = JSON.parse(await box.quick("explain", waits, "--json"));
+  expect(explained).toMatchObject({ running: false, reason: expect.stringContaining(`, waiting: ${told}`) });
+  expect(JSON.parse(await box.quick("explain", has, "--json"))).toMatchObject({ running: true });
+  await box.add("three");
+  const beside = box.start(["run", "three"]);
+  await until("the third waits, too", async () => (await turns()).length === 2);
+  expect(await turns()).toContainEqual(["three", "its turn with test, which another run has now (exclusive)"]);
+  box.put("go", "");
+  expect([(await run.ended).code, (await beside.ended).code]).toEqual([0, 0]);
+  expect(existsSync(join(box.root, "crowd"))).toBe(false);
 });
 
 test("exclusive gates and their places wait for each other in no circle, landings included", async () => {

@@ -9,7 +9,6 @@ import { discardChanges } from "../../git/worktree.js";
 import { commandEnvironment } from "../../lib/environment.js";
 import { Bug } from "../../lib/errors.js";
 import { exists, writeDurably } from "../../lib/files.js";
-import { safeName } from "../../lib/home.js";
 import { withLock } from "../../lib/lock.js";
 import { digestOf, outputTails, renderTails } from "../../lib/output-digest.js";
 import { type CommandResult, runShellCommand, wasBegun } from "../../lib/run-command.js";
@@ -135,7 +134,7 @@ async function runAtPlace(
       : run();
   if (!exclusive) return await placed();
   commandPlaces.giveBack(holder);
-  return await withLock(join(home.root, "locks", `command-${safeName(name)}`), placed, { signal });
+  return await withLock(home.commandLock(name), placed, { signal });
 }
 
 function variables(life: LifeContext, stage: string, cwd: string): Record<string, string> {
