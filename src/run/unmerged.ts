@@ -45,13 +45,17 @@ export function mayHaveBranches(settings: Place["settings"], deps: readonly stri
   return settings.finalize.mode !== "pr" && deps.length > 0;
 }
 
-/** Whether an issue may become ready by what a person merges, which nobody tells. */
-export async function waitsForMerges({ settings, repoPath }: Omit<Place, "target">): Promise<boolean> {
-  return settings.finalize.mode !== "pr" && (await branchesIn(repoPath)).size > 0;
+/** What a merge changes, and nobody tells; null: no issue may become ready by one. */
+export async function seeMerges({ settings, repoPath, target }: Place): Promise<string | null> {
+  if (settings.finalize.mode === "pr" || (await branchesIn(repoPath)).size === 0) return null;
+  const refs = await readRefs(repoPath, [branches, `refs/heads/${target}`, landedRef(target)]);
+  return JSON.stringify([...refs].sort());
 }
 
+const branches = "refs/heads/ratchet";
+
 async function branchesIn(repoPath: string): Promise<ReadonlyMap<string, string>> {
-  return await readRefs(repoPath, ["refs/heads/ratchet"]);
+  return await readRefs(repoPath, [branches]);
 }
 
 async function tasksOf(tracker: Asked, deps: readonly string[]): Promise<ReadonlySet<string>> {

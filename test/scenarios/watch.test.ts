@@ -43,6 +43,26 @@ test("run --watch waits for work, takes what is added elsewhere, and Ctrl-C ends
   expect(await box.status("second")).toBe("completed");
 });
 
+test("what waits for a branch is taken soon after it was landed or merged, with nothing said on the board", async () => {
+  const box = world();
+  const command = box.script("agent.sh", agent);
+  box.configure({ agent: { type: "command", command }, finalize: { mode: "branch" } });
+  await box.add("one");
+  await box.add("two", { more: ["--dep", "one"] });
+  await box.add("three", { more: ["--dep", "two"] });
+  const run = box.start(["run", "--watch"]);
+  const waits = (times: number) =>
+    until("it waits", () => (run.stdout().match(/Waiting for new work/g) ?? []).length === times);
+  await waits(1);
+  expect(await box.ratchet("land", "one")).toMatchObject({ code: 0 });
+  await until("two has begun", () => asked(box, "two") === 1, 10_000);
+  await waits(2);
+  box.git("merge", "--quiet", "ratchet/two");
+  await until("three has begun", () => asked(box, "three") === 1, 10_000);
+  run.kill("SIGTERM");
+  await run.ended;
+});
+
 test("killed while it waits, a watching run is taken up again: it goes on waiting for who watches, and ends for who does not", async () => {
   const box = world();
   const run = box.start(["run", "--watch"]);
