@@ -54,7 +54,11 @@ function useByLife(runId: string, id: string, isAlive: boolean): WorktreeUse {
 }
 
 function useByProcess(path: string): WorktreeUse | null {
-  const pids = isMissing(path) ? [] : processesIn(realpathSync(path)).filter((pid) => pid !== process.pid);
+  const found = isMissing(path) ? [] : processesIn(realpathSync(path));
+  if (found === null) {
+    return { why: `whether somebody works in ${path} cannot be told here`, hint: "install lsof, which tells it" };
+  }
+  const pids = found.filter((pid) => pid !== process.pid);
   if (pids.length === 0) return null;
   const [first, ...others] = pids;
   const who = others.length === 0 ? `process ${first} works` : `processes ${pids.slice(0, 5).join(", ")} work`;

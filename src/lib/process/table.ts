@@ -3,6 +3,7 @@ import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSyn
 import { codeOf } from "../errors.js";
 import type { Attempt } from "./attempt.js";
 import { type BirthMark, bornSince } from "./births.js";
+import { readPlaces } from "./places.js";
 import { shimName } from "./shim.js";
 
 /** A living process (zombies are not) as seen from one attempt. */
@@ -58,13 +59,15 @@ function isShimLine(line: string, cookie: string): boolean {
 
 /** Whether a process works in the folder or below it. Where that cannot be told, somebody may. */
 export function isAnybodyIn(folder: string): boolean {
-  return !hasProc || processesIn(folder).length > 0;
+  return processesIn(folder)?.length !== 0;
 }
 
-/** Those that work in the folder or below it, as far as that can be told. */
-export function processesIn(folder: string): number[] {
+/** Those that work in the folder or below it; others' processes cannot be seen. null: nobody's can. */
+export function processesIn(folder: string): number[] | null {
   const isIn = (place: string | null) => place === folder || place?.startsWith(`${folder}/`) === true;
-  return hasProc ? pidsFromProc().filter((pid) => isIn(placeOf(pid))) : [];
+  if (hasProc) return pidsFromProc().filter((pid) => isIn(placeOf(pid)));
+  const places = readPlaces();
+  return places && [...places].flatMap(([pid, place]) => (isIn(place) ? [pid] : []));
 }
 
 /** null: gone meanwhile, or somebody else's. */
