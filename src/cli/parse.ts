@@ -4,6 +4,7 @@ import { version } from "../version.js";
 import type { Choose, Chosen } from "./context.js";
 import { declareBoard } from "./declare/board.js";
 import { withExample } from "./declare/example.js";
+import { helpLayout } from "./declare/help-layout.js";
 import { declareHelpYourself } from "./declare/help-yourself.js";
 import { declareLook } from "./declare/look.js";
 import { declareProject } from "./declare/project.js";
@@ -35,7 +36,13 @@ function declare(choose: Choose, out: Output): Command {
     .version(version, "-V, --version", "print the version")
     .helpOption("-h, --help", "what a command does, with an example")
     .helpCommand(false)
-    .configureOutput({ writeOut: (text) => out.text(text), writeErr: () => undefined })
+    .configureOutput({
+      writeOut: (text) => out.text(text),
+      writeErr: () => undefined,
+      // A terminal that does not know its size says 0.
+      getOutHelpWidth: () => out.tableColumns || 80,
+    })
+    .configureHelp(helpLayout)
     .exitOverride();
   withExample(program, "ratchet demo", "ratchet run --max-agents 2");
   declareHelpYourself(program, choose);

@@ -43,6 +43,19 @@ test("every command explains itself with an example", async () => {
 });
 
 test.each([
+  [[], 40],
+  [["run"], 40],
+  [["work"], 60],
+  [["init"], 200],
+])("help of %j keeps within %i columns", async (path, columns) => {
+  const { start } = sandbox();
+  const { stdout } = await start([...path, "--help"], { env: { COLUMNS: String(columns) } }).ended;
+  const lines = stdout.split("\n").filter((line) => !/^( {2}\$|Usage:)/.test(line));
+  expect(lines.filter((line) => line.length > columns)).toEqual([]);
+  expect(stdout.replace(/\s+/g, " ")).toContain("-h, --help what a command does, with an example");
+});
+
+test.each([
   [["statsu"], "unknown command 'statsu'", "Did you mean status?"],
   [["run", "--dry-rnu"], "unknown option '--dry-rnu'", "Did you mean --dry-run?"],
   [["work", "ad"], "unknown command 'ad'", "Did you mean add?"],
