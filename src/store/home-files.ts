@@ -10,7 +10,8 @@ import type { Home } from "../lib/home.js";
 export function prepareHome(home: Home): void {
   try {
     makeFolder(home.root);
-    if ((statSync(home.root).mode & 0o777) !== 0o700) chmodSync(home.root, 0o700);
+    // The slash: a file of that name is somebody's, and stays as it is.
+    if ((statSync(`${home.root}/`).mode & 0o777) !== 0o700) chmodSync(home.root, 0o700);
     for (const path of [home.database, home.wake]) keepPrivate(path);
   } catch (error) {
     throw new ExternalError("state home", `the state home ${home.root} cannot be used: ${reasonOf(error)}`, {

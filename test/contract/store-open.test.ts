@@ -65,13 +65,14 @@ describe("the state home", () => {
     }
   });
 
-  it("is refused with one sentence when a file is in its place", async () => {
-    writeFileSync(join(root, "file"), "");
+  it("is refused with one sentence when a file is in its place, which stays as it is", async () => {
+    writeFileSync(join(root, "file"), "", { mode: 0o644 });
     await expect(open(join(root, "file"))).rejects.toMatchObject({
       name: "ExternalError",
       message: expect.stringContaining("there is a file in its place"),
       hint: expect.stringContaining("RATCHET_HOME"),
     });
+    expect(statSync(join(root, "file")).mode & 0o777).toBe(0o644);
   });
 
   it.skipIf(!canMount())("D3 is refused with one sentence when it is read-only", () => {

@@ -164,7 +164,7 @@ function checkHome({ app }: Context): Promise<Check> {
       (error) => error,
     );
     // What is wrong with the database alone is told of it.
-    await access(root, constants.W_OK | constants.X_OK).catch((error) => Promise.reject(failed ?? error));
+    await access(`${root}/`, constants.W_OK | constants.X_OK).catch((error) => Promise.reject(failed ?? error));
     return there("state home", root);
   });
 }
