@@ -1,8 +1,8 @@
-import { UserError } from "../lib/errors.js";
+import { codeOf, UserError } from "../lib/errors.js";
 import { ratchetHome } from "../lib/home.js";
 import { runToEnd } from "../lib/run-to-end.js";
 import { validateWorkflow } from "./commands/workflow-validate.js";
-import { type Chosen, createContext } from "./context.js";
+import { type Chosen, type Context, createContext } from "./context.js";
 import { keepInLog, printError, tellError } from "./errors.js";
 import { type Output, openOutput } from "./output.js";
 
@@ -13,7 +13,7 @@ const lingerMs = 500;
 export function runProgram(args: readonly string[], host: NodeJS.Process): void {
   runToEnd(async () => {
     const out = openOutput(host, host.env);
-    const code = await run(args, { cwd: host.cwd(), env: host.env, out });
+    const code = await run(args, { host, out });
     host.exitCode = code;
     await out.flushed();
     setTimeout(() => host.exit(code), lingerMs).unref();
@@ -21,12 +21,11 @@ export function runProgram(args: readonly string[], host: NodeJS.Process): void 
 }
 
 interface Surroundings {
-  readonly cwd: string;
-  readonly env: NodeJS.ProcessEnv;
+  readonly host: NodeJS.Process;
   readonly out: Output;
 }
 
-async function run(args: readonly string[], { cwd, env, out }: Surroundings): Promise<number> {
+async function run(args: readonly string[], { host, out }: Surroundings): Promise<number> {
   const json = args.includes("--json");
   const parsed = quickly(args) ?? (await import("./parse.js")).parseArguments(args, out);
   if (parsed instanceof UserError) {
@@ -35,8 +34,10 @@ async function run(args: readonly string[], { cwd, env, out }: Surroundings): Pr
     return told.exit;
   }
   if (parsed === null) return 0;
-  const context = createContext({ cwd, env }, out);
+  const { env } = host;
+  let context: Context | null = null;
   try {
+    context = createContext({ cwd: folderOf(host), env }, out);
     return await parsed.action(context);
   } catch (error) {
     const told = tellError(error, parsed.external);
@@ -44,7 +45,19 @@ async function run(args: readonly string[], { cwd, env, out }: Surroundings): Pr
     keepInLog(ratchetHome(env).log, out.redact(told.text));
     return told.exit;
   } finally {
-    context.app.close();
+    context?.app.close();
+  }
+}
+
+function folderOf(host: NodeJS.Process): string {
+  try {
+    return host.cwd();
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+    throw new UserError("the folder that this was started in is gone", {
+      code: "no-folder",
+      hint: "change to one that is there",
+    });
   }
 }
 

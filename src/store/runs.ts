@@ -65,7 +65,7 @@ export async function findRun(sql: Sql, which: string, projectId: string | null)
   const found = which === "last" ? await listRuns(sql, projectId, 1) : await runsLike(sql, which);
   const [first, second] = found;
   if (first === undefined) {
-    throw new Refusal(which === "last" ? "there is no run yet" : `no run ${which}`, {
+    throw new Refusal(which === "last" ? "there is no run yet" : `no run ${which || '""'}`, {
       code: "not-found",
       hint: "ratchet logs list shows the runs",
     });

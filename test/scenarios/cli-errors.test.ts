@@ -1,8 +1,8 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type Ended, type Sandbox, sandbox } from "./sandbox.js";
+import { type Ended, program, type Sandbox, sandbox } from "./sandbox.js";
 
 const working = { agent: { type: "command", command: ["true"] } };
 
@@ -152,4 +152,51 @@ test("secrets in what is printed are taken out", async () => {
   const { stderr } = await start(["run", "hunter2-hunter2"], { env }).ended;
   expect(stderr).toContain("[redacted]");
   expect(stderr).not.toContain("hunter2");
+});
+
+test.each([
+  [["work", "add", "x", "--dep", ""], 2, "--dep names no issue"],
+  [["work", "add", "x", "--parent", ""], 2, "--parent names no epic"],
+  [["run", ""], 1, 'no issue "" in shop'],
+  [["run", "--dry-run", "--resume", "nope"], 1, "no issue nope in shop"],
+  [["findings", ""], 1, 'no issue "" in shop'],
+  [["logs", "show", ""], 1, 'no run ""'],
+  [["stop", ""], 1, 'no run and no running issue ""'],
+  [["land", ""], 1, 'no issue ""'],
+  [["workflow", "validate", ""], 1, '"" is no file, so no workflow'],
+  [["answer", ""], 1, 'nobody asks for ""'],
+  [["runs", "import", ""], 1, '"" cannot be read'],
+  [["pr", "rework", ""], 2, '"" is no number'],
+  [["project", "add", "README.md"], 1, "README.md is no folder"],
+])("%j is told, for people and for programs", async (args, code, message) => {
+  const { ratchet, configure } = sandbox();
+  configure(working);
+  const ended = await ratchet(...args);
+  expect([ended.code, ended.stdout]).toEqual([code, ""]);
+  expect(ended.stderr).toContain(`ratchet: ${message}`);
+  const { error } = JSON.parse((await ratchet(...args, "--json")).stdout);
+  expect(error).toEqual({ code: expect.any(String), message: expect.stringContaining(message), hint: error.hint });
+  expect(error.code).not.toBe("bug");
+});
+
+test("a folder where the configuration belongs is in init's way, and stays", async () => {
+  const { ratchet, dir } = sandbox();
+  mkdirSync(join(dir, "ratchet.yaml"));
+  expectSentence(await ratchet("init", "--yes"), { code: 1, says: /ratchet\.yaml is a folder/, hint: /move it away/ });
+  expect(existsSync(join(dir, "ratchet.yaml.bak"))).toBe(false);
+});
+
+test("started in a folder that is gone, a command says so; help needs none", () => {
+  const { root, env } = sandbox();
+  const gone = join(root, "gone");
+  const start = (args: string) => {
+    mkdirSync(gone);
+    const ended = spawnSync("sh", ["-c", `rmdir "$PWD"; exec "$0" "$1" ${args}`, process.execPath, program], {
+      ...{ cwd: gone, env, encoding: "utf8" },
+    });
+    return { code: ended.status, stdout: String(ended.stdout), stderr: String(ended.stderr) };
+  };
+  expectSentence(start("status"), { code: 2, says: /is gone/, hint: /change to one that is there/ });
+  expect(JSON.parse(start("run --json").stdout)).toMatchObject({ error: { code: "no-folder" } });
+  expect(start("run --help")).toMatchObject({ code: 0, stderr: "" });
 });

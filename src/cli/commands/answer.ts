@@ -8,6 +8,7 @@ import { Refusal, UserError } from "../../lib/errors.js";
 import { answeredGateLine, openGateLines, questionLines, resumeWorkflow } from "../../views/question-lines.js";
 import { shellWord } from "../../views/shell-word.js";
 import { type Context, findRoot } from "../context.js";
+import { typed } from "../typed.js";
 
 interface Given {
   readonly gate: string;
@@ -144,7 +145,7 @@ async function findGate({ app, cwd }: Pick<Context, "app" | "cwd">, gate: string
     if (Date.now() > until) {
       const others = open.length === 0 ? "none is open there" : `open are ${open.map(exactGateName).join(", ")}`;
       const hint = `only the runs of this repository are looked at (${findRoot(cwd) ?? cwd}): ${others}`;
-      throw new Refusal(`nobody asks for ${gate}`, { code: "not-found", hint });
+      throw new Refusal(`nobody asks for ${typed(gate)}`, { code: "not-found", hint });
     }
     await wait(50);
   }

@@ -1,5 +1,6 @@
 import { Refusal } from "../../lib/errors.js";
 import type { Context } from "../context.js";
+import { typed } from "../typed.js";
 
 /** Against the commit the issue started from; uncommitted changes in its worktree included. */
 export async function showDiff(
@@ -11,7 +12,10 @@ export async function showDiff(
   const store = await app.store();
   const record = (await store.lastRecord(project.id, issue))?.record ?? null;
   if (record === null && (await store.workItems.get(project.id, issue)) === null) {
-    throw new Refusal(`no issue ${issue} in ${project.id}`, { code: "not-found", hint: "ratchet work list --all" });
+    throw new Refusal(`no issue ${typed(issue)} in ${project.id}`, {
+      code: "not-found",
+      hint: "ratchet work list --all",
+    });
   }
   const known = { base: record?.review_base ?? record?.base_sha ?? null, head: record?.commit ?? null };
   const patch = await (await app.worktrees()).diff(issue, known);

@@ -7,6 +7,7 @@ import { noFindings, renderFindingDetails, renderFindingList } from "../../views
 import type { Context } from "../context.js";
 import { findLiving } from "../living.js";
 import { roomOf } from "../room.js";
+import { typed } from "../typed.js";
 
 export interface FindingsOptions {
   readonly all?: boolean;
@@ -69,7 +70,7 @@ async function mustKnow(store: Store, projectId: string, issue: string): Promise
   if (await store.workItems.get(projectId, issue)) return;
   if (await store.lastRecord(projectId, issue)) return;
   if ((await store.runs(projectId, 1000)).some(({ runId }) => runId === issue)) return;
-  throw new Refusal(`no issue ${issue} in ${projectId}`, { code: "not-found", hint: "ratchet work list --all" });
+  throw new Refusal(`no issue ${typed(issue)} in ${projectId}`, { code: "not-found", hint: "ratchet work list --all" });
 }
 
 export async function bodyOf({ body }: Finding): Promise<string> {

@@ -11,6 +11,7 @@ import { type ForeignTracker, foreignName } from "../../views/foreign-tracker.js
 import type { Context } from "../context.js";
 import { foreignTracker } from "../foreign-tracker.js";
 import { findLiving } from "../living.js";
+import { typed } from "../typed.js";
 
 /** A file that could not be taken over; the others are. */
 interface Failure {
@@ -81,7 +82,7 @@ async function filesAt(path: string): Promise<string[]> {
     if (names.length > 0) return names.sort().map((name) => join(path, name));
   } catch (error) {
     if (codeOf(error) === null) throw error;
-    throw new Refusal(`${path} cannot be read: ${messageOf(error)}`, { code: "not-found" });
+    throw new Refusal(`${typed(path)} cannot be read: ${messageOf(error)}`, { code: "not-found" });
   }
   throw new Refusal(`there is no .json file in ${path}`, {
     code: "not-found",

@@ -6,6 +6,7 @@ import { notMerged, openPartsOf, phaseOf, toPullRequestJson } from "../../views/
 import type { Context } from "../context.js";
 import { roomOf } from "../room.js";
 import { deliverOwed } from "../run/deliver.js";
+import { typed } from "../typed.js";
 
 interface Json {
   readonly json?: boolean;
@@ -128,8 +129,8 @@ export async function admitRemark(context: Context, comment: string, { json }: J
   return 0;
 }
 
-function numberOf(typed: string, hint = "give the number of the pull request, such as 42"): number {
-  const text = typed.replace(/^#/, "");
+function numberOf(given: string, hint = "give the number of the pull request, such as 42"): number {
+  const text = given.replace(/^#/, "");
   if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
-  throw new UserError(`${typed} is no number`, { hint });
+  throw new UserError(`${typed(given)} is no number`, { hint });
 }

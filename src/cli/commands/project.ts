@@ -1,10 +1,11 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { createApp, type Store } from "../../app.js";
 import { Refusal, UserError } from "../../lib/errors.js";
 import { renderColumns } from "../../views/columns.js";
 import { type Context, chooseProject } from "../context.js";
 import { roomOf } from "../room.js";
+import { typed } from "../typed.js";
 
 interface Json {
   readonly json?: boolean;
@@ -25,7 +26,9 @@ export async function listProjects({ app, out }: Context, { json }: Json): Promi
 export async function addProject({ cwd, env, out }: Context, folder: string, { json }: Json): Promise<number> {
   if (folder.trim() === "") throw new UserError("the folder is empty", { hint: "ratchet project add ." });
   const path = resolve(cwd, folder);
-  if (!existsSync(path)) throw new Refusal(`${folder} is not there`, { code: "not-found" });
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) throw new Refusal(`${typed(folder)} is not there`, { code: "not-found" });
+  if (!stats.isDirectory()) throw new Refusal(`${typed(folder)} is no folder`, { code: "not-a-folder" });
   const there = createApp({ cwd: path, env });
   try {
     const { id, repoPath } = await there.project();

@@ -3,6 +3,7 @@ import { Refusal } from "../../lib/errors.js";
 import type { Context } from "../context.js";
 import { findBegun } from "../living.js";
 import { isLeft } from "../run/left-runs.js";
+import { typed } from "../typed.js";
 
 interface SignalOptions {
   readonly what: string | undefined;
@@ -57,7 +58,7 @@ type Unfinished = Awaited<ReturnType<Store["unfinishedRuns"]>>[number];
 async function oneOf(store: Store, runs: readonly Unfinished[], what: string): Promise<Unfinished> {
   const { runId, status } = await store.run(what).catch((error: unknown) => {
     if (!(error instanceof Refusal) || error.code === "ambiguous") throw error;
-    throw new Refusal(`no run and no running issue ${what}`, { code: "not-found", hint: "ratchet status" });
+    throw new Refusal(`no run and no running issue ${typed(what)}`, { code: "not-found", hint: "ratchet status" });
   });
   const found = runs.find(({ run }) => run.runId === runId);
   if (found) return found;

@@ -29,6 +29,8 @@ export async function addWork(context: Context, title: string, options: AddOptio
       hint: 'letters, digits, ".", "_" and "-", beginning with a letter or digit, at most 64: --id fix-login',
     });
   }
+  if (options.dep?.length === 0) throw new UserError("--dep names no issue", { hint: "--dep <id>, or leave it out" });
+  if (options.parent === "") throw new UserError("--parent names no epic", { hint: "--parent <id>, or leave it out" });
   const item = {
     id: options.id ?? null,
     title,

@@ -3,6 +3,7 @@ import { relative, resolve } from "node:path";
 import type { LoadedWorkflow } from "../../app.js";
 import { Refusal, UserError } from "../../lib/errors.js";
 import type { Context } from "../context.js";
+import { typed } from "../typed.js";
 
 type Diagnostic = LoadedWorkflow["diagnostics"][number];
 
@@ -12,7 +13,7 @@ export async function findWorkflow(context: Context, what: string, missing: "ref
   if (file !== null) return file;
   const told = { code: "not-found", hint: "ratchet workflow list shows those that have a name" };
   const isThere = existsSync(resolve(context.cwd, what));
-  const message = isThere ? `${what} is no file, so no workflow` : `there is no workflow ${what}`;
+  const message = isThere ? `${typed(what)} is no file, so no workflow` : `there is no workflow ${typed(what)}`;
   if (missing === "usage") throw new UserError(message, told);
   throw new Refusal(message, told);
 }

@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { copyFile, realpath, rename, rm, writeFile } from "node:fs/promises";
-import { codeOf } from "../../lib/errors.js";
+import { codeOf, Refusal } from "../../lib/errors.js";
 
 /** Keeps what is there under a name of its own, then puts the whole new text in its place. Returns the backup, if any. */
 export async function writeWithBackup(file: string, text: string): Promise<string | null> {
@@ -27,6 +27,12 @@ async function backUp(file: string): Promise<string | null> {
       return backup;
     } catch (error) {
       if (codeOf(error) === "ENOENT") return null;
+      if (codeOf(error) === "EISDIR") {
+        throw new Refusal(`${file} is a folder`, {
+          code: "in-the-way",
+          hint: "move it away: the settings belong there",
+        });
+      }
       if (codeOf(error) !== "EEXIST") throw error;
     }
   }

@@ -6,6 +6,7 @@ import { foreignHint, foreignName } from "../../views/foreign-tracker.js";
 import { pullRequestWait } from "../../views/pull-request-wait.js";
 import { shellWord } from "../../views/shell-word.js";
 import type { Context } from "../context.js";
+import { typed } from "../typed.js";
 import { findWaits } from "./find-waits.js";
 import { isLeft } from "./left-runs.js";
 import type { Wanted } from "./request.js";
@@ -92,7 +93,7 @@ async function readAll({ tracker, project }: Board, ids: readonly string[]): Pro
   const place = kind === "local" ? project.id : foreignName(kind);
   const hint =
     kind === "local" ? "ratchet work list shows the issues; ratchet work add makes one" : foreignHint(kind, "list");
-  throw new Refusal(`no issue ${unknown.join(", ")} in ${place}`, { code: "not-found", hint });
+  throw new Refusal(`no issue ${unknown.map(typed).join(", ")} in ${place}`, { code: "not-found", hint });
 }
 
 async function reasonAgainst(board: Board, issue: Issue, wanted: Wanted): Promise<string | null> {

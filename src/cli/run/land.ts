@@ -7,6 +7,7 @@ import { withLock } from "../../lib/lock.js";
 import { shellWord } from "../../views/shell-word.js";
 import type { Context } from "../context.js";
 import { endPullRequest, refuseInPullRequest } from "../hands-off.js";
+import { typed } from "../typed.js";
 import { prepare } from "./command.js";
 import { driveSeries } from "./series.js";
 
@@ -48,7 +49,7 @@ async function landAlone(context: Context, { issueId, settings, json }: Landing)
   const tracker = await app.tracker(settings);
   const issue = await tracker.get(issueId);
   if (issue === null) {
-    throw new Refusal(`no issue ${issueId}`, { code: "not-found", hint: "ratchet work list --all" });
+    throw new Refusal(`no issue ${typed(issueId)}`, { code: "not-found", hint: "ratchet work list --all" });
   }
   await refuseWrong(issue, tracker);
   const store = await app.store();
