@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, linkSync, lstatSync, mkdirSync, realpathSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { codeOf } from "../lib/errors.js";
+import { codeOf, ExternalError } from "../lib/errors.js";
 import { namesIn } from "../lib/files.js";
 import { isAnybodyIn } from "../lib/process/table.js";
 import type { Checkout } from "./checkout-git.js";
@@ -26,6 +26,21 @@ export interface Seen {
 
 /** Puts back whatever an agent changed of them, and a `.git` that leads there. */
 export async function repairFiles(checkout: Checkout): Promise<Seen> {
+  try {
+    return putFilesBack(checkout);
+  } catch (error) {
+    // A file where a folder belongs, or a folder where a file does: nobody does that by mistake.
+    if (!["ENOTDIR", "EISDIR"].includes(codeOf(error) ?? "")) throw error;
+    throw damaged(checkout, error);
+  }
+}
+
+export function damaged({ path, gitDir }: Pick<Checkout, "path" | "gitDir">, cause?: unknown): ExternalError {
+  const way = `remove ${gitDir} to have the worktree made anew`;
+  return new ExternalError("git", `the git folder of ${path} is damaged: ${way}`, cause === undefined ? {} : { cause });
+}
+
+function putFilesBack(checkout: Checkout): Seen {
   const { mirror, gitDir, template } = checkout;
   dropStandIn(checkout);
   const names = namesIn(gitDir);

@@ -6,7 +6,7 @@ import { exists, readJson } from "../lib/files.js";
 import { safeName } from "../lib/home.js";
 import { pathHash } from "../lib/path-hash.js";
 import { reapLeftovers } from "../lib/process/stop.js";
-import { aboutFile, dropStandIn, repairFiles, type Seen, setMark } from "./checkout-files.js";
+import { aboutFile, damaged, dropStandIn, repairFiles, type Seen, setMark } from "./checkout-files.js";
 import { adoptIndex, type Checkout, cookieOf, gitIn, ownIndex } from "./checkout-git.js";
 import { clearPlace, finishRemoval } from "./checkout-removal.js";
 import { type KnownTemplate, readTemplate } from "./checkout-template.js";
@@ -15,6 +15,7 @@ import type { Mirror } from "./mirror-refs.js";
 import { makeFiles } from "./new-checkout.js";
 import { keepForPool, listPool, takeFromPool } from "./pool.js";
 import { removeIfThere, writeIfChanged } from "./small-files.js";
+import { forgetLost, mendCheckout } from "./whole.js";
 
 export interface CheckoutOptions {
   readonly path: string;
@@ -43,13 +44,13 @@ export async function openCheckout(mirror: Mirror, options: CheckoutOptions): Pr
   dropStandIn(checkout);
   const filling = join(gitDir, "ratchet", "filling");
   if ((await exists(path)) && !(await exists(filling))) {
-    await repairFiles(checkout);
+    await mendCheckout(checkout, (await repairFiles(checkout)).head);
     return { checkout, fresh: false, from: "worktree", aside: null };
   }
   await reapLeftovers(cookieOf(gitDir));
   setMark(gitDir, "filling");
   mkdirSync(path, { recursive: true, mode: 0o700 });
-  await repairFiles(checkout);
+  await mendCheckout(checkout, (await repairFiles(checkout)).head);
   await putFiles(checkout);
   await finishFiles(checkout);
   removeIfThere(filling);
@@ -103,6 +104,12 @@ export async function findCheckout(path: string): Promise<Checkout & Seen> {
   throw new ExternalError("git", `${path} is no worktree of Ratchet's`);
 }
 
+/** The same for whoever is to keep, show or remove what is in it: of what an agent broke there, as much as is left. */
+export async function findWholeCheckout(path: string): Promise<Checkout & Seen> {
+  const found = await findCheckout(path);
+  return { ...found, head: await mendCheckout(found, found.head) };
+}
+
 /** Of a checkout that was made when each had its own. */
 function olderNote(path: string): string {
   return join(dirname(path), ".checkouts", `${basename(path)}.json`);
@@ -136,9 +143,7 @@ export async function readCheckout(mirror: Mirror, path: string, template = read
   const gitDir = gitDirFor(mirror, path);
   const about = await readJson(join(gitDir, aboutFile));
   if (typeof about !== "object" || about === null || !("baseSha" in about)) {
-    throw new ExternalError("git", `the git folder of ${path} is damaged`, {
-      hint: `Remove ${gitDir} to have the worktree made anew.`,
-    });
+    throw damaged({ path, gitDir });
   }
   const branch = "branch" in about && typeof about.branch === "string" ? about.branch : null;
   return { mirror, path, gitDir, branch, baseSha: String(about.baseSha), template };
@@ -156,6 +161,7 @@ async function putFiles(checkout: Checkout): Promise<void> {
 /** Work in it has been looked at: its set-up is done. */
 export async function markUsed({ gitDir }: Checkout): Promise<void> {
   setMark(gitDir, "used");
+  forgetLost(gitDir);
 }
 
 export async function wasUsed({ gitDir }: Checkout): Promise<boolean> {

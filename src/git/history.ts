@@ -3,6 +3,7 @@ import { matchesAny } from "./glob.js";
 import { rememberLinkless } from "./links.js";
 import { type LogEntry, readChain } from "./loose-history.js";
 import { treeOf } from "./tree-of.js";
+import { whyBroken } from "./whole.js";
 
 export interface HistoryOptions {
   readonly base: string;
@@ -26,7 +27,7 @@ export async function readHistory(checkout: Checkout, options: HistoryOptions): 
   const { base, head, docsPatterns } = options;
   if (head === base)
     return { tree: await treeOf(checkout.mirror.path, head), commits: 0, docsOnly: false, containsBase: true };
-  const entries = readChain(checkout, options) ?? (await readLog(checkout, options));
+  const entries = readChain(checkout, options) ?? (await readWholeLog(checkout, options));
   const newest = entries.find(({ id }) => id === head);
   const tree = newest?.tree ?? (await gitIn(checkout, ["rev-parse", `${head}^{tree}`])).stdout.toString().trim();
   const origin = entries.find(({ id, boundary }) => boundary && id === base);
@@ -39,6 +40,13 @@ export async function readHistory(checkout: Checkout, options: HistoryOptions): 
   const docsOnly =
     docs > 0 && changed && (docs === paths.length || (own.length > 1 && (await onlyDocsBetween(checkout, options))));
   return { tree, commits: own.length, docsOnly, containsBase: origin !== undefined };
+}
+
+/** The log reads no file: one whose content is gone would only be missed once the work has landed. */
+async function readWholeLog(checkout: Checkout, options: HistoryOptions): Promise<readonly LogEntry[]> {
+  const [entries, broken] = await Promise.all([readLog(checkout, options), whyBroken(checkout, options.head)]);
+  if (broken !== null) throw broken;
+  return entries;
 }
 
 async function readLog(checkout: Checkout, { base, head }: HistoryOptions): Promise<readonly LogEntry[]> {

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ExternalError } from "../lib/errors.js";
 import { exists } from "../lib/files.js";
-import { findCheckout, hasCheckout } from "./checkout.js";
+import { findWholeCheckout, hasCheckout } from "./checkout.js";
 import { discardAt } from "./clean.js";
 import { GitError } from "./git.js";
 import { isAncestor, type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
@@ -63,7 +63,7 @@ interface Remote {
 
 async function tidyUp(mirror: Mirror, options: OpenOptions, { tip, known }: Remote): Promise<OpenedForItem> {
   const { path, branch } = options;
-  const checkout = await findCheckout(path);
+  const checkout = await findWholeCheckout(path);
   const { head } = checkout;
   const isOn = (await readFile(join(checkout.gitDir, "HEAD"), "utf8")).trim() === `ref: refs/heads/${branch}`;
   const [changes, begun] = [await readChanges(checkout, head), await unfinishedOperations(checkout)];

@@ -82,7 +82,7 @@ class Differences {
     this.#objects = objects;
   }
 
-  /** false: a tree has no file of its own. */
+  /** false: a tree, or a file that it has now, has no file of its own among the objects. */
   between({ before, after }: Trees, folder: string): boolean {
     if (before === after) return true;
     const [olds, news] = [this.#entries(before), this.#entries(after)];
@@ -101,6 +101,7 @@ class Differences {
     const files = [old, now].filter((entry) => entry !== undefined && entry.mode !== treeMode);
     if (files.length > 0) this.paths.push(Buffer.from(path, "latin1").toString("utf8"));
     this.links ||= files.some((entry) => entry?.mode === linkMode);
+    if (now !== undefined && files.includes(now) && now.mode !== linkMode && !this.#objects.has(now.id)) return false;
     const trees = { before: treeIn(old), after: treeIn(now) };
     return trees.before === trees.after || this.between(trees, `${path}/`);
   }

@@ -56,7 +56,11 @@ export class LooseObjects {
 
   /** Whether the commit is there, not only known. */
   hasCommit(id: string): boolean {
-    return this.commit(id) !== null && this.#folders.some((folder) => !isMissing(fileOf(folder, id)));
+    return this.commit(id) !== null && this.has(id);
+  }
+
+  has(id: string): boolean {
+    return this.#folders.some((folder) => !isMissing(fileOf(folder, id)));
   }
 
   #read(id: string, type: string): Buffer | null {

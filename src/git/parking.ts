@@ -5,7 +5,7 @@ import { codeOf } from "../lib/errors.js";
 import { exists, namesIn } from "../lib/files.js";
 import { safeName } from "../lib/home.js";
 import { packFiles } from "./archive.js";
-import { findCheckout } from "./checkout.js";
+import { findWholeCheckout } from "./checkout.js";
 import { type Checkout, gitIn, ownIndex } from "./checkout-git.js";
 import { resolveHead } from "./head.js";
 import { bareLinks, isKnownLinkless } from "./links.js";
@@ -34,7 +34,7 @@ export async function parkWork(
   mirror: Mirror,
   { path, issue }: { readonly path: string; readonly issue: string },
 ): Promise<Parked | null> {
-  const checkout = await findCheckout(path);
+  const checkout = await findWholeCheckout(path);
   return await parkCheckout({ ...checkout, mirror }, safeName(issue));
 }
 

@@ -5,7 +5,7 @@ import { codeOf, Refusal } from "../lib/errors.js";
 import { exists } from "../lib/files.js";
 import { safeName } from "../lib/home.js";
 import { unpackFiles } from "./archive.js";
-import { findCheckout, hasCheckout, openCheckout } from "./checkout.js";
+import { findWholeCheckout, hasCheckout, openCheckout } from "./checkout.js";
 import { repairFiles } from "./checkout-files.js";
 import type { Checkout } from "./checkout-git.js";
 import { removeCheckout } from "./checkout-removal.js";
@@ -67,7 +67,7 @@ export function newestParked(refs: ReadonlyMap<string, string>, name: string): n
 
 async function makeRoom(mirror: Mirror, path: string): Promise<string | null> {
   if (!(await hasCheckout(mirror, path))) return null;
-  const checkout = await findCheckout(path);
+  const checkout = await findWholeCheckout(path);
   const parked = (await exists(path)) ? await parkCheckout(checkout) : null;
   await removeCheckout(checkout);
   return parked?.ref ?? null;

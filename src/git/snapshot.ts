@@ -1,6 +1,7 @@
 import { copyFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { findCheckout, markUsed } from "./checkout.js";
+import type { Seen } from "./checkout-files.js";
 import { type Checkout, ownIndex } from "./checkout-git.js";
 import { lookAtFiles, rememberClean } from "./clean-proof.js";
 import { git } from "./git.js";
@@ -11,6 +12,7 @@ import { isAncestor, type Mirror, updateRefs } from "./mirror-refs.js";
 import { shareObjects } from "./objects.js";
 import { type Change, operationsIn, readChanges, writeFilesTree } from "./status.js";
 import { landedRef } from "./tip.js";
+import { whyBroken } from "./whole.js";
 
 /** The worktree as a turn left it. */
 export interface Snapshot {
@@ -41,6 +43,14 @@ const shownPaths = 50;
 /** Also gives the mirror the objects and the branch, so that the work outlives the worktree. */
 export async function snapshot(path: string, options: SnapshotOptions): Promise<Snapshot> {
   const checkout = await findCheckout(path);
+  try {
+    return await look(checkout, options);
+  } catch (error) {
+    throw (await whyBroken(checkout, checkout.head)) ?? error;
+  }
+}
+
+async function look(checkout: Checkout & Seen, options: SnapshotOptions): Promise<Snapshot> {
   const { head } = checkout;
   const before = lookAtFiles(checkout.path);
   // Another process puts the branch there, while this one looks.

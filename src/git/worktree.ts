@@ -4,6 +4,7 @@ import { safeName } from "../lib/home.js";
 import {
   attachCopies,
   findCheckout,
+  findWholeCheckout,
   hasCheckout,
   listCheckouts,
   openCheckout,
@@ -21,6 +22,7 @@ import { shareBranch } from "./snapshot.js";
 import { readChanges } from "./status.js";
 import { isLanded } from "./tip.js";
 import { treeOf } from "./tree-of.js";
+import { readLost } from "./whole.js";
 
 export { discardChanges, putAt } from "./clean.js";
 export { commitAll } from "./commit.js";
@@ -48,6 +50,8 @@ export interface OpenedWorktree {
   readonly from: "worktree" | "branch" | "parked" | "new";
   /** Where files went that were in its way. */
   readonly aside?: readonly string[];
+  /** What an agent broke in it, and where it goes on from. */
+  readonly lost?: string;
 }
 
 /** Takes up what is there, in this order: the worktree, the branch, the newest parked work; else starts at `base`. */
@@ -65,7 +69,8 @@ export async function openWorktree(mirror: Mirror, options: OpenOptions): Promis
   const tree = head === base ? baseTree : await treeOf(mirror.path, head);
   const fresh = from === "new" || !(await wasUsed(checkout));
   const opened = { path, branch, baseSha: checkout.baseSha, head, tree, fresh, from };
-  return aside === null ? opened : { ...opened, aside: [aside] };
+  const lost = readLost(checkout.gitDir);
+  return { ...opened, ...(aside === null ? {} : { aside: [aside] }), ...(lost === null ? {} : { lost }) };
 }
 
 function nameOf(branch: string): string {
@@ -170,7 +175,7 @@ async function removeLanded(mirror: Mirror, options: RemoveOptions): Promise<Lea
 }
 
 async function removeOther(mirror: Mirror, options: RemoveOptions): Promise<Leaving> {
-  const checkout = await findCheckout(options.path);
+  const checkout = await findWholeCheckout(options.path);
   const { head } = checkout;
   await shareBranch(checkout, head);
   const present = await exists(options.path);

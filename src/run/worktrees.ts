@@ -1,7 +1,7 @@
 import { basename, dirname } from "node:path";
 import type { WorkState } from "../core/gc.js";
 import { type Aside, listAside } from "../git/aside.js";
-import { findCheckout, hasCheckout } from "../git/checkout.js";
+import { findCheckout, findWholeCheckout, hasCheckout } from "../git/checkout.js";
 import { gitIn } from "../git/checkout-git.js";
 import { diff } from "../git/diff.js";
 import { gitText } from "../git/git.js";
@@ -141,7 +141,7 @@ interface DiffOf {
 
 async function diffOf(mirror: Mirror, { issueId, path, base, head }: DiffOf): Promise<string> {
   if ((await hasCheckout(mirror, path)) && (await exists(path))) {
-    const checkout = await findCheckout(path);
+    const checkout = await findWholeCheckout(path);
     const env = { GIT_OPTIONAL_LOCKS: "0" };
     return (await gitIn(checkout, [...patch, base ?? checkout.baseSha, "--"], { env })).stdout.toString("utf8");
   }

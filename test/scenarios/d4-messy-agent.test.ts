@@ -240,6 +240,72 @@ describe("D4 an agent that breaks its git folder", () => {
     expect(sh(path, "git rev-parse --abbrev-ref HEAD")).toBe("ratchet/one");
   });
 
+  const objectOf = (what: string) => `$(git rev-parse ${what} | sed 's|^..|$(git rev-parse --git-dir)/objects/&/|')`;
+  const broken = [
+    ["its objects", 'rm -rf "$(git rev-parse --git-dir)/objects"'],
+    ["a tree", `eval rm -f "${objectOf("HEAD^{tree}")}"`],
+    ["a file's content", `eval rm -f "${objectOf("HEAD:c.txt")}"`],
+    ["its objects and refs", 'cd "$(git rev-parse --git-dir)" && rm -rf objects && echo ref: refs/heads/x >HEAD'],
+  ] as const;
+
+  async function brokenWorld(how: string) {
+    const world = await makeWorld();
+    const { path } = await open(world, "one");
+    const known = commit(path, "b.txt", "b");
+    await snapshot(path, { base: world.base, docsPatterns: [] });
+    const lost = commit(path, "c.txt", "c");
+    put(path, "loose.txt", "loose");
+    const before = fingerprint(path);
+    sh(path, how);
+    return { world, path, known, lost, before };
+  }
+
+  test.each(broken)(
+    "D4 one that deletes %s is told so, and goes on from what is whole with its files",
+    async (_, how) => {
+      const { world, path, known, lost, before } = await brokenWorld(how);
+      const users = lookAt(world.repo);
+      const look = () => snapshot(path, { base: world.base, docsPatterns: [] });
+      await expect(look()).rejects.toThrow(`is damaged: objects of commit ${lost.slice(0, 12)} are missing`);
+      const told = `Commit ${lost.slice(0, 12)} was lost, its objects were deleted: it goes on from ${known.slice(0, 12)}`;
+      const asked = { from: "worktree", head: known, fresh: false, lost: expect.stringContaining(told) };
+      for (const times of [1, 2]) expect([times, await open(world, "one")]).toMatchObject([times, asked]);
+      expect(fingerprint(path)).toBe(before);
+      expect(await look()).toMatchObject({ head: known, dirty: ["c.txt", "loose.txt"], commits: 1 });
+      const head = commit(path, "d.txt", "d");
+      sh(path, "git fsck --connectivity-only");
+      expect(await look()).toMatchObject({ head, dirtyCount: 0, commits: 2 });
+      expect(await open(world, "one")).not.toHaveProperty("lost");
+      sh(world.mirror.path, "git fsck --connectivity-only");
+      expect(lookAt(world.repo)).toBe(users);
+    },
+  );
+
+  test.each(broken)("D4 where one has deleted %s, what is left is parked and comes back", async (_, how) => {
+    const { world, path, known, before } = await brokenWorld(how);
+    const { parked } = await removeWorktree(world.mirror, { path, branch: "ratchet/one", issue: "one", landed: null });
+    expect([parked?.ref, existsSync(path)]).toEqual(["refs/ratchet/parked/one/1", false]);
+    expect(await restoreParked(world.mirror, { issue: "one", path })).toMatchObject({ head: known });
+    expect(fingerprint(path)).toBe(before);
+    sh(path, how.replace("c.txt", "b.txt"));
+    expect(await restoreParked(world.mirror, { issue: "one", path })).toMatchObject({
+      parked: "refs/ratchet/parked/one/2",
+    });
+    expect(fingerprint(path)).toBe(before);
+  });
+
+  test("D4 a file in the place of its objects is told with the way on", async () => {
+    const world = await makeWorld();
+    const { path } = await open(world, "one");
+    const gitDir = sh(path, "git rev-parse --git-dir");
+    sh(gitDir, "rm -rf objects && echo x >objects");
+    await expect(open(world, "one")).rejects.toThrow(`is damaged: remove ${gitDir} to have the worktree made anew`);
+    put(path, "loose.txt", "loose");
+    sh(gitDir, `rm -rf ${gitDir}`);
+    const { aside = [], from } = await open(world, "one");
+    expect([from, read(aside[0] ?? "", "loose.txt")]).toEqual(["branch", "loose"]);
+  });
+
   test("D4 commits made on a branch of its own count, and land in the issue's branch", async () => {
     const world = await makeWorld();
     const { path } = await open(world, "one");

@@ -120,3 +120,26 @@ test("a missing agent program is found before anything starts: no run, no claim,
   expect(JSON.parse(await box.quick("logs", "list", "--json"))).toEqual([]);
   expect(existsSync(join(box.home, "runs")) ? readdirSync(join(box.home, "runs")) : []).toEqual([]);
 });
+
+test("an agent that deletes the objects of its git folder fails by that name, and --resume goes on from the turn before", async () => {
+  const turn = 'n="$(ls "$HOME" | grep -c "^turn-")"; : >"$HOME/turn-$n"; cat >/dev/null';
+  const breaks = 'rm -rf "$(git rev-parse --git-dir)/objects"';
+  const box = await withAgent(
+    `${turn}
+     echo "$n" >"file-$n.txt"; git add --all; git commit --quiet --message "Turn $n"
+     [ "$n" != 1 ] || ${breaks}`,
+    { config: { commands: { check: "test -e file-2.txt" }, evidence_check: { required: ["check"] } } },
+  );
+  const users = box.git("for-each-ref");
+  expect((await box.ratchet("run")).code).toBe(1);
+  const { message, worktree_path } = await box.issue("one");
+  expect(message).toMatch(/the git folder of .* is damaged: objects of commit [0-9a-f]{12} are missing from /);
+  expect([box.git("for-each-ref"), box.git("status", "--porcelain")]).toEqual([users, ""]);
+  expect(await box.quick("diff", "one")).toContain("file-0.txt");
+  expect(readdirSync(worktree_path ?? "")).toContain("file-1.txt");
+  const resumed = await box.ratchet("run", "--resume", "--json");
+  expect(resumed.code).toBe(0);
+  const told = eventsOf(resumed).flatMap((event) => (event.type === "log" && event.level === "warn" ? event.text : []));
+  expect(told).toEqual([expect.stringMatching(/^Commit [0-9a-f]{12} was lost, its objects were deleted: it goes on /)]);
+  expect(box.git("ls-files", "file-*")).toBe("file-0.txt\nfile-1.txt\nfile-2.txt");
+});

@@ -80,6 +80,7 @@ export function afterWorktree(step: Step, event: Of<"worktree-ready">) {
   step.report({ type: "worktree-ready", path: event.path, branch: event.branch, base_sha: baseSha });
   for (const path of event.aside ?? [])
     step.log("warn", `Files were where its worktree belongs, they are kept in ${path}`);
+  if (event.lost !== undefined) step.log("warn", event.lost);
   sayWhatIsLeft(step, event);
   if (step.state.halt) return;
   const setup = step.policy.settings.commands.setup;

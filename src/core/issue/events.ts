@@ -173,6 +173,8 @@ export type IssueEvent =
       readonly targetTip: string;
       /** Where files went that were in its way. */
       readonly aside?: readonly string[];
+      /** What an agent broke in it, and where it goes on from. */
+      readonly lost?: string;
       /** Of a pull request's item: what the remote has of the branch. */
       readonly pushed?: string;
       /** Of a trigger of the run: where its review starts, by its baseline. */
