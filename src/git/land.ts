@@ -13,6 +13,7 @@ import { isAncestor, type Mirror, mergeTrees, readRef, updateRefs } from "./mirr
 import { asAuthor, type Identity } from "./repository.js";
 import { followedRef, landedRef, readEnds, tipOf } from "./tip.js";
 import { treeOf } from "./tree-of.js";
+import { whyWithdrawn } from "./withdrawn.js";
 
 export { followTarget, putBranch } from "./follow.js";
 export { isLanded } from "./tip.js";
@@ -43,10 +44,11 @@ export interface ProposeOptions {
 export async function proposeLanding(mirror: Mirror, options: ProposeOptions): Promise<Proposal> {
   const { target, head } = options;
   const tip = await tipOf(mirror, target);
+  if (tip.type === "rewound" || tip.type === "missing") return { type: "waits", reason: tip.reason };
+  const ends = tip.type === "conflict" ? [tip.sha, tip.theirs] : [tip.sha];
+  const reason = await whyWithdrawn(mirror, { target, head, ends });
+  if (reason !== null) return { type: "waits", reason };
   switch (tip.type) {
-    case "rewound":
-    case "missing":
-      return { type: "waits", reason: tip.reason };
     case "conflict":
       return await proposeBoth(mirror, { head, landed: tip.sha, theirs: tip.theirs, files: tip.files });
     case "tip":
@@ -179,6 +181,7 @@ export async function commitLanding(
   { target, tip, commit, insists = false }: CommitOptions,
 ): Promise<{ readonly type: "landed" } | { readonly type: "moved" }> {
   for (;;) {
+    const followed = await readRef(mirror.path, followedRef(target));
     const { landed, user } = await readEnds(mirror, target);
     if (landed === commit) return { type: "landed" };
     // A proposal contains its tip, so a line that is at the tip needs no walk.
@@ -186,26 +189,35 @@ export async function commitLanding(
       if (await isAncestor(mirror.path, commit, landed)) return { type: "landed" };
       if (!(await isAncestor(mirror.path, landed, tip))) return { type: "moved" };
     }
-    const isKnown = user === null || user === tip || (await isAncestor(mirror.path, user, commit));
-    const known = isKnown ? user : insists ? await knownPart(mirror, { target, tip, user }) : null;
-    if (!isKnown && known === null) return { type: "moved" };
-    const followed = known === null ? [] : [{ ref: followedRef(target), to: known }];
-    const done = await updateRefs(mirror.path, [{ ref: landedRef(target), to: commit, from: landed }, ...followed]);
+    const known = await knownPart(mirror, { tip, commit, landed, user, followed, insists });
+    if (known === "moved") return { type: "moved" };
+    const changes = known === null ? [] : [{ ref: followedRef(target), to: known }];
+    const done = await updateRefs(mirror.path, [{ ref: landedRef(target), to: commit, from: landed }, ...changes]);
     if (done) return { type: "landed" };
   }
 }
 
-/**
- * The newest commit of the user's branch that the tip has in it, where the branch has only gone on from there. null: it
- * was put back, or on another commit, and who does that is not overruled.
- */
+interface Known {
+  readonly tip: string;
+  readonly commit: string;
+  readonly landed: string | null;
+  readonly user: string | null;
+  readonly followed: string | null;
+  readonly insists: boolean;
+}
+
+/** The newest commit of the user's branch that the commit has in it. moved: the branch has others, or was put back. */
 async function knownPart(
   { path }: Mirror,
-  { target, tip, user }: { readonly target: string; readonly tip: string; readonly user: string },
-): Promise<string | null> {
-  if (await isAncestor(path, tip, user)) return tip;
-  const followed = await readRef(path, followedRef(target));
-  return followed !== null && (await isAncestor(path, followed, user)) ? followed : null;
+  { tip, commit, landed, user, followed, insists }: Known,
+): Promise<string | null | "moved"> {
+  if (user === null || user === tip) return user;
+  // A tip that is not the line's end was theirs. Who has dropped it since, or what the line is built on, is not overruled.
+  for (const had of [followed, landed === tip ? null : tip])
+    if (had !== null && had !== user && !(await isAncestor(path, had, user))) return "moved";
+  if (await isAncestor(path, user, commit)) return user;
+  if (!insists) return "moved";
+  return (await isAncestor(path, tip, user)) ? tip : (followed ?? "moved");
 }
 
 /** The place where a merge is judged: a detached checkout at exactly the commit, clean but for ignored files. */

@@ -8,6 +8,7 @@ import { resolveHead } from "./head.js";
 import { fetchFromUser, hasCommit, isAncestor, type Mirror, mergeTrees, readRef, updateRefs } from "./mirror-refs.js";
 import { asAuthor, readIdentity } from "./repository.js";
 import { writeIfChanged } from "./small-files.js";
+import { noteWithdrawn } from "./withdrawn.js";
 
 /**
  * The landed line of a target, and where the user's own branch stands against it. `sha` is always a commit that work
@@ -68,7 +69,9 @@ export async function tipOf(mirror: Mirror, target: string): Promise<Tip> {
   for (;;) {
     // Ours before theirs: it is written after the user's branch moved, so read in this order it is never ahead of it.
     const followed = await readRef(mirror.path, followedRef(target));
-    const tip = await decideTip(mirror, target, { ...(await readEnds(mirror, target)), followed });
+    const ends = await readEnds(mirror, target);
+    await noteWithdrawn(mirror, target, ends);
+    const tip = await decideTip(mirror, target, { ...ends, followed });
     if (tip !== "again") return tip;
   }
 }

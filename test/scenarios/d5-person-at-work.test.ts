@@ -232,6 +232,19 @@ describe("D5 a target that was put back before a landed commit", () => {
     expect((await land(world, "two", two)).behind).toBeNull();
   });
 
+  test("D5 is not followed either when it was put back between proposal and landing", async () => {
+    const world = await makeWorld();
+    const [one, two] = [await ready(world, "one", "one.txt"), await ready(world, "two", "two.txt")];
+    await land(world, "one", one);
+    const proposal = await propose(world, "two", two);
+    if (proposal.type !== "proposed") throw new Error(proposal.type);
+    sh(world.repo, `git reset -q --hard ${world.base}`);
+    for (const insists of [false, true])
+      expect(await commitLanding(world.mirror, { target: "main", ...proposal, insists })).toEqual({ type: "moved" });
+    expect(await propose(world, "two", two)).toMatchObject({ type: "waits" });
+    expect(sh(world.repo, "git rev-parse main")).toBe(world.base);
+  });
+
   test("D5 deleting the user's copy of the line lets the landed work go", async () => {
     const world = await makeWorld();
     const [one, two] = [await ready(world, "one", "one.txt"), await ready(world, "two", "two.txt")];
@@ -248,5 +261,75 @@ describe("D5 a target that was put back before a landed commit", () => {
     expect(await tipOf(world.mirror, "main")).toMatchObject({ type: "tip" });
     sh(world.repo, `git reset -q --hard ${world.base}`);
     expect(await tipOf(world.mirror, "main")).toEqual({ type: "tip", sha: world.base, merged: false });
+  });
+});
+
+describe("D5 a commit of theirs that a person drops again", () => {
+  /** One has landed and main has followed; then they committed `mine.txt`. */
+  async function worldWithMine() {
+    const world = await makeWorld();
+    const { commit: landed } = await land(world, "one", await ready(world, "one", "one.txt"));
+    const mine = commit(world.repo, "mine.txt", "mine");
+    const drop = () => sh(world.repo, `git reset -q --hard ${landed}`);
+    return { world, landed, mine, drop };
+  }
+
+  /** An issue that is begun from where main is. */
+  async function begun(world: World, issue: string): Promise<string> {
+    const tip = await tipOf(world.mirror, "main");
+    const { path } = await open(world, issue, { base: tip.sha ?? "" });
+    commit(path, `${issue}.txt`, `${issue}\n`);
+    return (await snapshot(path, { base: tip.sha ?? "", docsPatterns: [] })).head;
+  }
+
+  test("D5 is a rewind where something has landed on it: landing waits", async () => {
+    const { world, mine, drop } = await worldWithMine();
+    const [two, three] = [await ready(world, "two", "two.txt"), await ready(world, "three", "three.txt")];
+    const { commit: landed } = await land(world, "two", two);
+    sh(world.repo, `git merge-base --is-ancestor ${mine} ${landed}`);
+    drop();
+    expect(await propose(world, "three", three)).toMatchObject({
+      type: "waits",
+      reason: expect.stringMatching(/^main was rewound/),
+    });
+  });
+
+  test("D5 does not come back with work that was begun without it", async () => {
+    const { world, landed, drop } = await worldWithMine();
+    const two = await ready(world, "two", "two.txt");
+    const proposal = await propose(world, "two", two);
+    drop();
+    if (proposal.type !== "proposed") throw new Error(proposal.type);
+    for (const insists of [false, true])
+      expect(await commitLanding(world.mirror, { target: "main", ...proposal, insists })).toEqual({ type: "moved" });
+    expect(sh(world.mirror.path, "git rev-parse refs/ratchet/landed/main")).toBe(landed);
+    expect((await land(world, "two", two)).behind).toBeNull();
+    expect(sh(world.repo, "git ls-files one.txt two.txt mine.txt")).toBe("one.txt\ntwo.txt");
+  });
+
+  test("D5 keeps work that was begun from it from landing until they say what becomes of it", async () => {
+    const { world, mine, drop } = await worldWithMine();
+    const two = await begun(world, "two");
+    drop();
+    const [short, three] = [mine.slice(0, 12), await begun(world, "three")];
+    const reason = `main no longer has ${short}, which this was built on: run \`git merge ${short}\` to have it again, or \`git merge -s ours ${short}\` to have this without it`;
+    for (const times of [1, 2])
+      expect([times, await propose(world, "two", two)]).toEqual([times, { type: "waits", reason }]);
+    expect((await land(world, "three", three)).behind).toBeNull();
+    expect(await propose(world, "two", two)).toEqual({ type: "waits", reason });
+    sh(world.repo, `git merge -q -s ours --no-edit ${short}`);
+    expect((await land(world, "two", two)).behind).toBeNull();
+    expect(sh(world.repo, "git ls-files one.txt two.txt three.txt mine.txt")).toBe("one.txt\nthree.txt\ntwo.txt");
+  });
+
+  test("D5 comes back when they bring it back, also before the first landing", async () => {
+    const world = await makeWorld();
+    const mine = commit(world.repo, "mine.txt", "mine");
+    const one = await begun(world, "one");
+    sh(world.repo, `git reset -q --hard ${world.base}`);
+    expect(await propose(world, "one", one)).toMatchObject({ type: "waits" });
+    sh(world.repo, `git merge -q ${mine}`);
+    expect((await land(world, "one", one)).behind).toBeNull();
+    expect(sh(world.repo, "git ls-files one.txt mine.txt")).toBe("mine.txt\none.txt");
   });
 });
