@@ -149,6 +149,8 @@ export type ReportBody =
       readonly merged: boolean;
       readonly behind: string | null;
     }
+  /** At the end of a run in which the user's branch could not follow a landing. null: now it has. */
+  | { readonly type: "target-followed"; readonly target_branch: string; readonly behind: string | null }
   | {
       readonly type: "pull-request-opened";
       readonly number: number;

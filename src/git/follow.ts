@@ -63,13 +63,17 @@ async function followAsUsual(mirror: Mirror, target: string, commit: string): Pr
   return (await runScript(usualScript, args, { cwd: mirror.repoPath })).code === 0;
 }
 
-/** Follows again where an earlier try left the user's branch behind. A branch that was put back is not overruled. */
-export async function catchUpTarget(mirror: Mirror, target: string): Promise<Followed> {
+/**
+ * Follows again where an earlier try left the user's branch behind. A branch that was put back is not overruled: `waits`
+ * says so.
+ */
+export async function catchUpTarget(mirror: Mirror, target: string): Promise<Followed & { readonly waits?: string }> {
   const { landed, user } = await readEnds(mirror, target);
   if (landed === null || landed === user) return { behind: null };
   if (user !== null && (await isAncestor(mirror.path, landed, user))) return { behind: null };
   const tip = await tipOf(mirror, target);
-  if (tip.type === "rewound" || tip.type === "missing" || tip.sha === user) return { behind: null };
+  if (tip.type === "rewound" || tip.type === "missing") return { behind: null, waits: tip.reason };
+  if (tip.sha === user) return { behind: null };
   return await followTarget(mirror, { target, commit: tip.sha });
 }
 

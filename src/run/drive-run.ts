@@ -5,6 +5,7 @@ import { runPolicy } from "../core/run/policy.js";
 import { newRun, type RunState } from "../core/run/state.js";
 import { drive } from "../durable/drive.js";
 import type { Settled } from "../durable/types.js";
+import { catchUpTarget } from "../git/follow.js";
 import { tipOf } from "../git/mirror.js";
 import { ExternalError, messageOf } from "../lib/errors.js";
 import { issueMachineId, type RunContext, runMachineId, triggerMachineId } from "./context.js";
@@ -80,6 +81,8 @@ async function perform(run: RunContext, effect: RunEffect, signal: AbortSignal):
       return await performEpic(run, effect);
     case "epics":
       return await performEpics(run, effect);
+    case "follow":
+      return { event: await follow(run, effect.key) };
     case "tell": {
       const { issueId, life, trigger } = effect;
       const { runId } = run;
@@ -108,6 +111,11 @@ async function prepare(run: RunContext, key: string): Promise<RunEvent> {
   return { type: "prepared", key, target, tip: tip.sha, projectId, repoPath };
 }
 
+async function follow({ mirror, target }: RunContext, key: string): Promise<RunEvent> {
+  const { behind, waits = null } = await catchUpTarget(mirror, target);
+  return { type: "followed", key, target, behind: behind ?? waits };
+}
+
 async function child(
   run: RunContext,
   effect: Extract<RunEffect, { readonly kind: "child" }>,
@@ -125,6 +133,7 @@ async function child(
       commit: state.ending?.commit ?? null,
       trackerOwed: state.trackerOwed,
       abort: state.abortRun,
+      ...(state.landing.behind ? { behind: true } : {}),
     };
   } finally {
     run.slots.dropKept(issueId);

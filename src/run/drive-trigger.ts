@@ -26,7 +26,9 @@ export async function driveTrigger(run: RunContext, start: TriggerStart, stop: A
   if (epic === undefined) await rememberReview(run, name, state);
   await run.history.settleOlder(name, result.commands);
   const { trackerOwed } = state;
-  return { type: "trigger-ended", ...result, trackerOwed, folders: state.folders } satisfies Omit<TriggerEnded, "key">;
+  const { behind } = state.landing;
+  const left = { trackerOwed, folders: state.folders, ...(behind ? { behind } : {}) };
+  return { type: "trigger-ended", ...result, ...left } satisfies Omit<TriggerEnded, "key">;
 }
 
 /** A review without a verdict has come no further than where it began: the next one starts there again. */

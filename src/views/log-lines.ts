@@ -136,6 +136,7 @@ function levelOf(event: PublicEvent): LogLine["level"] {
     case "review-ended":
       return event.verdict === "pass" ? "info" : "warn";
     case "landed":
+    case "target-followed":
       return event.behind === null ? "info" : "warn";
     default:
       return "info";
@@ -173,6 +174,8 @@ function lifeText(event: PublicEvent): string | null {
       const behind = event.behind === null ? "" : `; ${event.behind}`;
       return `${how} ${event.target_branch} as ${shortSha(event.commit)}${behind}`;
     }
+    case "target-followed":
+      return event.behind ?? `${event.target_branch} has followed: all that has landed is there`;
     case "issue-finished": {
       const commit = event.commit === null ? "" : `, commit ${shortSha(event.commit)}`;
       return `${event.status}${because(event.message)}${commit}`;

@@ -110,6 +110,9 @@ describe("renderSummary", () => {
       event(5, finished("success", "", sha("b")), "b"),
     ];
     expect(summaryOf([...first, ...later]).join("\n")).not.toMatch(/behind/);
+    const last = (said: string | null) => event(6, { type: "target-followed", target_branch: "main", behind: said });
+    expect(summaryOf([...first, last(null)]).join("\n")).not.toMatch(/behind/);
+    expect(summaryOf([...first, last("main is behind: other")])).toContain("main is behind: other");
     expect(summaryOf([event(0, begin("t"), "a"), event(1, landed(sha("a"), "dirty"), "a")])).toContain(
       "main is behind: dirty",
     );

@@ -70,6 +70,8 @@ export function foldSummary(summary: Summary, event: PublicEvent): Summary {
     case "finding-resolved":
       if (event.copied) return summary;
       return { ...summary, closed: { ...summary.closed, [`${event.issue_id}/${event.finding}`]: event.status } };
+    case "target-followed":
+      return { ...summary, behind: behindAfter(summary, event) };
     case "landed":
       return foldIssue({ ...summary, behind: behindAfter(summary, event) }, event);
     case "stage-ended":
@@ -105,7 +107,10 @@ function foldWorkflow(summary: Summary, event: Told): Summary {
   return { ...summary, workflow: [...summary.workflow, line] };
 }
 
-function behindAfter({ behind }: Summary, event: Extract<PublicEvent, { type: "landed" }>): Summary["behind"] {
+function behindAfter(
+  { behind }: Summary,
+  event: Extract<PublicEvent, { type: "landed" | "target-followed" }>,
+): Summary["behind"] {
   const { [event.target_branch]: _old, ...others } = behind;
   return event.behind === null ? others : { ...others, [event.target_branch]: event.behind };
 }

@@ -79,6 +79,53 @@ test("a branch that a run starts behind follows once the way is free", async () 
   expect([box.read("one.txt"), await behindOf(box)]).toEqual(["x\n", []]);
 });
 
+const followedOf = (events: ReturnType<typeof eventsOf>) =>
+  events.flatMap((event) => (event.type === "target-followed" ? [event.behind] : []));
+
+test("a branch that could not follow is tried once more at the end of the run, before the last word about it", async () => {
+  const box = sandbox();
+  withAgent(box);
+  const inTheWay = join(box.dir, "one.txt");
+  const run_end = { fire_on: "success", failure_mode: "continue", commands: [{ ref: "clear" }] };
+  const clears = { commands: { clear: `rm ${inTheWay}` }, validation_triggers: { run_end } };
+  box.configure({ ...JSON.parse(box.read("ratchet.yaml")), ...clears });
+  await box.add("one");
+  box.write("one.txt", "mine, not committed\n");
+  const { code, stdout } = await box.ratchet("run", "--json");
+  const events = eventsOf({ stdout });
+  expect([code, followedOf(events), events.at(-1)?.type]).toEqual([0, [null], "run-finished"]);
+  expect(events.flatMap((event) => (event.type === "landed" ? [event.behind] : []))).toEqual([
+    `main is behind: untracked one.txt would be overwritten, ${merge}`,
+  ]);
+  expect([box.read("one.txt"), await behindOf(box)]).toEqual(["x\n", []]);
+});
+
+test("who commits while each merge is gated has all of it when the run has ended", async () => {
+  const box = sandbox();
+  withAgent(box);
+  const busy = `cd ${box.dir} && echo more >>busy && git add busy && git commit --quiet --message busy`;
+  const gate = { commands: { check: busy }, evidence_check: { required: ["check"] } };
+  box.configure({ ...JSON.parse(box.read("ratchet.yaml")), ...gate });
+  await box.add("one");
+  const run = await box.ratchet("run", "--json");
+  const landed = eventsOf(run).flatMap((event) => (event.type === "landed" ? [event.behind] : []));
+  expect(landed).toEqual([expect.stringContaining("it has commits of its own")]);
+  expect([run.code, followedOf(eventsOf(run)), await behindOf(box)]).toEqual([0, [null], []]);
+  expect(box.git("ls-files", "*.txt")).toBe("one.txt");
+  expect(box.git("status", "--porcelain")).toBe("");
+});
+
+test("what still keeps a branch from following at the end is the run's last word about it", async () => {
+  const box = sandbox();
+  withAgent(box);
+  await box.add("one");
+  box.write("one.txt", "mine, not committed\n");
+  const run = await box.ratchet("run", "--json");
+  const line = `main is behind: untracked one.txt would be overwritten, ${merge}`;
+  expect([run.code, followedOf(eventsOf(run))]).toEqual([0, [line]]);
+  expect(box.read("one.txt")).toBe("mine, not committed\n");
+});
+
 test("a deleted branch is told by status, with the line that brings it back", async () => {
   const box = sandbox();
   withAgent(box);

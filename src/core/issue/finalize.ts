@@ -47,6 +47,7 @@ export function afterLand(step: Step, outcome: LandOutcome) {
     case "landed": {
       const { commit, behind } = outcome;
       if (outcome.proposed) setProposed(step, outcome.proposed);
+      if (behind !== null) setLanding(step, { behind: true });
       const { proposed } = step.state.landing;
       const merged = proposed?.merged ?? false;
       const target_branch = proposed ? step.policy.target : branchName(step);

@@ -259,6 +259,8 @@ export interface LandingState {
   readonly proposed: Proposed | null;
   /** How often what was proposed had no place any more; absent: never. */
   readonly moved?: number;
+  /** It has landed, and the user's branch has not followed. */
+  readonly behind?: true;
   readonly evidence: Readonly<Record<string, boolean>>;
   readonly raised: readonly string[];
   readonly folder: string;

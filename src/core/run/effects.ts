@@ -119,6 +119,8 @@ export type RunEffect =
       /** Not an issue's life, but the one of this trigger; `life` is its number. */
       readonly trigger?: RunTriggerName;
     }
+  /** Brings the user's branch along where a landing could not. */
+  | { readonly kind: "follow"; readonly key: string }
   | WaitEffect
   | TimerEffect;
 
@@ -164,6 +166,8 @@ export type RunEvent =
       readonly trackerOwed: boolean;
       /** Its failure_mode says that the whole run aborts. */
       readonly abort: boolean;
+      /** It landed, and the user's branch has not followed. */
+      readonly behind?: true;
     }
   | ({
       readonly type: "trigger-ended";
@@ -171,6 +175,8 @@ export type RunEvent =
       readonly trackerOwed: boolean;
       /** Attempt folders of the run in use by now. */
       readonly folders: number;
+      /** As above. */
+      readonly behind?: true;
     } & TriggerResult)
   /** `due`: it is to be verified; `failed`: nothing of it can go on; neither: it was completed. null: there is more to do. */
   | {
@@ -180,6 +186,8 @@ export type RunEvent =
       readonly how?: "due" | "failed";
     }
   | { readonly type: "epics-seen"; readonly key: string; readonly due: readonly EpicName[] }
+  /** `behind`: why the user's branch still has not followed, and what to run. */
+  | { readonly type: "followed"; readonly key: string; readonly target: string; readonly behind: string | null }
   | { readonly type: "told"; readonly key: string }
   | { readonly type: "signal"; readonly key: string; readonly signal: RunSignal }
   | { readonly type: "timer-fired"; readonly key: string }

@@ -38,7 +38,8 @@ function answer(effect: RunEffect, choose: () => number): RunEvent | null {
       };
     case "child": {
       const status = statuses[n % statuses.length] ?? "failed";
-      const flags = { trackerOwed: n % 23 === 1, abort: status === "failed" && n % 7 === 1 };
+      const behind = status === "success" && n % 3 === 0 ? { behind: true as const } : {};
+      const flags = { trackerOwed: n % 23 === 1, abort: status === "failed" && n % 7 === 1, ...behind };
       return { type: "child-ended", key, issueId: effect.start.issueId, status, commit: null, ...flags };
     }
     case "trigger": {
@@ -54,6 +55,8 @@ function answer(effect: RunEffect, choose: () => number): RunEvent | null {
       return { type: "epics-seen", key, due: n % 3 === 0 ? [] : [epicOf(n), epicOf(n + 1)] };
     case "board":
       return { type: "board-changed", key, ...("epics" in effect && n % 2 === 0 ? { due: [epicOf(n)] } : {}) };
+    case "follow":
+      return { type: "followed", key, target: "main", behind: n % 2 === 0 ? null : "main is behind" };
     case "tell":
       return { type: "told", key };
     case "wait":

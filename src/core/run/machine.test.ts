@@ -55,6 +55,28 @@ describe("a run", () => {
     expect(run.finished()).toMatchObject({ exit_code: 0, success_count: 3 });
   });
 
+  it("a branch that did not follow is tried once more when all else is over, and that is the last word on it", () => {
+    const run = running("a", "b").end("a", "success", { behind: true });
+    expect([...run.owed.values()].map(({ kind }) => kind)).not.toContain("follow");
+    run.end("b", "success").none();
+    expect([run.finished(), run.owed.get("follow:1")]).toEqual([undefined, { kind: "follow", key: "follow:1" }]);
+    run.arrive({ type: "followed", key: "follow:1", target: "main", behind: null });
+    expect(run.reports.at(-2)).toEqual({ type: "target-followed", target_branch: "main", behind: null });
+    expect(run.finished()).toMatchObject({ exit_code: 0, success_count: 2 });
+  });
+
+  it("a look at that branch that breaks neither fails the run nor holds it", () => {
+    const run = running("a").end("a", "success", { behind: true }).none();
+    run.arrive({ type: "crashed", key: "follow:1", effect: "follow", message: "gone", external: true });
+    expect(run.reports.at(-2)).toMatchObject({ type: "log", level: "warn", text: expect.stringContaining("gone") });
+    expect(run.finished()).toMatchObject({ status: "succeeded", exit_code: 0 });
+  });
+
+  it("who stops a run does not wait for that branch", () => {
+    const run = running("a").signal("stop").end("a", "success", { behind: true });
+    expect([run.finished()?.exit_code, run.owed.size]).toEqual([130, 0]);
+  });
+
   it("C10 the first SIGINT drains: no pick, lives go on, run_end skipped, exit 130", () => {
     const run = new Run({ triggers: triggers({ run_end: runEnd() }) }).prepared().pick("a").pick("b").signal("drain");
     expect(run.picking()).toBe("no pick is owed");

@@ -12,6 +12,7 @@ import {
   searchEpics,
   seeToEpics,
 } from "./epics.js";
+import { followBroke, followed, followsFirst, noteBehind } from "./following.js";
 import type { RunChild, RunState } from "./state.js";
 import { isEnding, type RunNext, type RunPolicy, RunStep } from "./step.js";
 import { setTriggers, triggersOf } from "./trigger-state.js";
@@ -67,6 +68,8 @@ function handle(step: RunStep, event: RunEvent, policy: RunPolicy) {
       return event.epic !== null && event.how === undefined ? pickUnheard(step, policy) : undefined;
     case "epics-seen":
       return epicsSeen(step, event.key, event.due);
+    case "followed":
+      return followed(step, event);
     case "told":
       return step.set({ telling: state.telling.filter((key) => key !== event.key) });
     case "signal":
@@ -154,6 +157,7 @@ function childEnded(step: RunStep, event: Extract<RunEvent, { type: "child-ended
     failed: state.failed + (status === "failed" || status === "escalated" ? 1 : 0),
     ...(status === "interrupted" ? { interrupted: (state.interrupted ?? 0) + 1 } : {}),
   });
+  noteBehind(step, event);
   if (event.abort) step.set({ aborting: true });
   afterAbort(step, state);
   if (status === "success" || status === "failed" || status === "escalated") countFinished(step);
@@ -169,6 +173,7 @@ function triggerIsOver(step: RunStep, event: Extract<RunEvent, { type: "trigger-
   const { state } = step;
   const { epic, key } = triggersOf(state).running ?? {};
   triggerEnded(step, event);
+  noteBehind(step, event);
   afterAbort(step, state);
   // The epic is completed, and something may have waited for it; or an issue was made that must be done first.
   if (epic && key === event.key && event.reason !== "not_claimed") pickUnheard(step, policy);
@@ -244,6 +249,7 @@ function crashed(step: RunStep, event: Extract<RunEvent, { type: "crashed" }>, p
     return oweSignal(step);
   }
   if (state.telling.includes(event.key)) return step.set({ telling: state.telling.filter((key) => key !== event.key) });
+  if (followBroke(step, event)) return;
   step.log("error", brokenText(event, state, isWatchful(step, policy)));
   if (event.key === state.board) {
     step.set({ board: null });
@@ -267,7 +273,7 @@ function moveOn(step: RunStep, policy: RunPolicy): void {
   if (state.phase === "preparing" && !isEnding(state)) return;
   const isWatching = isWatchful(step, policy) && Boolean(step.state.board);
   const isIdle = step.state.picking === null && state.children.length === 0 && !isWatching;
-  if (!goOnWithTriggers(step, isIdle) && isIdle) finish(step);
+  if (!goOnWithTriggers(step, isIdle) && isIdle && !followsFirst(step)) finish(step);
 }
 
 function isWatchful({ state }: RunStep, { watch = false }: RunPolicy): boolean {

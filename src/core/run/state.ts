@@ -43,6 +43,11 @@ export interface RunState {
   readonly clock?: string | null;
   readonly clockUntil?: number;
   readonly triggers?: TriggersState;
+  /** The user's branch did not follow a landing. */
+  readonly behind?: boolean;
+  /** How often that was tried again at the end, and the try that is owed. */
+  readonly follows?: number;
+  readonly following?: string | null;
 }
 
 /** The run's own triggers. */
