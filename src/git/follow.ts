@@ -1,9 +1,8 @@
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { Refusal } from "../lib/errors.js";
 import { namesIn } from "../lib/files.js";
 import { shellWord } from "../lib/quoted.js";
-import { GitError, git, runScript } from "./git.js";
+import { GitError, git, runScript, whileLocked } from "./git.js";
 import { fetchIntoUser, isAncestor, type Mirror, quietFetch, readRefs, updateRefs } from "./mirror-refs.js";
 import { commonDirOf } from "./repository.js";
 import { readOr, removeIfThere, writeIfChanged } from "./small-files.js";
@@ -91,7 +90,8 @@ async function bringOver(mirror: Mirror, target: string): Promise<string | null>
 
 async function moveBranch(mirror: Mirror, target: string, commit: string): Promise<string | null> {
   try {
-    const refused = await fastForwardUnlocked(mirror, target);
+    // Whoever holds the lock may be on another branch afterwards: each try looks again at what is checked out where.
+    const refused = await whileLocked({ waitMs: lockWaitMs }, () => fastForward(mirror, target));
     await markGiven(mirror, target);
     if (refused === null) await updateRefs(mirror.path, [{ ref: followedRef(target), to: commit }]);
     return refused;
@@ -146,19 +146,6 @@ export function branchGone(target: string): string {
 
 function behind(target: string, reason: string, command = "git merge --ff-only"): string {
   return `${target} is behind: ${reason}, run \`${command} ${shellWord(landedRef(target))}\``;
-}
-
-/** Whoever holds the lock may be on another branch afterwards: each try looks again at what is checked out where. */
-async function fastForwardUnlocked(mirror: Mirror, target: string): Promise<string | null> {
-  const until = Date.now() + lockWaitMs;
-  for (let pause = 10; ; pause = Math.min(pause * 2, 1000)) {
-    try {
-      return await fastForward(mirror, target);
-    } catch (error) {
-      if (!(error instanceof GitError && error.retryable) || Date.now() >= until) throw error;
-    }
-    await delay(pause);
-  }
 }
 
 async function fastForward(mirror: Mirror, target: string): Promise<string | null> {

@@ -82,18 +82,30 @@ export async function runScript({ text }: Script, args: readonly string[], optio
 }
 
 async function untilUnlocked(name: string, options: GitOptions, attempt: () => Promise<GitOutput>): Promise<GitOutput> {
-  const waitMs = options.lockWaitMs ?? lockWaitMs;
-  const until = Date.now() + waitMs;
-  for (let pause = 10; ; pause = Math.min(pause * 2, 1000)) {
+  const { lockWaitMs: waitMs = lockWaitMs, signal } = options;
+  return await whileLocked({ waitMs, ...(signal ? { signal } : {}) }, async () => {
     const output = await attempt();
     if (output.code === 0 || output.truncated) return output;
     const lock = heldLock(output.stderr);
-    if (lock === null) {
-      if (options.okCodes?.includes(output.code)) return output;
-      throw failure(name, output);
+    if (lock !== null) throw lockedOut(lock, waitMs, output);
+    if (options.okCodes?.includes(output.code)) return output;
+    throw failure(name, output);
+  });
+}
+
+/** Tries again, with back-off, for as long as what fails is locked out. */
+export async function whileLocked<T>(
+  { waitMs, signal }: { readonly waitMs: number; readonly signal?: AbortSignal },
+  attempt: () => Promise<T>,
+): Promise<T> {
+  const until = Date.now() + waitMs;
+  for (let pause = 10; ; pause = Math.min(pause * 2, 1000)) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof GitError && error.retryable) || Date.now() >= until) throw error;
     }
-    if (Date.now() >= until) throw lockedOut(lock, waitMs, output);
-    await delay(pause * (0.5 + Math.random()), undefined, options.signal ? { signal: options.signal } : {});
+    await delay(pause * (0.5 + Math.random()), undefined, signal ? { signal } : {});
   }
 }
 

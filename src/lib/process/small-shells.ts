@@ -187,12 +187,9 @@ class Shell {
     this.#stdin.end();
   }
 
-  /** We end after it, unless somebody holds it up. */
   closeAndWait(): void {
     this.close();
-    if (this.#ended) return;
-    this.#child.ref();
-    setTimeout(() => this.#child.unref(), endMs).unref();
+    waitFor(this.#child);
   }
 
   #hear(chunk: Buffer): void {
@@ -236,6 +233,12 @@ class Shell {
       if (codeOf(error) !== "ESRCH") throw error;
     }
   }
+}
+
+/** We end after it, unless somebody holds it up: a shell that reads the end of its input takes a few milliseconds. */
+export function waitFor(child: ChildProcess): void {
+  child.ref();
+  setTimeout(() => child.unref(), endMs).unref();
 }
 
 /** Gone with whoever holds it open, however they end. */

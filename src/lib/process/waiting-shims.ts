@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { shimFunctions, shimName } from "./shim.js";
+import { waitFor } from "./small-shells.js";
 
 /**
  * Shims that are started ahead. To start a program takes a process in a session of its own and a shell that has read what a
@@ -61,8 +62,6 @@ export interface BegunShim {
 }
 
 const keptIdle = 32;
-/** A shell that reads the end of its input takes a few milliseconds. */
-const endMs = 1000;
 
 /** Gives a program a session of its own; where there is none, Node has to. */
 const setsid = ["/usr/bin/setsid", "/bin/setsid"].find((path) => existsSync(path)) ?? null;
@@ -122,11 +121,9 @@ class Parent {
     this.#child.stdin.end();
   }
 
-  /** We end after it, unless somebody holds it up. */
   closeAndWait(): void {
     this.close();
-    this.#child.ref();
-    setTimeout(() => this.#child.unref(), endMs).unref();
+    waitFor(this.#child);
   }
 
   /** A number is the shim's that waits; an empty line is its end. */
