@@ -91,7 +91,7 @@ async function bringOver(mirror: Mirror, target: string): Promise<string | null>
 async function moveBranch(mirror: Mirror, target: string, commit: string): Promise<string | null> {
   try {
     // Whoever holds the lock may be on another branch afterwards: each try looks again at what is checked out where.
-    const refused = await whileLocked({ waitMs: lockWaitMs }, () => fastForward(mirror, target));
+    const refused = await whileLocked({ waitMs: lockWaitMs }, () => fastForward(mirror, target, commit));
     await markGiven(mirror, target);
     if (refused === null) await updateRefs(mirror.path, [{ ref: followedRef(target), to: commit }]);
     return refused;
@@ -148,17 +148,18 @@ function behind(target: string, reason: string, command = "git merge --ff-only")
   return `${target} is behind: ${reason}, run \`${command} ${shellWord(landedRef(target))}\``;
 }
 
-async function fastForward(mirror: Mirror, target: string): Promise<string | null> {
+/** To the end of the landed line, or to `commit` where another process has put an older end in its place since. */
+async function fastForward(mirror: Mirror, target: string, commit: string): Promise<string | null> {
   const repo = mirror.repoPath;
   const branch = branchRef(target);
   const [refs, places] = await Promise.all([readRefs(repo, [branch, landedRef(target)]), placesOf(repo, branch)]);
-  const landed = refs.get(landedRef(target));
-  const user = refs.get(branch);
-  if (landed === undefined) throw new GitError(`${landedRef(target)} is not in ${repo}`, { code: 1, stderr: "" });
+  const [copy, user] = [refs.get(landedRef(target)), refs.get(branch)];
+  if (copy === undefined) throw new GitError(`${landedRef(target)} is not in ${repo}`, { code: 1, stderr: "" });
+  const landed = copy === commit || (await isAncestor(repo, commit, copy)) ? copy : commit;
   if (user === undefined) return branchGone(target);
   if (places.busy !== null) return behind(target, places.busy);
   if (places.checkout !== null) {
-    const refused = await mergeIn(places.checkout, target);
+    const refused = await mergeIn(places.checkout, target, landed);
     if (refused !== null || (await hasFollowed(repo, branch, landed))) return refused;
     return behind(target, "another branch was checked out at the same moment");
   }
@@ -177,8 +178,8 @@ function diverged(target: string): string {
   return behind(target, "it has commits of its own", "git merge");
 }
 
-async function mergeIn(checkout: string, target: string): Promise<string | null> {
-  const args = ["merge", ...mergeFlags, landedRef(target)];
+async function mergeIn(checkout: string, target: string, commit: string): Promise<string | null> {
+  const args = ["merge", ...mergeFlags, commit];
   const output = await git(checkout, args, { okCodes: [1, 2, 128], lockWaitMs: 0 });
   if (output.code === 0) return null;
   return /Not possible to fast-forward|refusing to merge unrelated/.test(output.stderr)

@@ -215,6 +215,21 @@ describe("landing", () => {
     expect(sh(world.repo, "git status --porcelain")).toBe("");
   });
 
+  test("an older end of the line that another process brings over last is not taken for what has landed", async () => {
+    const world = await makeWorld();
+    const [one, two] = [await work(world, "one", "one.txt"), await work(world, "two", "two.txt")];
+    const first = await land(world, "one", one.head);
+    await followTarget(world.mirror, { target: "main", commit: first });
+    const second = await land(world, "two", two.head);
+    // What their fetch saw before the second landing: its objects are here by another one.
+    sh(world.repo, `git fetch -q ${world.mirror.path} refs/ratchet/landed/main:refs/kept`);
+    sh(world.mirror.path, `git update-ref refs/ratchet/landed/main ${first}`);
+    expect(await followTarget(world.mirror, { target: "main", commit: second })).toEqual({ behind: null });
+    sh(world.mirror.path, `git update-ref refs/ratchet/landed/main ${second}`);
+    expect(sh(world.repo, "git rev-parse main && git status --porcelain")).toBe(second);
+    expect(await tipOf(world.mirror, "main")).toEqual({ type: "tip", sha: second, merged: false });
+  });
+
   test("the landing worktree is put at the next commit, clean but for ignored files", async () => {
     const world = await makeWorld();
     const { head } = await work(world, "one", "one.txt");
