@@ -369,13 +369,14 @@ async function followFor(app: App, store: Store, frame: Pick<RunParts, "settings
 }
 
 async function unmergedOf(app: App, settings: Settings, issueIds: readonly string[]): Promise<readonly Unmerged[]> {
-  const { mayHaveBranches, unmergedDeps } = await import("./run/unmerged.js");
-  if (!mayHaveBranches(settings, issueIds)) return [];
+  if (issueIds.length === 0) return [];
+  const { unmergedDeps } = await import("./run/unmerged.js");
   const repository = await app.repository();
   const target = settings.finalize.into ?? repository.branch;
   // A run says what is wrong with its target; here it only means that nothing is known.
   if (target === null) return [];
-  const place = { settings, repoPath: repository.root, target };
+  const mirror = { path: app.home.mirror((await app.project()).id) };
+  const place = { settings, repoPath: repository.root, mirror, target };
   return await unmergedDeps(place, await app.tracker(settings), issueIds);
 }
 

@@ -258,13 +258,16 @@ function whyNotMoved(
   );
 }
 
+/** What was put there, by branch. */
+export const givenRefs = "refs/ratchet/given-branch";
+
 /** Puts `ratchet/<issue>` into the user's repository; a branch that somebody else has moved or has checked out is left alone. */
 export async function putBranch(
   mirror: Mirror,
   { branch, head }: { readonly branch: string; readonly head: string },
 ): Promise<void> {
   const ref = `refs/heads/${branch}`;
-  const given = `refs/ratchet/given-branch/${branch}`;
+  const given = `${givenRefs}/${branch}`;
   await updateRefs(mirror.path, [{ ref, to: head }]);
   const [theirs, ours] = await Promise.all([readRefs(mirror.repoPath, [ref]), readRefs(mirror.path, [given])]);
   const untouched = theirs.get(ref) !== undefined && theirs.get(ref) === ours.get(given);

@@ -1,15 +1,17 @@
 import type { Issue, Tracker } from "../core/ports/tracker.js";
 import type { Settings } from "../core/settings.js";
-import { isAncestor, readRefs } from "../git/mirror-refs.js";
+import { givenRefs } from "../git/follow.js";
+import { isAncestor, type Mirror, readRefs } from "../git/mirror-refs.js";
 import { landedRef } from "../git/tip.js";
+import { exists } from "../lib/files.js";
 import { issueNames } from "./context.js";
 
 /**
  * In `finalize.mode: branch` a completed issue's work is on `ratchet/<issue>` in the user's repository, and theirs to
  * merge. Whoever depends on it starts from the target, so it waits until the target has the branch, or the branch is
  * gone: who deletes it has decided what becomes of it. Only git is asked, so it does not matter who merged it, nor
- * whether `merge` is set by now. In mode `pr` it is not asked: there an issue is completed by its merge, and the branch of
- * one that was squashed would never be in the target.
+ * what the mode is by now. In mode `pr` a person may have fetched the branch of a pull request, and one that was squashed
+ * would never be in the target: there only branches count that we have put into their repository.
  */
 export interface Unmerged {
   readonly id: string;
@@ -19,6 +21,7 @@ export interface Unmerged {
 interface Place {
   readonly settings: Pick<Settings, "finalize">;
   readonly repoPath: string;
+  readonly mirror: Pick<Mirror, "path">;
   readonly target: string;
 }
 
@@ -28,8 +31,8 @@ type Asked = Pick<Tracker, "get" | "epics">;
 /** Of the issues that one depends on, those of an epic in the epic's place. */
 export async function unmergedDeps(place: Place, tracker: Asked, deps: readonly string[]): Promise<Unmerged[]> {
   const found: Unmerged[] = [];
-  if (!mayHaveBranches(place.settings, deps)) return found;
-  const heads = await branchesIn(place.repoPath);
+  if (deps.length === 0) return found;
+  const heads = await branchesIn(place);
   // Hardly anybody has such branches, and some trackers start a program for each question.
   if (heads.size === 0) return found;
   for (const id of await tasksOf(tracker, deps)) {
@@ -40,22 +43,21 @@ export async function unmergedDeps(place: Place, tracker: Asked, deps: readonly 
   return found;
 }
 
-/** Whether there is anything to ask git for. */
-export function mayHaveBranches(settings: Place["settings"], deps: readonly string[]): boolean {
-  return settings.finalize.mode !== "pr" && deps.length > 0;
-}
-
 /** What a merge changes, and nobody tells; null: no issue may become ready by one. */
-export async function seeMerges({ settings, repoPath, target }: Place): Promise<string | null> {
-  if (settings.finalize.mode === "pr" || (await branchesIn(repoPath)).size === 0) return null;
+export async function seeMerges(place: Place): Promise<string | null> {
+  if ((await branchesIn(place)).size === 0) return null;
+  const { repoPath, target } = place;
   const refs = await readRefs(repoPath, [branches, `refs/heads/${target}`, landedRef(target)]);
   return JSON.stringify([...refs].sort());
 }
 
 const branches = "refs/heads/ratchet";
 
-async function branchesIn(repoPath: string): Promise<ReadonlyMap<string, string>> {
-  return await readRefs(repoPath, [branches]);
+async function branchesIn({ settings, repoPath, mirror }: Omit<Place, "target">): Promise<ReadonlyMap<string, string>> {
+  const heads = await readRefs(repoPath, [branches]);
+  if (settings.finalize.mode !== "pr" || heads.size === 0) return heads;
+  const given = (await exists(mirror.path)) ? await readRefs(mirror.path, [givenRefs]) : new Map<string, string>();
+  return new Map([...heads].filter(([ref]) => given.has(ref.replace("refs/heads", givenRefs))));
 }
 
 async function tasksOf(tracker: Asked, deps: readonly string[]): Promise<ReadonlySet<string>> {

@@ -4,8 +4,9 @@ import { unmergedDeps } from "../../src/run/unmerged.js";
 import { makeWorld, sh } from "./git-fixture.js";
 
 test("a tracker is asked what an issue depends on only where there are branches of Ratchet's", async () => {
-  const { repo } = await makeWorld();
-  const place = { settings: { finalize: { mode: "merge", into: null } }, repoPath: repo, target: "main" } as const;
+  const { repo, mirror } = await makeWorld();
+  const settings = { finalize: { mode: "merge", into: null } } as const;
+  const place = { settings, repoPath: repo, mirror, target: "main" };
   const asked: string[] = [];
   const get = async (id: string): Promise<Issue> => {
     asked.push(id);

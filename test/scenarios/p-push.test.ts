@@ -187,3 +187,27 @@ git add -A && git -c user.name=mo -c user.email=mo@localhost commit -qm "By hand
   expect(await world.issue(rework(3))).toMatchObject({ status: "interrupted", error: "closed" });
   expect((await world.items()).filter(({ status }) => status !== "completed")).toEqual([]);
 });
+
+test("what mode branch has left unmerged is waited for in mode pr, too; a fetched branch of a squashed pull request is not", async () => {
+  const world = await prWorld();
+  const config = JSON.parse(world.read("ratchet.yaml"));
+  const more = (dep: string) => ({ more: ["--dep", dep] });
+  await world.add("one");
+  await world.add("two", more("one"));
+  await world.add("three", more("two"));
+  world.script("agent.sh", 'cat >/dev/null; echo x >"$RATCHET_ISSUE_ID.txt"; git add -A; git commit -qm Did\n');
+  world.configure({ ...config, finalize: { mode: "branch" } });
+  expect((await world.ratchet("run")).code).toBe(0);
+  world.configure(config);
+  const waits = "nothing is ready: two waits for ratchet/one, which is not merged yet (ratchet land one)\n";
+  expect(await world.ratchet("run")).toMatchObject({ code: 0, stderr: waits });
+  expect([await world.status("one"), await world.status("two")]).toEqual(["completed", "available"]);
+  world.git("merge", "--quiet", "ratchet/one");
+  world.git("push", "--quiet", "origin", "main");
+  expect((await world.ratchet("run")).code).toBe(0);
+  expect(world.remoteGit("ls-tree", "--name-only", "ratchet/two")).toMatch(/one.txt\ntwo.txt/);
+  world.git("fetch", "--quiet", "origin", "ratchet/two:ratchet/two");
+  await world.jo.send("PUT", "/pulls/1/merge", { merge_method: "squash" });
+  expect((await world.ratchet("run")).code).toBe(0);
+  expect([await world.status("two"), await world.status("three")]).toEqual(["completed", "waiting_for_response"]);
+});
