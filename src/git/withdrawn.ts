@@ -1,5 +1,6 @@
 import { git } from "./git.js";
 import { isAncestor, type Mirror, readRef, readRefs, updateRefs } from "./mirror-refs.js";
+import { treeOf } from "./tree-of.js";
 
 /**
  * Commits of the user's branch that nothing has landed on are theirs to drop. Whoever began from one meanwhile would bring
@@ -23,7 +24,8 @@ export async function noteWithdrawn(mirror: Mirror, target: string, { landed, us
   const seen = await readRef(mirror.path, seenRef(target));
   const now = user === landed ? null : user;
   if (user === null || seen === now) return;
-  const isKept = seen === null || (await isIn(mirror, seen, [user, landed]));
+  const isKept =
+    seen === null || (await isIn(mirror, seen, [user, landed])) || (await hasSameFiles(mirror, seen, user));
   const dropped = isKept ? [] : [{ ref: `${withdrawnRefs(target)}/${seen}`, to: seen }];
   await updateRefs(mirror.path, [{ ref: seenRef(target), to: now }, ...dropped]);
 }
@@ -44,6 +46,11 @@ export async function whyWithdrawn(
     }
   }
   return null;
+}
+
+/** Told in other words or put together anew, it brings nothing back. */
+async function hasSameFiles({ path }: Mirror, before: string, now: string): Promise<boolean> {
+  return (await treeOf(path, before)) === (await treeOf(path, now));
 }
 
 async function isIn({ path }: Mirror, commit: string, ends: readonly (string | null)[]): Promise<boolean> {

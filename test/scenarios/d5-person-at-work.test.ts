@@ -322,6 +322,14 @@ describe("D5 a commit of theirs that a person drops again", () => {
     expect(sh(world.repo, "git ls-files one.txt two.txt three.txt mine.txt")).toBe("one.txt\nthree.txt\ntwo.txt");
   });
 
+  test("D5 holds nothing up where only its words were changed", async () => {
+    const { world } = await worldWithMine();
+    const two = await begun(world, "two");
+    sh(world.repo, "git commit -q --amend -m 'In other words'");
+    expect((await land(world, "two", two)).behind).toBeNull();
+    expect(sh(world.repo, "git ls-files one.txt two.txt mine.txt")).toBe("mine.txt\none.txt\ntwo.txt");
+  });
+
   test("D5 comes back when they bring it back, also before the first landing", async () => {
     const world = await makeWorld();
     const mine = commit(world.repo, "mine.txt", "mine");
