@@ -5,7 +5,7 @@ import type { LifeFacts } from "../views/explain.js";
 import { answerCommand } from "../views/question-lines.js";
 import { toStatus } from "../views/status.js";
 import { commandWaits } from "./command-waits.js";
-import { landingWait, questionsOf, situationOf } from "./situation.js";
+import { landingWait, questionsOf, situationOf, trackerWait } from "./situation.js";
 
 type Machine = Awaited<ReturnType<Store["issueStates"]>>[number];
 type StoredRun = Awaited<ReturnType<Store["run"]>>;
@@ -77,6 +77,8 @@ function waitOf(
 ): LifeFacts["waiting"] {
   const landing = landingWait(at.machine);
   if (landing !== null) return { for: landing, ...nextOf(landing) };
+  const asked = trackerWait(at.machine);
+  if (asked !== null) return { for: asked };
   const lander = landsFirst(at);
   if (lander !== null) return { for: `${lander} is landing, one issue at a time` };
   const command = commandWaits(app, at.run, at.machines).get(at.machine);

@@ -189,10 +189,16 @@ export function landingWait({ state }: Machine): string | null {
   return phase === "finalizing" && landing.waiting ? landing.waiting : null;
 }
 
+/** The tracker has been asked something, and takes long. */
+export function trackerWait(machine: Machine): string | null {
+  const { slow } = stateOf(machine);
+  return slow && machine.owed.some((value) => isEffect(value) && value.key === slow.key) ? slow.for : null;
+}
+
 /** Nothing but a timer is owed: that is what it waits for. */
 function waitOf(machine: Machine): string | null {
-  const landing = landingWait(machine);
-  if (landing !== null) return landing;
+  const wait = landingWait(machine) ?? trackerWait(machine);
+  if (wait !== null) return wait;
   const effects = machine.owed.filter(isEffect);
   const timer = effects.find(({ kind }) => kind === "timer");
   if (timer === undefined || effects.some(({ kind }) => kind !== "timer" && kind !== "wait")) return null;

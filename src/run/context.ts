@@ -124,6 +124,8 @@ export interface LifeContext {
   readonly title: string;
   readonly ledger: () => Ledger;
   readonly state: () => IssueState;
+  /** Aborted once it was told to stop, or a drain has made its claim needless. */
+  readonly stopping: AbortSignal;
   /** Turns and commands waiting for a place, by folder, so that a stop reaches them. */
   readonly pending: Map<string, AbortController>;
   /** What running turns have used so far, by key, where their agents tell it. */

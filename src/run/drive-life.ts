@@ -1,6 +1,7 @@
 import type { Ledger } from "../core/finding.js";
 import type { IssueEffect } from "../core/issue/effects.js";
 import type { IssueEvent } from "../core/issue/events.js";
+import { isStopping } from "../core/issue/halt.js";
 import { type IssuePolicy, issueMachine } from "../core/issue/machine.js";
 import { lifePolicy } from "../core/issue/policy.js";
 import type { IssueLife, IssueState } from "../core/issue/state.js";
@@ -30,6 +31,7 @@ export interface Life {
 export async function driveLife(run: RunContext, whose: Life, stop: AbortSignal): Promise<IssueLife> {
   const { machine, issueId, title, names, trigger, item } = whose;
   let current: IssueLife = { state: whose.initial, ledger: whose.ledger };
+  const stopping = new AbortController();
   const life: LifeContext = {
     run,
     machine,
@@ -40,6 +42,7 @@ export async function driveLife(run: RunContext, whose: Life, stop: AbortSignal)
     ...(item ? { item } : {}),
     ledger: () => current.ledger,
     state: () => current.state,
+    stopping: stopping.signal,
     pending: new Map(),
     live: new Map(),
     readers: new Readers(),
@@ -62,6 +65,7 @@ export async function driveLife(run: RunContext, whose: Life, stop: AbortSignal)
       stop,
       onCommit: (state) => {
         current = state;
+        if (isStopping(state.state) || isNeedless(state.state)) stopping.abort();
         if (!isAboutToTurn(state.state)) run.slots.dropKept(issueId);
         if (!isAtGate(state.state)) run.commandPlaces.giveBack(machine);
         // Whoever goes back to work on a failed landing lets the next one land meanwhile.
@@ -72,6 +76,11 @@ export async function driveLife(run: RunContext, whose: Life, stop: AbortSignal)
     run.commandPlaces.giveBack(machine);
     run.landing.release(machine);
   }
+}
+
+/** It would be given back as soon as it is claimed. */
+function isNeedless({ phase, draining }: IssueState): boolean {
+  return phase === "claiming" && draining;
 }
 
 /** It starts an agent next, as far as is known. */

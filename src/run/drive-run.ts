@@ -8,6 +8,7 @@ import type { Settled } from "../durable/types.js";
 import { catchUpTarget } from "../git/follow.js";
 import { tipOf } from "../git/mirror.js";
 import { ExternalError, messageOf } from "../lib/errors.js";
+import { askedFor } from "./asked.js";
 import { issueMachineId, type RunContext, runMachineId, triggerMachineId } from "./context.js";
 import { driveIssue } from "./drive-issue.js";
 import { driveTrigger } from "./drive-trigger.js";
@@ -24,12 +25,18 @@ import { parseRunSignal, performWait } from "./perform/wait.js";
 export async function driveRun(run: RunContext, stop: AbortSignal, behind: string | null): Promise<RunState> {
   const machine = runMachineId(run.runId);
   const transition = runMachine(runPolicy(run.settings, run.options));
+  const stopping = new AbortController();
   let isOpened = false;
   return await drive<RunState, RunEvent, RunEffect, RunReport>({
     log: run.journal.run(machine),
     initial: newRun(),
     transition: behind === null ? transition : tellBehind(transition, behind),
-    perform: (effect, { signal }) => perform(run, effect, signal),
+    perform: (effect, { signal }) =>
+      askedFor(
+        run,
+        { teller: { machine, key: effect.key }, signal, stopping: stopping.signal, patienceMs: 0 },
+        async (asked) => await perform(asked, effect, signal),
+      ),
     crashed: (effect, error) => ({
       type: "crashed",
       key: effect.key,
@@ -41,6 +48,7 @@ export async function driveRun(run: RunContext, stop: AbortSignal, behind: strin
     drivenUntil: run.drivenUntil,
     stop,
     onCommit: (state) => {
+      if (state.stopping) stopping.abort();
       if (!isOpened) expectLives(run, state);
       isOpened = true;
     },

@@ -1,5 +1,5 @@
-import type { Tracker } from "../core/ports/tracker.js";
-import { assigneeOf, isHeld, openClaims, type TakeOver } from "./beads/claims.js";
+import type { Asker, Tracker } from "../core/ports/tracker.js";
+import { assigneeOf, isHeld, openClaims, type Strangers, type TakeOver } from "./beads/claims.js";
 import { openEpics } from "./beads/epics.js";
 import { writeFollowUp } from "./beads/follow-up.js";
 import { isClosed, labels, showBead, toIssue } from "./beads/issues.js";
@@ -15,8 +15,19 @@ export { missingBeads } from "./beads/program.js";
  * note, `human-review`; people and other tools read them without Ratchet. Telling an end twice changes nothing.
  */
 export function beadsTracker(place: BeadsPlace, takeOver: TakeOver | null = null): Tracker {
-  const beads = openBeads(place);
-  const claims = openClaims(beads, takeOver);
+  return openTracker({ place, takeOver, strangers: new Map() }, null);
+}
+
+interface Parts {
+  readonly place: BeadsPlace;
+  readonly takeOver: TakeOver | null;
+  readonly strangers: Strangers;
+}
+
+function openTracker(parts: Parts, asker: Asker | null): Tracker {
+  const { place, takeOver, strangers } = parts;
+  const beads = openBeads(place, asker);
+  const claims = openClaims(beads, takeOver, strangers);
   const release = (id: string, holder: string, ...more: string[]): Promise<unknown> =>
     beads.call(["update", id, "--status=open", "--assignee=", ...more], { actor: assigneeOf(holder) });
   /** Label and note first: between the two calls the issue is still held, so nobody sees it free and unmarked. */
@@ -31,6 +42,7 @@ export function beadsTracker(place: BeadsPlace, takeOver: TakeOver | null = null
   };
   return {
     kind: "beads",
+    askedBy: (other) => openTracker(parts, other),
     ready: (query) => readReady(beads, claims, query),
     get: async (id) => {
       const bead = await showBead(beads, id);

@@ -1,9 +1,11 @@
-import type { Tracker } from "../core/ports/tracker.js";
+import type { Asker, Tracker } from "../core/ports/tracker.js";
 import { isTrusted } from "../core/pull-request/trust.js";
+import { askTracker } from "../lib/ask.js";
 import { type Github, openGithub } from "../lib/github-client/client.js";
 import type { Etags } from "../lib/github-client/etags.js";
 import { rememberMe } from "../lib/github-client/me.js";
 import type { GithubOptions } from "../lib/github-client/sender.js";
+import { heardBy } from "./github/asked.js";
 import { type Claims, openClaims } from "./github/claims.js";
 import { openEpics } from "./github/epics.js";
 import { writeFollowUp } from "./github/follow-up.js";
@@ -23,9 +25,21 @@ export interface GithubTrackerOptions extends Omit<GithubOptions, "what"> {
  * without Ratchet. Telling an end twice changes nothing.
  */
 export function githubTracker(options: GithubTrackerOptions, etags: Etags | null = null): Tracker {
-  const { trusted, isOver = null } = options;
   const github = openGithub({ ...options, what: "tracker" }, etags);
-  const me = rememberMe(github);
+  return openTracker({ options, github, me: rememberMe(github) }, null);
+}
+
+interface Parts {
+  readonly options: GithubTrackerOptions;
+  /** One for all who ask: limits are waited for together. */
+  readonly github: Github;
+  readonly me: ReturnType<typeof rememberMe>;
+}
+
+function openTracker(parts: Parts, asker: Asker | null): Tracker {
+  const { trusted, isOver = null } = parts.options;
+  const github = asker === null ? parts.github : heardBy(parts.github, asker);
+  const me = () => askTracker("GET /user", asker, (signal) => parts.me(signal));
   const notes = openNotes(github, { me, isTrusted: (written) => isTrusted(trusted, written) });
   const claims = openClaims(github, { notes, me, isOver });
   const isWork = async ({ wire, labels: given }: Found): Promise<boolean> => {
@@ -36,6 +50,7 @@ export function githubTracker(options: GithubTrackerOptions, etags: Etags | null
   const giveUp = giveUpIn(github, claims, notes);
   return {
     kind: "github",
+    askedBy: (other) => openTracker(parts, other),
     ready: (query) => readReady(github, query, { claims, me, isWork }),
     get: async (id) => {
       const found = await findIssue(github, id);

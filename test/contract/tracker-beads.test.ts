@@ -1,8 +1,9 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { beadsTracker, missingBeads } from "../../src/trackers/beads.js";
 import { type BeadsWorld, beadsWorld } from "./beads-world.js";
+import { until } from "./process-support.js";
 
 const all = { scope: { type: "all" }, resume: false, limit: 50 } as const;
 const resume = { ...all, resume: true } as const;
@@ -240,6 +241,54 @@ test("a resume takes over from runs that are over, once, and from nobody else", 
   });
   expect(await world.tracker.standing?.("jos")).toMatchObject({ obstacle: { reason: "it is assigned to jo" } });
   expect(await world.tracker.standing?.("free")).toEqual({ claim: null, obstacle: null });
+});
+
+describe("whoever asks may leave", () => {
+  /** The program hangs where it is called with `text` while the issues' file has `state` in it. */
+  function hanging(world: BeadsWorld, text: string, state: string): () => boolean {
+    const bd = join(world.root, "bin", "bd");
+    const hang = `case "$*" in *"${text}"*) sleep 600 & echo $! >"$BD_STUB_FILE.child"; wait ;; esac`;
+    const own = `if grep -q ${state} "$BD_STUB_FILE"; then ${hang}; fi\nexec `;
+    writeFileSync(bd, readFileSync(bd, "utf8").replace("exec ", own));
+    return () => /\d/.test(childOf(world));
+  }
+  const childOf = ({ root }: BeadsWorld): string => {
+    const file = join(root, "issues.json.child");
+    return existsSync(file) ? readFileSync(file, "utf8").trim() : "";
+  };
+  const ask = ({ tracker }: BeadsWorld) => {
+    const left = new AbortController();
+    const asked = tracker.askedBy?.({ signal: left.signal, onSlow: () => undefined });
+    if (!asked) throw new Error("nobody can leave");
+    return { asked, leave: () => left.abort(new Error("enough")) };
+  };
+  const failed = { name: "ExternalError", what: "tracker", retryable: true };
+
+  test("then a question has failed, nothing is tried again, and the program is gone with what it had started", async () => {
+    const world = open();
+    await world.add({ id: "one" });
+    const isHanging = hanging(world, "ready", "open");
+    const { asked, leave } = ask(world);
+    const answer = asked.ready(all).then(String, (error: unknown) => error);
+    await until("it hangs", isHanging);
+    leave();
+    expect(await answer).toMatchObject({ ...failed, message: "bd ready gave no answer: enough", isDone: false });
+    await until("its child is gone", () => !existsSync(`/proc/${childOf(world)}`));
+    await expect(asked.claim("one", "run-1")).rejects.toMatchObject(failed);
+    expect(world.state().calls).toEqual([]);
+  });
+
+  test("a claim that had been made is known to be made", async () => {
+    const world = open();
+    await world.add({ id: "one" });
+    const isHanging = hanging(world, "show one", "in_progress");
+    const { asked, leave } = ask(world);
+    const won = asked.claim("one", "run-1").then(String, (error: unknown) => error);
+    await until("it hangs", isHanging);
+    leave();
+    expect(await won).toMatchObject({ ...failed, isDone: true });
+    expect(world.issue("one")).toMatchObject({ status: "in_progress", assignee: "ratchet/run-1" });
+  });
 });
 
 test("a helper that the program leaves in the background keeps nobody waiting", async () => {

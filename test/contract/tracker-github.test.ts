@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "vitest";
+import { until } from "./process-support.js";
 import { type GithubTrackerWorld, githubTrackerWorld } from "./tracker-github-world.js";
 import { testTracker } from "./tracker-suite.js";
 
@@ -158,4 +159,21 @@ test("more issues than a page holds are all seen, and asking again costs nothing
   const before = world.server.seen.length;
   expect(await idsOf(world, { ...all, limit: 1 })).toEqual(["urgent"]);
   expect(world.server.seen.slice(before).map(({ status }) => status)).toEqual([304, 304]);
+});
+
+test("whoever asks may leave: the claim has failed, as that of a tracker that is away, and nothing more is sent", async () => {
+  const world = await open();
+  await world.add({ id: "one" });
+  const left = new AbortController();
+  const slow: string[] = [];
+  const asked = world.plain.askedBy?.({ signal: left.signal, onSlow: (call) => slow.push(call) });
+  world.server.faults.add({ route: "GET /repos/{owner}/{repo}/issues/{issue_number}", kind: "delay", ms: 60_000 });
+  const won = asked?.claim("1", "run-1").then(String, (error: unknown) => error);
+  await until("it is told to take long", () => slow.length > 0);
+  left.abort(new Error("enough"));
+  const call = "GET /repos/acme/shop/issues/1";
+  expect(slow).toEqual([call]);
+  expect(await won).toMatchObject({ what: "tracker", retryable: true, message: `${call} gave no answer: enough` });
+  await expect(asked?.ready(all)).rejects.toMatchObject({ what: "tracker", retryable: true });
+  expect(world.issue("one")).toMatchObject({ labels: [], assignees: [] });
 });

@@ -211,4 +211,12 @@ export type IssueSignal =
   | { readonly name: "budget"; readonly reason: string }
   | { readonly name: "waive"; readonly finding: string; readonly reason: string }
   /** A running turn has told its session. */
-  | { readonly name: "session"; readonly turn: string; readonly id: string };
+  | { readonly name: "session"; readonly turn: string; readonly id: string }
+  | SlowTracker;
+
+/** An effect, which `key` names, waits long for an answer of the tracker. */
+export interface SlowTracker {
+  readonly name: "slow";
+  readonly key: string;
+  readonly call: string;
+}

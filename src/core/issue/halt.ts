@@ -10,13 +10,17 @@ import type { Step } from "./step.js";
  */
 export function halt(step: Step, how: "abort" | "stop"): void {
   const { state } = step;
-  if (state.phase === "closing") return;
-  step.set({ halt: state.halt ?? how, hurry: state.hurry || (state.halt === "abort" && how === "stop") });
+  const isClosing = state.phase === "closing";
+  // Its end is decided then; how long the tracker is waited for is not.
+  if (!isClosing) step.set({ halt: state.halt ?? how });
+  step.set({ hurry: state.hurry || (how === "stop" && (isClosing || state.halt === "abort")) });
   windDown(step);
 }
 
 /** Nothing can be said about the work without the tracker: it ends like a stop, and a resume goes on with it. */
 export function loseTracker(step: Step, reason: string): void {
+  // A stop is what ends it then, and may be what ended the call.
+  if (isStopping(step.state)) return;
   step.set({ trackerOwed: true, trackerAway: step.state.trackerAway ?? reason });
   halt(step, "stop");
 }

@@ -3,7 +3,7 @@ import { waive } from "../ledger/ledger.js";
 import { leaveOut } from "./budget.js";
 import { afterClaim, afterLook, afterNoWorktree, afterSetup, afterWorktree, begin } from "./claim.js";
 import { afterClosingTracker, afterDossier, afterRemoval, enterClosing } from "./close.js";
-import type { CommandEnded, IssueEvent, IssueSignal, Stamped, TurnEnded } from "./events.js";
+import type { CommandEnded, IssueEvent, IssueSignal, SlowTracker, Stamped, TurnEnded } from "./events.js";
 import {
   afterLand,
   afterLandingCommand,
@@ -118,6 +118,8 @@ function signalled(step: Step, signal: IssueSignal) {
       return halt(step, signal.name);
     case "budget":
       return step.set({ runBudget: signal.reason });
+    case "slow":
+      return sayWaiting(step, signal);
     case "session":
       return learnSession(step, signal);
     case "waive": {
@@ -126,6 +128,14 @@ function signalled(step: Step, signal: IssueSignal) {
       step.apply(change);
     }
   }
+}
+
+/** One that has answered meanwhile is waited for no more. */
+function sayWaiting(step: Step, { key, call }: SlowTracker): void {
+  if (!step.state.owed.some((owed) => owed.key === key)) return;
+  const what = `the tracker to answer ${call}`;
+  step.set({ slow: { key, for: what } });
+  step.report({ type: "waiting", for: what, until: null });
 }
 
 function settled(step: Step, owed: Owed, event: IssueEvent) {

@@ -161,6 +161,46 @@ describe("stop", () => {
   });
 });
 
+describe("the tracker takes long", () => {
+  /** Does that when the effect with this key is first owed. */
+  const once = (key: string, act: (world: World) => void): Rules => {
+    let done = false;
+    const before = (world: World) => {
+      if (!done && world.owed.has(key)) {
+        done = true;
+        act(world);
+      }
+      return null;
+    };
+    return { before };
+  };
+
+  it("it is said as long as it is waited for, and a stop after the ending was decided hurries it", () => {
+    const states: unknown[] = [];
+    const act = (world: World) => {
+      world.signal({ name: "slow", key: "tracker:claim", call: "bd update x" });
+      world.signal({ name: "slow", key: "tracker:complete", call: "bd close x" });
+      states.push(world.life.state.hurry);
+      world.signal(stop);
+      states.push(world.life.state.hurry, world.life.state.phase);
+    };
+    const world = play({}, once("tracker:complete", act));
+    expect(world.reported("waiting")).toMatchObject([{ for: "the tracker to answer bd close x", until: null }]);
+    expect([...states, world.finished()?.status]).toEqual([false, true, "closing", "success"]);
+  });
+
+  it("what a stop ended is stopped, not a tracker that is away", () => {
+    const key = "turn:implementer:1";
+    const act = (world: World) => {
+      world.signal(stop);
+      world.arrive({ type: "crashed", key, effect: "turn", message: "bd show gave no answer", trackerAway: true });
+    };
+    const world = play({}, once(key, act));
+    expect(world.finished()).toMatchObject({ status: "interrupted", error: null });
+    expect(world.life.state.trackerOwed).toBe(false);
+  });
+});
+
 describe("the tracker is away", () => {
   it.each<[string, string, Setup]>([
     ["turn:implementer:1", "turn", {}],

@@ -92,6 +92,8 @@ export interface IssueState {
   readonly trackerOwed: boolean;
   /** Why the life cannot go on: the tracker gave no answer. */
   readonly trackerAway?: string;
+  /** The effect that was last known to wait long for the tracker, and for what. */
+  readonly slow?: { readonly key: string; readonly for: string };
   /** Its failure mode says that the whole run aborts. */
   readonly abortRun: boolean;
 }

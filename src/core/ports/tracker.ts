@@ -84,9 +84,22 @@ export interface Standing {
   readonly obstacle: { readonly reason: string; readonly next: string } | null;
 }
 
+/** Who waits for a tracker's answers, for a while. */
+export interface Asker {
+  /** Aborted: what is being asked ends at once, and nothing more is asked. */
+  readonly signal: AbortSignal;
+  /** A single call has taken longer than a few seconds, and goes on. */
+  readonly onSlow: (call: string) => void;
+}
+
 /** Where issues come from and where their fate is told. A failing call throws ExternalError: it is never "no work". */
 export interface Tracker {
   readonly kind: "local" | "beads" | "github";
+  /**
+   * The same tracker, as somebody asks it who may leave. A call that ends with the signal has failed, and whether it was
+   * done nobody knows. Absent: its answers are here already.
+   */
+  askedBy?(asker: Asker): Tracker;
   /** Issues that may start now, best first: open, not an epic, every dependency completed. With `resume`, failed and released ones too, first. */
   ready(query: { readonly scope: Scope; readonly resume: boolean; readonly limit: number }): Promise<Issue[]>;
   get(id: string): Promise<Issue | null>;

@@ -1,4 +1,5 @@
 import type { TimerEffect, WaitEffect } from "../issue/effects.js";
+import type { SlowTracker } from "../issue/events.js";
 import type { PullRequestItem, RunTriggerName } from "../issue/policy.js";
 import type { EpicName, Scope } from "../ports/tracker.js";
 import type { IssueStatus, Undelivered } from "../record.js";
@@ -206,7 +207,8 @@ export type RunSignal =
   /** It was begun to watch; whoever goes on with it wants it to end when nothing is left. */
   | { readonly name: "unwatch" }
   /** The lives of the run have used up its budget. */
-  | { readonly name: "budget"; readonly reason: string };
+  | { readonly name: "budget"; readonly reason: string }
+  | SlowTracker;
 
 /** What the user asked of this run. */
 export interface RunOptions {

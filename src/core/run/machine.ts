@@ -1,4 +1,4 @@
-import type { Stamped } from "../issue/events.js";
+import type { SlowTracker, Stamped } from "../issue/events.js";
 import type { RunStatus } from "../report.js";
 import { brokenText } from "./broken.js";
 import type { RunEvent, RunSignal } from "./effects.js";
@@ -205,6 +205,7 @@ function signalled(step: RunStep, signal: RunSignal) {
   step.set({ waiting: null });
   oweSignal(step);
   if (signal.name === "budget") return usedUp(step, signal.reason);
+  if (signal.name === "slow") return sayWaiting(step, signal);
   if (signal.name === "unwatch") return step.set({ unwatched: true });
   const { state } = step;
   if (signal.name === "drain" ? state.draining || state.stopping : state.stopping) return;
@@ -212,6 +213,14 @@ function signalled(step: RunStep, signal: RunSignal) {
   step.log("warn", told[signal.name]);
   stopPicking(step);
   tellChildren(step, signal.name);
+}
+
+/** One that has answered meanwhile is waited for no more. */
+function sayWaiting(step: RunStep, { key, call }: SlowTracker): void {
+  const { picking, board } = step.state;
+  const { running, looking } = triggersOf(step.state);
+  if (![picking, board, running?.key, ...looking].includes(key)) return;
+  step.log("info", `Waiting for the tracker to answer ${call}`);
 }
 
 function startClock(step: RunStep, { minutes = null }: RunPolicy, at: number): void {

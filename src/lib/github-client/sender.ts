@@ -213,7 +213,7 @@ function namedIn(route: string, values: Readonly<Record<string, string>>): Recor
 }
 
 /** Method and path, as a person would write it. */
-function nameOf({ route, with: given = {} }: Call, { owner, name: repo }: Place): string {
+export function nameOf({ route, with: given = {} }: Call, { owner, name: repo }: Place): string {
   const values: Readonly<Record<string, unknown>> = { owner, repo, ...given };
   return route.replace(/^(\w+) https?:\/\/[^/]+/, "$1 ").replace(/\{(\w+)\}/g, (whole, name: string) => {
     const value = values[name];

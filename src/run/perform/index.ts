@@ -1,6 +1,7 @@
 import type { IssueEffect } from "../../core/issue/effects.js";
 import type { IssueEvent } from "../../core/issue/events.js";
 import type { Perform, Settled } from "../../durable/types.js";
+import { askedFor } from "../asked.js";
 import { attemptFolder, type LifeContext } from "../context.js";
 import { endLeftoverCommands } from "../leftovers.js";
 import { performCommand } from "./command.js";
@@ -47,6 +48,13 @@ export function lifePerformer(life: LifeContext): Perform<IssueEvent, IssueEffec
       effect: IssueEffect,
       signal: AbortSignal,
     ) => Promise<Settled<IssueEvent>>;
-    return await perform(life, effect, signal);
+    const { machine, stopping } = life;
+    const asking = { teller: { machine, key: effect.key }, signal, stopping, patienceMs: patienceMs(effect) };
+    return await askedFor(life.run, asking, (run) => perform({ ...life, run }, effect, signal));
   };
+}
+
+/** What became of an issue is worth a while after a stop; whatever else is asked nobody needs any more. */
+function patienceMs(effect: IssueEffect): number {
+  return effect.kind === "tracker" && effect.op !== "claim" ? 10_000 : 0;
 }

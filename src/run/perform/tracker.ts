@@ -49,6 +49,8 @@ export async function performTracker(
         return done();
     }
   } catch (error) {
+    // Nobody hears it, and the effect itself is what stays owed.
+    if (signal.aborted) throw error;
     const owed = isTrackerAway(error) ? (claimOwed(life, effect, error) ?? (await owedBy(life, effect))) : null;
     if (owed !== null) await life.run.outbox.add(owed);
     return { event: { type: "tracker-done", key, ok: false, reason: messageOf(error), lost: false } };

@@ -42,8 +42,9 @@ export async function performWait<S>(
 
 /** Inbox rows are written by us, but perhaps by another version: what is not understood is told, never guessed. */
 export function parseIssueSignal(body: unknown): IssueSignal {
-  const { name, finding, reason, turn, id } = fields(body);
+  const { name, finding, reason, turn, id, key, call } = fields(body);
   if (name === "session" && typeof turn === "string" && typeof id === "string") return { name, turn, id };
+  if (name === "slow" && typeof key === "string" && typeof call === "string") return { name, key, call };
   if (name === "drain" || name === "abort" || name === "stop") return { name };
   if (name === "budget" && typeof reason === "string") return { name, reason };
   if (name === "waive" && typeof finding === "string" && typeof reason === "string") return { name, finding, reason };
@@ -51,7 +52,8 @@ export function parseIssueSignal(body: unknown): IssueSignal {
 }
 
 export function parseRunSignal(body: unknown): RunSignal {
-  const { name, reason } = fields(body);
+  const { name, reason, key, call } = fields(body);
+  if (name === "slow" && typeof key === "string" && typeof call === "string") return { name, key, call };
   if (name === "drain" || name === "stop" || name === "unwatch") return { name };
   if (name === "budget" && typeof reason === "string") return { name, reason };
   throw new Error(`unknown signal ${JSON.stringify(body)}`);

@@ -4,6 +4,7 @@ import { closedLookMs, isReopenable } from "../../core/pull-request/machine.js";
 import { isMergeDue } from "../../core/pull-request/merge.js";
 import type { Perform, Settled } from "../../durable/types.js";
 import { ExternalError, messageOf } from "../../lib/errors.js";
+import { askedFor } from "../asked.js";
 import { performTimer } from "../perform/timer.js";
 import { performWait } from "../perform/wait.js";
 import type { PrContext } from "./context.js";
@@ -48,7 +49,9 @@ export function pullRequestPerformer(context: PrContext): Perform<PrEvent, PrEff
       effect: PrEffect,
       signal: AbortSignal,
     ) => Promise<Settled<PrEvent>>;
-    return await perform(context, effect, signal);
+    // No pull request is stopped: whoever follows it leaves it as it is.
+    const asking = { teller: null, signal, stopping: signal, patienceMs: 0 };
+    return await askedFor(context, asking, (asked) => perform(asked, effect, signal));
   };
 }
 

@@ -47,8 +47,8 @@ export function isHeld({ status, assignee }: Bead, holder: string): boolean {
   return status === "in_progress" && assignee === assigneeOf(holder);
 }
 
-export function openClaims(beads: Beads, takeOver: TakeOver | null): Claims {
-  const strangers: Strangers = new Map();
+/** `strangers`: what every asker of the tracker shares. */
+export function openClaims(beads: Beads, takeOver: TakeOver | null, strangers: Strangers): Claims {
   const isIdle = async ({ status, assignee }: Bead): Promise<boolean> => {
     if (takeOver === null || status !== "in_progress") return false;
     if (assignee === null) return true;
@@ -57,7 +57,11 @@ export function openClaims(beads: Beads, takeOver: TakeOver | null): Claims {
   const isOurs = (bead: Bead, holder: string): boolean =>
     isHeld(bead, holder) || (bead.status === "in_progress" && strangers.get(keyOf(bead.id, holder)) === bead.assignee);
   const alone: Means["alone"] = (id, work) =>
-    takeOver === null ? work() : withLock(join(takeOver.lockFolder, `${safeName(id)}.lock`), work);
+    takeOver === null
+      ? work()
+      : beads.wait(`another run that claims ${id}`, (signal) =>
+          withLock(join(takeOver.lockFolder, `${safeName(id)}.lock`), work, signal ? { signal } : {}),
+        );
   const claimIdle = async (id: string, holder: string): Promise<boolean> =>
     alone(id, async () => {
       const bead = await showBead(beads, id);
@@ -105,7 +109,7 @@ interface Means {
 }
 
 /** Claims of ours that the program keeps under another name whatever it is told, with that name. */
-type Strangers = Map<string, string | null>;
+export type Strangers = Map<string, string | null>;
 
 function keyOf(id: string, holder: string): string {
   return JSON.stringify([id, holder]);
@@ -127,7 +131,7 @@ async function take(means: Means, bead: Bead, by: Claimant): Promise<boolean> {
     if (won !== null) return won;
     if (failures >= 3 && answer.code !== 0) throw callFailed(beads.nameOf(args), answer);
     if (failures >= 3) throw new ExternalError("tracker", `${beads.nameOf(args)} --claim succeeds and claims nothing`);
-    await pauseAfter(failures);
+    await beads.wait(beads.nameOf(args), (signal) => pauseAfter(failures, signal));
   }
 }
 

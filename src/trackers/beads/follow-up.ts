@@ -22,7 +22,7 @@ export async function writeFollowUp(beads: Beads, source: string, text: Text): P
       return { id: await create(beads, source, { ...text, body: added.join("\n\n") }), older };
     } catch (error) {
       if (failures >= 3) throw error;
-      await pauseAfter(failures);
+      await beads.wait(beads.nameOf(["create"]), (signal) => pauseAfter(failures, signal));
     }
   }
 }

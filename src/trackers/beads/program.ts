@@ -1,6 +1,8 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
+import type { Asker } from "../../core/ports/tracker.js";
+import { askTracker } from "../../lib/ask.js";
 import { commandEnvironment } from "../../lib/environment.js";
 import { codeOf, ExternalError, messageOf } from "../../lib/errors.js";
 import { findExecutable } from "../../lib/executable.js";
@@ -14,6 +16,8 @@ export interface Beads {
   call(args: readonly string[], options?: CallOptions): Promise<Answer>;
   /** How a call is named in messages. */
   nameOf(args: readonly string[]): string;
+  /** Waits for something besides; ended by the asker, that is a call that failed. */
+  wait<T>(what: string, work: (signal: AbortSignal | undefined) => Promise<T>): Promise<T>;
 }
 interface CallOptions {
   /** Who does it, for the tracker's claims and its history. */
@@ -39,6 +43,8 @@ export interface BeadsPlace {
 
 const names = ["bd", "br"];
 const timeoutMs = 60_000;
+/** For a program that nobody waits for any more to end by itself. */
+const graceMs = 500;
 const pausesMs = [250, 1000];
 const noProgram = "neither bd nor br is on PATH";
 const hint = "install beads (bd, or its port br), or choose another tracker: tracker: {type: local}";
@@ -56,7 +62,8 @@ function findBeads({ cwd, env }: BeadsPlace): { readonly name: string; readonly 
   return null;
 }
 
-export function openBeads(place: BeadsPlace): Beads {
+/** `asker`: who may leave before there is an answer; null: nobody does. */
+export function openBeads(place: BeadsPlace, asker: Asker | null = null): Beads {
   const found = findBeads(place);
   const nameOf = ([command = "", subject = "-"]: readonly string[]): string => {
     const issue = command === "create" || subject.startsWith("-") ? [] : [subject];
@@ -64,21 +71,24 @@ export function openBeads(place: BeadsPlace): Beads {
   };
   return {
     nameOf,
-    call: async (args, { actor, tries = pausesMs.length + 1, isAnswer = () => false } = {}) => {
-      if (found === null) throw new ExternalError("tracker", noProgram, { retryable: true, hint });
-      const argv = [...args, ...(actor === undefined ? [] : [`--actor=${actor}`]), "--json"];
-      for (let failures = 1; ; failures++) {
-        const answer = await run(found.path, argv, place);
-        if (answer.code === 0 || isAnswer(answer)) return answer;
-        if (failures >= tries) throw callFailed(nameOf(args), answer);
-        await pauseAfter(failures);
-      }
-    },
+    wait: (what, work) => askTracker(what, asker, work),
+    call: (args, { actor, tries = pausesMs.length + 1, isAnswer = () => false } = {}) =>
+      askTracker(nameOf(args), asker, async (signal) => {
+        if (found === null) throw new ExternalError("tracker", noProgram, { retryable: true, hint });
+        const argv = [...args, ...(actor === undefined ? [] : [`--actor=${actor}`]), "--json"];
+        for (let failures = 1; ; failures++) {
+          const answer = await run(found.path, argv, { ...place, signal });
+          if (answer.code === 0 || isAnswer(answer)) return answer;
+          if (failures >= tries) throw callFailed(nameOf(args), answer);
+          await pauseAfter(failures, signal);
+        }
+      }),
   };
 }
 
-export async function pauseAfter(failures: number): Promise<void> {
-  await delay(pausesMs[failures - 1] ?? pausesMs.at(-1));
+/** Before another try. */
+export async function pauseAfter(failures: number, signal: AbortSignal | undefined): Promise<void> {
+  await delay(pausesMs[failures - 1] ?? pausesMs.at(-1), undefined, signal ? { signal } : {});
 }
 
 export function callFailed(call: string, { code, words }: Answer): ExternalError {
@@ -87,7 +97,11 @@ export function callFailed(call: string, { code, words }: Answer): ExternalError
 }
 const noAnswer = -1;
 
-async function run(path: string, argv: readonly string[], { cwd, env }: BeadsPlace): Promise<Answer> {
+interface Started extends BeadsPlace {
+  readonly signal: AbortSignal | undefined;
+}
+
+async function run(path: string, argv: readonly string[], { cwd, env, signal }: Started): Promise<Answer> {
   // A NUL cannot be part of an argument.
   const child = spawn(
     path,
@@ -103,14 +117,37 @@ async function run(path: string, argv: readonly string[], { cwd, env }: BeadsPla
   let late = false;
   const timer = setTimeout(() => {
     late = true;
-    endGroup(child.pid);
+    endGroup(child.pid, "SIGKILL");
   }, timeoutMs);
+  const leaving = endOnAbort(child.pid, signal);
   try {
     const code = await ended(child, path);
+    // What it says when it is ended is no answer.
+    signal?.throwIfAborted();
     return { code: late ? noAnswer : code, stdout: stdout(), ...wordsOf(stdout(), stderr()) };
   } finally {
     clearTimeout(timer);
+    leaving.close();
   }
+}
+
+/** Ends the program and what it has started; what is in the middle of writing gets a moment. */
+function endOnAbort(pid: number | undefined, signal: AbortSignal | undefined): { close(): void } {
+  let kill: NodeJS.Timeout | undefined;
+  const leave = (): void => {
+    endGroup(pid, "SIGTERM");
+    kill = setTimeout(() => endGroup(pid, "SIGKILL"), graceMs);
+  };
+  signal?.addEventListener("abort", leave, { once: true });
+  return {
+    close: () => {
+      signal?.removeEventListener("abort", leave);
+      if (kill === undefined) return;
+      clearTimeout(kill);
+      // The program may have ended without what it had started.
+      endGroup(pid, "SIGKILL");
+    },
+  };
 }
 
 function collect(stream: Readable): () => string {
@@ -141,10 +178,10 @@ function ended(child: ChildProcessByStdio<null, Readable, Readable>, path: strin
 }
 const drainMs = 1000;
 
-function endGroup(pid: number | undefined): void {
+function endGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   if (pid === undefined) return;
   try {
-    process.kill(-pid, "SIGKILL");
+    process.kill(-pid, signal);
   } catch (error) {
     if (codeOf(error) !== "ESRCH") throw error;
   }

@@ -1,0 +1,98 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { type BeadsWorld, beadsWorld } from "../contract/beads-world.js";
+import { until } from "../contract/process-support.js";
+import type { Running, Sandbox } from "./sandbox.js";
+import { countRan, isWaitedFor, triggerBox, waitFor } from "./trigger-world.js";
+
+interface World {
+  readonly box: Sandbox;
+  readonly beads: BeadsWorld;
+  readonly start: (...args: string[]) => Running;
+  /** From now on a call with this text hangs, and so does what it has started. */
+  readonly hang: (text: string) => void;
+  readonly isHanging: () => boolean;
+  readonly comeBack: () => void;
+}
+
+async function world(agent = ""): Promise<World> {
+  const beads = beadsWorld({ program: "bd" });
+  onTestFinished(beads.done);
+  await beads.add({ id: "bd-1" });
+  const [bd, file] = [join(beads.root, "bin", "bd"), join(beads.root, "issues.json")];
+  const hang = `if [ -e "$BD_STUB_FILE.hang" ]; then
+  case "$*" in *"$(cat "$BD_STUB_FILE.hang")"*) : >"$BD_STUB_FILE.hangs"; sleep 600 & wait ;; esac
+fi
+`;
+  writeFileSync(bd, readFileSync(bd, "utf8").replace("exec ", `${hang}exec `));
+  const box = triggerBox({ commands: {}, triggers: {}, agent, more: { max_agents: 1, tracker: { type: "beads" } } });
+  const env = { ...beads.env, PATH: `${join(beads.root, "bin")}:${process.env.PATH}` };
+  return {
+    box,
+    beads,
+    start: (...args) => box.start(args, { env }),
+    hang: (text) => writeFileSync(`${file}.hang`, text),
+    isHanging: () => existsSync(`${file}.hangs`),
+    comeBack: () => rmSync(`${file}.hang`),
+  };
+}
+
+const isTold = (run: Running, text: string) => until(text, () => run.stdout().includes(text));
+
+test("D3 a tracker that hangs is told of, and a stop ends the claim with all that it has started", async () => {
+  const { box, beads, start, hang, isHanging, comeBack } = await world();
+  hang("--claim");
+  const run = start("run");
+  await until("it hangs", isHanging);
+  await isTold(run, "waiting for the tracker to answer bd update bd-1");
+  run.kill("SIGTERM");
+  const { code, stdout } = await run.ended;
+  expect([code, stdout]).toEqual([130, expect.stringContaining("bd update bd-1 gave no answer: it was told to stop")]);
+  expect(stdout.split("waiting for the tracker")).toHaveLength(2);
+  expect(box.processes()).toEqual([]);
+  // Nobody knows that it was not claimed.
+  comeBack();
+  expect((await start("run").ended).code).toBe(0);
+  expect([beads.issue("bd-1").status, countRan(box, "implementer bd-1")]).toEqual(["closed", 1]);
+});
+
+test("a first interrupt ends a claim that hangs: it would only be given back", async () => {
+  const { box, start, hang, isHanging } = await world();
+  hang("--claim");
+  const run = start("run");
+  await until("it hangs", isHanging);
+  run.kill("SIGINT");
+  expect((await run.ended).code).toBe(130);
+  expect(box.processes()).toEqual([]);
+});
+
+test("an interrupt ends the question for the next issue, and that is not taken for no work", async () => {
+  const { box, beads, start, hang, isHanging } = await world(waitFor("go"));
+  await beads.add({ id: "bd-2" });
+  const run = start("run");
+  await until("its agent waits", () => isWaitedFor(box, "go"));
+  hang("ready ");
+  box.put("go", "");
+  await until("it hangs", isHanging);
+  await isTold(run, "Waiting for the tracker to answer bd ready");
+  run.kill("SIGINT");
+  expect(await run.ended).toMatchObject({ code: 130, stdout: expect.not.stringContaining("nothing is ready") });
+  expect([box.processes(), beads.issue("bd-2").status]).toEqual([[], "open"]);
+});
+
+test("D3 what has landed while the tracker hangs is owed after a stop, and told by the next run", async () => {
+  const { box, beads, start, hang, isHanging, comeBack } = await world();
+  hang("close bd-1");
+  const run = start("run");
+  await until("it hangs", isHanging);
+  await isTold(run, "waiting for the tracker to answer bd close bd-1");
+  const seen = JSON.parse((await start("status", "--json").ended).stdout);
+  expect(seen.runs[0].issues[0]).toMatchObject({ waiting_for: "the tracker to answer bd close bd-1" });
+  run.kill("SIGTERM");
+  expect((await run.ended).code).toBe(130);
+  expect([box.processes(), (await box.issue("bd-1")).status]).toEqual([[], "success"]);
+  comeBack();
+  expect((await start("run").ended).stdout).toContain("The tracker knows now that bd-1 is done");
+  expect([beads.issue("bd-1").status, countRan(box, "implementer bd-1")]).toEqual(["closed", 1]);
+});
