@@ -81,6 +81,27 @@ test("an interrupt ends the question for the next issue, and that is not taken f
   expect([box.processes(), beads.issue("bd-2").status]).toEqual([[], "open"]);
 });
 
+test("a run that hangs before it has begun says so, and an interrupt ends it with what it has asked", async () => {
+  const { box, start, hang, isHanging } = await world();
+  hang("ready ");
+  const run = start("run");
+  await until("it hangs", isHanging);
+  await until("it is said", () => run.stderr().includes("waiting for the tracker to answer bd ready"));
+  run.kill("SIGINT");
+  expect(await run.ended).toMatchObject({ code: 130, stderr: expect.stringContaining("before anything was started") });
+  expect(box.processes()).toEqual([]);
+});
+
+test("whoever is killed, or has not begun to listen, leaves no program behind", async () => {
+  const { box, start, hang, isHanging } = await world();
+  hang("show ");
+  const run = start("run", "bd-1");
+  await until("it hangs", isHanging);
+  run.kill("SIGINT");
+  expect((await run.ended).code).toBe(130);
+  await until("its program has ended", () => box.processes().length === 0);
+});
+
 test("D3 what has landed while the tracker hangs is owed after a stop, and told by the next run", async () => {
   const { box, beads, start, hang, isHanging, comeBack } = await world();
   hang("close bd-1");

@@ -5,6 +5,7 @@ import { Refusal, UserError } from "../../lib/errors.js";
 import { foreignHint, foreignName } from "../../views/foreign-tracker.js";
 import { pullRequestWait } from "../../views/pull-request-wait.js";
 import { shellWord } from "../../views/shell-word.js";
+import { openTracker } from "../asked-tracker.js";
 import type { Context } from "../context.js";
 import { typed } from "../typed.js";
 import { findWaits } from "./find-waits.js";
@@ -31,10 +32,11 @@ export interface Checked {
 const anything: Checked = { stuck: [], isEmpty: false };
 
 /** Ids that do not exist are refused; those that cannot start now are told, one line each, with the reason. */
-export async function checkScope({ app, out }: Context, wanted: Wanted, settings: Settings): Promise<Checked> {
+export async function checkScope(context: Context, wanted: Wanted, settings: Settings): Promise<Checked> {
+  const { app, out } = context;
   const { scope } = wanted;
   if (scope.type !== "ids" && scope.type !== "epic") return anything;
-  const [project, store, tracker] = [await app.project(), await app.store(), await app.tracker(settings)];
+  const [project, store, tracker] = [await app.project(), await app.store(), await openTracker(context, settings)];
   const left = (await store.unfinishedRuns(project.id)).filter(isLeft).map(({ run }) => run.runId);
   const board = { app, project, store, tracker, settings, left };
   const issues = await readAll(board, scope.type === "ids" ? scope.ids : [scope.epic]);

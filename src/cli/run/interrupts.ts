@@ -6,6 +6,8 @@ import type { StartedRun } from "../../app.js";
  */
 export interface Interrupts {
   readonly level: 0 | 1 | 2 | 3;
+  /** Aborted with the first: nothing new begins. */
+  readonly signal: AbortSignal;
   /** Passes on what came before, and what comes while the run goes on; returns how to let go of it. */
   attach(run: StartedRun, say: (text: string) => void): () => void;
   close(): void;
@@ -25,9 +27,11 @@ interface Attached {
 export function listenForInterrupts(host: NodeJS.Process): Interrupts {
   let level: Interrupts["level"] = 0;
   let attached: Attached | null = null;
+  const first = new AbortController();
   const raise = (to: 1 | 2 | 3) => {
     if (to <= level) return;
     level = to;
+    first.abort(new Error("interrupted"));
     if (attached) pass(attached, to, host);
     else if (to === 3) host.exit(130);
   };
@@ -36,6 +40,7 @@ export function listenForInterrupts(host: NodeJS.Process): Interrupts {
   host.on("SIGINT", onInterrupt);
   host.on("SIGTERM", onTerminate);
   return {
+    signal: first.signal,
     get level() {
       return level;
     },

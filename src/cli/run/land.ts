@@ -5,6 +5,7 @@ import { Refusal } from "../../lib/errors.js";
 import { safeName } from "../../lib/home.js";
 import { withLock } from "../../lib/lock.js";
 import { shellWord } from "../../views/shell-word.js";
+import { openTracker } from "../asked-tracker.js";
 import type { Context } from "../context.js";
 import { endPullRequest, refuseInPullRequest } from "../hands-off.js";
 import { typed } from "../typed.js";
@@ -46,7 +47,7 @@ interface Landing {
 
 async function landAlone(context: Context, { issueId, settings, json }: Landing): Promise<number> {
   const { app } = context;
-  const tracker = await app.tracker(settings);
+  const tracker = await openTracker(context, settings);
   const issue = await tracker.get(issueId);
   if (issue === null) {
     throw new Refusal(`no issue ${typed(issueId)}`, { code: "not-found", hint: "ratchet work list --all" });

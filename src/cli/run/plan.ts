@@ -1,6 +1,7 @@
 import type { Issue } from "../../core/ports/tracker.js";
 import type { WorkItem } from "../../core/ports/work-items.js";
 import type { Settings } from "../../core/settings.js";
+import { openTracker } from "../asked-tracker.js";
 import type { Context } from "../context.js";
 import { findLeftRuns, type LeftRun } from "./left-runs.js";
 import type { Wanted } from "./request.js";
@@ -21,7 +22,7 @@ export interface Plan {
 export async function planRun(context: Context, wanted: Wanted, settings: Settings): Promise<Plan> {
   const { app } = context;
   const project = await app.project();
-  const tracker = await app.tracker(settings);
+  const tracker = await openTracker(context, settings);
   const { scope, resume } = wanted;
   const isMerged = async ({ deps }: Pick<Issue, "deps">) => (await app.unmerged(settings, deps)).length === 0;
   const ready = await filterBy(await tracker.ready({ scope, resume, limit: everything }), isMerged);

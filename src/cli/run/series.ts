@@ -1,8 +1,10 @@
 import type { RunRequest } from "../../app.js";
 import { runSource } from "../../core/follow-up.js";
+import type { Tracker } from "../../core/ports/tracker.js";
 import type { RunOptions } from "../../core/run/effects.js";
 import type { Settings } from "../../core/settings.js";
-import { messageOf } from "../../lib/errors.js";
+import { ExternalError, messageOf } from "../../lib/errors.js";
+import { openTracker } from "../asked-tracker.js";
 import type { Context } from "../context.js";
 import { countOrders } from "../orders.js";
 import { type DeadRuns, openDeadRuns } from "./dead-runs.js";
@@ -49,23 +51,40 @@ export async function driveSeries(context: Context, series: Series): Promise<num
       // said before means that run alone.
       if (code === 130 && (await countOrders(app, run.runId)) > orders) return 130;
     }
-    if (interrupts.level > 0) {
+    const others = unfinished.filter((one) => one.driverAlive && !isWorkflow(one)).map(({ run }) => run.runId);
+    if (others.length > 0 && interrupts.level === 0) out.note(`working along with run ${others.join(", ")}`);
+    const options = await lookAhead(context, series, { continued, interrupts });
+    if (options === "interrupted") {
       if (codes.length === 0) out.note("interrupted before anything was started");
       return 130;
     }
-    const others = unfinished.filter((one) => one.driverAlive && !isWorkflow(one)).map(({ run }) => run.runId);
-    if (others.length > 0) out.note(`working along with run ${others.join(", ")}`);
-    const work = await lookForWork(context, series, continued);
-    if (series.options.watch || work.isThere) {
-      const { settings } = series;
-      const options = work.leave.length === 0 ? series.options : { ...series.options, leave: work.leave };
-      if (codes.length === 0) await tellWaiting(context, options, settings);
-      await tellUnheard(context, options, settings);
-      codes.push(await driveNew(context, { ...series, options }, interrupts));
-    }
+    if (options !== null) codes.push(await driveNew(context, { ...series, options }, interrupts));
     return worst(codes);
   } finally {
     interrupts.close();
+  }
+}
+
+/** What the new run is to do, and what has to be said before; null: nothing is left for it. */
+async function lookAhead(
+  context: Context,
+  { settings, options }: Series,
+  { continued, interrupts }: { readonly continued: readonly string[]; readonly interrupts: Interrupts },
+): Promise<RunOptions | "interrupted" | null> {
+  const { signal } = interrupts;
+  if (signal.aborted) return "interrupted";
+  const asked = { settings, tracker: await openTracker(context, settings, signal) };
+  try {
+    const work = await lookForWork(context, options, { tracker: asked.tracker, continued });
+    if (!options.watch && !work.isThere) return null;
+    const wanted = work.leave.length === 0 ? options : { ...options, leave: work.leave };
+    if (continued.length === 0) await tellWaiting(context, wanted, asked);
+    await tellUnheard(context, wanted, asked);
+    return wanted;
+  } catch (error) {
+    // The question was ended with it: there is no answer to go by.
+    if (signal.aborted && error instanceof ExternalError) return "interrupted";
+    throw error;
   }
 }
 
@@ -111,10 +130,13 @@ const everything = 100_000;
  * Whether anything is left after the runs that were continued. Their follow-ups stay for later, as they would have if
  * nothing had come in between; whoever names one means it.
  */
-async function lookForWork({ app }: Context, { settings, options }: Series, continued: readonly string[]) {
+async function lookForWork(
+  { app }: Context,
+  { scope, resume }: RunOptions,
+  { tracker, continued }: { readonly tracker: Tracker; readonly continued: readonly string[] },
+) {
   if (continued.length === 0) return { isThere: true, leave: [] };
-  const [tracker, store] = [await app.tracker(settings), await app.store()];
-  const { scope, resume } = options;
+  const store = await app.store();
   const ready = await tracker.ready({ scope, resume, limit: everything });
   const records = await Promise.all(continued.map((runId) => store.issueRecords(runId)));
   const sources = new Set([...records.flat().map(({ issueId }) => issueId), ...continued.map(runSource)]);

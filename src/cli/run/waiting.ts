@@ -11,8 +11,11 @@ import type { Wanted } from "./request.js";
 const everything = 100_000;
 
 /** A run that finds nothing ready says what it leaves: it would look like there is nothing to do. */
-export async function tellWaiting({ app, out }: Context, wanted: Wanted, settings: Settings): Promise<void> {
-  const tracker = await app.tracker(settings);
+export async function tellWaiting(
+  { app, out }: Context,
+  wanted: Wanted,
+  { settings, tracker }: { readonly settings: Settings; readonly tracker: Tracker },
+): Promise<void> {
   const { scope, resume } = wanted;
   if (scope.type === "ids") return;
   const [first] = await tracker.ready({ scope, resume, limit: 1 });

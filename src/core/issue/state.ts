@@ -51,7 +51,7 @@ export interface IssueState {
   readonly timers: number;
   readonly draining: boolean;
   readonly halt: "abort" | "stop" | null;
-  /** A stop came after an abort: nothing is waited for any longer than a stop allows. */
+  /** A stop came after an abort, or after its ending was decided: nothing is waited for any longer than a stop allows. */
   readonly hurry: boolean;
   readonly usage: { readonly tokens: number; readonly usd: number };
   /** How the run's budget was used up, once it was: no further turn starts. */

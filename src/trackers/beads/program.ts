@@ -113,6 +113,7 @@ async function run(path: string, argv: readonly string[], { cwd, env, signal }: 
       stdio: ["ignore", "pipe", "pipe"],
     },
   );
+  const forget = endWithUs(child.pid);
   const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
   let late = false;
   const timer = setTimeout(() => {
@@ -128,7 +129,23 @@ async function run(path: string, argv: readonly string[], { cwd, env, signal }: 
   } finally {
     clearTimeout(timer);
     leaving.close();
+    forget();
   }
+}
+
+const living = new Set<number | undefined>();
+const endLiving = (): void => {
+  for (const pid of living) endGroup(pid, "SIGKILL");
+};
+
+/** Being in a group of its own, it would go on when our process exits. */
+function endWithUs(pid: number | undefined): () => void {
+  if (living.size === 0) process.once("exit", endLiving);
+  living.add(pid);
+  return () => {
+    living.delete(pid);
+    if (living.size === 0) process.off("exit", endLiving);
+  };
 }
 
 /** Ends the program and what it has started; what is in the middle of writing gets a moment. */
