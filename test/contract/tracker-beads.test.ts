@@ -139,6 +139,14 @@ test("a follow-up whose creation only seemed to fail is not made twice", async (
   expect(world.state().issues.map((issue) => issue.id)).toEqual(["one", id]);
 });
 
+test("a follow-up of an issue with a blank in its id is known as that issue's, and there is one", async () => {
+  const world = open();
+  await world.add({ id: "one two" });
+  const tell = (body: string) => world.tracker.followUp("one two", { title: "Follow-up", body });
+  const { id } = await tell("a");
+  expect([await world.tracker.get(id), await tell("b")]).toMatchObject([{ followUpOf: "one two" }, { id }]);
+});
+
 test("a follow-up that is closed is left alone: later findings get a new one", async () => {
   const world = open();
   await world.add({ id: "one" });

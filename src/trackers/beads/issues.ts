@@ -111,5 +111,5 @@ export function followUpMark(source: string): string {
 }
 
 function followedBy({ description }: Bead): string | null {
-  return /<!-- ratchet:follow-up-of:(\S+) -->/.exec(description)?.[1] ?? null;
+  return /<!-- ratchet:follow-up-of:(.+?) -->/.exec(description)?.[1] ?? null;
 }
