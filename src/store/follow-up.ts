@@ -1,9 +1,9 @@
-import { isRunSource, type OpenFollowUp, placeFollowUp, runSource } from "../core/follow-up.js";
+import { type OpenFollowUp, placeFollowUp } from "../core/follow-up.js";
 import type { FollowUpTold } from "../core/ports/tracker.js";
 import type { NewWorkItem } from "../core/ports/work-items.js";
 import { Bug } from "../lib/errors.js";
 import { Refused, type Sql, text } from "./sql.js";
-import { addItem } from "./work-add.js";
+import { addItem, sameFollows } from "./work-add.js";
 import { eventStatement } from "./work-rows.js";
 
 export interface FollowUp {
@@ -19,8 +19,11 @@ export interface FollowUp {
 /** One open follow-up per source item: made, or appended to; what it says already is not added again. */
 export async function appendFollowUp(sql: Sql, followUp: FollowUp): Promise<FollowUpTold> {
   for (let attempt = 1; attempt <= 100; attempt++) {
-    const { to, added, older } = placeFollowUp(await readOpen(sql, followUp), followUp);
-    const id = to ? await appendTo(sql, followUp, { to, added }) : await make(sql, { ...followUp, body: join(added) });
+    const open = await readOpen(sql, followUp);
+    const { to, added, older } = placeFollowUp(open, followUp);
+    const id = to
+      ? await appendTo(sql, followUp, { to, added })
+      : await make(sql, { ...followUp, body: join(added) }, open);
     if (id !== null) return { id, older };
   }
   throw new Bug(`the follow-up of ${followUp.source} could not be made`);
@@ -31,13 +34,10 @@ interface Open extends OpenFollowUp {
 }
 
 async function readOpen(sql: Sql, { projectId, source }: FollowUp): Promise<Open[]> {
-  // "." is the character behind "-": all that begins like a run's.
-  const [which, names] = isRunSource(source)
-    ? ["follows >= ? AND follows < ?", [runSource(""), "run."]]
-    : ["follows = ?", [source]];
+  const same = sameFollows(source);
   const rows = await sql.all(
-    `SELECT id, body, follows, status FROM work_items WHERE project_id = ? AND ${which} AND status <> 'completed'`,
-    [projectId, ...names],
+    `SELECT id, body, follows, status FROM work_items WHERE project_id = ? AND ${same.sql} AND status <> 'completed'`,
+    [projectId, ...same.params],
   );
   return rows.map((row) => {
     const status = text(row, "status");
@@ -77,7 +77,7 @@ function join(paragraphs: readonly string[]): string {
 }
 
 /** null: somebody else made it at the same moment. */
-async function make(sql: Sql, followUp: FollowUp): Promise<string | null> {
+async function make(sql: Sql, followUp: FollowUp, open: readonly Open[]): Promise<string | null> {
   const { projectId, source, title, body, inEpic = false, now } = followUp;
   const item: NewWorkItem = {
     projectId,
@@ -92,7 +92,7 @@ async function make(sql: Sql, followUp: FollowUp): Promise<string | null> {
     createdAt: null,
   };
   return refusedIsNull(async () => {
-    const added = await addItem(sql, item, { now, follows: source });
+    const added = await addItem(sql, item, { now, follows: { source, seen: open.map((one) => one.id) } });
     if (!added.ok) throw new Bug(added.reason);
     return added.id;
   });

@@ -1,4 +1,5 @@
 import { parsePayload, payloadSourceOf } from "../core/board/payload.js";
+import { isRunSource, runSource } from "../core/follow-up.js";
 import { type AddResult, isItemId, type NewWorkItem } from "../core/ports/work-items.js";
 import { number, Refused, type Sql, type Statement } from "./sql.js";
 import { eventStatement, type ItemKey, payloadColumns, readItem } from "./work-rows.js";
@@ -10,11 +11,18 @@ export interface Checked {
   readonly refusal: string;
 }
 
-/** `follows`: the item whose follow-up this is; when that has one already, the batch is Refused. */
+/** Whose follow-up an item is, where there is none but those that were `seen`. */
+export interface Follows {
+  readonly source: string;
+  /** Open ones; where the source is a run, those of all runs. */
+  readonly seen: readonly string[];
+}
+
+/** `follows`: when there is another follow-up by now, the batch is Refused. */
 export async function addItem(
   sql: Sql,
   item: NewWorkItem,
-  { now, follows = null }: { readonly now: number; readonly follows?: string | null },
+  { now, follows = null }: { readonly now: number; readonly follows?: Follows | null },
 ): Promise<AddResult> {
   const wrong = findWrong(item);
   if (wrong !== null) return { ok: false, reason: wrong };
@@ -164,13 +172,22 @@ function whole(text: string): string {
   return text.replaceAll("\0", "\ufffd");
 }
 
-function setFollows(projectId: string, id: string, follows: string): Statement {
+function setFollows(projectId: string, id: string, { source, seen }: Follows): Statement {
+  const { sql, params } = sameFollows(source);
+  const isNew = seen.length === 0 ? "" : `AND others.id NOT IN (${seen.map(() => "?").join(", ")})`;
   return {
     sql: `UPDATE work_items SET follows = ? WHERE project_id = ? AND id = ? AND NOT EXISTS (SELECT 1
-      FROM work_items AS others WHERE others.project_id = ? AND others.follows = ? AND others.status <> 'completed')`,
-    params: [follows, projectId, id, projectId, follows],
+      FROM work_items AS others WHERE others.project_id = ? AND others.status <> 'completed' AND others.${sql} ${isNew})`,
+    params: [source, projectId, id, projectId, ...params, ...seen],
     expect: 1,
   };
+}
+
+/** The condition by which an item is a follow-up of the source; those of all runs count as one. */
+export function sameFollows(source: string): Pick<Statement, "sql" | "params"> {
+  if (!isRunSource(source)) return { sql: "follows = ?", params: [source] };
+  // "." is the character behind "-": all that begins like a run's.
+  return { sql: "follows BETWEEN ? AND ?", params: [runSource(""), "run."] };
 }
 
 /** A parent is an epic, and no epic is its own ancestor. */

@@ -274,6 +274,11 @@ describe("the board", () => {
       followUpOf: "a",
       source: "review-followup",
     });
+    const runs = ["run-20261116-120000-aaaaaa", "run-20261116-120000-bbbbbb", "run-20261116-120000-cccccc"];
+    const told = await Promise.all(
+      runs.map((run) => board.appendFollowUp("p", run, { title: "t", body: "- x\n  <!-- ratchet:3f2a -->" })),
+    );
+    expect(new Set(told.map(({ id }) => id)).size).toBe(1);
     const both = await Promise.all(["b", "b"].map((id) => board.appendFollowUp("p", id, { title: "t", body: "x" })));
     expect(new Set(both.map(({ id }) => id)).size).toBe(1);
     await complete(first);
