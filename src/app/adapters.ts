@@ -150,10 +150,8 @@ export const trackers: Record<Settings["tracker"]["type"], (place: TrackerPlace)
     const { beadsTracker, missingBeads } = await import("../trackers/beads.js");
     const missing = missingBeads({ cwd: repoPath, env });
     if (missing) throw new UserError(missing.message, { hint: missing.hint, code: "program-missing" });
-    return beadsTracker(
-      { cwd: repoPath, env },
-      { lockFolder: join(home.root, "locks", "beads"), isOver: isOverIn(store) },
-    );
+    const [lockFolder, noteFolder] = [join(home.root, "locks", "beads"), join(home.root, "beads-claims")];
+    return beadsTracker({ cwd: repoPath, env }, { lockFolder, noteFolder, isOver: isOverIn(store) });
   },
   github: async ({ store, settings, projectId, repoPath, env, home }) => {
     const { githubTracker } = await import("../trackers/github.js");

@@ -1,5 +1,5 @@
 import type { Asker, Tracker } from "../core/ports/tracker.js";
-import { assigneeOf, isHeld, openClaims, type Strangers, type TakeOver } from "./beads/claims.js";
+import { assigneeOf, isHeld, openClaims, type TakeOver } from "./beads/claims.js";
 import { openEpics } from "./beads/epics.js";
 import { writeFollowUp } from "./beads/follow-up.js";
 import { isClosed, labels, showBead, toIssue } from "./beads/issues.js";
@@ -7,6 +7,7 @@ import { type BeadsPlace, openBeads } from "./beads/program.js";
 import type { Bead } from "./beads/read.js";
 import { readReady } from "./beads/ready.js";
 import { readStanding } from "./beads/standing.js";
+import { openStrangers, type Strangers } from "./beads/strangers.js";
 
 export { missingBeads } from "./beads/program.js";
 
@@ -15,7 +16,7 @@ export { missingBeads } from "./beads/program.js";
  * note, `human-review`; people and other tools read them without Ratchet. Telling an end twice changes nothing.
  */
 export function beadsTracker(place: BeadsPlace, takeOver: TakeOver | null = null): Tracker {
-  return openTracker({ place, takeOver, strangers: new Map() }, null);
+  return openTracker({ place, takeOver, strangers: openStrangers(takeOver?.noteFolder ?? null) }, null);
 }
 
 interface Parts {
@@ -28,8 +29,10 @@ function openTracker(parts: Parts, asker: Asker | null): Tracker {
   const { place, takeOver, strangers } = parts;
   const beads = openBeads(place, asker);
   const claims = openClaims(beads, takeOver, strangers);
-  const release = (id: string, holder: string, ...more: string[]): Promise<unknown> =>
-    beads.call(["update", id, "--status=open", "--assignee=", ...more], { actor: assigneeOf(holder) });
+  const release = async (id: string, holder: string, ...more: string[]): Promise<void> => {
+    await beads.call(["update", id, "--status=open", "--assignee=", ...more], { actor: assigneeOf(holder) });
+    await strangers.forget({ id, holder });
+  };
   /** Label and note first: between the two calls the issue is still held, so nobody sees it free and unmarked. */
   const giveUp = async (id: string, holder: string, end: { label: string; word: string; reason: string }) => {
     const bead = await claims.held(id, holder, ({ status, labels: given }) => {
@@ -53,6 +56,7 @@ function openTracker(parts: Parts, asker: Asker | null): Tracker {
     pass: async (id, { from, to }) => {
       if ((await claims.held(id, from, (bead) => isHeld(bead, to))) === null) return;
       await beads.call(["update", id, `--assignee=${assigneeOf(to)}`], { actor: assigneeOf(from) });
+      await strangers.pass({ id, holder: from }, to);
     },
     complete: async (id, holder, { commit, note }) => {
       const bead = await claims.held(id, holder, ({ status }) => isClosed(status));
@@ -60,6 +64,7 @@ function openTracker(parts: Parts, asker: Asker | null): Tracker {
       const said = note === "" ? "done" : note;
       const reason = commit === null ? said : `${said} (commit ${commit})`;
       await beads.call(["close", id, `--reason=${reason}`], { actor: assigneeOf(holder) });
+      await strangers.forget({ id, holder });
     },
     fail: (id, holder, reason) => giveUp(id, holder, { label: labels.failed, word: "failed", reason }),
     escalate: (id, holder, reason) => giveUp(id, holder, { label: labels.escalated, word: "needs a person", reason }),

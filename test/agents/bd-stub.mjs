@@ -121,6 +121,7 @@ function claim(state, issue) {
 }
 
 function update(state, issue) {
+  issue.updated_at = new Date().toISOString();
   if (options.claim) claim(state, issue);
   for (const key of ["status", "assignee", "notes", "description"]) {
     if (key === "assignee" && process.env.BD_STUB_STUBBORN && options[key]?.at(-1) !== "") continue;

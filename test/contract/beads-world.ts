@@ -34,6 +34,7 @@ interface StubState {
 export interface BeadsWorld extends TrackerWorld {
   readonly root: string;
   readonly env: Record<string, string>;
+  readonly takeOver: NonNullable<Parameters<typeof beadsTracker>[1]>;
   state(): StubState;
   change(change: (state: StubState) => void): void;
   issue(id: string): StubIssue;
@@ -65,10 +66,12 @@ export function beadsWorld({
     writeFileSync(file, JSON.stringify(now));
   };
   writeFileSync(file, JSON.stringify({ issues: [], faults: [], lose: [], calls: [] }));
-  const takeOver = { isOver: async (run: string) => over.includes(run), lockFolder: join(root, "locks") };
+  const noteFolder = join(root, "notes");
+  const takeOver = { isOver: async (run: string) => over.includes(run), lockFolder: join(root, "locks"), noteFolder };
   return {
     root,
     env: settings,
+    takeOver,
     tracker: beadsTracker({ cwd: root, env: settings }, takeOver),
     state,
     change,

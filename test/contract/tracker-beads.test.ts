@@ -107,6 +107,23 @@ describe.each([{ program: "bd" as const }, { program: "br" as const }])("with $p
     },
   );
 
+  test("a claim under a name that the run cannot change is its own in its next process, too, and goes on to its pull request", async () => {
+    const world = open(options);
+    for (const id of ["one", "two"]) await world.add({ id });
+    const env = { ...world.env, BD_STUB_CLAIMS_AS: "jo", BD_STUB_STUBBORN: "1" };
+    const next = () => beadsTracker({ cwd: world.root, env }, world.takeOver);
+    for (const id of ["one", "two"]) expect(await next().claim(id, "run-1")).toBe(true);
+    expect([await next().claim("one", "run-1"), await next().claim("one", "run-2")]).toEqual([true, false]);
+    const claim = { from: "run-1", to: "pull-request:shop:7" };
+    await next().pass?.("two", claim);
+    await next().pass?.("two", claim);
+    await next().release("one", "run-1");
+    await next().complete("two", claim.to, { commit: null, note: "" });
+    expect([world.issue("one").status, world.issue("two").status]).toEqual(["open", "closed"]);
+    world.change(({ issues }) => Object.assign(issues[0] ?? {}, { status: "in_progress", assignee: "jo" }));
+    expect(await next().claim("one", "run-1")).toBe(false);
+  });
+
   test("a claim that the tracker does not show is none, whatever its exit code", async () => {
     const world = open(options);
     await world.add({ id: "one" });
@@ -284,6 +301,23 @@ describe("whoever asks may leave", () => {
     await until("its child is gone", () => !existsSync(`/proc/${childOf(world)}`));
     await expect(asked.claim("one", "run-1")).rejects.toMatchObject(failed);
     expect(world.state().calls).toEqual([]);
+  });
+
+  test("one that was never made takes nothing from a person who has the issue since", async () => {
+    const world = open();
+    await world.add({ id: "one" });
+    const isHanging = hanging(world, "--claim", "open");
+    const { asked, leave } = ask(world);
+    const won = asked.claim("one", "run-1").then(String, (error: unknown) => error);
+    await until("it hangs", isHanging);
+    leave();
+    expect(await won).toMatchObject({ ...failed, isDone: false });
+    const later = new Date(Date.now() + 3_600_000).toISOString();
+    const taken = { status: "in_progress", assignee: "ann", updated_at: later };
+    world.change(({ issues }) => Object.assign(issues[0] ?? {}, taken));
+    expect(await world.tracker.claim("one", "run-1")).toBe(false);
+    await world.tracker.release("one", "run-1");
+    expect(world.issue("one")).toMatchObject(taken);
   });
 
   test("a claim that had been made is known to be made", async () => {

@@ -22,7 +22,7 @@ async function world(agent = ""): Promise<World> {
   await beads.add({ id: "bd-1" });
   const [bd, file] = [join(beads.root, "bin", "bd"), join(beads.root, "issues.json")];
   const hang = `if [ -e "$BD_STUB_FILE.hang" ]; then
-  case "$*" in *"$(cat "$BD_STUB_FILE.hang")"*) : >"$BD_STUB_FILE.hangs"; sleep 600 & wait ;; esac
+  case "$*$(cat "$BD_STUB_FILE")" in *$(cat "$BD_STUB_FILE.hang")*) : >"$BD_STUB_FILE.hangs"; sleep 600 & wait ;; esac
 fi
 `;
   writeFileSync(bd, readFileSync(bd, "utf8").replace("exec ", `${hang}exec `));
@@ -117,3 +117,22 @@ test("D3 what has landed while the tracker hangs is owed after a stop, and told 
   expect((await start("run").ended).stdout).toContain("The tracker knows now that bd-1 is done");
   expect([beads.issue("bd-1").status, countRan(box, "implementer bd-1")]).toEqual(["closed", 1]);
 });
+
+test.each(["", "export BD_STUB_STUBBORN=1"])(
+  "D1 a claim that the program enters under another name is the run's own after a kill (%s)",
+  async (stubborn) => {
+    const { box, beads, start, hang, isHanging, comeBack } = await world();
+    const bd = join(beads.root, "bin", "bd");
+    writeFileSync(bd, readFileSync(bd, "utf8").replace("\n", `\nexport BD_STUB_CLAIMS_AS=me\n${stubborn}\n`));
+    // Until it is claimed, nothing does.
+    hang('show bd-1*"status":"in_progress"');
+    const run = start("run");
+    await until("it hangs", isHanging);
+    run.kill("SIGKILL");
+    await run.ended;
+    expect(beads.issue("bd-1")).toMatchObject({ status: "in_progress", assignee: "me" });
+    comeBack();
+    expect((await start("run").ended).code).toBe(0);
+    expect([beads.issue("bd-1").status, countRan(box, "implementer bd-1")]).toEqual(["closed", 1]);
+  },
+);

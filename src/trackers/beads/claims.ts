@@ -5,6 +5,7 @@ import { withLock } from "../../lib/lock.js";
 import { isClosed, labels, showBead } from "./issues.js";
 import { type Beads, callFailed, pauseAfter } from "./program.js";
 import type { Bead } from "./read.js";
+import type { Strangers } from "./strangers.js";
 
 /**
  * A claim is the status in_progress and an assignee that names the run. The program's own claim decides between two
@@ -30,6 +31,8 @@ export interface TakeOver {
   readonly isOver: (runId: string) => Promise<boolean>;
   /** Where this machine's runs lock each other out. */
   readonly lockFolder: string;
+  /** Where they note claims that do not show whose they are. */
+  readonly noteFolder: string;
 }
 
 const prefix = "ratchet/";
@@ -47,34 +50,36 @@ export function isHeld({ status, assignee }: Bead, holder: string): boolean {
   return status === "in_progress" && assignee === assigneeOf(holder);
 }
 
-/** `strangers`: what every asker of the tracker shares. */
 export function openClaims(beads: Beads, takeOver: TakeOver | null, strangers: Strangers): Claims {
   const isIdle = async ({ status, assignee }: Bead): Promise<boolean> => {
     if (takeOver === null || status !== "in_progress") return false;
     if (assignee === null) return true;
     return assignee.startsWith(prefix) && (await takeOver.isOver(assignee.slice(prefix.length)));
   };
-  const isOurs = (bead: Bead, holder: string): boolean =>
-    isHeld(bead, holder) || (bead.status === "in_progress" && strangers.get(keyOf(bead.id, holder)) === bead.assignee);
+  const isStranger = async (bead: Bead, holder: string): Promise<boolean> =>
+    bead.status === "in_progress" && !isOthers(bead, holder) && (await strangers.isNoted(bead, holder));
   const alone: Means["alone"] = (id, work) =>
     takeOver === null
       ? work()
       : beads.wait(`another run that claims ${id}`, (signal) =>
           withLock(join(takeOver.lockFolder, `${safeName(id)}.lock`), work, signal ? { signal } : {}),
         );
+  const means: Means = { beads, strangers, alone };
   const claimIdle = async (id: string, holder: string): Promise<boolean> =>
     alone(id, async () => {
       const bead = await showBead(beads, id);
       if (bead === null || !(await isIdle(bead))) return bead !== null && isHeld(bead, holder);
       await beads.call(["update", id, "--status=open", "--assignee="], { actor: assigneeOf(holder) });
-      const means: Means = { beads, strangers, alone: (_id, work) => work() };
-      return take(means, { ...bead, status: "open", assignee: null }, { holder, any: false });
+      const locked: Means = { ...means, alone: (_id, work) => work() };
+      return take(locked, { ...bead, status: "open", assignee: null }, { holder, any: false });
     });
   const claim = async (bead: Bead | null, by: Claimant): Promise<boolean> => {
     if (bead === null) return false;
-    if (isOurs(bead, by.holder)) return true;
+    if (isHeld(bead, by.holder)) return true;
+    // An earlier process of the run was killed after it had it.
+    if (await isStranger(bead, by.holder)) return alone(bead.id, () => giveName(means, bead.id, by.holder));
     if (await isIdle(bead)) return claimIdle(bead.id, by.holder);
-    return isClaimable(bead, by) && take({ beads, strangers, alone }, bead, by);
+    return isClaimable(bead, by) && take(means, bead, by);
   };
   return {
     isIdle,
@@ -89,7 +94,7 @@ export function openClaims(beads: Beads, takeOver: TakeOver | null, strangers: S
     },
     held: async (id, holder, isTold) => {
       const bead = await showBead(beads, id);
-      if (bead !== null && isOurs(bead, holder)) return bead;
+      if (bead !== null && (isHeld(bead, holder) || (await isStranger(bead, holder)))) return bead;
       if (bead !== null && isTold(bead)) return null;
       throw lostClaim(id, holder, bead);
     },
@@ -108,19 +113,21 @@ interface Means {
   readonly alone: (id: string, work: () => Promise<boolean>) => Promise<boolean>;
 }
 
-/** Claims of ours that the program keeps under another name whatever it is told, with that name. */
-export type Strangers = Map<string, string | null>;
-
-function keyOf(id: string, holder: string): string {
-  return JSON.stringify([id, holder]);
-}
-
 function isClaimable({ status, assignee, labels: given }: Bead, { holder, any }: Claimant): boolean {
   const isFree = assignee === null || assignee === assigneeOf(holder);
   return status === "open" && isFree && (any || !given.includes(labels.escalated));
 }
 
 async function take(means: Means, bead: Bead, by: Claimant): Promise<boolean> {
+  const claim = { id: bead.id, holder: by.holder };
+  await means.strangers.note(claim);
+  const won = await tryToTake(means, bead, by);
+  // Not where a call got no answer: whether the claim was made nobody knows then.
+  await means.strangers.forgetUnnamed(claim);
+  return won;
+}
+
+async function tryToTake(means: Means, bead: Bead, by: Claimant): Promise<boolean> {
   const { beads } = means;
   const args = ["update", bead.id, "--claim"];
   const actor = assigneeOf(by.holder);
@@ -129,6 +136,8 @@ async function take(means: Means, bead: Bead, by: Claimant): Promise<boolean> {
     if (answer.code !== 0 && /already (claimed|assigned)|not claimable|claimed by/i.test(answer.said)) return false;
     const won = await (answer.code === 0 ? onceClaimed(() => seeClaim(means, bead, by)) : seeOther(means, bead, by));
     if (won !== null) return won;
+    // It was seen to be free.
+    if (failures >= 3) await means.strangers.forget({ id: bead.id, holder: by.holder });
     if (failures >= 3 && answer.code !== 0) throw callFailed(beads.nameOf(args), answer);
     if (failures >= 3) throw new ExternalError("tracker", `${beads.nameOf(args)} --claim succeeds and claims nothing`);
     await beads.wait(beads.nameOf(args), (signal) => pauseAfter(failures, signal));
@@ -194,7 +203,8 @@ async function giveName({ beads, strangers }: Means, id: string, holder: string)
   await beads.call(["update", id, "--status=in_progress", `--assignee=${actor}`], { actor });
   const now = await showBead(beads, id);
   if (now === null || isOthers(now, holder)) return false;
-  if (!isHeld(now, holder)) strangers.set(keyOf(id, holder), now.assignee);
+  if (isHeld(now, holder)) await strangers.forget({ id, holder });
+  else await strangers.note({ id, holder }, now.assignee);
   return true;
 }
 

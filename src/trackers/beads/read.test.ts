@@ -58,6 +58,7 @@ describe("an issue", () => {
       priority: 2,
       type: "task",
       assignee: null,
+      changedAt: null,
       labels: [],
       parent: null,
       blockers: [],

@@ -17,6 +17,8 @@ export interface Bead {
   readonly type: string;
   readonly assignee: string | null;
   readonly labels: readonly string[];
+  /** null: the answer does not say. */
+  readonly changedAt: number | null;
   readonly parent: string | null;
   /** What must be closed first; status null: the answer did not say. */
   readonly blockers: readonly { readonly id: string; readonly status: string | null }[];
@@ -99,6 +101,7 @@ function toBead(fields: Fields): Bead | null {
     type: toText(fields.issue_type) ?? toText(fields.type) ?? "task",
     assignee: toText(fields.assignee),
     labels: Array.isArray(fields.labels) ? fields.labels.filter((label) => typeof label === "string") : [],
+    changedAt: Date.parse(toText(fields.updated_at) ?? "") || null,
     parent: toText(fields.parent) ?? dependencies.find(({ type }) => type === "parent-child")?.id ?? null,
     blockers: linked(dependencies, "blocks"),
     children: linked(dependents, "parent-child"),
