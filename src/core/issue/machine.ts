@@ -82,11 +82,17 @@ function handle(step: Step, event: IssueEvent): boolean {
     if (event.type === "signal") signalled(step, event.signal);
     else if (owed.kind === "wait") step.oweSignal();
     else if (event.type !== "crashed") settled(step, owed, event);
-    else if (event.trackerAway && needsTracker(owed)) loseTracker(step, event.message);
+    else if (event.trackerAway && needsTracker(owed)) withoutTracker(step, owed, event.message);
     else if (judges(step, owed)) step.fail("command_failed_to_run", `A check could not be run: ${event.message}`);
     else settled(step, owed, failureOf(owed, event));
   }
   return true;
+}
+
+/** A prompt is told to be sent when its turn is owed: one that could not be made is taken back, as its turn never ends. */
+function withoutTracker(step: Step, { kind, folder }: Owed, reason: string): void {
+  if (kind === "turn") step.log("warn", `The prompt of ${folder} was not sent after all: ${reason}`);
+  loseTracker(step, reason);
 }
 
 function needsTracker({ kind }: Owed): boolean {

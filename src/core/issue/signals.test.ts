@@ -217,6 +217,10 @@ describe("the tracker is away", () => {
     const world = play(setup, { before });
     expect(world.finished()).toMatchObject({ status: "interrupted", error: "tracker_unreachable", commit: null });
     expect(world.life.state.trackerOwed).toBe(true);
+    const unsent = world.reported("log").filter(({ text }) => text.includes("was not sent"));
+    const folder = world.history.flatMap((one) => (one.kind === "turn" && one.key === key ? [one.folder] : []))[0];
+    const text = `The prompt of ${folder} was not sent after all: bd show failed`;
+    expect(unsent).toMatchObject(effect === "turn" ? [{ level: "warn", text }] : []);
     expect(world.history.some((one) => one.kind === "tracker" && one.op === "release")).toBe(true);
   });
 });
