@@ -4,12 +4,13 @@ import { expect, test } from "vitest";
 import type { StatusJson } from "../../src/views/status.js";
 import { type Sandbox, sandbox, until } from "./sandbox.js";
 
-/** Gates of two commands that wait for the file `go`, say who they are, and notice when another is at work. */
+/** Gates of two commands that wait for the file `go`, say who they are, and notice another at work: of any name, or, exclusive ones, of the same. */
 function configure(box: Sandbox, exclusive = false, most = 1): void {
   const here = (name: string) => join(box.root, name);
   const agent = box.script("agent", 'date > "$RATCHET_ISSUE_ID.txt"; git add -A; git commit -q -m Did\n');
-  const alone = `mkdir ${here("busy")} || touch ${here("crowd")}; echo "$RATCHET_ISSUE_ID $1" >>${here("order")}`;
-  const gate = box.script("gate", `${alone}\nuntil [ -e ${here("go")} ]; do sleep 0.05; done; rmdir ${here("busy")}\n`);
+  const busy = here(exclusive && most > 1 ? "busy-$1" : "busy");
+  const alone = `mkdir ${busy} || touch ${here("crowd")}; echo "$RATCHET_ISSUE_ID $1" >>${here("order")}`;
+  const gate = box.script("gate", `${alone}\nuntil [ -e ${here("go")} ]; do sleep 0.05; done; rmdir ${busy}\n`);
   const command = (name: string) => ({ command: [...gate, name].join(" "), exclusive });
   const commands = { test: command("test"), lint: command("lint") };
   const evidence_check = { required: ["test", "lint"] };
