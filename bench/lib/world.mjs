@@ -1,6 +1,16 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, constants, mkdirSync, mkdtempSync, openSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,9 +20,15 @@ import { runProgram } from "../measure.mjs";
 /** The built program, as users start it. */
 const program = new URL("../../dist/ratchet.js", import.meta.url).pathname;
 
+/** Where worlds can be: on the disk, and where a disk's own time is not in the figure. */
+export const places = [
+  { name: "on this disk", folder: tmpdir() },
+  ...(existsSync("/dev/shm") ? [{ name: "in memory", folder: "/dev/shm" }] : []),
+];
+
 /** A repository with one commit and a state home of its own; `close` removes both. */
-export function openWorld() {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), "ratchet-bench-")));
+export function openWorld(folder = tmpdir()) {
+  const root = realpathSync(mkdtempSync(join(folder, "ratchet-bench-")));
   const [repository, home] = [join(root, "repository"), join(root, "home")];
   const env = { ...process.env, HOME: root, GIT_CONFIG_NOSYSTEM: "1", RATCHET_HOME: home };
   const running = [];
