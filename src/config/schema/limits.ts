@@ -47,7 +47,9 @@ export const limitKeys = {
         .describe("Stop after this many rounds without progress."),
     })
     .prefault({})
-    .describe("Ends what has no counter of its own: workflow loops, rework cycles and the like."),
+    .describe(
+      "Ends what has no counter of its own: workflow loops, rework cycles, fixers of session_end that break the gate and the like.",
+    ),
 };
 
 /** A checkout has a git folder of its own, which nothing is copied into. */

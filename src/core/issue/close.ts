@@ -4,6 +4,7 @@ import { blockingReview } from "./blocking.js";
 import { afterEpicTold, afterTriggerFollowUp, closeTrigger } from "./close-trigger.js";
 import type { IssueEvent } from "./events.js";
 import { forgetTried } from "./ledger-parts.js";
+import { landsNothing } from "./preconditions.js";
 import { reportConclusion } from "./session-end-result.js";
 import { isReviewStage } from "./slots.js";
 import type { Step } from "./step.js";
@@ -93,7 +94,8 @@ function isTracked(step: Step, finding: Finding): boolean {
   const own = validation_triggers.session_end?.code_review;
   const byReview = review.enabled && review.track_review_issues;
   const byTrigger = (own?.enabled ?? false) && (own?.track_review_issues ?? false);
-  if (isReviewStage(finding.stage)) return byReview;
+  // About work that is not there any more.
+  if (isReviewStage(finding.stage)) return byReview && !landsNothing(step.state);
   if (finding.stage !== "session_end") return false;
   return finding.source === "review" ? byTrigger : byReview || byTrigger;
 }
@@ -119,7 +121,7 @@ function waiveLeftovers(step: Step, followUp: string | null): void {
   );
   waiveAll(
     rest.filter((finding) => finding.stage !== "session_end"),
-    "below threshold",
+    landsNothing(step.state) ? "nothing landed" : "below threshold",
   );
 }
 

@@ -292,7 +292,8 @@ function raiseMerge(step: Step, remarks: readonly Remark[], source: "gate" | "me
 
 function succeed(step: Step, commit: string | null): void {
   const byHand = step.policy.options.only === "land";
-  const message = byHand ? "Landed by hand" : isReviewDue(step) ? "Review passed" : "No review required";
+  const reviewed = isReviewDue(step) || (commit !== null && step.state.review.passed !== null);
+  const message = byHand ? "Landed by hand" : reviewed ? "Review passed" : "No review required";
   step.end({ status: "success", message, error: null, commit });
 }
 

@@ -125,6 +125,7 @@ function gateFailed(step: Step, work: Work, reasons: readonly string[]) {
   const evidence = gate.evidence ?? {};
   const findings = gate.raised.length;
   step.report({ type: "gate-failed", attempt: failures, findings, reasons, evidence });
+  if (gate.next === "reviewing") step.set({ fixersRefused: (step.state.fixersRefused ?? 0) + 1 });
   setGate(step, { failures, evidence: null, next: "session-ending" });
   step.set({ seen: { tree: work.tree, filesTree: work.filesTree } });
   const max = gateAttempts(step.policy);

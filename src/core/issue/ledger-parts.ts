@@ -16,8 +16,24 @@ export function visitOf(
   step: Step,
   visit: Pick<Visit, "stage" | "source" | "reviewer" | "visit" | "remarks" | "threshold">,
 ): Visit {
-  const { policy, state, at } = step;
-  return { ...visit, outcome: "fail", at, commit: state.work?.head ?? null, runId: policy.runId };
+  const { policy, at } = step;
+  const commit = step.state.work?.head ?? null;
+  return { ...visit, visit: trueVisit(step, visit), outcome: "fail", at, commit, runId: policy.runId };
+}
+
+/** A ledger outlives a life: what this one counts comes after the visits that earlier ones reported from. */
+function trueVisit(step: Step, { stage, visit }: Pick<Visit, "stage" | "visit">): number {
+  const [name = stage] = stage.split("/");
+  const { visitsBefore = {} } = step.state;
+  const before = visitsBefore[name] ?? lastVisit(step.ledger, name);
+  if (!(name in visitsBefore)) step.set({ visitsBefore: { ...visitsBefore, [name]: before } });
+  return before + visit;
+}
+
+function lastVisit({ findings }: Ledger, name: string): number {
+  const visits = findings.flatMap((finding) => [finding, ...(finding.earlier ?? [])]);
+  const own = visits.filter(({ stage }) => stage === name || stage.startsWith(`${name}/`));
+  return own.reduce((last, { visit }) => Math.max(last, visit), 0);
 }
 
 /** What a check found against the work; the ids that were raised. */
@@ -62,10 +78,10 @@ export function closeOthers(
   );
   const part: Ledger = { ...step.ledger, findings: rest };
   const commit = step.state.work?.head ?? null;
-  const reason = how.reason ?? `not reported again by ${stage}, visit ${how.visit}`;
+  const again = () => `not reported again by ${stage}, visit ${trueVisit(step, { stage, visit: how.visit })}`;
   const closed: LedgerChange = how.passed
     ? resolveStage(part, { stage, at: step.at, commit })
-    : supersedeStage(part, { stages: [stage], reason, at: step.at });
+    : supersedeStage(part, { stages: [stage], reason: how.reason ?? again(), at: step.at });
   const byId = new Map(closed.ledger.findings.map((finding) => [finding.id, finding]));
   const findings = step.ledger.findings.map((finding) => byId.get(finding.id) ?? finding);
   step.apply({ ledger: { ...step.ledger, findings }, reports: closed.reports });

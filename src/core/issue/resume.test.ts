@@ -36,6 +36,18 @@ describe("a life resumed with the findings of its last review", () => {
     expect(world.turns().filter((turn) => turn.role === "implementer")).toHaveLength(1);
   });
 
+  it("A6 its rounds are counted on from those of the lives before, in every reviewer's findings", () => {
+    const world = resume({ review: { max_retries: 2 } }, { review: () => failWith(remark("Null deref", 0)) });
+    const [finding] = world.life.ledger.findings;
+    expect([finding?.visit, (finding?.earlier ?? []).map(({ visit }) => visit)]).toEqual([5, [3, 4]]);
+    const other = resume({ review: { max_retries: 1 } }, { review: () => failWith(remark("New", 0, "z.ts")) });
+    expect(other.life.ledger.findings.map(({ title, visit, reason }) => [title, visit, reason])).toEqual([
+      ["Null deref", 3, "not reported again by per_issue_review, visit 4"],
+      ["Naming", 3, "not reported again by per_issue_review, visit 4"],
+      ["New", 4, null],
+    ]);
+  });
+
   it("A6 passed: nothing is stored", () => {
     expect(resume({ review: {} }).finished()).toMatchObject({ status: "success", last_review_issues: null });
   });

@@ -1,9 +1,26 @@
 import { describe, expect, it } from "vitest";
-import { openFindings } from "../ledger/ledger.js";
+import { emptyLedger, openFindings, raise } from "../ledger/ledger.js";
 import type { TurnEffect } from "./effects.js";
-import { failWith, noVerdict, panelOf, pass, play, type Rules, remark, snapshot, type World } from "./fixture.js";
+import {
+  failWith,
+  noVerdict,
+  panelOf,
+  pass,
+  play,
+  policyOf,
+  type Rules,
+  remark,
+  snapshot,
+  start,
+  World,
+} from "./fixture.js";
 
 const p0 = remark("Null deref", 0);
+const resumed = { runId: "run-1", sessionId: "old", baseSha: "c0", seen: null };
+const raised = raise(emptyLedger("p-1"), {
+  ...{ stage: "per_issue_review", source: "review", reviewer: "command", outcome: "fail", visit: 2 },
+  ...{ at: 1, commit: "c9", runId: "run-1", remarks: [p0] },
+}).ledger;
 const slots = (world: World) =>
   world
     .turns()
@@ -46,6 +63,40 @@ describe("a verdict", () => {
   it("B8 without track_review_issues they are waived as below the threshold", () => {
     const world = play({ review: { track_review_issues: false } }, { review: () => failWith(remark("Naming", 2)) });
     expect(world.life.ledger.findings.map((finding) => finding.reason)).toEqual(["below threshold"]);
+    expect(world.history.some((effect) => effect.kind === "tracker" && effect.op === "follow-up")).toBe(false);
+  });
+
+  it.each([
+    ["in the same life", 2, null],
+    ["in a resumed one", 1, "p0"],
+  ])("B3 what it has found is not settled by ISSUE_DOCS_ONLY, %s", (_, rounds, carried) => {
+    const docs = { name: "DOCS_ONLY", rationale: "just docs" } as const;
+    const begin =
+      carried === null ? start : { ...start, resume: { ...resumed, blocking: [raised.findings[0]?.id ?? ""] } };
+    const world = new World(policyOf({ review: { max_retries: 2 } }), begin, carried === null ? undefined : raised);
+    world.play({
+      implement: ({ prompt }, n) => ({
+        snapshot: snapshot(n, { docsOnly: true }),
+        marker: prompt === "review_followup" ? docs : null,
+      }),
+      review: (_effect, n) => (n < rounds ? failWith(p0) : pass),
+    });
+    expect(world.reported("review-started")).toHaveLength(rounds);
+    expect(world.finished()).toMatchObject({ status: "success", message: "Review passed" });
+    expect(world.life.ledger.findings).toMatchObject([{ status: "resolved" }]);
+  });
+
+  it("what it found in work that does not land is neither tracked nor called below the threshold", () => {
+    const none = { name: "NO_CHANGE", rationale: "not needed" } as const;
+    const world = play(
+      { review: {} },
+      {
+        implement: (_effect, n) => (n === 1 ? {} : { marker: none, snapshot: snapshot(0) }),
+        review: () => failWith(p0),
+      },
+    );
+    expect(world.finished()).toMatchObject({ status: "success", commit: null });
+    expect(world.life.ledger.findings).toMatchObject([{ status: "waived", reason: "nothing landed" }]);
     expect(world.history.some((effect) => effect.kind === "tracker" && effect.op === "follow-up")).toBe(false);
   });
 

@@ -3,6 +3,7 @@ import { blockingReview } from "./blocking.js";
 import { isOverBudget, isSpent } from "./budget.js";
 import { closeOthers } from "./ledger-parts.js";
 import { reviewAttempts } from "./policy.js";
+import { landsNothing } from "./preconditions.js";
 import { endItem } from "./pull-request.js";
 import { isReviewerRunning, newSlot, startSlots } from "./reviewers.js";
 import { perIssueReview, reviewSlots, reviewStage } from "./slots.js";
@@ -33,7 +34,10 @@ export function isReviewDue(step: Step): boolean {
   const { work, marker } = step.state;
   if (step.policy.trigger) return false;
   if (step.policy.item) return step.policy.item.source === "code_review";
-  return step.policy.settings.per_issue_review.enabled && (work?.commits ?? 0) > 0 && marker === null;
+  if (!step.policy.settings.per_issue_review.enabled || (work?.commits ?? 0) === 0 || landsNothing(step.state))
+    return false;
+  // What a review has found is not settled by calling the commits documentation.
+  return marker === null || blockingReview(step).length > 0;
 }
 
 export function afterReviewer(step: Step) {

@@ -1,7 +1,20 @@
 import { describe, expect, it } from "vitest";
 import type { CommandEffect } from "./effects.js";
 import type { TurnEnded } from "./events.js";
-import { failWith, noVerdict, play, type Rules, remark, review, type Setup, type World } from "./fixture.js";
+import {
+  failWith,
+  noVerdict,
+  play,
+  policyOf,
+  type Rules,
+  remark,
+  review,
+  type Setup,
+  snapshot,
+  World,
+} from "./fixture.js";
+
+const one = { ref: "one", command: "run one", timeout: 60 };
 
 const failing = (...names: string[]) => ({
   command: (effect: CommandEffect) => ({
@@ -89,6 +102,37 @@ describe("session_end", () => {
     expect(world.reported("session-end-started")).toHaveLength(1);
     expect(world.reported("review-started")).toMatchObject([{ commit: "c101" }]);
     expect(world.finished()?.commit).toBe("c101");
+  });
+
+  it("fixers that mend session_end and break the gate are sent same_failure times, then no more", () => {
+    // Each of the two passes only what the other refuses.
+    const isFixed = (world: World) => (world.life.state.work?.head ?? "").length > 3;
+    const world: World = new World(
+      policyOf({ review: {}, sessionEnd: { failure_mode: "remediate", max_retries: 1, commands: [one] } }),
+    );
+    world.play({
+      command: ({ stage }) => ({ exitCode: (stage === "session_end") === isFixed(world) ? 0 : 1 }),
+      tracker: () => ({ id: "p-7" }),
+    });
+    expect(fixers(world)).toHaveLength(3);
+    expect(world.turns().filter((turn) => turn.prompt === "gate_followup")).toHaveLength(3);
+    expect(result(world)).toMatchObject({ status: "fail", reason: "max_retries_exhausted" });
+    expect(world.reported("log").map(({ text }) => text)).toContain(
+      "The gate has refused what fixers of session_end did 3 times: no more are sent",
+    );
+    expect(world.finished()).toMatchObject({ status: "success", message: "Review passed" });
+  });
+
+  it("C7 a fixer's work counts against ISSUE_NO_CHANGE, whoever committed it", () => {
+    const nothing = { marker: { name: "NO_CHANGE", rationale: "none" }, snapshot: snapshot(0) } as const;
+    const remediate: Setup = { review: {}, sessionEnd: { failure_mode: "remediate", max_retries: 1, commands: [one] } };
+    const mended: Rules = { command: ({ folder }) => ({ exitCode: folder === "03-session_end/one" ? 1 : 0 }) };
+    // Ratchet's own commit of what a fixer left is c101: one that is there already was the fixer's.
+    for (const fixer of [{}, { snapshot: snapshot(101) }]) {
+      const world = play(remediate, { ...mended, implement: () => nothing, fix: () => fixer });
+      expect(world.finished()).toMatchObject({ status: "success", message: "Review passed", resolution: null });
+      expect(world.turns().filter((turn) => turn.prompt === "gate_followup")).toEqual([]);
+    }
   });
 
   it("C6 its executions change neither the gate's nor the review's attempts", () => {

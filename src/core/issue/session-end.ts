@@ -72,10 +72,10 @@ export function afterSessionEndTurn(step: Step, event: TurnEnded): void {
 }
 
 export function afterFixerCommit(step: Step, snapshot: Snapshot) {
-  const before = step.state.work?.head;
   step.look(snapshot);
-  const { marker } = step.state;
-  const holds = marker?.name === "DOCS_ONLY" ? snapshot.docsOnly : snapshot.head === before;
+  const { marker, gate } = step.state;
+  // Against what the gate saw: a fixer may have committed by itself.
+  const holds = marker?.name === "DOCS_ONLY" ? snapshot.docsOnly : snapshot.tree === gate.tree;
   if (!holds) step.set({ marker: null });
   if (isSpent(step)) return;
   if (step.state.draining) return conclude(step, bySigint);
@@ -251,11 +251,22 @@ function commandFailed(step: Step, trigger: Trigger) {
   if (trigger.failure_mode === "continue" || step.policy.options.only) {
     return commandsDone(step, trigger, { passed: false, reason: "command_failed" });
   }
-  if (sessionEnd.fixers >= trigger.max_retries) {
+  if (sessionEnd.fixers >= trigger.max_retries || fixInVain(step)) {
     return commandsDone(step, trigger, { passed: false, reason: "max_retries_exhausted" });
   }
   setSessionEnd(step, { fixers: sessionEnd.fixers + 1 });
   sendFixer(step, sessionEnd.fixers + 1, trigger.max_retries);
+}
+
+/**
+ * What fixers mend here and break in the gate, its follow-up mends there and breaks here: no counter of either would ever
+ * end that. After as many times no more are sent, and session_end has failed.
+ */
+function fixInVain(step: Step): boolean {
+  const { fixersRefused = 0 } = step.state;
+  if (fixersRefused < step.policy.settings.convergence.same_failure) return false;
+  step.log("warn", `The gate has refused what fixers of session_end did ${fixersRefused} times: no more are sent`);
+  return true;
 }
 
 /** The overall clock stands still while a fixer works. */

@@ -85,6 +85,10 @@ export interface IssueState {
   /** Of an epic's verification: what the tracker was told of it. */
   readonly verification?: { readonly completed: boolean; readonly followUp?: string };
   readonly sessionEndRuns: number;
+  /** How often the gate has refused what fixers of session_end committed; absent: never. */
+  readonly fixersRefused?: number;
+  /** By stage: the last visit of it that an earlier life reported from. Absent: this life has not reported from any. */
+  readonly visitsBefore?: Readonly<Record<string, number>>;
   readonly review: ReviewState;
   readonly landing: LandingState;
   readonly ending: Ending | null;
