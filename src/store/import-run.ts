@@ -96,7 +96,8 @@ async function takeIssue(sql: Sql, run: RunHead, { record, remarks }: ImportedIs
       remarks,
       rounds: record.review_attempts,
       commit: record.commit,
-      at: Date.parse(finished_at ?? started_at),
+      // Not before its run: a record that tells no time has one before all others.
+      at: finished_at ? Date.parse(finished_at) : Math.max(Date.parse(started_at), Date.parse(run.started_at)),
     },
   );
   const rows = changed(before, findings);

@@ -78,18 +78,28 @@ function issueStatement(change: RowChange & { readonly table: "issue-record" }, 
   const { started_at, finished_at } = patch;
   const life = event.type === "issue-started" ? event.life : undefined;
   const merged = mergedInto("issue_records.record", change);
-  const columns = changedColumns({ life, started_at, finished_at });
+  const columns = changedColumns({ life, finished_at });
+  const begins = started_at !== undefined;
+  const started = begins ? ", started_at = excluded.started_at" : "";
   return {
     sql: `INSERT INTO issue_records (run_id, issue_id, project_id, life, started_at, finished_at, record)
-      SELECT run_id, ?, project_id, ?, ?, ?, ? FROM runs WHERE run_id = ?
-      ON CONFLICT (run_id, issue_id) DO UPDATE SET record = ${merged.sql}${columns.sql}`,
+      SELECT run_id, ?, project_id, ?, ${begins ? notBeforeOthers : "?"}, ?, ? FROM runs WHERE run_id = ?
+      ON CONFLICT (run_id, issue_id) DO UPDATE SET record = ${merged.sql}${started}${columns.sql}`,
     params: [
-      ...[issueId, life ?? 1, started_at ?? event.time, finished_at ?? null, merged.fresh, runId],
+      ...[issueId, life ?? 1, started_at ?? event.time, ...(begins ? [issueId] : [])],
+      ...[finished_at ?? null, merged.fresh, runId],
       ...[...merged.params, ...columns.params],
     ],
     expect: 1,
   };
 }
+
+/**
+ * The order of an issue's lives: one that begins here knows all that are recorded, so it is newer, whatever the clocks say
+ * that those were recorded by.
+ */
+const notBeforeOthers = `max(?, coalesce((SELECT max(known.started_at) FROM issue_records AS known
+  WHERE known.project_id = runs.project_id AND known.issue_id = ?), ''))`;
 
 type Part = Pick<Statement, "sql" | "params">;
 type RecordChange = Exclude<RowChange, { readonly table: "finding" }>;

@@ -50,6 +50,17 @@ describe("a run record from elsewhere", () => {
     });
   });
 
+  it.each<[string, object, object, string]>([
+    ["the issue's own start", { started_at: "2025-03-01" }, { started_at: "2025-03-02" }, "2025-03-02"],
+    ["else the run's", { started_at: "2025-03-01" }, { finished_at: "2025-03-02" }, "2025-03-01"],
+    ["else the run's end", { completed_at: "2025-03-03" }, {}, "2025-03-03"],
+    ["else the issue's end", {}, { finished_at: "2025-03-02" }, "2025-03-02"],
+    ["else before all others", { started_at: "soon" }, { finished_at: 7 }, "1970-01-01"],
+  ])("began, of an issue: %s", (_what, run, fields, day) => {
+    const [first] = read({ run_id: "r", ...run, issues: { x: fields } }).issues;
+    expect(first?.started_at).toBe(`${day}T00:00:00.000Z`);
+  });
+
   it("is over: what was still running when it was written is interrupted", () => {
     const run = read({ run_id: "r", status: "running", issues: { x: { status: "running" } } });
     expect(run.run.status).toBe("interrupted");

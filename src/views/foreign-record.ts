@@ -14,7 +14,10 @@ export interface ForeignRun {
 }
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A text instead of a run: why there is none. `now`: for a record that does not say when it was. */
+/** When the work of a record began that tells no time: before all that is known of an issue otherwise. */
+const unknownTime = new Date(0).toISOString();
+
+/** A text instead of a run: why there is none. `now`: where the file does not say when the run was. */
 export function readForeignRun(
   value: unknown,
   here: { readonly repoPath: string; readonly now: number },
@@ -25,7 +28,7 @@ export function readForeignRun(
   if (!/^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/.test(runId)) return "run_id is no id: letters, digits, . _ - are";
   if (runId === "last") return "run_id is last, which is the word for the newest run";
   const completed = time(value.completed_at);
-  const started = time(value.started_at) ?? completed ?? new Date(here.now).toISOString();
+  const started = time(value.started_at) ?? completed;
   const roots = [text(value.repo_path), here.repoPath].flatMap((root) => (root === null ? [] : [root]));
   const issues = Object.entries(fields(value.issues)).flatMap(([id, issue]) =>
     id !== "" && isFields(issue) ? [readIssue(id, issue, { started, completed, roots })] : [],
@@ -33,7 +36,7 @@ export function readForeignRun(
   return {
     run: {
       run_id: runId,
-      started_at: started,
+      started_at: started ?? new Date(here.now).toISOString(),
       completed_at: completed,
       version: text(value.version) ?? "",
       repo_path: here.repoPath,
@@ -51,7 +54,7 @@ export function readForeignRun(
 }
 
 interface Within {
-  readonly started: string;
+  readonly started: string | null;
   readonly completed: string | null;
   /** Where absolute paths in it may begin. */
   readonly roots: readonly string[];
@@ -60,6 +63,7 @@ interface Within {
 function readIssue(id: string, issue: Fields, { started, completed, roots }: Within): IssueRecord {
   const status = issueStatus(issue.status);
   const error = text(issue.error);
+  const finished = time(issue.finished_at) ?? completed;
   const reviewBase = sha(issue.review_base);
   return {
     issue_id: id,
@@ -84,8 +88,8 @@ function readIssue(id: string, issue: Fields, { started, completed, roots }: Wit
     findings: { open: count(fields(issue.findings).open), resolved: count(fields(issue.findings).resolved) },
     usage: readUsage(fields(issue.usage)),
     duration_seconds: Math.max(0, number(issue.duration_seconds) ?? 0),
-    started_at: time(issue.started_at) ?? started,
-    finished_at: time(issue.finished_at) ?? completed,
+    started_at: time(issue.started_at) ?? started ?? finished ?? unknownTime,
+    finished_at: finished,
   };
 }
 

@@ -233,6 +233,46 @@ test("A4 a record older than what happened here is kept and changes nothing", as
   expect(JSON.parse(await world.quick("findings", "fix-it", "--json"))).toEqual([]);
 });
 
+test("A4 a record of unknown age is older than what happened here, and is used where nothing did", async () => {
+  const world = resumeWorld({ max_retries: 1 });
+  for (const id of ["lived", "new"]) await world.add(id);
+  world.reviewerDoes("lived", says("fail", { ...finding, title: "Local one" }));
+  expect((await world.ratchet("run", "lived")).code).toBe(1);
+  const issue = { last_review_issues: [{ ...finding, title: "Undated" }] };
+  const undated = malaRun({ lived: issue, new: issue }, { started_at: undefined, completed_at: "soon" });
+  expect(JSON.parse((await importText(world, "undated.json", undated)).stdout).imported[0].issues).toMatchObject([
+    { issue_id: "lived", review_issues: 0, only_record: "older" },
+    { issue_id: "new", review_issues: 1, only_record: null },
+  ]);
+  const open: { issue_id: string; title: string }[] = JSON.parse(await world.quick("findings", "--json"));
+  expect(open.map(({ issue_id, title }) => `${issue_id} ${title}`)).toEqual(["lived Local one", "new Undated"]);
+  world.reviewerDoes("lived", says("pass"));
+  expect((await world.ratchet("run", "--resume")).code).toBe(0);
+  expect(world.sent("lived").at(-1)).toMatchObject({ kind: "review_followup", session: "session-lived-00" });
+  expect(world.sent("lived").at(-1)?.text).toContain("Local one");
+  expect(world.sent("new")).toMatchObject([{ kind: "review_followup", session: "mala-new" }]);
+});
+
+test("A6 a life that resumed a record from a clock that is ahead is newer than it", async () => {
+  const world = resumeWorld({ max_retries: 1 });
+  await world.add("fix-it");
+  const started_at = new Date(Date.now() + 3_600_000).toISOString();
+  const ahead = malaRun({ "fix-it": { last_review_issues: [finding] } }, { started_at, completed_at: null });
+  await importText(world, "ahead.json", ahead);
+  for (const title of ["Found first", "Found second"]) {
+    world.reviewerDoes("fix-it", says("fail", { ...finding, title }));
+    expect((await world.ratchet("run", "--resume")).code).toBe(1);
+  }
+  world.reviewerDoes("fix-it", says("pass"));
+  expect((await world.ratchet("run", "--resume")).code).toBe(0);
+  const sent = world.sent("fix-it").map(({ kind, text }) => `${kind} ${/^#### .*$/m.exec(text)?.[0]}`);
+  expect(sent).toEqual([
+    "review_followup #### 1. [P1] Null deref",
+    "review_followup #### 1. [P1] Found first",
+    "review_followup #### 1. [P1] Found second",
+  ]);
+});
+
 test("A4 a later success of the issue elsewhere closes its findings; a later record without a session hides none", async () => {
   const world = resumeWorld();
   for (const id of ["done", "hidden"]) await world.add(id);
