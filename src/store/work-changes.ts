@@ -54,6 +54,7 @@ export interface Settlement {
   readonly status: "completed" | "failed" | "waiting_for_response";
   readonly reason: string | null;
   readonly commit: string | null;
+  readonly mayQuarantine?: true;
 }
 
 interface Settling {
@@ -67,9 +68,10 @@ export function settleItem(sql: Sql, key: ItemKey, settling: Settling): Promise<
 }
 
 export function settleStatements(key: ItemKey, { holder, to, now }: Settling): Statement[] {
+  const status = to.mayQuarantine ? `CASE WHEN ${quarantines} THEN 'quarantined' ELSE ? END` : "?";
   return [
     {
-      sql: `UPDATE work_items SET status = ?, claimed_by = NULL, lease_until = NULL, failure_reason = ?,
+      sql: `UPDATE work_items SET status = ${status}, claimed_by = NULL, lease_until = NULL, failure_reason = ?,
         failure_count = failure_count + ?, updated_at = ?
         WHERE project_id = ? AND id = ? AND ${holder === null ? openToAnyone : "status = 'claimed' AND claimed_by = ?"}`,
       params: [
@@ -87,6 +89,9 @@ export function settleStatements(key: ItemKey, { holder, to, now }: Settling): S
     eventStatement(key, { type: to.status, at: now, body: { reason: to.reason, commit: to.commit } }),
   ];
 }
+/** A failure of a run that resumes is counted and takes nothing out of the queue: the next resume may go on. */
+const quarantines = `failure_count + 1 >= ${quarantineAt}
+  AND NOT coalesce((SELECT json_extract(options, '$.resume') FROM runs WHERE run_id = claimed_by), 0)`;
 const openToAnyone = "status <> 'completed'";
 
 /** What is done waits for no person any more, whoever did it. */

@@ -10,7 +10,8 @@ export function localTracker(workItems: WorkItems, projectId: string, clock: { n
   const settle = async (id: string, holder: string, to: Ending): Promise<void> => {
     if (await workItems.settle(projectId, id, holder, to)) return;
     const item = await workItems.get(projectId, id);
-    if (item?.status !== to.status) throw lostClaim(id, holder, item);
+    const isTold = item?.status === to.status || (to.mayQuarantine && item?.status === "quarantined");
+    if (!isTold) throw lostClaim(id, holder, item);
   };
   const release = async (id: string, holder: string, to: ItemStatus = "available"): Promise<void> => {
     if (await workItems.release(projectId, id, holder, to)) return;
@@ -30,7 +31,7 @@ export function localTracker(workItems: WorkItems, projectId: string, clock: { n
     claim: (id, holder, how) =>
       workItems.claim(projectId, id, { holder, leaseUntil: null, now: clock.now(), any: how?.any ?? false }),
     complete: (id, holder, { commit, note }) => settle(id, holder, { status: "completed", reason: note, commit }),
-    fail: (id, holder, reason) => settle(id, holder, { status: "failed", reason, commit: null }),
+    fail: (id, holder, reason) => settle(id, holder, { status: "failed", reason, commit: null, mayQuarantine: true }),
     escalate: async (id, holder, reason) => {
       await settle(id, holder, { status: "waiting_for_response", reason, commit: null });
       await workItems.escalate(projectId, id, { reason, event: { type: "human_escalation", reason } });

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Scope } from "../../src/core/ports/tracker.js";
 import type { NewWorkItem } from "../../src/core/ports/work-items.js";
 import type { Board } from "../../src/store/store.js";
+import { localTracker } from "../../src/trackers/local.js";
 import { newItem } from "./new-item.js";
 import { reworkItem } from "./pull-request-items.js";
 import { type TempStore, tempStore } from "./temp-store.js";
@@ -216,6 +217,17 @@ describe("failing", () => {
     await expect(board.failItem("p", "a", "four")).rejects.toThrow("a is quarantined");
     await board.retry("p", "a");
     expect(await board.get("p", "a")).toMatchObject({ status: "available", failureCount: 0, failureReason: null });
+  });
+
+  it("S2 quarantines what a run failed for the third time, and tells it once", async () => {
+    await add({ id: "a" });
+    for (const reason of ["one", "two"]) await board.failItem("p", "a", reason);
+    const tracker = localTracker(board, "p");
+    await tracker.claim("a", "r");
+    await tracker.fail("a", "r", "three");
+    await tracker.fail("a", "r", "three");
+    expect(await board.get("p", "a")).toMatchObject({ status: "quarantined", failureCount: 3, failureReason: "three" });
+    expect(await ready({ type: "all" }, true)).toEqual([]);
   });
 
   it("of a claimed item counts once and only for its holder", async () => {

@@ -158,6 +158,38 @@ test("S2 the third failure quarantines; only retry brings it back", async () => 
   expect(await json(box, "work", "show", "one")).toMatchObject({ status: "available", failure_count: 0 });
 });
 
+test("S2 the third failure quarantines, also where it is a run's; a resume's does not, and retry brings it back", async () => {
+  const box = sandbox();
+  box.configure({ agent: { type: "command", command: box.script("fails.sh", "cat >/dev/null; exit 3") } });
+  await box.add("epic-1", { more: ["--type", "epic"] });
+  await box.add("one", { more: ["--parent", "epic-1"] });
+  await box.add("later", { more: ["--dep", "one"] });
+  await box.add("two");
+  for (const id of ["one", "one", "two"]) await box.quick("work", "fail", id);
+  expect((await box.ratchet("run")).code).toBe(1);
+  const how = async (id: string) => {
+    const { status, failure_count } = JSON.parse(await box.quick("work", "show", id, "--json"));
+    return `${status} ${failure_count}`;
+  };
+  expect([await how("one"), await how("later"), await how("two")]).toEqual([
+    "quarantined 3",
+    "available 0",
+    "failed 2",
+  ]);
+  expect((await box.ratchet("run", "--resume")).code).toBe(1);
+  expect([await how("one"), await how("two")]).toEqual(["quarantined 3", "failed 3"]);
+  expect(JSON.parse(await box.quick("explain", "one", "--json"))).toMatchObject({
+    state: "quarantined",
+    reason: expect.stringContaining("quarantined after 3 failures: agent_failed"),
+    next: "ratchet retry one",
+  });
+  const named = await box.ratchet("run", "--resume", "one");
+  expect([named.code, named.stderr]).toEqual([1, expect.stringContaining("quarantined, use ratchet retry one")]);
+  await box.quick("retry", "one");
+  expect((await box.ratchet("run", "one")).code).toBe(1);
+  expect(await how("one")).toBe("failed 1");
+});
+
 test("S3 dependencies are added, removed and never go in circles", async () => {
   const box = sandbox();
   for (const id of ["a", "b", "c"]) await box.add(id);

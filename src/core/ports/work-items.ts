@@ -165,6 +165,8 @@ export interface WorkItems {
       readonly status: "completed" | "failed" | "waiting_for_response";
       readonly reason: string | null;
       readonly commit: string | null;
+      /** Of what failed: the third failure quarantines it, unless the run that holds it resumes. */
+      readonly mayQuarantine?: true;
     },
   ): Promise<boolean>;
   /** Epics that have children, none of them open, and that nobody else holds. */
