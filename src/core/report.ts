@@ -175,6 +175,8 @@ export type ReportBody =
       readonly seen?: { readonly tree: string; readonly filesTree: string } | null;
       /** It passed everything and only has to be pushed still. */
       readonly undelivered?: Undelivered;
+      /** It failed once too often: only a retry brings it back. */
+      readonly quarantined?: true;
       /** Of a life that only delivered: how the gate of the earlier one passed. */
       readonly evidence?: Readonly<Record<string, boolean>>;
     }

@@ -212,6 +212,9 @@ describe("the other lines, the issue first", () => {
       level,
       text: `X: ${status}: why, commit 0123456789ab`,
     });
+    expect(logLine(event({ type: "issue-finished", ...ended, quarantined: true }))?.text).toContain(
+      "0123456789ab; quarantined: ratchet retry X",
+    );
   });
 });
 

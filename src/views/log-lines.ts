@@ -2,6 +2,7 @@ import type { PublicEvent } from "../core/report.js";
 import { endingsIn, formatEndings, formatPlace, formatPriority, plural, shortSha } from "./format.js";
 import { plainLine } from "./plain-text.js";
 import { questionLines } from "./question-lines.js";
+import { shellWord } from "./shell-word.js";
 
 /** An event as one line of run.log and of a pipe. Null: nothing to say (an event of a newer version). */
 export interface LogLine {
@@ -178,7 +179,8 @@ function lifeText(event: PublicEvent): string | null {
       return event.behind ?? `${event.target_branch} has followed: all that has landed is there`;
     case "issue-finished": {
       const commit = event.commit === null ? "" : `, commit ${shortSha(event.commit)}`;
-      return `${event.status}${because(event.message)}${commit}`;
+      const quarantined = event.quarantined ? `; quarantined: ratchet retry ${shellWord(event.issue_id ?? "")}` : "";
+      return `${event.status}${because(event.message)}${commit}${quarantined}`;
     }
     default:
       return null;

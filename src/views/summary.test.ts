@@ -169,6 +169,19 @@ describe("renderSummary", () => {
     for (const part of absent) expect(text).not.toMatch(part);
   });
 
+  it("does not offer a resume of what only a retry brings back", () => {
+    const once = [
+      event(0, begin("t"), "a"),
+      event(1, { ...finished("failed", "no", null), quarantined: true } as ReportBody, "a"),
+    ];
+    const text = summaryOf(once).join("\n");
+    expect(text).toContain("a · quarantined");
+    expect(text).toContain("ratchet explain a   # a is quarantined: what can be done");
+    expect(text).not.toContain("--resume");
+    const another = [event(2, begin("t"), "b"), event(3, finished("failed", "no", null), "b")];
+    expect(summaryOf([...once, ...another]).join("\n")).toContain("ratchet run --resume");
+  });
+
   it("says when there was nothing to do", () => {
     expect(summaryOf([event(0, started)])).toEqual(["Nothing to do: no issue was ready."]);
   });

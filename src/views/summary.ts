@@ -32,7 +32,7 @@ export interface Summary {
 }
 interface SummaryIssue {
   readonly title: string;
-  readonly status: IssueStatus;
+  readonly status: IssueStatus | "quarantined";
   readonly message: string;
   readonly gateAttempts: number;
   readonly rounds: number;
@@ -163,7 +163,7 @@ function foldIssue(summary: Summary, event: PublicEvent): Summary {
       return patch(summary, event.issue_id, { commit: event.commit, target: event.target_branch });
     case "issue-finished":
       return patch(summary, event.issue_id, {
-        status: event.status,
+        status: event.quarantined ? "quarantined" : event.status,
         message: event.message,
         gateAttempts: event.counters.gate_attempts,
         rounds: event.counters.review_attempts,
@@ -270,7 +270,7 @@ function nextSteps(summary: Summary): string[] {
     const [command, what] = hasOpen(summary, id) ? ["findings", "what is still open"] : ["explain", "what can be done"];
     return `  ratchet ${command} ${shellWord(id)}   # ${plainLine(id)} ${why}: ${what}`;
   });
-  const isUnfinished = lost.some(([, issue]) => issue.status !== "escalated");
+  const isUnfinished = lost.some(([, { status }]) => status !== "escalated" && status !== "quarantined");
   const goOn = isUnfinished ? ["  ratchet run --resume   # go on with these first"] : [];
   return ["", "What next:", ...looks, ...goOn, ...ofRun];
 }

@@ -166,7 +166,16 @@ test("S2 the third failure quarantines, also where it is a run's; a resume's doe
   await box.add("later", { more: ["--dep", "one"] });
   await box.add("two");
   for (const id of ["one", "one", "two"]) await box.quick("work", "fail", id);
-  expect((await box.ratchet("run")).code).toBe(1);
+  const run = await box.ratchet("run", "--json");
+  expect(run.code).toBe(1);
+  const ends = run.stdout.split("\n").filter((line) => line.includes('"issue-finished"'));
+  expect(
+    ends
+      .map((line) => JSON.parse(line))
+      .map((end) => `${end.issue_id} ${end.quarantined}`)
+      .sort(),
+  ).toEqual(["one true", "two undefined"]);
+  expect(await box.quick("logs", "show", "last")).toMatch(/one · quarantined[\s\S]*one is quarantined/);
   const how = async (id: string) => {
     const { status, failure_count } = JSON.parse(await box.quick("work", "show", id, "--json"));
     return `${status} ${failure_count}`;

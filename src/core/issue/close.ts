@@ -71,7 +71,7 @@ export function afterClosingTracker(step: Step, event: TrackerDone) {
   if (event.key === "tracker:complete" && !step.policy.item) {
     return step.owe({ kind: "worktree", key: "worktree:remove", op: "remove" });
   }
-  finish(step);
+  finish(step, event.ok && event.quarantined ? { quarantined: true } : {});
 }
 
 export function afterRemoval(step: Step, failure: string | null): void {
@@ -171,7 +171,7 @@ function deliveryOf({ state }: Step, status: string) {
   return { undelivered: { head, reviewed, ...refused }, ...evidence };
 }
 
-function finish(step: Step): void {
+function finish(step: Step, told: { readonly quarantined?: true } = {}): void {
   for (const owed of step.state.owed) step.cancel(owed.key);
   step.set({ phase: "done", turn: null });
   const { ending, marker, gate, review, sessionEndRuns, session, baseSha, reviewBase } = step.state;
@@ -190,6 +190,7 @@ function finish(step: Step): void {
     session_id: session,
     seen: step.state.seen,
     ...deliveryOf(step, status),
+    ...told,
     ...(reviewBase === baseSha ? {} : { review_base: reviewBase }),
     duration_seconds: (step.at - step.state.startedAt) / 1000,
   });

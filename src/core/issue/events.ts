@@ -151,6 +151,8 @@ export type IssueEvent =
       /** Findings that another follow-up had already, with the id of that one. */
       readonly older?: Readonly<Record<string, string>>;
       readonly was?: ItemStatus;
+      /** The failure that it was told was one too many: no run takes the issue until a person retries it. */
+      readonly quarantined?: true;
     }
   | {
       readonly type: "tracker-done";

@@ -44,6 +44,10 @@ export async function performTracker(
             ...(await tracker.followUp(life.names.item, await followUpText(life, effect.findings))),
           },
         };
+      case "fail":
+        await tellEnding(tracker, { issueId: life.issueId, holder: runId, ...effect });
+        if (!(await isQuarantined(life))) return done();
+        return { event: { type: "tracker-done", key, ok: true, quarantined: true } };
       default:
         await tellEnding(tracker, { issueId: life.issueId, holder: runId, ...effect });
         return done();
@@ -55,6 +59,11 @@ export async function performTracker(
     if (owed !== null) await life.run.outbox.add(owed);
     return { event: { type: "tracker-done", key, ok: false, reason: messageOf(error), lost: false } };
   }
+}
+
+/** Only our own board counts failures. */
+async function isQuarantined({ run: { tracker }, issueId }: LifeContext): Promise<boolean> {
+  return tracker.kind === "local" && (await tracker.get(issueId))?.status === "quarantined";
 }
 
 /** The claim was made, and it would bind the issue, or the epic, to a run that knows nothing of it. */
