@@ -189,3 +189,14 @@ test("commands that name an issue ask the tracker, or say where it is", async ()
   expect((await ratchet("run", "bd-1")).code).toBe(0);
   expect([beads.issue("bd-1").status, implementers(box)]).toEqual(["closed", 1]);
 });
+
+test("D3 explain says that the tracker is missing or failed, not that there is no such issue", async () => {
+  const { box, beads, ratchet } = await world();
+  const without = await box.start(["explain", "bd-1"], { env: { PATH: "/usr/bin:/bin" } }).ended;
+  expect([without.code, without.stderr]).toEqual([2, expect.stringContaining("neither bd nor br is on PATH")]);
+  expect(without.stderr).not.toContain("work add");
+  beads.change(({ faults }) => faults.push({ command: "show", times: 3 }));
+  const failed = await ratchet("explain", "bd-1");
+  expect([failed.code, failed.stderr]).toEqual([3, expect.stringContaining("bd show bd-1 failed")]);
+  expect((await ratchet("explain", "bd-1")).code).toBe(0);
+});

@@ -26,6 +26,8 @@ interface Board {
   readonly project: Project;
   /** Where the issues are, when not on the local board. */
   readonly tracker: Tracker | null;
+  /** Why the tracker that is configured cannot be asked: then only what is on our own board is known. */
+  readonly untracked?: UserError;
   /** null: the configuration does not hold. */
   readonly settings: Settings | null;
 }
@@ -62,7 +64,8 @@ async function openBoard(context: Context): Promise<Board> {
   return { project: await app.project(), store: await app.store(), ...(await configured(context)) };
 }
 
-function notFound({ project, tracker }: Board, id: string): Refusal {
+function notFound({ project, tracker, untracked }: Board, id: string): Refusal | UserError {
+  if (untracked) return untracked;
   const kind = foreignKind(tracker);
   if (kind === null) {
     const hint = "ratchet work list --all shows the issues; ratchet work add makes one";
@@ -76,13 +79,14 @@ function foreignKind(tracker: Tracker | null): ForeignTracker | null {
   return tracker === null || tracker.kind === "local" ? null : tracker.kind;
 }
 
-async function configured({ app }: Context): Promise<Pick<Board, "settings" | "tracker">> {
+async function configured(context: Context): Promise<Pick<Board, "settings" | "tracker" | "untracked">> {
+  let settings: Settings | null = null;
   try {
-    const { settings } = await app.settings({});
-    return { settings, tracker: settings.tracker.type === "local" ? null : await app.tracker(settings) };
+    settings = (await context.app.settings({})).settings;
+    return { settings, tracker: settings.tracker.type === "local" ? null : await context.app.tracker(settings) };
   } catch (error) {
-    if (error instanceof UserError) return { settings: null, tracker: null };
-    throw error;
+    if (!(error instanceof UserError)) throw error;
+    return { settings: null, tracker: null, ...(settings === null ? {} : { untracked: error }) };
   }
 }
 

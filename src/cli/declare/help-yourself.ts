@@ -23,7 +23,8 @@ export function declareHelpYourself(program: Command, choose: Choose): void {
     .description("why an issue is running, or is not, and what to do about it")
     .option("--json", "print JSON");
   withExample(explain, "ratchet explain shop-3").action((issue: string, options: Json) =>
-    choose(async (context) => (await import("../commands/explain.js")).explainIssue(context, issue, options)),
+    // A tracker that gave no answer is told apart from an issue that is not there.
+    choose(async (context) => (await import("../commands/explain.js")).explainIssue(context, issue, options), 3),
   );
 }
 
