@@ -32,7 +32,8 @@ export interface Remark {
 
 export function diagnosticAt(place: Place, remark: Remark): Diagnostic {
   const { file, line, column } = place;
-  const key = place.key ?? keyText(remark.path);
+  const setting = keyText(remark.path);
+  const key = place.around ? `${place.key}: ${setting}` : (place.key ?? setting);
   const hint = remark.hint === undefined ? {} : { hint: remark.hint };
   return { severity: remark.severity ?? "error", file, line, column, key, message: remark.message, ...hint };
 }

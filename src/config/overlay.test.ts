@@ -80,6 +80,14 @@ describe("the environment", () => {
       { RATCHET_STORE__URL: "postgres://h/d" },
       "environment: RATCHET_STORE__URL: another database is not available yet",
     ],
+    [
+      { RATCHET_COMMANDS__TEST__TIMEOUT: "5" },
+      "environment: RATCHET_COMMANDS__TEST__TIMEOUT: commands.test.command: expected a command line, found nothing",
+    ],
+    [
+      { RATCHET_PER_ISSUE_REVIEW__ENABLED: "true", RATCHET_PER_ISSUE_REVIEW__REVIEWER_TYPE: "command" },
+      "environment: RATCHET_PER_ISSUE_REVIEW__ENABLED: per_issue_review.command: expected a program and its arguments with reviewer_type: command, found nothing",
+    ],
   ])("%j is named by its variable", (env, message) => {
     expect(said("", { env })).toEqual([message]);
   });

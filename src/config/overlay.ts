@@ -57,10 +57,15 @@ export function placeOfFlag(flag: string): Place {
 function put(source: Source, path: string[], { place, value }: { place: Place; value: unknown }): Diagnostic[] {
   let mapping = source.root;
   for (const [index, part] of path.slice(0, -1).entries()) {
-    if (!Object.hasOwn(mapping, part)) mapping[part] = emptyMapping();
+    const above = path.slice(0, index + 1);
+    if (!Object.hasOwn(mapping, part)) {
+      mapping[part] = emptyMapping();
+      const around: Place = { ...place, around: true };
+      setPlace(source, above, { key: around, value: around });
+    }
     const next = mapping[part];
     if (!isMapping(next)) {
-      const message = `cannot be set here: ${keyText(path.slice(0, index + 1))} is not a mapping in ${source.file}`;
+      const message = `cannot be set here: ${keyText(above)} is not a mapping in ${source.file}`;
       return [diagnosticAt(place, { path, message })];
     }
     mapping = next;

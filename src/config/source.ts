@@ -11,6 +11,8 @@ export interface Place {
   readonly column: number | null;
   /** What the writer calls it, where that is not the setting's own name: RATCHET_MAX_AGENTS, --max-agents, coder. */
   readonly key: string | null;
+  /** It is of something that only came to be around what `key` sets: what is said there has to name its own setting. */
+  readonly around?: true;
 }
 
 export interface Source {
