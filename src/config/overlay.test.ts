@@ -74,6 +74,18 @@ describe("the environment", () => {
       { RATCHET_MAX_REVIEW_RETRIES: "1" },
       "environment: warning: RATCHET_MAX_REVIEW_RETRIES: not a setting, ignored; did you mean RATCHET_PER_ISSUE_REVIEW__MAX_RETRIES?",
     ],
+    [
+      { RATCHET_agent__type: "scripted" },
+      "environment: warning: RATCHET_agent__type: not a setting, ignored; did you mean RATCHET_AGENT__TYPE?",
+    ],
+    [
+      { RATCHET_commands__Test: "x" },
+      "environment: warning: RATCHET_commands__Test: not a setting, ignored; did you mean RATCHET_COMMANDS__TEST?",
+    ],
+    [
+      { RATCHET_agent__typ: "x" },
+      "environment: warning: RATCHET_agent__typ: not a setting, ignored; did you mean RATCHET_AGENT__TYPE?",
+    ],
     [{ RATCHET_TYPE: "claude" }, "environment: warning: RATCHET_TYPE: not a setting, ignored"],
     [{ RATCHET_ZZZZZZ: "1" }, "environment: warning: RATCHET_ZZZZZZ: not a setting, ignored"],
     [

@@ -33,7 +33,8 @@ export function overlayEnvironment(source: Source, env: Readonly<Record<string, 
     .sort((a, b) => a.path.length - b.path.length || (a.name < b.name ? -1 : 1));
   return given.flatMap(({ name, value, path }) => {
     const place: Place = { file: "environment", line: null, column: null, key: name };
-    if (schemaAt(path) === null) return [unknownVariable(place, path)];
+    // In other letters it would be a second name for the same setting.
+    if (schemaAt(path) === null || name !== name.toUpperCase()) return [unknownVariable(place, path)];
     return put(source, path, { place, value: scalarOf(value) });
   });
 }
@@ -86,8 +87,8 @@ function scalarOf(text: string): unknown {
 
 function unknownVariable(place: Place, path: Path): Diagnostic {
   const known = knownVariables();
-  const name = place.key?.slice(prefix.length) ?? "";
-  const near = sameWords(name, known) ?? nearest(name, known);
+  const name = place.key?.slice(prefix.length).toUpperCase() ?? "";
+  const near = schemaAt(path) === null ? (sameWords(name, known) ?? nearest(name, known)) : name;
   const message = `not a setting, ignored${near === null ? "" : `; did you mean ${prefix}${near}?`}`;
   return diagnosticAt(place, { path, message, severity: "warning" });
 }
