@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
@@ -93,6 +93,24 @@ test("a linked file is changed where it is", async () => {
   expect((await box.ratchet("init", "--yes")).code).toBe(0);
   expect(box.read("../elsewhere/ratchet.yaml")).toContain("preset: node-npm");
   expect(box.read("ratchet.yaml.bak")).toBe("# linked\n");
+});
+
+test("a link to a file that is not there yet stays a link; to a folder that is not there nothing is written", async () => {
+  const box = nodeProject();
+  box.put("elsewhere/.keep", "");
+  symlinkSync("../elsewhere/link.yaml", join(box.dir, "ratchet.yaml"));
+  symlinkSync("ratchet.yaml", join(box.dir, "../elsewhere/link.yaml"));
+  expect((await box.ratchet("init", "--yes")).code).toBe(0);
+  expect(lstatSync(join(box.dir, "ratchet.yaml")).isSymbolicLink()).toBe(true);
+  expect(box.read("../elsewhere/ratchet.yaml")).toContain("preset: node-npm");
+  const other = nodeProject();
+  symlinkSync("nowhere/ratchet.yaml", join(other.dir, "ratchet.yaml"));
+  const { code, stderr } = await other.ratchet("init", "--yes");
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringContaining("ratchet.yaml is a link into a folder that is not there"),
+  ]);
+  expect(lstatSync(join(other.dir, "ratchet.yaml")).isSymbolicLink()).toBe(true);
 });
 
 test.each([

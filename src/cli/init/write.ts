@@ -1,21 +1,34 @@
 import { constants } from "node:fs";
-import { copyFile, realpath, rename, rm, writeFile } from "node:fs/promises";
+import { copyFile, readlink, realpath, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import { codeOf, Refusal } from "../../lib/errors.js";
 
 /** Keeps what is there under a name of its own, then puts the whole new text in its place. Returns the backup, if any. */
 export async function writeWithBackup(file: string, text: string): Promise<string | null> {
   const backup = await backUp(file);
-  // Behind a link it is the linked file that changes.
-  const place = backup === null ? file : await realpath(file);
+  const place = await behindLinks(file);
   const temporary = `${place}.${process.pid}.tmp`;
   try {
     await writeFile(temporary, text, { flag: "wx" });
     await rename(temporary, place);
   } catch (error) {
     await rm(temporary, { force: true });
+    if (codeOf(error) === "ENOENT" && place !== file) throw intoNowhere(file, place);
     throw error;
   }
   return backup;
+}
+
+/** Behind a link it is the linked file that changes, or that is made. */
+async function behindLinks(file: string): Promise<string> {
+  try {
+    const target = await readlink(file);
+    return await behindLinks(resolve(await realpath(dirname(file)), target));
+  } catch (error) {
+    // No link, or nothing of that name: so this is the place, if it has a folder.
+    if (codeOf(error) !== "EINVAL" && codeOf(error) !== "ENOENT") throw error;
+    return file;
+  }
 }
 
 /** `.bak`, else `.bak-2`, `.bak-3`, …: an earlier backup is never written over. null: there is nothing to keep. */
@@ -36,4 +49,9 @@ async function backUp(file: string): Promise<string | null> {
       if (codeOf(error) !== "EEXIST") throw error;
     }
   }
+}
+
+function intoNowhere(file: string, place: string): Refusal {
+  const hint = `make ${dirname(place)}, or remove the link`;
+  return new Refusal(`${file} is a link into a folder that is not there`, { code: "in-the-way", hint });
 }
