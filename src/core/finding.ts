@@ -16,6 +16,13 @@ export type FindingStatus = "open" | "resolved" | "superseded" | "waived";
 /** null: the reporter gave none, which never blocks. */
 export type Priority = number | null;
 
+/** As reviewers and records of others give it: 0 to 3, as a text too, "P1" or "1"; null: nothing of that. */
+export function readPriority(value: unknown): Priority {
+  const level = typeof value === "string" ? /^\s*[Pp]?([0-3])\s*$/.exec(value)?.[1] : value;
+  if (typeof level === "string") return Number(level);
+  return level === 0 || level === 1 || level === 2 || level === 3 ? level : null;
+}
+
 /** What a check reports, before the ledger knows it. */
 export interface Remark {
   readonly file: string;

@@ -1,3 +1,4 @@
+import { readPriority } from "../core/finding.js";
 import { plainPath } from "../core/ledger/identity.js";
 import { contradictoryKey } from "../lib/contradiction.js";
 import { findObjects, isWithinAnother } from "../lib/json-objects.js";
@@ -96,7 +97,7 @@ function toFinding(fields: Readonly<Record<string, unknown>>): RawFinding {
     file: plainPath(toText(fields.file) ?? "unknown"),
     line_start: lineStart,
     line_end: Math.max(lineStart, toLine(fields.line_end) ?? lineStart),
-    priority: toPriority(fields.priority),
+    priority: readPriority(fields.priority),
     title: toText(fields.title) ?? "Unknown issue",
     body: typeof fields.body === "string" ? fields.body : "",
     reviewer: toText(fields.reviewer),
@@ -116,16 +117,7 @@ function toLine(value: unknown): number | null {
 /** An explicit null says that it does not block; a reviewer that fails the change must say what does. */
 function isPriorityClear({ priority }: Readonly<Record<string, unknown>>, word: "pass" | "fail"): boolean {
   if (priority === null || (priority === undefined && word === "pass")) return true;
-  return toPriority(priority) !== null;
-}
-
-function toPriority(value: unknown): number | null {
-  const level = typeof value === "string" ? /^\s*[Pp]?([0-3])\s*$/.exec(value)?.[1] : value;
-  return level === 0 || level === 1 || level === 2 || level === 3
-    ? level
-    : typeof level === "string"
-      ? Number(level)
-      : null;
+  return readPriority(priority) !== null;
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

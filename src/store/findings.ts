@@ -40,13 +40,14 @@ export async function findFinding(sql: Sql, { projectId, id: prefix, issueId }: 
     `SELECT ${findingColumns} WHERE project_id = ? AND substr(id, 1, ?) = ? ${issueId === undefined ? "" : "AND issue_id = ?"} ORDER BY no`,
     [projectId, prefix.length, prefix, ...(issueId === undefined ? [] : [issueId])],
   );
-  const fitting = rows.map(toFinding);
+  // Nothing is the beginning of everything, and means none of it.
+  const fitting = prefix === "" ? [] : rows.map(toFinding);
   const exact = fitting.filter(({ id }) => id === prefix);
   const found = exact.length > 0 ? exact : fitting;
   const [first] = found;
   if (first === undefined) {
     const where = issueId === undefined ? "" : ` of ${issueId}`;
-    throw new Refusal(`no finding ${prefix}${where}`, { code: "not-found", hint: "ratchet findings --all" });
+    throw new Refusal(`no finding ${prefix || '""'}${where}`, { code: "not-found", hint: "ratchet findings --all" });
   }
   if (found.some(({ id }) => id !== first.id)) {
     throw new Refusal(`${prefix} fits more than one finding`, { code: "ambiguous", hint: "give more of the id" });

@@ -35,11 +35,11 @@ export async function importRun(sql: Sql, run: ImportedRun): Promise<ImportResul
   if (here !== undefined) return { runId: text(here, "run_id"), isNew: false, findings: {} };
   const record = { ...run.record, run_id: known.length === 0 ? run.record.run_id : own };
   const statements = [insertRun(record)];
-  const findings: Record<string, number | null> = {};
+  const opened: [string, number | null][] = [];
   for (const issue of run.issues) {
     const taken = await takeIssue(sql, record, issue);
     statements.push(...taken.statements);
-    findings[issue.record.issue_id] = taken.opened;
+    opened.push([issue.record.issue_id, taken.opened]);
   }
   try {
     await sql.batch(statements);
@@ -48,7 +48,7 @@ export async function importRun(sql: Sql, run: ImportedRun): Promise<ImportResul
     if (error instanceof Refused) return { runId: record.run_id, isNew: false, findings: {} };
     throw error;
   }
-  return { runId: record.run_id, isNew: true, findings };
+  return { runId: record.run_id, isNew: true, findings: Object.fromEntries(opened) };
 }
 
 const options: RunOptions = { scope: { type: "all" }, resume: false, strict: false, fresh: false, maxIssues: null };

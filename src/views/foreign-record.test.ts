@@ -17,7 +17,7 @@ describe("a run record from elsewhere", () => {
     ["a text", "x", "not a JSON object"],
     ["nothing", null, "not a JSON object"],
     ["no run_id", { issues: {} }, "run_id is missing"],
-    ["a number as run_id", { run_id: 5 }, "run_id is missing"],
+    ["a number as run_id", { run_id: 5 }, "run_id is no id"],
     ["the word for the newest run as run_id", { run_id: "last" }, "run_id is last"],
     ["a path as run_id", { run_id: "../x" }, "run_id is no id"],
     ["a hidden file as run_id", { run_id: ".x" }, "run_id is no id"],

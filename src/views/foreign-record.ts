@@ -23,9 +23,10 @@ export function readForeignRun(
   here: { readonly repoPath: string; readonly now: number },
 ): ForeignRun | string {
   if (!isFields(value)) return "it is no run record: not a JSON object";
+  if (value.run_id === undefined) return "it is no run record: run_id is missing";
   const runId = text(value.run_id);
-  if (runId === null) return "it is no run record: run_id is missing";
-  if (!/^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/.test(runId)) return "run_id is no id: letters, digits, . _ - are";
+  if (runId === null || !/^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/.test(runId))
+    return "run_id is no id: a text of letters, digits, . _ - is";
   if (runId === "last") return "run_id is last, which is the word for the newest run";
   const completed = time(value.completed_at);
   const started = time(value.started_at) ?? completed;

@@ -47,6 +47,12 @@ describe("readStoredReviewIssues", () => {
       [{ file: "a.ts", line_start: 10, line_end: 12, priority: 0, title: "Null deref", body: "b", reviewer: "sec" }],
       [{ file: "a.ts", line_start: 10, line_end: 12, priority: 0, title: "Null deref", body: "b", reviewer: "sec" }],
     ],
+    [
+      "priorities as a reviewer's: 0 to 3, with or without a P, or none",
+      ["P1", " p0 ", 3, 9, -3, 1e300, 1.5, "P4"].map((priority) => ({ priority })),
+      [1, 0, 3, null, null, null, null, null].map((priority) => ({ ...defaults, priority })),
+    ],
+    ["empty texts", [{ file: "", title: " ", body: "", reviewer: "" }], [defaults]],
   ])("reads %s", (_what, value, expected) => {
     expect(readStoredReviewIssues(value)).toEqual(expected);
   });

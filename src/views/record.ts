@@ -1,3 +1,4 @@
+import { readPriority } from "../core/finding.js";
 import type { IssueRecord, RunRecord, StoredReviewIssue } from "../core/record.js";
 import type { WorkflowRecord } from "./workflow-record.js";
 
@@ -84,13 +85,13 @@ export function readStoredReviewIssues(value: unknown): StoredReviewIssue[] | nu
 function readStored(stored: Readonly<Record<string, unknown>>): StoredReviewIssue {
   const lineStart = toInteger(stored.line_start) ?? 0;
   return {
-    file: toText(stored.file) ?? "unknown",
+    file: toName(stored.file) ?? "unknown",
     line_start: lineStart,
     line_end: toInteger(stored.line_end) ?? lineStart,
-    priority: toInteger(stored.priority),
-    title: toText(stored.title) ?? "Unknown issue",
+    priority: readPriority(stored.priority),
+    title: toName(stored.title) ?? "Unknown issue",
     body: toText(stored.body) ?? "",
-    reviewer: toText(stored.reviewer) ?? "unknown",
+    reviewer: toName(stored.reviewer) ?? "unknown",
   };
 }
 
@@ -101,6 +102,12 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 function toInteger(value: unknown): number | null {
   if (typeof value === "number" && Number.isFinite(value)) return Math.trunc(value);
   return typeof value === "string" && /^\s*[+-]?\d{1,15}\s*$/.test(value) ? Number(value) : null;
+}
+
+/** An empty one is none. */
+function toName(value: unknown): string | null {
+  const text = toText(value);
+  return text?.trim() ? text : null;
 }
 
 function toText(value: unknown): string | null {

@@ -46,6 +46,11 @@ describe("an imported run", () => {
     expect(await open("p")).toEqual(["Wrong r"]);
   });
 
+  it("counts the findings of whatever id it has", async () => {
+    const { findings } = await temp.store.importRun(imported("p", { issue_id: "__proto__" }));
+    expect(Object.entries(findings)).toEqual([["__proto__", 1]]);
+  });
+
   it("may be two repositories' own: the second has the project in its id", async () => {
     await temp.store.importRun(imported("p"));
     expect(await temp.store.importRun(imported("q"))).toMatchObject({ runId: "r-q", isNew: true });

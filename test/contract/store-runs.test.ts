@@ -243,6 +243,9 @@ describe("findings", () => {
     await expect(temp.store.waiveDirect({ projectId: "p", id: "ab", reason: "why" })).rejects.toMatchObject({
       code: "ambiguous",
     });
+    await expect(temp.store.waiveDirect({ projectId: "p", id: "", reason: "why" })).rejects.toMatchObject({
+      message: 'no finding ""',
+    });
     await expect(temp.store.waiveDirect({ projectId: "p", id: "x", reason: "why" })).rejects.toMatchObject({
       code: "not-found",
     });
