@@ -125,6 +125,11 @@ describe("triggers", () => {
       ["3:32: warning: validation_triggers.run_end: does nothing: it has no commands and no enabled code_review"],
     ],
     [
+      "what cannot be read, which may have been something to do",
+      "{run_end: {commands: ok}}",
+      ['3:43: validation_triggers.run_end.commands: expected a list of commands, found "ok"'],
+    ],
+    [
       "periodic without an interval",
       "{periodic: {commands: [test]}}",
       ["3:23: validation_triggers.periodic.interval: expected a whole number of 1 or more, found nothing"],

@@ -127,8 +127,11 @@ function triggerRules(root: unknown, { say, names, path }: Where & { names: Name
     if (!isMapping(entry) || entry.command !== undefined || typeof entry.ref !== "string") continue;
     found.push(...unknownCommand(entry.ref, { say, names, path: [...at, "ref"] }));
   }
+  const { commands = [], code_review: review = {} } = section;
+  // What cannot be read is told as that.
+  const isReadable = Array.isArray(commands) && (isMapping(review) || review === null);
   const hasReview = mappingAt(section, ["code_review"]).enabled === true;
-  if (!hasReview && listAt(section, ["commands"]).length === 0) {
+  if (isReadable && commands.length === 0 && !hasReview) {
     found.push(
       say({ path, message: "does nothing: it has no commands and no enabled code_review", severity: "warning" }),
     );
