@@ -1,3 +1,4 @@
+import { isatty } from "node:tty";
 import { setFlagsFromString } from "node:v8";
 import { version } from "../version.js";
 
@@ -6,6 +7,7 @@ const args = process.argv.slice(2);
 const [command = "", verb = ""] = args;
 if (["run", "do", "land"].includes(command) || (command === "workflow" && verb === "run")) {
   endWhileAlone();
+  outliveTerminal();
   compileLess();
 }
 if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) process.stdout.write(`${version}\n`);
@@ -20,6 +22,11 @@ function endWhileAlone(): void {
       process.exit(process.exitCode ?? 130);
     });
   }
+}
+
+/** Node forgets that it was started to ignore a closed terminal (nohup). Whoever writes to none was meant to outlive it. */
+function outliveTerminal(): void {
+  if (!isatty(1) && !isatty(2)) process.on("SIGHUP", () => undefined);
 }
 
 /**

@@ -28,6 +28,15 @@ test("SIGINT once drains: what runs comes to its end, nothing new starts, exit 1
   expect(await box.record()).toMatchObject({ status: "interrupted", exit_code: 130 });
 });
 
+test("a run that writes to no terminal outlives the one it was started from", async () => {
+  const box = sandbox();
+  const { run, go } = await startWaiting(box);
+  run.kill("SIGHUP");
+  go();
+  expect((await run.ended).code).toBe(0);
+  expect([await box.status("one"), await box.status("two")]).toEqual(["completed", "completed"]);
+});
+
 test.each([["SIGINT", "SIGINT"], ["SIGTERM"]] as const)(
   "%s stops, and the issue can be resumed",
   async (...signals) => {
