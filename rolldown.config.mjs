@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { defineConfig } from "rolldown";
 
 const { version } = JSON.parse(readFileSync(new URL("./package.json", import.meta.url), "utf8"));
@@ -10,6 +11,24 @@ const files = (type) => ({
     this.emitFile({ type: "asset", fileName: "package.json", source: `${JSON.stringify({ type })}\n` });
   },
 });
+
+/** What of others is in the files, with the words that their licences ask to be kept: whoever installs us installs none of it. */
+const licences = {
+  name: "licences",
+  generateBundle(_options, bundle) {
+    const modules = Object.values(bundle).flatMap(({ moduleIds = [] }) => moduleIds);
+    const folders = new Set(modules.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []));
+    const source = [...folders].sort().map(licenceOf).join("\n");
+    this.emitFile({ type: "asset", fileName: "licences.txt", source });
+  },
+};
+
+function licenceOf(folder) {
+  const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
+  const words = file ? readFileSync(join(folder, file), "utf8").trim() : "";
+  return `${name} ${version} (${license})\n\n${words}\n`;
+}
 
 const common = {
   platform: "node",
@@ -38,7 +57,7 @@ export default defineConfig([
       "responses-agent": "src/agents/responses/program.ts",
       conformance: "src/cli/conformance/main.ts",
     },
-    plugins: [files("commonjs")],
+    plugins: [files("commonjs"), licences],
     output: {
       ...written,
       dir: "dist",

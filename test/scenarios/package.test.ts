@@ -22,9 +22,14 @@ test("what npm pack makes installs into an empty folder and runs the demo", { ti
   );
   const { filename, files } = packed[0] ?? { filename: "", files: [] };
   const paths = files.map(({ path }) => path);
-  expect(paths).toEqual(expect.arrayContaining(["package.json", "LICENSE", "README.md", "dist/ratchet.js"]));
+  expect(paths).toEqual(
+    expect.arrayContaining(["package.json", "LICENSE", "README.md", "dist/ratchet.js", "dist/licences.txt"]),
+  );
   expect(paths.filter((path) => /^(src|test|bench|node_modules)\/|\.test\./.test(path))).toEqual([]);
   npm(folder, "install", "--prefer-offline", "--no-audit", "--no-fund", join(root, filename));
+  // All else is in our own files: what others publish next week is not what somebody installs.
+  const { dependencies } = JSON.parse(npm(folder, "ls", "--all", "--json")).dependencies.ratchet;
+  expect(Object.keys(dependencies)).toEqual(["@photostructure/sqlite"]);
   const ratchet = (...args: string[]) =>
     execFileSync(join(folder, "node_modules/.bin/ratchet"), args, { cwd: folder, env, encoding: "utf8" });
   const { version } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"));
