@@ -2,7 +2,8 @@ import { join } from "node:path";
 import { Refusal } from "../lib/errors.js";
 import { namesIn } from "../lib/files.js";
 import { shellWord } from "../lib/quoted.js";
-import { GitError, git, runScript, whileLocked } from "./git.js";
+import { begunFile, forgetRefused, mergeAlone, noteBegun, takeBackBegun } from "./begun-merge.js";
+import { GitError, type GitOutput, git, gitScript, runScript, whileLocked } from "./git.js";
 import { fetchIntoUser, isAncestor, type Mirror, quietFetch, readRefs, updateRefs } from "./mirror-refs.js";
 import { commonDirOf } from "./repository.js";
 import { readOr, removeIfThere, writeIfChanged } from "./small-files.js";
@@ -30,10 +31,12 @@ export async function followTarget(
   mirror: Mirror,
   { target, commit }: { readonly target: string; readonly commit: string },
 ): Promise<Followed> {
-  if (await followAsUsual(mirror, target, commit)) return { behind: null };
-  const refused = (await bringOver(mirror, target)) ?? (await moveBranch(mirror, target, commit));
-  await noteBehind(mirror, target, refused);
-  return { behind: refused };
+  return await mergeAlone(mirror, target, async () => {
+    if (await followAsUsual(mirror, target, commit)) return { behind: null };
+    const refused = (await bringOver(mirror, target)) ?? (await moveBranch(mirror, target, commit));
+    await noteBehind(mirror, target, refused);
+    return { behind: refused };
+  });
 }
 
 /**
@@ -45,21 +48,26 @@ const usualScript = {
   name: "merge",
   text: `
 is_usual() {
-  read -r head <.git/HEAD && [ "$head" = "ref: $3" ] && [ -e ".git/$3" ] && [ -e "$6" ] && [ ! -e "$7" ] &&
+  read -r head <.git/HEAD && [ "$head" = "ref: $3" ] && [ -e ".git/$3" ] && [ -e "$6" ] && [ ! -e "$7" ] && [ ! -s "$8" ] &&
     [ ! -e .git/worktrees ] && [ ! -e .git/rebase-merge ] && [ ! -e .git/rebase-apply ] && [ ! -e .git/BISECT_START ]
 }
-is_usual "$@" 2>/dev/null || exit 1
-git fetch ${quietFetch.join(" ")} --refmap= --update-shallow "$1" "+$2:$2" || exit 1
-is_usual "$@" 2>/dev/null || exit 1
-git merge ${mergeFlags.join(" ")} "$2" || exit 1
+is_usual "$@" 2>/dev/null || exit 3
+git fetch ${quietFetch.join(" ")} --refmap= --update-shallow "$1" "+$2:$2" || exit 3
+is_usual "$@" 2>/dev/null || exit 3
+read -r landed <".git/$2" && ${noteBegun({ file: '"$8"', commit: '"$landed"', checkout: '"$9"' })} || exit 3
+git merge ${mergeFlags.join(" ")} "$2" || exit
+: >"$8"
 read -r now <".git/$3" && [ "$now" = "$5" ] || exit 1
 cd "$1" && git update-ref --no-deref "$4" "$5" || exit 1`,
 };
 
 async function followAsUsual(mirror: Mirror, target: string, commit: string): Promise<boolean> {
   const refs = [landedRef(target), branchRef(target), followedRef(target)];
-  const args = [mirror.path, ...refs, commit, givenFile(mirror, target), noteFile(mirror.path, target)];
-  return (await runScript(usualScript, args, { cwd: mirror.repoPath })).code === 0;
+  const begun = begunFile(mirror, target);
+  const files = [givenFile(mirror, target), noteFile(mirror.path, target), begun, mirror.repoPath];
+  const output = await runScript(usualScript, [mirror.path, ...refs, commit, ...files], { cwd: mirror.repoPath });
+  if (output.code !== 0) forgetRefused(begun, output);
+  return output.code === 0;
 }
 
 /**
@@ -91,7 +99,10 @@ async function bringOver(mirror: Mirror, target: string): Promise<string | null>
 async function moveBranch(mirror: Mirror, target: string, commit: string): Promise<string | null> {
   try {
     // Whoever holds the lock may be on another branch afterwards: each try looks again at what is checked out where.
-    const refused = await whileLocked({ waitMs: lockWaitMs }, () => fastForward(mirror, target, commit));
+    const refused = await whileLocked({ waitMs: lockWaitMs }, async () => {
+      await takeBackBegun(begunFile(mirror, target));
+      return await fastForward(mirror, target, commit);
+    });
     await markGiven(mirror, target);
     if (refused === null) await updateRefs(mirror.path, [{ ref: followedRef(target), to: commit }]);
     return refused;
@@ -159,7 +170,7 @@ async function fastForward(mirror: Mirror, target: string, commit: string): Prom
   if (user === undefined) return branchGone(target);
   if (places.busy !== null) return behind(target, places.busy);
   if (places.checkout !== null) {
-    const refused = await mergeIn(places.checkout, target, landed);
+    const refused = await mergeIn(mirror, target, { checkout: places.checkout, commit: landed });
     if (refused !== null || (await hasFollowed(repo, branch, landed))) return refused;
     return behind(target, "another branch was checked out at the same moment");
   }
@@ -178,13 +189,37 @@ function diverged(target: string): string {
   return behind(target, "it has commits of its own", "git merge");
 }
 
-async function mergeIn(checkout: string, target: string, commit: string): Promise<string | null> {
-  const args = ["merge", ...mergeFlags, commit];
-  const output = await git(checkout, args, { okCodes: [1, 2, 128], lockWaitMs: 0 });
-  if (output.code === 0) return null;
-  return /Not possible to fast-forward|refusing to merge unrelated/.test(output.stderr)
+const mergeScript = {
+  name: "merge",
+  text: `
+${noteBegun({ file: '"$1"', commit: '"$2"', checkout: '"$3"' })} || exit 3
+git merge ${mergeFlags.join(" ")} "$2" || exit
+: >"$1"`,
+};
+
+async function mergeIn(
+  mirror: Mirror,
+  target: string,
+  { checkout, commit }: { readonly checkout: string; readonly commit: string },
+): Promise<string | null> {
+  const begun = begunFile(mirror, target);
+  const { code, stderr } = await mergeNoted(checkout, [begun, commit, checkout]);
+  if (code === 0) return null;
+  await takeBackBegun(begun);
+  return /Not possible to fast-forward|refusing to merge unrelated|is at [0-9a-f]+ but expected/.test(stderr)
     ? diverged(target)
-    : behind(target, refusal(output.stderr));
+    : behind(target, refusal(stderr));
+}
+
+async function mergeNoted(checkout: string, args: readonly [string, ...string[]]): Promise<GitOutput> {
+  try {
+    const output = await gitScript(checkout, mergeScript, { args, okCodes: [1, 2, 128], lockWaitMs: 0 });
+    if (output.code !== 0) forgetRefused(args[0], output);
+    return output;
+  } catch (error) {
+    if (error instanceof GitError) forgetRefused(args[0], error);
+    throw error;
+  }
 }
 
 function refusal(stderr: string): string {

@@ -15,7 +15,7 @@ for (let index = 0; index < Number(count); index++) {
   const tip = await tipOf(mirror, "main");
   if (tip.type !== "tip") throw new Error(tip.reason);
   const opened = await openWorktree(mirror, { path, branch: `ratchet/${issue}`, base: tip.sha, copy: [], repoPath });
-  writeFileSync(join(path, `${issue}.txt`), issue);
+  writeFileSync(join(path, process.env.LANDED_FILE ?? `${issue}.txt`), issue);
   execFileSync("sh", ["-ec", `git add -A && git commit -q -m ${issue}`], { cwd: path });
   const { head } = await snapshot(path, { base: opened.baseSha, docsPatterns: [] });
   const commit = await land(issue, head);

@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { commitLanding, followTarget, proposeLanding } from "../../src/git/land.js";
@@ -72,6 +74,87 @@ describe("D5 a person commits to the target during the run", () => {
     const { head } = await snapshot(path, { base: world.base, docsPatterns: [] });
     expect(await land(world, "two", head)).toEqual({ commit: head, behind: null });
     expect(read(world.repo, "a.txt")).toBe("both");
+  });
+});
+
+describe("D5 a person's commit moves the branch while the checkout is brought forward", () => {
+  /**
+   * Once git writes `late.txt` into their checkout, and so before it moves the branch, their commit of `mine.txt` is on
+   * it: the commit was begun before, and needs the index no more. `also`: what else happens in that moment.
+   */
+  function commitLate(world: World, also = ""): string {
+    const script = join(world.home, "smudge.sh");
+    const before = sh(world.repo, "git rev-parse HEAD");
+    put(world.repo, "mine.txt", "mine\n");
+    sh(world.repo, "git add mine.txt");
+    const theirs = sh(world.repo, `git commit-tree -p ${before} -m mine $(git write-tree)`);
+    const move = `git update-ref refs/heads/main ${theirs} ${before}`;
+    const once = `[ "$PWD" != "${world.repo}" ] || [ -e "$0.done" ] || { : >"$0.done"; ${move}; ${also} }`;
+    put(world.home, "smudge.sh", `${once}; exec cat\n`);
+    put(world.repo, ".git/info/attributes", "late.txt filter=late\n");
+    sh(world.repo, `git config filter.late.smudge "sh '${script}'"`);
+    return theirs;
+  }
+
+  /** Also where all of it lands in files that are there already, and that others have changed since. */
+  async function twoReady(world: World): Promise<readonly [string, string]> {
+    const [one, two] = [await open(world, "one"), await open(world, "two")];
+    put(one.path, "a.txt", "one\na\n");
+    commit(one.path, "late.txt", "one\n");
+    commit(two.path, "a.txt", "a\ntwo\n");
+    const heads = [one, two].map(({ path }) => snapshot(path, { base: world.base, docsPatterns: [] }));
+    const [first, second] = await Promise.all(heads);
+    return [first?.head ?? "", second?.head ?? ""];
+  }
+
+  const looks = (world: World) => sh(world.repo, "git status --porcelain; git log -1 --format=%s; ls; cat a.txt");
+
+  test.each([
+    ["the first landing", false],
+    ["a later landing", true],
+  ])("D5 %s: nothing of the issue is left in it, and the next brings both", async (_, later) => {
+    const world = await makeWorld();
+    if (later) expect((await land(world, "zero", await ready(world, "zero", "zero.txt"))).behind).toBeNull();
+    const [one, two] = await twoReady(world);
+    const theirs = commitLate(world);
+    put(world.repo, "src/code.ts", "theirs\n");
+    put(world.repo, "docs/guide.md", "theirs\n");
+    sh(world.repo, "git add docs");
+    const { behind } = await land(world, "one", one);
+    expect(behind).toBe("main is behind: it has commits of its own, run `git merge refs/ratchet/landed/main`");
+    expect(sh(world.repo, "git rev-parse HEAD")).toBe(theirs);
+    const files = `a.txt\ndocs\nmine.txt\nsrc\n${later ? "zero.txt\n" : ""}`;
+    expect(looks(world)).toBe(`M  docs/guide.md\n M src/code.ts\nmine\n${files}a`);
+    expect((await land(world, "two", two)).behind).toBeNull();
+    expect(sh(world.repo, "git status --porcelain; cat a.txt late.txt mine.txt")).toBe(
+      "M  docs/guide.md\n M src/code.ts\none\na\ntwo\none\nmine",
+    );
+  });
+
+  test("D5 what they write into such a file at that moment stays, and is not staged", async () => {
+    const world = await makeWorld();
+    const [one] = await twoReady(world);
+    commitLate(world, "echo theirs >a.txt;");
+    expect((await land(world, "one", one)).behind).toContain("main is behind: ");
+    expect(sh(world.repo, "git diff --cached --name-only; cat a.txt")).toBe("theirs");
+  });
+
+  test("D5 where Ratchet is killed then, the next one takes it back", async () => {
+    const world = await makeWorld();
+    commitLate(world, 'kill -9 "$(cat "$(dirname "$0")/pid")";');
+    const child = spawn(process.execPath, ["dist-test/git-land.mjs", world.repo, world.home, "late", "1"], {
+      stdio: ["ignore", "ignore", "inherit"],
+      env: { ...process.env, LANDED_FILE: "late.txt" },
+    });
+    put(world.home, "pid", String(child.pid));
+    expect((await once(child, "exit"))[1]).toBe("SIGKILL");
+    const { path } = await open(world, "two", {
+      base: sh(world.mirror.path, "git rev-parse refs/ratchet/landed/main"),
+    });
+    commit(path, "late.txt", "two\n");
+    const { head } = await snapshot(path, { base: world.base, docsPatterns: [] });
+    expect((await land(world, "two", head)).behind).toBeNull();
+    expect(sh(world.repo, "git status --porcelain; cat late.txt mine.txt")).toBe("two\nmine");
   });
 });
 
