@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { Refusal } from "../lib/errors.js";
-import { namesIn } from "../lib/files.js";
+import { ExternalError, Refusal } from "../lib/errors.js";
+import { exists, namesIn } from "../lib/files.js";
 import { shellWord } from "../lib/quoted.js";
 import { begunFile, forgetRefused, mergeAlone, noteBegun, takeBackBegun } from "./begun-merge.js";
 import { GitError, type GitOutput, git, gitScript, runScript, whileLocked } from "./git.js";
@@ -90,7 +90,7 @@ async function bringOver(mirror: Mirror, target: string): Promise<string | null>
     await fetchIntoUser(mirror, [`+${landedRef(target)}:${landedRef(target)}`], lockWaitMs);
     return null;
   } catch (error) {
-    if (!(error instanceof GitError)) throw error;
+    if (!(error instanceof ExternalError)) throw error;
     const why = error.message.replace(/[.,]$/, "");
     return `${target} is behind: the landed commit could not be brought over (${why}), the next \`ratchet run\` tries again`;
   }
@@ -107,7 +107,8 @@ async function moveBranch(mirror: Mirror, target: string, commit: string): Promi
     if (refused === null) await updateRefs(mirror.path, [{ ref: followedRef(target), to: commit }]);
     return refused;
   } catch (error) {
-    if (!(error instanceof GitError)) throw error;
+    // Also a folder that was removed at the same moment, which git cannot be started in.
+    if (!(error instanceof ExternalError)) throw error;
     return behind(target, error.message);
   }
 }
@@ -155,6 +156,12 @@ export function branchGone(target: string): string {
   return `${target} is behind: the branch is gone, run \`git branch ${shellWord(target)} ${shellWord(landedRef(target))}\``;
 }
 
+/** Somebody may bring it back: then its files would not be those of a branch that has moved meanwhile. */
+function checkoutGone(target: string, path: string): string {
+  const moved = "if it was moved, `git worktree repair` there";
+  return `${target} is behind: ${path}, where it is checked out, is gone, run \`git worktree prune\` (${moved})`;
+}
+
 function behind(target: string, reason: string, command = "git merge --ff-only"): string {
   return `${target} is behind: ${reason}, run \`${command} ${shellWord(landedRef(target))}\``;
 }
@@ -170,6 +177,7 @@ async function fastForward(mirror: Mirror, target: string, commit: string): Prom
   if (user === undefined) return branchGone(target);
   if (places.busy !== null) return behind(target, places.busy);
   if (places.checkout !== null) {
+    if (places.isGone) return checkoutGone(target, places.checkout);
     const refused = await mergeIn(mirror, target, { checkout: places.checkout, commit: landed });
     if (refused !== null || (await hasFollowed(repo, branch, landed))) return refused;
     return behind(target, "another branch was checked out at the same moment");
@@ -238,6 +246,8 @@ function refusal(stderr: string): string {
 
 interface Places {
   readonly checkout: string | null;
+  /** The folder was removed, or is elsewhere now. */
+  readonly isGone: boolean;
   readonly busy: string | null;
 }
 
@@ -245,18 +255,21 @@ interface Places {
 async function placesOf(repo: string, branch: string): Promise<Places> {
   // The usual case, without asking git: the repository's own checkout is on it.
   if (readOr(join(repo, ".git", "HEAD")).trim() === `ref: ${branch}`) {
-    return { checkout: repo, busy: await unfinished(join(repo, ".git"), branch) };
+    return { checkout: repo, isGone: false, busy: await unfinished(join(repo, ".git"), branch) };
   }
   const [listing, commonDir] = await Promise.all([
     git(repo, ["worktree", "list", "--porcelain", "-z"]),
     commonDirOf(repo),
   ]);
-  const entries = listing.stdout.toString("utf8").split("\0\0");
-  const here = entries
-    .map((entry) => entry.split("\0"))
-    .find((lines) => lines.includes(`branch ${branch}`) && !lines.includes("bare"));
-  const checkout = here?.find((line) => line.startsWith("worktree "))?.slice("worktree ".length) ?? null;
-  return { checkout, busy: await unfinished(commonDir, branch) };
+  const entries = listing.stdout
+    .toString("utf8")
+    .split("\0\0")
+    .map((entry) => entry.split("\0"));
+  const here = entries.findIndex((lines) => lines.includes(`branch ${branch}`) && !lines.includes("bare"));
+  const checkout = entries[here]?.find((line) => line.startsWith("worktree "))?.slice("worktree ".length) ?? null;
+  // Without its `.git` a linked one would be a folder like any other: of another repository, perhaps.
+  const isGone = checkout !== null && !(await exists(here === 0 ? checkout : join(checkout, ".git")));
+  return { checkout, isGone, busy: await unfinished(commonDir, branch) };
 }
 
 async function unfinished(commonDir: string, branch: string): Promise<string | null> {

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { catchUpTarget } from "../../src/git/follow.js";
 import { commitLanding, followTarget, proposeLanding } from "../../src/git/land.js";
 import { tipOf } from "../../src/git/mirror.js";
 import { snapshot } from "../../src/git/worktree.js";
@@ -228,6 +229,25 @@ describe("D5 where the target is checked out", () => {
     expect((await land(world, "one", await ready(world, "one", "one.txt"))).behind).toBeNull();
     expect(read(other, "one.txt")).toBe("one\n");
     expect(sh(other, "git status --porcelain") + sh(world.repo, "git status --porcelain")).toBe("");
+  });
+
+  test.each([
+    ["is gone", "rm -rf"],
+    ["has lost its .git", "mv -t .. "],
+  ])("D5 in a worktree of theirs that %s: it is behind, and moves when git has forgotten that place", async (_, rm) => {
+    const world = await makeWorld();
+    const other = join(world.repo, "build", "other");
+    sh(world.repo, `git checkout -q -b elsewhere && git worktree add -q '${other}' main && ${rm} '${other}/.git'`);
+    if (rm === "rm -rf") sh(world.repo, `rm -rf '${other}'`);
+    const { commit: landed, behind } = await land(world, "one", await ready(world, "one", "one.txt"));
+    expect(behind).toBe(
+      `main is behind: ${other}, where it is checked out, is gone, run \`git worktree prune\` (if it was moved, \`git worktree repair\` there)`,
+    );
+    expect((await catchUpTarget(world.mirror, "main")).behind).toBe(behind);
+    expect(sh(world.repo, "git rev-parse main elsewhere")).toBe(`${world.base}\n${world.base}`);
+    sh(world.repo, "git worktree prune");
+    expect((await catchUpTarget(world.mirror, "main")).behind).toBeNull();
+    expect(sh(world.repo, "git rev-parse main")).toBe(landed);
   });
 
   test("D5 in the middle of a rebase of it: the branch is left where the rebase expects it", async () => {
