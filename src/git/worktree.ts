@@ -136,7 +136,9 @@ export async function removeWorktree(
   const { landed, parked, bare } = (await hasCheckout(mirror, path))
     ? await removeThere(mirror, options)
     : await lookAtBranch(mirror, options);
-  const gone = landed || bare || parked !== null ? [`refs/heads/${branch}`, baseRef(branch)] : [];
+  const gone = landed || bare || parked !== null ? [`refs/heads/${branch}`] : [];
+  // The user may have the branch, and it may come back from there: where it began is known here alone.
+  if (landed || bare) gone.push(baseRef(branch));
   const deleted = [...gone, `refs/ratchet/proposed/${safeName(issue)}`].map((ref) => ({ ref, to: null }));
   // What is left over from landed work is kept, but no later life of the issue starts from it.
   const settled =

@@ -8,9 +8,10 @@ import { gitText } from "../git/git.js";
 import { resolveHead } from "../git/head.js";
 import { isLanded } from "../git/land.js";
 import { type Mirror, openMirror } from "../git/mirror.js";
-import { hasCommit, readRefs } from "../git/mirror-refs.js";
+import { hasCommit, isAncestor, readRefs } from "../git/mirror-refs.js";
 import { listParked, restoreParked } from "../git/park.js";
 import { newestParked } from "../git/restore.js";
+import { readEnds } from "../git/tip.js";
 import { listWorktrees, removeWorktree } from "../git/worktree.js";
 import { Refusal } from "../lib/errors.js";
 import { exists } from "../lib/files.js";
@@ -102,7 +103,16 @@ async function workOf(
   const checkout = (await hasCheckout(mirror, path)) ? await findCheckout(path) : null;
   const head = (checkout && resolveHead(checkout.gitDir)) ?? refs.get(own) ?? refs.get(theirs);
   if (head === undefined) return newestParked(refs, name) === null ? "none" : "parked";
-  return (await isLanded(mirror, target, head)) ? "landed" : "unlanded";
+  if (await isLanded(mirror, target, head)) return "landed";
+  // Merged by hand. Where there is nothing but the commit that it began from, nothing was.
+  const isBare = head === checkout?.baseSha;
+  return !isBare && (await isInUsers(mirror, target, head)) ? "landed" : "unlanded";
+}
+
+async function isInUsers(mirror: Mirror, target: string, head: string): Promise<boolean> {
+  const { user } = await readEnds(mirror, target);
+  // What was committed in a worktree alone is in none of the user's.
+  return user !== null && (await hasCommit(mirror.path, head)) && (await isAncestor(mirror.path, head, user));
 }
 
 type Listed = Omit<WorktreeView, "aside">;

@@ -78,6 +78,15 @@ describe("a worktree", () => {
     expect(await open(world, "one")).toMatchObject({ head: world.base, from: "new" });
   });
 
+  test("has the base it was begun from, also when its branch comes back and the target has it by now", async () => {
+    const world = await makeWorld();
+    const { path, branch } = await open(world, "one");
+    const head = commit(path, "work.txt", "work");
+    await removeWorktree(world.mirror, { path, branch, issue: "one", target: "main" });
+    sh(world.mirror.path, `git update-ref refs/heads/${branch} ${head}`);
+    expect(await open(world, "one", { base: head })).toMatchObject({ baseSha: world.base, head, from: "branch" });
+  });
+
   test("leaves nothing parked once it has landed, also when the user's branches have gone on; what is parked shows its files", async () => {
     const world = await makeWorld();
     const { path, branch } = await open(world, "one");

@@ -150,6 +150,27 @@ test("land in mode branch merges the branch as it is in the user's repository, t
   expect(JSON.parse(await box.quick("worktree", "list", "--json"))).toEqual([]);
 });
 
+test("land in mode branch from where the work is already says so, and the branch can land where it is not", async () => {
+  const box = world({ commands: {}, evidence_check: { required: [] }, finalize: { mode: "branch" } });
+  await box.add("one");
+  expect((await box.ratchet("run")).code).toBe(0);
+  const begun = box.git("rev-parse", "main");
+  box.git("checkout", "--quiet", "ratchet/one");
+  box.git("commit", "--quiet", "--allow-empty", "--message", "Mine");
+  const own = await box.ratchet("land", "one");
+  expect([own.code, own.stderr]).toEqual([1, expect.stringContaining("you are on ratchet/one, the branch of one")]);
+  box.git("checkout", "--quiet", "-b", "review");
+  const there = await box.ratchet("land", "one");
+  expect([there.code, there.stderr]).toEqual([1, expect.stringContaining("one has landed on review already")]);
+  box.git("checkout", "--quiet", "main");
+  box.git("merge", "--quiet", "ratchet/one");
+  expect((await box.ratchet("land", "one")).stderr).toContain("one has landed on main already");
+  box.git("reset", "--quiet", "--hard", begun);
+  expect((await box.ratchet("land", "one")).code).toBe(0);
+  expect(box.git("log", "--format=%s", "main").split("\n")[0]).toBe("Mine");
+  expect((await box.issue("one")).base_sha).toBe(begun);
+});
+
 test("land in mode branch that was refused takes what was added to the branch since", async () => {
   const check = { command: "test ! -f unwanted" };
   const box = world({ commands: { check }, evidence_check: { required: ["check"] }, finalize: { mode: "branch" } });

@@ -58,6 +58,10 @@ async function landAlone(context: Context, { issueId, settings, json }: Landing)
   const item = await store.workItems.get(project, issueId);
   if (item) await refuseInPullRequest(context, item, endPullRequest);
   const target = settings.finalize.into ?? (await app.repository()).branch ?? "";
+  if (target === `ratchet/${safeName(issueId)}`) {
+    const how = { code: "wrong-branch", hint: "check out the branch that it shall land on, or set finalize.into" };
+    throw new Refusal(`you are on ${target}, the branch of ${issueId} itself`, how);
+  }
   const work = await (await app.worktrees()).work(issueId, target);
   if (work === "none") {
     const why = issue.status === "completed" ? ": it is completed" : "";
