@@ -29,14 +29,15 @@ export async function repairFiles(checkout: Checkout): Promise<Seen> {
   try {
     return putFilesBack(checkout);
   } catch (error) {
-    // A file where a folder belongs, or a folder where a file does: nobody does that by mistake.
-    if (!["ENOTDIR", "EISDIR"].includes(codeOf(error) ?? "")) throw error;
+    // A folder where a file belongs, a link to itself, no right to look: whatever it is but what the machine is short of.
+    const code = codeOf(error);
+    if (code === null || ["ENOSPC", "EDQUOT", "EROFS", "EIO", "EMFILE", "ENFILE"].includes(code)) throw error;
     throw damaged(checkout, error);
   }
 }
 
 export function damaged({ path, gitDir }: Pick<Checkout, "path" | "gitDir">, cause?: unknown): ExternalError {
-  const way = `remove ${gitDir} to have the worktree made anew`;
+  const way = `${gitDir} is made anew when the worktree is opened next and nobody works in it`;
   return new ExternalError("git", `the git folder of ${path} is damaged: ${way}`, cause === undefined ? {} : { cause });
 }
 

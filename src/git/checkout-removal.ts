@@ -8,6 +8,7 @@ import { type Checkout, cookieOf } from "./checkout-git.js";
 import type { Mirror } from "./mirror-refs.js";
 import { giveToPool } from "./pool.js";
 import { discard, removeTree, removeTreeAs } from "./remove-tree.js";
+import { removeIfThere } from "./small-files.js";
 
 /**
  * How a checkout goes: by renames alone, so that neither folder is ever found in half and nobody waits for files to be
@@ -53,5 +54,7 @@ export async function clearPlace(place: Place): Promise<string | null> {
   const aside = isTheirs ? `${path}.aside-${randomBytes(4).toString("hex")}` : null;
   if (aside !== null) renameSync(path, aside);
   if (halfMade) await removeFolders(place);
+  // A link that leads nowhere.
+  else removeIfThere(gitDir);
   return aside;
 }

@@ -14,8 +14,9 @@ import { type CopyOptions, copyIntoCheckout } from "./copy.js";
 import type { Mirror } from "./mirror-refs.js";
 import { makeFiles } from "./new-checkout.js";
 import { keepForPool, listPool, takeFromPool } from "./pool.js";
+import { repairWhole } from "./remade.js";
 import { removeIfThere, writeIfChanged } from "./small-files.js";
-import { forgetLost, mendCheckout } from "./whole.js";
+import { forgetLost } from "./whole.js";
 
 export interface CheckoutOptions {
   readonly path: string;
@@ -44,13 +45,13 @@ export async function openCheckout(mirror: Mirror, options: CheckoutOptions): Pr
   dropStandIn(checkout);
   const filling = join(gitDir, "ratchet", "filling");
   if ((await exists(path)) && !(await exists(filling))) {
-    await mendCheckout(checkout, (await repairFiles(checkout)).head);
+    await repairWhole(checkout);
     return { checkout, fresh: false, from: "worktree", aside: null };
   }
   await reapLeftovers(cookieOf(gitDir));
   setMark(gitDir, "filling");
   mkdirSync(path, { recursive: true, mode: 0o700 });
-  await mendCheckout(checkout, (await repairFiles(checkout)).head);
+  await repairWhole(checkout);
   await putFiles(checkout);
   await finishFiles(checkout);
   removeIfThere(filling);
@@ -95,19 +96,21 @@ function noteBeside(path: string): string {
 
 /** The checkout at this path, ready to be looked at. */
 export async function findCheckout(path: string): Promise<Checkout & Seen> {
-  const note = (await readJson(noteBeside(resolve(path)))) ?? (await readJson(olderNote(resolve(path))));
-  if (typeof note === "object" && note !== null && "mirror" in note && "repoPath" in note) {
-    const mirror = { path: String(note.mirror), repoPath: String(note.repoPath) };
-    const checkout = await readCheckout(mirror, resolve(path));
-    return { ...checkout, ...(await repairFiles(checkout)) };
-  }
-  throw new ExternalError("git", `${path} is no worktree of Ratchet's`);
+  const checkout = await checkoutAt(resolve(path));
+  return { ...checkout, ...(await repairFiles(checkout)) };
 }
 
 /** The same for whoever is to keep, show or remove what is in it: of what an agent broke there, as much as is left. */
 export async function findWholeCheckout(path: string): Promise<Checkout & Seen> {
-  const found = await findCheckout(path);
-  return { ...found, head: await mendCheckout(found, found.head) };
+  const checkout = await checkoutAt(resolve(path));
+  return { ...checkout, ...(await repairWhole(checkout)) };
+}
+
+async function checkoutAt(path: string): Promise<Checkout> {
+  const note = (await readJson(noteBeside(path))) ?? (await readJson(olderNote(path)));
+  if (typeof note === "object" && note !== null && "mirror" in note && "repoPath" in note)
+    return await readCheckout({ path: String(note.mirror), repoPath: String(note.repoPath) }, path);
+  throw new ExternalError("git", `${path} is no worktree of Ratchet's`);
 }
 
 /** Of a checkout that was made when each had its own. */
@@ -115,12 +118,30 @@ function olderNote(path: string): string {
   return join(dirname(path), ".checkouts", `${basename(path)}.json`);
 }
 
-/** Is there one that somebody may have worked in? A removal that was begun is finished first. */
+/**
+ * Is there one that somebody may have worked in? A removal that was begun is finished first. One that does not even say
+ * what it is counts as none, and its files as nobody's: they are put aside, not removed.
+ */
 export async function hasCheckout(mirror: Mirror, path: string): Promise<boolean> {
   const gitDir = gitDirFor(mirror, resolve(path));
   if (!(await exists(gitDir))) return false;
   await finishRemoval({ mirror, path: resolve(path), gitDir });
-  return await exists(join(gitDir, "ratchet", "ready"));
+  if (!(await exists(join(gitDir, "ratchet", "ready")))) return false;
+  if ((await readAbout(gitDir)) !== null) return true;
+  removeIfThere(join(gitDir, aboutFile));
+  return false;
+}
+
+interface About {
+  readonly branch: string | null;
+  readonly baseSha: string;
+}
+
+async function readAbout(gitDir: string): Promise<About | null> {
+  const about = await readJson(join(gitDir, aboutFile));
+  if (typeof about !== "object" || about === null || !("baseSha" in about)) return null;
+  const branch = "branch" in about && typeof about.branch === "string" ? about.branch : null;
+  return { branch, baseSha: String(about.baseSha) };
 }
 
 /** Every checkout of the mirror, also those whose files are gone. */
@@ -141,12 +162,9 @@ export async function listCheckouts(mirror: Mirror): Promise<readonly Checkout[]
 /** The checkout at this path as it was left: before git looks at it, it has to be repaired. */
 export async function readCheckout(mirror: Mirror, path: string, template = readTemplate(mirror)): Promise<Checkout> {
   const gitDir = gitDirFor(mirror, path);
-  const about = await readJson(join(gitDir, aboutFile));
-  if (typeof about !== "object" || about === null || !("baseSha" in about)) {
-    throw damaged({ path, gitDir });
-  }
-  const branch = "branch" in about && typeof about.branch === "string" ? about.branch : null;
-  return { mirror, path, gitDir, branch, baseSha: String(about.baseSha), template };
+  const about = await readAbout(gitDir);
+  if (about === null) throw damaged({ path, gitDir });
+  return { mirror, path, gitDir, ...about, template };
 }
 
 /** The files of HEAD in an empty folder, and both indexes. */

@@ -1,4 +1,4 @@
-import { findCheckout, hasCheckout } from "./checkout.js";
+import { findWholeCheckout, hasCheckout } from "./checkout.js";
 import { gitIn } from "./checkout-git.js";
 import { isAncestor, type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
 
@@ -23,5 +23,5 @@ export async function adoptUsersBranch(
 /** A refused landing leaves its worktree. It goes on to what was added since; git refuses where it has work of its own. */
 async function followIn(path: string, sha: string): Promise<void> {
   const args = ["merge", "--ff-only", "--quiet", "--no-stat", "--no-autostash", "--no-verify-signatures", sha];
-  await gitIn(await findCheckout(path), args, { okCodes: [1, 2, 128] });
+  await gitIn(await findWholeCheckout(path), args, { okCodes: [1, 2, 128] });
 }

@@ -30,8 +30,16 @@ export async function mendCheckout(checkout: Checkout, head: string): Promise<st
   if (branch === null || (await isWhole(checkout, head))) return head;
   const commit = await newestWhole(checkout, head);
   if ((await ask(checkout, ["cat-file", "-e", `${commit}^{tree}`])).code !== 0) return head;
-  putText(join(gitDir, `refs/heads/${branch}`), `${commit}\n`);
-  putText(join(gitDir, "HEAD"), `ref: refs/heads/${branch}\n`);
+  await goOnFrom(checkout, commit);
+  noteLost(gitDir, `Commit ${head.slice(0, 12)} was lost, its objects were deleted`, commit);
+  return commit;
+}
+
+/** At this commit, with nothing staged and nothing begun; the files stay as they are. */
+export async function goOnFrom(checkout: Checkout, commit: string): Promise<void> {
+  const { gitDir, branch } = checkout;
+  if (branch !== null) putText(join(gitDir, `refs/heads/${branch}`), `${commit}\n`);
+  putText(join(gitDir, "HEAD"), branch === null ? `${commit}\n` : `ref: refs/heads/${branch}\n`);
   await dropOperations(checkout);
   // What these name may be an object that is gone.
   const stale = ["index", "logs/HEAD", `logs/refs/heads/${branch}`].map((name) => join(gitDir, name));
@@ -39,9 +47,10 @@ export async function mendCheckout(checkout: Checkout, head: string): Promise<st
   await forgetAlignment(checkout);
   await ask(checkout, ["read-tree", commit], { own: true });
   await adoptIndex(checkout);
-  const went = `it goes on from ${commit.slice(0, 12)} with the files that are there`;
-  putText(lostFile(gitDir), `Commit ${head.slice(0, 12)} was lost, its objects were deleted: ${went}`);
-  return commit;
+}
+
+export function noteLost(gitDir: string, what: string, commit: string): void {
+  putText(lostFile(gitDir), `${what}: it goes on from ${commit.slice(0, 12)} with the files that are there`);
 }
 
 /** What was lost in it since somebody last worked there. */

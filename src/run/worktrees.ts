@@ -1,7 +1,7 @@
 import { basename, dirname } from "node:path";
 import type { WorkState } from "../core/gc.js";
 import { type Aside, listAside } from "../git/aside.js";
-import { findCheckout, findWholeCheckout, hasCheckout } from "../git/checkout.js";
+import { findWholeCheckout, hasCheckout, readCheckout } from "../git/checkout.js";
 import { gitIn } from "../git/checkout-git.js";
 import { diff } from "../git/diff.js";
 import { gitText } from "../git/git.js";
@@ -66,7 +66,7 @@ export function openWorktrees({ home, projectId, repoPath }: WorktreesOf): Workt
       if (!(await hasCheckout(found, path))) {
         throw new Refusal(`${issueId} has no worktree`, { code: "not-found", hint: "ratchet worktree list" });
       }
-      const { branch } = await findCheckout(path);
+      const { branch } = await readCheckout(found, path);
       const named = branch ?? `ratchet/${safeName(issueId)}`;
       const { parked } = await removeWorktree(found, { path, branch: named, issue: issueId });
       return { path, ref: parked?.ref ?? null };
@@ -100,7 +100,7 @@ async function workOf(
     `refs/ratchet/parked/${name}`,
     `refs/ratchet/settled/${name}`,
   ]);
-  const checkout = (await hasCheckout(mirror, path)) ? await findCheckout(path) : null;
+  const checkout = (await hasCheckout(mirror, path)) ? await readCheckout(mirror, path) : null;
   const head = (checkout && resolveHead(checkout.gitDir)) ?? refs.get(own) ?? refs.get(theirs);
   if (head === undefined) return newestParked(refs, name) === null ? "none" : "parked";
   if (await isLanded(mirror, target, head)) return "landed";

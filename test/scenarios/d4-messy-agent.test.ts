@@ -1,5 +1,6 @@
-import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openMirror } from "../../src/git/mirror.js";
@@ -294,16 +295,75 @@ describe("D4 an agent that breaks its git folder", () => {
     expect(fingerprint(path)).toBe(before);
   });
 
-  test("D4 a file in the place of its objects is told with the way on", async () => {
-    const world = await makeWorld();
-    const { path } = await open(world, "one");
-    const gitDir = sh(path, "git rev-parse --git-dir");
-    sh(gitDir, "rm -rf objects && echo x >objects");
-    await expect(open(world, "one")).rejects.toThrow(`is damaged: remove ${gitDir} to have the worktree made anew`);
-    put(path, "loose.txt", "loose");
-    sh(gitDir, `rm -rf ${gitDir}`);
-    const { aside = [], from } = await open(world, "one");
-    expect([from, read(aside[0] ?? "", "loose.txt")]).toEqual(["branch", "loose"]);
+  /** In its git folder. `keeps`: the last commit can still be found. */
+  const unusable = [
+    ["refs that are gone", "rm -rf refs", false],
+    ["a file in the place of its branches", "rm -rf refs/heads && touch refs/heads", false],
+    ["a nonsensical shallow", "echo x >shallow", true],
+    ["nonsensical packed refs", "echo garbage >packed-refs", true],
+    ["a folder as HEAD", "rm HEAD && mkdir HEAD", false],
+    ["a file in the place of its objects", "rm -rf objects && touch objects", false],
+    ["a nonsensical index", "echo garbage >index", true],
+    ["a folder as index", "rm index && mkdir -p index/x", true],
+    ["a folder as configuration", "rm config && mkdir config", true],
+    ["a link to itself", "rm -rf info && ln -s info info", true],
+  ] as const;
+
+  async function unusableWorld(how: string) {
+    const made = await brokenWorld("true");
+    sh(made.path, `cd "$(git rev-parse --git-dir)" && ${how}`);
+    return made;
+  }
+
+  test.each(unusable)("D4 one that leaves %s has its git folder made anew, with its files", async (_, how, keeps) => {
+    const { world, path, known, lost, before } = await unusableWorld(how);
+    const users = lookAt(world.repo);
+    const head = keeps ? lost : known;
+    const told = `Its git folder was damaged and is made anew: it goes on from ${head.slice(0, 12)} with the files`;
+    const asked = { from: "worktree", head, fresh: false, lost: expect.stringContaining(told) };
+    for (const times of [1, 2]) expect([times, await open(world, "one")]).toMatchObject([times, asked]);
+    expect(fingerprint(path)).toBe(before);
+    const look = () => snapshot(path, { base: world.base, docsPatterns: [] });
+    expect(await look()).toMatchObject({ head, dirty: keeps ? ["loose.txt"] : ["c.txt", "loose.txt"] });
+    const next = commit(path, "d.txt", "d");
+    sh(path, "git fsck --connectivity-only");
+    expect(await look()).toMatchObject({ head: next, dirtyCount: 0 });
+    sh(world.mirror.path, "git fsck --connectivity-only");
+    expect(lookAt(world.repo)).toBe(users);
+  });
+
+  test.each(unusable)("D4 where one has left %s, its files are parked and come back", async (_, how) => {
+    const { world, path, before } = await unusableWorld(how);
+    const { parked } = await removeWorktree(world.mirror, { path, branch: "ratchet/one", issue: "one", landed: null });
+    expect([parked?.ref, existsSync(path)]).toEqual(["refs/ratchet/parked/one/1", false]);
+    await restoreParked(world.mirror, { issue: "one", path });
+    expect(fingerprint(path)).toBe(before);
+  });
+
+  test.each([
+    ["nothing", "rm -rf $d"],
+    ["a link that leads nowhere", "rm -rf $d; ln -s /nonexist $d"],
+    ["one that does not say what it is", "echo garbage >$d/ratchet/checkout.json"],
+  ])("D4 with %s in the place of its git folder it is made anew, and its files are kept aside", async (_, how) => {
+    const { world, path, known, before } = await brokenWorld("true");
+    sh(world.home, `d=$(git -C '${path}' rev-parse --git-dir); ${how}`);
+    const { aside = [], from, head } = await open(world, "one");
+    expect([from, head, fingerprint(aside[0] ?? "")]).toEqual(["branch", known, before]);
+    commit(path, "d.txt", "d");
+    expect(await snapshot(path, { base: world.base, docsPatterns: [] })).toMatchObject({ dirtyCount: 0, commits: 2 });
+  });
+
+  test("D4 a damaged git folder is not made anew while somebody works in the worktree", async () => {
+    const { world, path } = await unusableWorld("rm HEAD && mkdir HEAD");
+    const somebody = spawn("sleep", ["60"], { cwd: path });
+    await once(somebody, "spawn");
+    const gitDir = join(world.mirror.path, "checkouts", readdirSync(join(world.mirror.path, "checkouts"))[0] ?? "");
+    await expect(open(world, "one")).rejects.toThrow(
+      `is damaged: ${gitDir} is made anew when the worktree is opened next`,
+    );
+    somebody.kill("SIGKILL");
+    await once(somebody, "exit");
+    expect(await open(world, "one")).toMatchObject({ from: "worktree" });
   });
 
   test("D4 commits made on a branch of its own count, and land in the issue's branch", async () => {
