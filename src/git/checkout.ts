@@ -133,6 +133,7 @@ export async function hasCheckout(mirror: Mirror, path: string): Promise<boolean
 }
 
 interface About {
+  readonly path?: string;
   readonly branch: string | null;
   readonly baseSha: string;
 }
@@ -141,22 +142,23 @@ async function readAbout(gitDir: string): Promise<About | null> {
   const about = await readJson(join(gitDir, aboutFile));
   if (typeof about !== "object" || about === null || !("baseSha" in about)) return null;
   const branch = "branch" in about && typeof about.branch === "string" ? about.branch : null;
-  return { branch, baseSha: String(about.baseSha) };
+  const path = "path" in about ? { path: String(about.path) } : {};
+  return { ...path, branch, baseSha: String(about.baseSha) };
 }
 
 /** Every checkout of the mirror, also those whose files are gone. */
 export async function listCheckouts(mirror: Mirror): Promise<readonly Checkout[]> {
-  const names = await readdir(join(mirror.path, "checkouts"));
+  const [folder, template] = [join(mirror.path, "checkouts"), readTemplate(mirror)];
+  const names = (await readdir(folder)).filter((name) => !name.startsWith("."));
   const found = await Promise.all(
-    names
-      .filter((name) => !name.startsWith("."))
-      .map(async (name) => await readJson(join(mirror.path, "checkouts", name, "ratchet", "checkout.json"))),
+    names.map(async (name) => ({ gitDir: join(folder, name), about: await readAbout(join(folder, name)) })),
   );
-  const paths = found.flatMap((about) =>
-    typeof about === "object" && about !== null && "path" in about ? [String(about.path)] : [],
+  // One that an agent has broken, or that names another's place, is no reason not to see the others.
+  return found.flatMap(({ gitDir, about }) =>
+    about?.path === undefined || gitDirFor(mirror, about.path) !== gitDir
+      ? []
+      : [{ mirror, gitDir, template, ...about, path: about.path }],
   );
-  const template = readTemplate(mirror);
-  return await Promise.all(paths.map((path) => readCheckout(mirror, path, template)));
 }
 
 /** The checkout at this path as it was left: before git looks at it, it has to be repaired. */
@@ -164,7 +166,7 @@ export async function readCheckout(mirror: Mirror, path: string, template = read
   const gitDir = gitDirFor(mirror, path);
   const about = await readAbout(gitDir);
   if (about === null) throw damaged({ path, gitDir });
-  return { mirror, path, gitDir, ...about, template };
+  return { mirror, gitDir, template, ...about, path };
 }
 
 /** The files of HEAD in an empty folder, and both indexes. */

@@ -22,6 +22,16 @@ export function resolveHead(gitDir: string, ref = "HEAD"): string | null {
   return null;
 }
 
+/** The same of a git folder that an agent may have broken: null, too, where its files cannot be read. */
+export function readHead(gitDir: string): string | null {
+  try {
+    return resolveHead(gitDir);
+  } catch (error) {
+    if (codeOf(error) === null) throw error;
+    return null;
+  }
+}
+
 function fromPackedRefs(gitDir: string, ref: string): string | null {
   const lines = readOr(join(gitDir, "packed-refs")).split("\n");
   return lines.find((line) => line.endsWith(` ${ref}`))?.split(" ")[0] ?? null;

@@ -1,8 +1,8 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { isMissing } from "../lib/files.js";
 import { safeName } from "../lib/home.js";
 import { isKnownInside, rememberContained } from "./ancestry.js";
-import { attachCopies, findCheckout, hasCheckout, openCheckout } from "./checkout.js";
+import { attachCopies, hasCheckout, openCheckout, readCheckout } from "./checkout.js";
 import { removeCheckout } from "./checkout-removal.js";
 import { discardAt } from "./clean.js";
 import { GitError, gitScript, gitText } from "./git.js";
@@ -235,5 +235,5 @@ export async function openLandingWorktree(
 
 /** Nothing in it is anybody's work: what it held is a proposal, and that is in the mirror. */
 export async function removeLandingWorktree(mirror: Mirror, path: string): Promise<void> {
-  if (await hasCheckout(mirror, path)) await removeCheckout(await findCheckout(path));
+  if (await hasCheckout(mirror, path)) await removeCheckout(await readCheckout(mirror, resolve(path)));
 }

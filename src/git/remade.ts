@@ -1,6 +1,6 @@
 import { chmodSync, copyFileSync, existsSync, lstatSync, realpathSync } from "node:fs";
 import { join } from "node:path";
-import { codeOf, ExternalError } from "../lib/errors.js";
+import { ExternalError } from "../lib/errors.js";
 import { namesIn } from "../lib/files.js";
 import { isAnybodyIn } from "../lib/process/table.js";
 import { aboutFile, damaged, repairFiles, type Seen, setMark } from "./checkout-files.js";
@@ -8,7 +8,7 @@ import { type Checkout, gitEnvironmentIn } from "./checkout-git.js";
 import { makeSkeleton, skeletonOf } from "./checkout-skeleton.js";
 import { readTemplate } from "./checkout-template.js";
 import { GitError, git, gitScript, runTool } from "./git.js";
-import { resolveHead } from "./head.js";
+import { readHead, resolveHead } from "./head.js";
 import { removeTree } from "./remove-tree.js";
 import { putText } from "./small-files.js";
 import { goOnFrom, mendCheckout, noteLost } from "./whole.js";
@@ -63,7 +63,7 @@ const kept = ["ratchet", "objects", "replaced"];
 async function remake(checkout: Checkout): Promise<Seen> {
   const { path, gitDir } = checkout;
   if (existsSync(path) && isAnybodyIn(realpathSync(path))) throw damaged(checkout);
-  const had = headIn(gitDir);
+  const had = readHead(gitDir);
   chmodSync(gitDir, 0o700);
   const isKept = (name: string) => kept.includes(name) && lstatSync(join(gitDir, name)).isDirectory();
   const gone = [...namesIn(gitDir).filter((name) => !isKept(name)), "objects/info"];
@@ -85,16 +85,6 @@ async function fill({ mirror, path, gitDir, branch, baseSha }: Checkout): Promis
   if (existsSync(shallow)) copyFileSync(shallow, join(gitDir, "shallow"));
   putText(join(gitDir, aboutFile), JSON.stringify({ path, branch, baseSha }));
   setMark(gitDir, "ready");
-}
-
-/** As far as it can be read. */
-function headIn(gitDir: string): string | null {
-  try {
-    return resolveHead(gitDir);
-  } catch (error) {
-    if (codeOf(error) === null) throw error;
-    return null;
-  }
 }
 
 /** What it was at, where that is all that the mirror knows of the branch, or more. */

@@ -14,7 +14,7 @@ import {
 import type { Checkout } from "./checkout-git.js";
 import { removeCheckout } from "./checkout-removal.js";
 import { gitText } from "./git.js";
-import { resolveHead } from "./head.js";
+import { readHead, resolveHead } from "./head.js";
 import { hasCommit, isAncestor, type Mirror, readRef, readRefs, updateRefs } from "./mirror-refs.js";
 import { hasLooseEnds, holdsNothingLoose, type Parked, parkCheckout, parkedRefs, settledRefs } from "./parking.js";
 import { newestParked, restoreParked } from "./restore.js";
@@ -169,7 +169,7 @@ async function removeThere(mirror: Mirror, options: RemoveOptions): Promise<Leav
 /** Landed work that nothing else would go with: the mirror has all of it, so nothing is shared, parked or even repaired. */
 async function removeLanded(mirror: Mirror, options: RemoveOptions): Promise<Leaving | null> {
   const checkout = await readCheckout(mirror, resolve(options.path));
-  const head = resolveHead(checkout.gitDir);
+  const head = readHead(checkout.gitDir);
   if (head === null || !(await holdsNothingLoose(checkout, head)) || !(await hasLanded(mirror, head, options)))
     return null;
   await removeCheckout(checkout);
@@ -216,7 +216,7 @@ export async function listWorktrees(mirror: Mirror): Promise<readonly WorktreeEn
       path,
       branch,
       baseSha,
-      head: resolveHead(gitDir),
+      head: readHead(gitDir),
       present: await exists(path),
     })),
   );

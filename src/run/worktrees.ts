@@ -5,7 +5,7 @@ import { findWholeCheckout, hasCheckout, readCheckout } from "../git/checkout.js
 import { gitIn } from "../git/checkout-git.js";
 import { diff } from "../git/diff.js";
 import { gitText } from "../git/git.js";
-import { resolveHead } from "../git/head.js";
+import { readHead } from "../git/head.js";
 import { isLanded } from "../git/land.js";
 import { type Mirror, openMirror } from "../git/mirror.js";
 import { hasCommit, isAncestor, readRefs } from "../git/mirror-refs.js";
@@ -101,7 +101,10 @@ async function workOf(
     `refs/ratchet/settled/${name}`,
   ]);
   const checkout = (await hasCheckout(mirror, path)) ? await readCheckout(mirror, path) : null;
-  const head = (checkout && resolveHead(checkout.gitDir)) ?? refs.get(own) ?? refs.get(theirs);
+  const there = checkout && readHead(checkout.gitDir);
+  // It is broken, and nobody can say what else is in it.
+  if (checkout !== null && there === null) return "unlanded";
+  const head = there ?? refs.get(own) ?? refs.get(theirs);
   if (head === undefined) return newestParked(refs, name) === null ? "none" : "parked";
   if (await isLanded(mirror, target, head)) return "landed";
   // Merged by hand. Where there is nothing but the commit that it began from, nothing was.

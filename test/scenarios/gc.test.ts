@@ -72,6 +72,26 @@ test("gc never touches unlanded work: its run stays until the work is parked, an
   expect((await box.ratchet("run", "--resume")).code).toBe(1);
 });
 
+test.each([
+  ["HEAD", "rm HEAD && mkdir HEAD"],
+  ["HEAD otherwise", "rm HEAD && ln -s HEAD HEAD"],
+  ["what it is", 'echo \'{"path": "x"}\' >ratchet/checkout.json'],
+])("gc does its work beside a worktree whose git folder no longer tells %s", async (_, how) => {
+  const box = world();
+  await box.add("done");
+  expect((await box.ratchet("run")).code).toBe(0);
+  await makeOld(box);
+  const [old = ""] = runs(box);
+  await box.add("bad");
+  expect((await box.ratchet("run")).code).toBe(1);
+  await makeOld(box);
+  const folder = join(box.home, "repos", "shop.git", "checkouts");
+  for (const name of readdirSync(folder)) execFileSync("sh", ["-c", how], { cwd: join(folder, name) });
+  const done = await box.ratchet("gc");
+  expect([done.code, done.stdout]).toEqual([0, expect.stringContaining(`removed run ${old}`)]);
+  expect((await box.ratchet("worktree", "list")).code).toBe(0);
+});
+
 test("gc leaves an unfinished run alone, and takes leftovers of gone worktrees", async () => {
   const box = world();
   await box.add("one");
