@@ -1,5 +1,9 @@
+import { randomBytes } from "node:crypto";
+import { copyFileSync, existsSync } from "node:fs";
+import { type Checkout, gitIn, ownIndex } from "./checkout-git.js";
 import { git } from "./git.js";
 import type { Mirror } from "./mirror-refs.js";
+import { removeIfThere } from "./small-files.js";
 
 export interface Range {
   readonly base: string;
@@ -18,6 +22,37 @@ export async function diff(
   const text = output.stdout.toString("utf8");
   if (!output.truncated) return { text, truncated: false };
   return { text: text.slice(0, text.lastIndexOf("\n") + 1), truncated: true };
+}
+
+/**
+ * The patch from base to the files as they are, new ones included. Through a copy of our index: neither the agent's, with
+ * its flags, counts, nor is anything changed that somebody who works there looks at.
+ */
+export async function diffFiles(checkout: Checkout & { readonly head: string }, base: string): Promise<string> {
+  const index = `${ownIndex(checkout)}.${randomBytes(4).toString("hex")}`;
+  try {
+    await startIndex(checkout, index);
+    const others = ["ls-files", "--others", "--exclude-standard", "-z"];
+    const found = (await gitIn(checkout, others, { index })).stdout.toString("latin1").split("\0");
+    // What ends like a folder is a repository of its own.
+    const names = found.filter((name) => name !== "" && !name.endsWith("/")).map((name) => `${name}\0`);
+    const input = Buffer.from(names.join(""), "latin1");
+    const add = ["add", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul"];
+    if (names.length > 0) await gitIn(checkout, add, { index, input, env: { GIT_LITERAL_PATHSPECS: "1" } });
+    return (await gitIn(checkout, ["diff", ...plain, base, "--"], { index })).stdout.toString("utf8");
+  } finally {
+    removeIfThere(index);
+  }
+}
+
+/** What is known of unchanged files is kept, as far as that can be read. */
+async function startIndex(checkout: Checkout & { readonly head: string }, index: string): Promise<void> {
+  const { head } = checkout;
+  if (existsSync(ownIndex(checkout))) copyFileSync(ownIndex(checkout), index);
+  const output = await gitIn(checkout, ["read-tree", "-i", "-m", head], { index, okCodes: [1, 128] });
+  if (output.code === 0) return;
+  removeIfThere(index);
+  await gitIn(checkout, ["read-tree", head], { index });
 }
 
 export interface FileStat {

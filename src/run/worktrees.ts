@@ -2,8 +2,7 @@ import { basename, dirname } from "node:path";
 import type { WorkState } from "../core/gc.js";
 import { type Aside, listAside } from "../git/aside.js";
 import { findWholeCheckout, hasCheckout, readCheckout } from "../git/checkout.js";
-import { gitIn } from "../git/checkout-git.js";
-import { diff } from "../git/diff.js";
+import { diff, diffFiles } from "../git/diff.js";
 import { gitText } from "../git/git.js";
 import { readHead } from "../git/head.js";
 import { isLanded } from "../git/land.js";
@@ -25,7 +24,7 @@ export interface Worktrees {
   restore(issueId: string): Promise<{ readonly path: string; readonly ref: string; readonly parked: string | null }>;
   /** Of work that is done with: what is nowhere else is put aside, the checkout goes. `merged`: the head of the pull request that brought it in. */
   drop(issueId: string, merged: string | null): Promise<void>;
-  /** From the commit the issue started at to its files as they are; without a checkout to its last commit. */
+  /** From the commit the issue started at to its files as they are; without a checkout to its last commit, or what is parked. */
   diff(issueId: string, known: { readonly base: string | null; readonly head: string | null }): Promise<string>;
   work(issueId: string, target: string): Promise<WorkState>;
 }
@@ -46,8 +45,6 @@ export interface WorktreesOf {
   readonly projectId: string;
   readonly repoPath: string;
 }
-
-const patch = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", "--find-renames"];
 
 export function openWorktrees({ home, projectId, repoPath }: WorktreesOf): Worktrees {
   const mirrorPath = home.mirror(projectId);
@@ -155,15 +152,20 @@ interface DiffOf {
 async function diffOf(mirror: Mirror, { issueId, path, base, head }: DiffOf): Promise<string> {
   if ((await hasCheckout(mirror, path)) && (await exists(path))) {
     const checkout = await findWholeCheckout(path);
-    const env = { GIT_OPTIONAL_LOCKS: "0" };
-    return (await gitIn(checkout, [...patch, base ?? checkout.baseSha, "--"], { env })).stdout.toString("utf8");
+    return await diffFiles(checkout, base ?? checkout.baseSha);
   }
-  const branch = `refs/heads/ratchet/${safeName(issueId)}`;
-  const last = head ?? (await readRefs(mirror.path, [branch])).get(branch) ?? null;
+  const last = head ?? (await lastOf(mirror, safeName(issueId)));
   if (base === null || last === null) {
     throw new Refusal(`${issueId} has not changed anything yet`, { code: "not-found" });
   }
   return (await diff(mirror, { base, head: await ownHead(mirror, last) })).text;
+}
+
+/** Where its branch is; else what was put aside of it last, whose tree has the files that were not committed, too. */
+async function lastOf({ path }: Mirror, name: string): Promise<string | null> {
+  const branch = `refs/heads/ratchet/${name}`;
+  const refs = await readRefs(path, [branch, `refs/ratchet/parked/${name}`, `refs/ratchet/settled/${name}`]);
+  return refs.get(branch) ?? refs.get(`refs/ratchet/parked/${name}/${newestParked(refs, name)}`) ?? null;
 }
 
 /** A merge of Ratchet's own brings in what others did: the issue's work is its second parent. */

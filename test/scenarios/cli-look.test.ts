@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -117,10 +118,18 @@ test("a failed issue's worktree is listed, put aside and brought back with its u
   const [view] = JSON.parse((await box.ratchet("worktree", "list", "--json")).stdout);
   expect(view).toMatchObject({ issue: "one", branch: "ratchet/one", present: true, parked: [] });
   writeFileSync(join(view.path, "loose.txt"), "not committed\n");
-  expect((await box.ratchet("diff", "one")).stdout).toContain("one.txt");
+  const flagged = "echo changed >>README.md && git update-index --skip-worktree README.md && git init --quiet nested";
+  execFileSync("sh", ["-c", `${flagged} && echo x >nested/x`], { cwd: view.path, env: box.env });
+  const asIs = execFileSync("git", ["status", "--porcelain"], { cwd: view.path, env: box.env }).toString();
+  const shown = await box.ratchet("diff", "one");
+  expect(shown.stdout).toContain("+not committed");
+  const files = "README.md\nloose.txt\none.txt\n";
+  expect((await box.ratchet("diff", "one", "--stat")).stdout).toBe(files);
+  expect(execFileSync("git", ["status", "--porcelain"], { cwd: view.path, env: box.env }).toString()).toBe(asIs);
   const parked = JSON.parse((await box.ratchet("worktree", "park", "one", "--json")).stdout);
   expect(parked.ref).toMatch(/^refs\/ratchet\/parked\/one\//);
   expect(existsSync(view.path)).toBe(false);
+  expect((await box.ratchet("diff", "one")).stdout).toBe(shown.stdout);
   const restored = await box.ratchet("worktree", "restore", "one");
   expect([restored.code, restored.stdout]).toEqual([0, expect.stringContaining(view.path)]);
   expect(readFileSync(join(view.path, "loose.txt"), "utf8")).toBe("not committed\n");
