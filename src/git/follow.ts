@@ -62,6 +62,7 @@ cd "$1" && git update-ref --no-deref "$4" "$5" || exit 1`,
 };
 
 async function followAsUsual(mirror: Mirror, target: string, commit: string): Promise<boolean> {
+  if (!(await exists(mirror.repoPath))) return false;
   const refs = [landedRef(target), branchRef(target), followedRef(target)];
   const begun = begunFile(mirror, target);
   const files = [givenFile(mirror, target), noteFile(mirror.path, target), begun, mirror.repoPath];

@@ -94,6 +94,8 @@ async function decideTip(mirror: Mirror, target: string, line: Line): Promise<Ti
 
 /** Where it was when it was last seen: their own commit, which git keeps for a while. */
 async function whyMissing(mirror: Mirror, target: string): Promise<string> {
+  if (!(await exists(mirror.repoPath)))
+    return `${mirror.repoPath} is gone: move it back, or stop and start in its new place`;
   const sha = await readRef(mirror.path, `refs/user/heads/${target}`);
   return sha === null
     ? `there is no branch ${target} with a commit: run \`git branch ${shellWord(target)}\``

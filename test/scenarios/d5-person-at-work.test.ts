@@ -273,6 +273,38 @@ describe("D5 where the target is checked out", () => {
   });
 });
 
+describe("D5 the whole repository is moved elsewhere", () => {
+  const away = (world: World) => sh(world.home, `mv '${world.repo}' '${world.repo}-moved'`);
+  const back = (world: World) => sh(world.home, `mv '${world.repo}-moved' '${world.repo}'`);
+
+  test("D5 before anything has landed: landing waits, and says what for", async () => {
+    const world = await makeWorld();
+    const one = await ready(world, "one", "one.txt");
+    away(world);
+    expect(await propose(world, "one", one)).toEqual({
+      type: "waits",
+      reason: `${world.repo} is gone: move it back, or stop and start in its new place`,
+    });
+    back(world);
+    expect((await land(world, "one", one)).behind).toBeNull();
+  });
+
+  test("D5 afterwards: what lands has landed, and the branch is behind", async () => {
+    const world = await makeWorld();
+    const [one, two] = [await ready(world, "one", "one.txt"), await ready(world, "two", "two.txt")];
+    await land(world, "one", one);
+    const proposal = await propose(world, "two", two);
+    away(world);
+    if (proposal.type !== "proposed") throw new Error(proposal.type);
+    expect(await commitLanding(world.mirror, { target: "main", ...proposal })).toEqual({ type: "landed" });
+    const { behind } = await followTarget(world.mirror, { target: "main", commit: proposal.commit });
+    expect(behind).toMatch(/^main is behind: the landed commit could not be brought over \(.*repo is not there\)/);
+    back(world);
+    expect((await catchUpTarget(world.mirror, "main")).behind).toBeNull();
+    expect(sh(world.repo, "git rev-parse main")).toBe(proposal.commit);
+  });
+});
+
 describe("D5 after a landing that the target has followed", () => {
   const edit = "echo theirs >two.txt";
   test.each([
