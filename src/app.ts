@@ -17,7 +17,6 @@ import { systemClock } from "./lib/clock.js";
 import { UserError } from "./lib/errors.js";
 import { readOptional } from "./lib/files.js";
 import { type Home, ratchetHome } from "./lib/home.js";
-import { shellWord } from "./lib/quoted.js";
 import type { JournalCheck } from "./run/check-journal.js";
 import type { Gc } from "./run/gc.js";
 import type { RunParts, RunRequest, StartedRun } from "./run/start.js";
@@ -46,6 +45,8 @@ export interface App {
   store(how?: "reader"): Promise<Store>;
   /** Of the current directory. Throws UserError outside of a repository and in one without a commit. */
   repository(): Promise<Repository & { readonly head: string }>;
+  /** The branch that a run of the current directory lands on. Throws UserError where there is none. */
+  target(settings: Settings): Promise<string>;
   /** The top of its checkout, asked for once. */
   root(): Promise<string>;
   /** Of the current directory, registered on first use. */
@@ -129,6 +130,7 @@ export function createApp({ cwd, env: given }: { readonly cwd: string; readonly 
     home,
     store,
     repository,
+    target: async (settings) => (await import("./app/target.js")).targetOf(await repository(), settings),
     root,
     project: async () => (await store()).registerProject(await root()),
     settings: (flags) => loadSettings(app, flags),
@@ -315,7 +317,7 @@ async function runParts(app: App, request: RunRequest): Promise<RunParts> {
     runId: stored?.runId ?? newRunId(now),
     projectId,
     repoPath: stored?.record.repo_path ?? repository.root,
-    target: stored?.record.target_branch ?? (await targetOf(repository, settings)),
+    target: stored?.record.target_branch ?? (await app.target(settings)),
     settings,
     options,
   };
@@ -378,19 +380,4 @@ async function unmergedOf(app: App, settings: Settings, issueIds: readonly strin
   const mirror = { path: app.home.mirror((await app.project()).id) };
   const place = { settings, repoPath: repository.root, mirror, target };
   return await unmergedDeps(place, await app.tracker(settings), issueIds);
-}
-
-async function targetOf(repository: Repository, settings: Settings): Promise<string> {
-  const target = settings.finalize.into ?? repository.branch;
-  if (target !== null) {
-    const { readRefs } = await import("./git/mirror-refs.js");
-    const ref = `refs/heads/${target}`;
-    if (target === repository.branch || (await readRefs(repository.root, [ref])).has(ref)) return target;
-    throw new UserError(`finalize.into names ${target}, and there is no such branch`, {
-      hint: `git branch ${shellWord(target)}`,
-    });
-  }
-  throw new UserError("the checkout is detached, so there is no branch to land on", {
-    hint: "check out a branch, or set finalize.into in ratchet.yaml",
-  });
 }

@@ -33,6 +33,21 @@ if [ "$RATCHET_ATTEMPT" = 1 ]; then echo '${fail}'; else echo '{"verdict": "pass
   });
 }
 
+test.each([
+  ["nowhere", "git branch nowhere"],
+  ["refs/heads/main", "a branch's name is enough: finalize.into: main"],
+  ["HEAD", "without finalize.into work lands on the branch that is checked out"],
+])("doctor and run say the same of finalize.into: %s", async (into, hint) => {
+  const box = sandbox();
+  configure(box);
+  box.configure({ ...JSON.parse(box.read("ratchet.yaml")), finalize: { into } });
+  const examined = await examine(box);
+  const says = `finalize.into names ${into}, and there is no such branch`;
+  expect(examined).toMatchObject({ code: 1, checks: { repository: { ok: false, detail: says, advice: hint } } });
+  const { code, stderr } = await box.ratchet("run");
+  expect([code, stderr]).toEqual([2, `ratchet: ${says}\n  hint: ${hint}\n`]);
+});
+
 test("doctor finds everything there, and that the history of a finished run gives what is stored", async () => {
   const box = sandbox();
   configure(box);

@@ -20,7 +20,7 @@ export async function examine(
   const home = await checkHome(context);
   const looked = [
     await checkGit(context),
-    await checkRepository(context),
+    await checkRepository(context, settings),
     configuration,
     ...(settings === null ? [] : await checkPrograms(context, settings, call)),
     ...otherAgents(context, settings),
@@ -62,9 +62,11 @@ function checkGit({ env }: Context): Promise<Check> {
   });
 }
 
-function checkRepository({ app }: Context): Promise<Check> {
+/** With the branch that a run would land on. */
+function checkRepository({ app }: Context, settings: Settings | null): Promise<Check> {
   return attempt("repository", "change to a git repository with a commit", async () => {
     const { root, branch } = await app.repository();
+    if (settings !== null) await app.target(settings);
     return there("repository", `${root}, ${branch === null ? "detached" : `on ${branch}`}`);
   });
 }
