@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { codeOf } from "../lib/errors.js";
@@ -5,7 +6,7 @@ import { exists } from "../lib/files.js";
 import { withLock } from "../lib/lock.js";
 import { type GitOutput, gitScript } from "./git.js";
 import type { Mirror } from "./mirror-refs.js";
-import { putText, readOr } from "./small-files.js";
+import { readOr } from "./small-files.js";
 
 /**
  * A fast-forward writes files and index first and moves the branch then. A person who commits in between has the branch:
@@ -16,29 +17,48 @@ export function begunFile(mirror: Mirror, target: string): string {
   return join(mirror.path, "ratchet", "begun", encodeURIComponent(target));
 }
 
-/** Of a checkout one at a time, or what one has begun another would take back. */
+/** For those who may have to take something back: of two, the second would take back what the first begins next. */
 export async function mergeAlone<T>(mirror: Mirror, target: string, task: () => Promise<T>): Promise<T> {
   return await withLock(`${begunFile(mirror, target)}.lock`, task);
 }
 
-/** For `sh`: notes the merge of `commit` that this very shell begins in `checkout`. Both are shell words, as is the file. */
+/** How a script ends that has not come to its merge. */
+export const notBegun = 3;
+
+/**
+ * For `sh`: notes the merge of `commit` that this very shell begins in `checkout`, unless there is such a note already.
+ * All three are shell words.
+ */
 export function noteBegun(words: {
   readonly file: string;
   readonly commit: string;
   readonly checkout: string;
 }): string {
-  return `printf '%s\\n%s\\n%s\\n' ${words.commit} $$ ${words.checkout} >${words.file}`;
+  const note = `printf '%s\\n%s\\n%s\\n' ${words.commit} $$ ${words.checkout} >${words.file}`;
+  return `set -C; ${note} || exit ${notBegun}; set +C`;
 }
 
-/**
- * A merge that git refuses has written nothing, unless what it was refused in the end is the branch. The codes are those
- * of `git merge`: a script that did not come so far ends with another.
- */
-export function forgetRefused(file: string, { code, stderr }: Pick<GitOutput, "code" | "stderr">): void {
-  if ([1, 2, 128].includes(code) && !/update_ref failed/.test(stderr)) putText(file, "");
+/** A merge that has come to its end has nothing to take back; one that git refuses neither, unless it was refused the branch. */
+export function forgetEnded(file: string, { code, stderr }: Pick<GitOutput, "code" | "stderr">): void {
+  const isRefused = [1, 2, 128].includes(code) && !/update_ref failed/.test(stderr);
+  if ((code === 0 || isRefused) && !isRunning(readNote(file))) rmSync(file, { force: true });
+}
+
+interface Note {
+  readonly text: string;
+  readonly commit: string;
+  readonly pid: number;
+  readonly checkout: string;
+}
+
+function readNote(file: string): Note {
+  const text = readOr(file);
+  const [commit = "", pid = "", checkout = ""] = text.split("\n");
+  return { text, commit, pid: Number(pid), checkout };
 }
 
 const patienceMs = 10_000;
+const pauseMs = 20;
 
 /** Whatever a person has changed in it since stays as it is, and then no longer staged. */
 const takeBackScript = {
@@ -51,15 +71,19 @@ git read-tree -m -u "$1" HEAD || git read-tree -m -i "$1" HEAD`,
 
 /** The checkout as if the merge that was begun there had not been; where it has come to its end it is left. */
 export async function takeBackBegun(file: string): Promise<void> {
-  const [commit = "", pid = "", checkout = ""] = readOr(file).split("\n");
-  if (commit === "") return;
-  // Git outlives a Ratchet that was killed, and may be about to move the branch.
-  for (let waitedMs = 0; isRunning(Number(pid)) && waitedMs < patienceMs; waitedMs += 20) await delay(20);
-  if (await exists(checkout)) await gitScript(checkout, takeBackScript, { args: [commit], lockWaitMs: 0 });
-  putText(file, "");
+  let note = readNote(file);
+  // Somebody else's, or that of a Ratchet that was killed: git outlives it, and may be about to move the branch.
+  for (let waitedMs = 0; isRunning(note) && waitedMs < patienceMs; waitedMs += pauseMs) {
+    await delay(pauseMs);
+    note = readNote(file);
+  }
+  const { text, commit, checkout } = note;
+  if (commit !== "" && (await exists(checkout)))
+    await gitScript(checkout, takeBackScript, { args: [commit], lockWaitMs: 0 });
+  if (readOr(file) === text) rmSync(file, { force: true });
 }
 
-function isRunning(pid: number): boolean {
+function isRunning({ pid }: Note): boolean {
   try {
     return pid > 0 && process.kill(pid, 0);
   } catch (error) {

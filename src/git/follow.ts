@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { ExternalError, Refusal } from "../lib/errors.js";
 import { exists, namesIn } from "../lib/files.js";
 import { shellWord } from "../lib/quoted.js";
-import { begunFile, forgetRefused, mergeAlone, noteBegun, takeBackBegun } from "./begun-merge.js";
+import { begunFile, forgetEnded, mergeAlone, notBegun, noteBegun, takeBackBegun } from "./begun-merge.js";
 import { GitError, type GitOutput, git, gitScript, runScript, whileLocked } from "./git.js";
 import { fetchIntoUser, isAncestor, type Mirror, quietFetch, readRefs, updateRefs } from "./mirror-refs.js";
 import { commonDirOf } from "./repository.js";
@@ -31,8 +31,8 @@ export async function followTarget(
   mirror: Mirror,
   { target, commit }: { readonly target: string; readonly commit: string },
 ): Promise<Followed> {
+  if (await followAsUsual(mirror, target, commit)) return { behind: null };
   return await mergeAlone(mirror, target, async () => {
-    if (await followAsUsual(mirror, target, commit)) return { behind: null };
     const refused = (await bringOver(mirror, target)) ?? (await moveBranch(mirror, target, commit));
     await noteBehind(mirror, target, refused);
     return { behind: refused };
@@ -48,15 +48,16 @@ const usualScript = {
   name: "merge",
   text: `
 is_usual() {
-  read -r head <.git/HEAD && [ "$head" = "ref: $3" ] && [ -e ".git/$3" ] && [ -e "$6" ] && [ ! -e "$7" ] && [ ! -s "$8" ] &&
-    [ ! -e .git/worktrees ] && [ ! -e .git/rebase-merge ] && [ ! -e .git/rebase-apply ] && [ ! -e .git/BISECT_START ]
+  read -r head <.git/HEAD && [ "$head" = "ref: $3" ] && [ -e ".git/$3" ] && [ -e "$6" ] && [ ! -e "$7" ] &&
+    [ ! -e "$8" ] && [ ! -e .git/worktrees ] && [ ! -e .git/rebase-merge ] && [ ! -e .git/rebase-apply ] &&
+    [ ! -e .git/BISECT_START ]
 }
-is_usual "$@" 2>/dev/null || exit 3
-git fetch ${quietFetch.join(" ")} --refmap= --update-shallow "$1" "+$2:$2" || exit 3
-is_usual "$@" 2>/dev/null || exit 3
-read -r landed <".git/$2" && ${noteBegun({ file: '"$8"', commit: '"$landed"', checkout: '"$9"' })} || exit 3
+is_usual "$@" 2>/dev/null || exit ${notBegun}
+git fetch ${quietFetch.join(" ")} --refmap= --update-shallow "$1" "+$2:$2" || exit ${notBegun}
+is_usual "$@" 2>/dev/null || exit ${notBegun}
+read -r landed <".git/$2" || exit ${notBegun}
+${noteBegun({ file: '"$8"', commit: '"$landed"', checkout: '"$9"' })}
 git merge ${mergeFlags.join(" ")} "$2" || exit
-: >"$8"
 read -r now <".git/$3" && [ "$now" = "$5" ] || exit 1
 cd "$1" && git update-ref --no-deref "$4" "$5" || exit 1`,
 };
@@ -67,7 +68,7 @@ async function followAsUsual(mirror: Mirror, target: string, commit: string): Pr
   const begun = begunFile(mirror, target);
   const files = [givenFile(mirror, target), noteFile(mirror.path, target), begun, mirror.repoPath];
   const output = await runScript(usualScript, [mirror.path, ...refs, commit, ...files], { cwd: mirror.repoPath });
-  if (output.code !== 0) forgetRefused(begun, output);
+  forgetEnded(begun, output);
   return output.code === 0;
 }
 
@@ -201,9 +202,8 @@ function diverged(target: string): string {
 const mergeScript = {
   name: "merge",
   text: `
-${noteBegun({ file: '"$1"', commit: '"$2"', checkout: '"$3"' })} || exit 3
-git merge ${mergeFlags.join(" ")} "$2" || exit
-: >"$1"`,
+${noteBegun({ file: '"$1"', commit: '"$2"', checkout: '"$3"' })}
+exec git merge ${mergeFlags.join(" ")} "$2"`,
 };
 
 async function mergeIn(
@@ -222,11 +222,12 @@ async function mergeIn(
 
 async function mergeNoted(checkout: string, args: readonly [string, ...string[]]): Promise<GitOutput> {
   try {
-    const output = await gitScript(checkout, mergeScript, { args, okCodes: [1, 2, 128], lockWaitMs: 0 });
-    if (output.code !== 0) forgetRefused(args[0], output);
-    return output;
+    const output = await gitScript(checkout, mergeScript, { args, okCodes: [1, 2, notBegun, 128], lockWaitMs: 0 });
+    forgetEnded(args[0], output);
+    if (output.code !== notBegun) return output;
+    throw new GitError("another ratchet brings it forward, or that cannot be noted", output, { retryable: true });
   } catch (error) {
-    if (error instanceof GitError) forgetRefused(args[0], error);
+    if (error instanceof GitError) forgetEnded(args[0], error);
     throw error;
   }
 }
