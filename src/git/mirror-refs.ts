@@ -99,9 +99,16 @@ const processes = new Map<string, RefProcess>();
 async function changeByProcess(repository: string, input: string): Promise<boolean> {
   if (!startsManyCommands()) return false;
   const running = processes.get(repository);
-  const process = running === undefined || running.ended ? new RefProcess(repository) : running;
-  processes.set(repository, process);
-  return await process.change(input);
+  const changing = running === undefined || running.ended ? new RefProcess(repository) : running;
+  if (processes.size === 0) process.once("beforeExit", closeAll);
+  processes.set(repository, changing);
+  return await changing.change(input);
+}
+
+/** Nothing of ours is there any more when we are gone. */
+function closeAll(): void {
+  for (const one of processes.values()) one.closeAndWait();
+  processes.clear();
 }
 
 function instruction({ ref, to, from }: RefChange): string {

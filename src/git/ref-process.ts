@@ -1,5 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { Socket } from "node:net";
+import { waitFor } from "../lib/process/small-shells.js";
 import { gitEnvironment } from "./environment.js";
 
 /**
@@ -49,6 +50,12 @@ export class RefProcess {
   close(): void {
     this.#child.stdin.end();
     this.#end();
+  }
+
+  /** We end after it. */
+  closeAndWait(): void {
+    this.close();
+    waitFor(this.#child);
   }
 
   #hear(text: string): void {
