@@ -8,7 +8,7 @@ import type { Diagnostic } from "./config/diagnostic.js";
 import type { ConfigFlags } from "./config/overlay.js";
 import type { Agent, Reviewer } from "./core/ports/agent.js";
 import type { AgentEvent } from "./core/ports/agent-event.js";
-import type { Tracker } from "./core/ports/tracker.js";
+import type { Asker, Tracker } from "./core/ports/tracker.js";
 import type { PrState } from "./core/pull-request/state.js";
 import type { RunState } from "./core/run/state.js";
 import type { Settings } from "./core/settings.js";
@@ -52,8 +52,11 @@ export interface App {
   /** Of the current directory, registered on first use. */
   project(): Promise<Project>;
   settings(flags: ConfigFlags): Promise<LoadedSettings>;
-  /** A new run, or with `runId` an unfinished one taken up again with the settings frozen in it. */
-  openRun(request: RunRequest): Promise<StartedRun>;
+  /**
+   * A new run, or with `runId` an unfinished one taken up again with the settings frozen in it. An asker that leaves while
+   * its programs are tested ends that: nothing has begun, and the signal's reason is thrown.
+   */
+  openRun(request: RunRequest, asker?: Asker): Promise<StartedRun>;
   /** Where the project's issues come from. `folder`: looked at as it is, whether or not a run could start there. */
   tracker(settings: Settings, folder?: string): Promise<Tracker>;
   /** Reaches the run in whatever process drives it; one that nobody drives finds it when it is taken up again. */
@@ -134,9 +137,9 @@ export function createApp({ cwd, env: given }: { readonly cwd: string; readonly 
     root,
     project: async () => (await store()).registerProject(await root()),
     settings: (flags) => loadSettings(app, flags),
-    openRun: async (request) => {
+    openRun: async (request, asker) => {
       const { startRun } = await import("./run/start.js");
-      return await startRun(await runParts(app, request));
+      return await startRun(await runParts(app, request, asker), asker);
     },
     tracker: async (settings, folder) => {
       const { id: projectId, repoPath } =
@@ -302,7 +305,7 @@ async function loadSettings(app: App, flags: ConfigFlags): Promise<LoadedSetting
   return loaded;
 }
 
-async function runParts(app: App, request: RunRequest): Promise<RunParts> {
+async function runParts(app: App, request: RunRequest, asker?: Asker): Promise<RunParts> {
   const [store, repository] = [await app.store(), await app.repository()];
   const { newRunId, newRunRecord } = await import("./run/start.js");
   const { loadAgent, loadFallback, loadReviewers, trackers } = await import("./app/adapters.js");
@@ -321,7 +324,7 @@ async function runParts(app: App, request: RunRequest): Promise<RunParts> {
     settings,
     options,
   };
-  const workflow = await issueWorkflow(app, frame, stored !== null);
+  const workflow = await issueWorkflow(app, frame, { unfinished: stored !== null, asker });
   return {
     ...frame,
     workflow,
@@ -355,11 +358,11 @@ async function runParts(app: App, request: RunRequest): Promise<RunParts> {
 async function issueWorkflow(
   app: App,
   frame: Pick<RunParts, "settings" | "projectId" | "repoPath" | "runId" | "options">,
-  unfinished: boolean,
+  how: { readonly unfinished: boolean; readonly asker: Asker | undefined },
 ) {
   if (frame.settings.agent.workflow === null) return null;
   const { openIssueWorkflow } = await import("./app/workflow.js");
-  return await openIssueWorkflow(app, { ...frame, unfinished, idle: frame.options.only !== undefined });
+  return await openIssueWorkflow(app, { ...frame, ...how, idle: frame.options.only !== undefined });
 }
 
 /** Loaded where pull requests are wanted. */

@@ -1,14 +1,23 @@
 import { join } from "node:path";
+import type { Asker } from "../core/ports/tracker.js";
 import type { AgentSettings } from "../core/settings.js";
 import { type GuardProof, proofKey } from "../hook/self-test.js";
 import { findExecutable } from "../lib/executable.js";
 import { ratchetHome } from "../lib/home.js";
 import type { AgentPlace } from "./place.js";
 
+/** What is to be proven, and to whom. */
+export interface Tried {
+  readonly settings: AgentSettings;
+  readonly place: AgentPlace;
+  readonly dir: string;
+  readonly asker: Asker | undefined;
+}
+
 /** What a proof of a program with our hook rests on; null: the program is not there, and there is nothing to prove. */
 export function hookProof(
   name: string,
-  { settings, place, dir }: { readonly settings: AgentSettings; readonly place: AgentPlace; readonly dir: string },
+  { settings, place, dir }: Tried,
 ): (Pick<GuardProof, "name" | "key" | "cacheFolder"> & { readonly settings: AgentSettings }) | null {
   const [program = name, ...given] = settings.command;
   const found = findExecutable(program, place.env.PATH ?? "", dir);

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gateAnswerOf } from "../core/gate-answer.js";
 import type { Agent } from "../core/ports/agent.js";
+import type { Asker } from "../core/ports/tracker.js";
 import type { Settings } from "../core/settings.js";
 import { systemClock } from "../lib/clock.js";
 import { Refusal, UserError } from "../lib/errors.js";
@@ -35,6 +36,8 @@ export interface WorkflowRequest {
   /** Goes on with this run. */
   readonly runId: string | null;
   readonly ask: (question: Question, signal: AbortSignal) => Promise<Answer | null>;
+  /** May leave before the run has begun. */
+  readonly asker?: Asker;
 }
 
 /** What of the program this needs. */
@@ -106,6 +109,8 @@ interface IssuesFrame {
   readonly unfinished: boolean;
   /** No agent will start. */
   readonly idle: boolean;
+  /** May leave before the run has begun. */
+  readonly asker: Asker | undefined;
 }
 
 /** `agent.workflow`: found, checked and its agents there, before any issue is touched. */
@@ -120,7 +125,7 @@ export async function openIssueWorkflow(
   const kept = frame.unfinished ? await readSource(home, runId) : null;
   const source = kept ?? (await sourceNamed({ cwd: repoPath, home }, settings.agent.workflow ?? ""));
   const agent = stageAgents({ settings, configured: true }, env);
-  if (!frame.idle) await checkStages({ agent, repoPath }, source, await graphOf(source, null));
+  if (!frame.idle) await checkStages({ agent, repoPath, asker: frame.asker }, source, await graphOf(source, null));
   const log = workflowLogOf(await store(), { runId, projectId });
   const { implementBy } = await import("../run/workflow/issue-turn.js");
   return {
@@ -174,6 +179,7 @@ async function workflowParts(app: Around, request: WorkflowRequest): Promise<Wor
   return {
     ...(await sharedParts(app, store, { ...frame, configured })),
     ask: request.ask,
+    asker: request.asker,
     source,
     goal,
     graph: goal === null ? request.graph : { ...request.graph, goal },

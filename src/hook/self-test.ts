@@ -12,6 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ProgramCall, Turn } from "../core/ports/agent.js";
+import type { Asker } from "../core/ports/tracker.js";
 import { allowedEnvironment, basicAgentEnv } from "../lib/environment.js";
 import { codeOf } from "../lib/errors.js";
 import { exists, makeFolder, writeDurably } from "../lib/files.js";
@@ -56,13 +57,37 @@ export interface Unproven {
   readonly hint: string;
 }
 
-export async function proveGuard(proof: GuardProof): Promise<Unproven | null> {
+/** What takes less than this needs no word. */
+const slowMs = 2_000;
+/** Whoever was killed does not look any more: what it has started is not to go on for long. */
+const graceSeconds = 20;
+
+export async function proveGuard(proof: GuardProof, asker?: Asker): Promise<Unproven | null> {
   const hash = createHash("sha256").update(proof.key).digest("hex").slice(0, 32);
   const proven = join(proof.cacheFolder, `${proof.name}-${hash}`);
   if (await exists(proven)) return null;
+  return await tellWhenSlow(proof.name, asker, () => proveAnew(proof, proven, asker?.signal));
+}
+
+export async function tellWhenSlow<T>(name: string, asker: Asker | undefined, work: () => Promise<T>): Promise<T> {
+  const slow = setTimeout(() => asker?.onSlow(`${name}'s guard`), slowMs).unref();
+  try {
+    return await work();
+  } finally {
+    clearTimeout(slow);
+  }
+}
+
+/** Left, it throws the signal's reason. */
+async function proveAnew(
+  proof: GuardProof,
+  proven: string,
+  signal = new AbortController().signal,
+): Promise<Unproven | null> {
+  signal.throwIfAborted();
   const root = realpathSync(mkdtempSync(join(tmpdir(), "ratchet-guard-proof-")));
   try {
-    const unproven = await tryGuard(proof, root);
+    const unproven = await tryGuard(proof, root, signal);
     if (unproven !== null) return unproven;
     makeFolder(proof.cacheFolder);
     await writeDurably(proven, `${new Date().toISOString()}\n`);
@@ -88,7 +113,7 @@ export function proofKey(parts: {
   return hash.digest("hex");
 }
 
-async function tryGuard(proof: GuardProof, root: string): Promise<Unproven | null> {
+async function tryGuard(proof: GuardProof, root: string, signal: AbortSignal): Promise<Unproven | null> {
   const place = makePlace(root);
   const { files, cwd } = place.turn;
   const model = await openModel((request) => proof.replies(request, place));
@@ -103,9 +128,11 @@ async function tryGuard(proof: GuardProof, root: string): Promise<Unproven | nul
       stdinFile: join(root, "prompt.md"),
       stdoutFile: files.stdout,
       stderrFile: files.stderr,
+      graceSeconds,
     });
     const timeoutAt = Date.now() + (proof.timeoutMs ?? 60_000);
-    const end = await followProgram(files.folder, { signal: new AbortController().signal, timeoutAt });
+    const end = await followProgram(files.folder, { signal, timeoutAt });
+    if (end.type === "aborted") throw signal.reason;
     return await judge(proof.name, place, { asked: model.asked(), timedOut: end.type === "timed-out" });
   } finally {
     await stopProgram(files.folder, { first: "SIGTERM", graceMs: 2000, why: null });

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Agent, Reviewer } from "../core/ports/agent.js";
+import type { Asker } from "../core/ports/tracker.js";
 import type { RunRecord } from "../core/record.js";
 import type { RunOptions } from "../core/run/effects.js";
 import type { Settings } from "../core/settings.js";
@@ -107,26 +108,30 @@ async function checkForge({ follow, options }: RunParts): Promise<void> {
 }
 
 /** Every program is there, and asks the guard before its tools run: known before the first issue is touched. */
-async function checkPrograms(programs: readonly (Agent | Reviewer)[], repoPath: string): Promise<void> {
+async function checkPrograms(
+  programs: readonly (Agent | Reviewer)[],
+  repoPath: string,
+  asker: Asker | undefined,
+): Promise<void> {
   for (const program of programs) {
     const missing = await program.check(repoPath);
     if (missing) throw new UserError(missing.message, { hint: missing.hint, code: "program-missing" });
   }
   // One after the other: what one has proven is known to the next of its kind.
   for (const program of programs) {
-    const failed = await program.proveGuard?.(repoPath);
+    const failed = await program.proveGuard?.(repoPath, asker);
     if (failed) throw new UserError(failed.message, { hint: failed.hint, code: "guard-inactive" });
   }
 }
 
-/** Finds what is missing before any agent starts, then drives. */
-export async function startRun(parts: RunParts): Promise<StartedRun> {
+/** Finds what is missing before any agent starts, then drives. `asker`: may leave before the run has begun. */
+export async function startRun(parts: RunParts, asker?: Asker): Promise<StartedRun> {
   const { only } = parts.options;
   await checkSandbox(parts);
   await checkForge(parts);
   const agents = [parts.agent, ...(parts.fallback ? [parts.fallback] : [])];
   const isJudged = only !== "land" && only !== "push";
-  await checkPrograms([...(only ? [] : agents), ...(isJudged ? parts.reviewers.values() : [])], parts.repoPath);
+  await checkPrograms([...(only ? [] : agents), ...(isJudged ? parts.reviewers.values() : [])], parts.repoPath, asker);
   const { home, runId, projectId, repoPath, inbox } = parts;
   startGitBySmallShells(home.root);
   prepareShims(home.root);

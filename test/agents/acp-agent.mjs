@@ -27,12 +27,15 @@ const fail = (code, message, data) => {
 };
 
 const methods = {
-  initialize: () => ({
-    protocolVersion: process.argv.includes("--future") ? 2 : 1,
-    agentInfo: { name: "acp-agent", version: "1.0" },
-    agentCapabilities: { loadSession: !isOld },
-    authMethods: [{ id: "some-api-key", name: "Key" }],
-  }),
+  initialize: () => {
+    if (process.argv.includes("--mute")) return new Promise(() => undefined);
+    return {
+      protocolVersion: process.argv.includes("--future") ? 2 : 1,
+      agentInfo: { name: "acp-agent", version: "1.0" },
+      agentCapabilities: { loadSession: !isOld },
+      authMethods: [{ id: "some-api-key", name: "Key" }],
+    };
+  },
   authenticate: () => ({}),
   "session/new": () => {
     if (process.argv.includes("--login")) fail(-32000, "Authentication required");

@@ -186,6 +186,18 @@ describe("the acp agent", () => {
     });
   });
 
+  test("whoever leaves while the program has not introduced itself ends it, and has proven nothing", async () => {
+    const leaving = new AbortController();
+    const told: string[] = [];
+    const onSlow = (what: string) => {
+      told.push(what);
+      leaving.abort(new Error("left"));
+    };
+    const proof = agentWith("--mute").proveGuard?.(root, { signal: leaving.signal, onSlow });
+    await expect(proof).rejects.toThrow("left");
+    expect(told).toEqual([`${process.execPath}'s guard`]);
+  });
+
   test("a model that the program does not offer is no turn", async () => {
     const { outcome } = await play(turnWith("say x", { model: "big" }));
     expect(outcome).toEqual({ type: "failed", reason: "agent.model: the program has no big; it lets nobody choose" });

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Running, type Sandbox, sandbox, until } from "./sandbox.js";
@@ -73,6 +73,38 @@ test("SIGINT three times leaves the run as a crash would, and the next start goe
   expect(next.stdout).toContain("Continuing run ");
   expect(next.code).toBe(130);
 });
+
+const oneStage = `workflow "one" {
+  version 2
+  start "do"
+  stage "do" kind="llm" prompt="Do it"
+  stage "exit" kind="exit"
+  transition from="do" to="exit"
+}`;
+
+test.each([
+  [["run"], "SIGINT"],
+  [["run"], "SIGTERM"],
+  [["workflow", "run", "one.awf.kdl"], "SIGTERM"],
+] as const)(
+  "%s: a first %s ends the test of an agent's guard with all of it: nothing has begun",
+  async (args, signal) => {
+    const box = sandbox();
+    chmodSync(box.put("bin/claude", "#!/bin/sh\nsleep 600 & wait\n"), 0o755);
+    box.configure({ agent: { type: "claude" } });
+    box.write("one.awf.kdl", oneStage);
+    await box.add("one");
+    const TMPDIR = join(box.root, "tmp");
+    mkdirSync(TMPDIR);
+    const run = box.start(args, { env: { TMPDIR, PATH: `${join(box.root, "bin")}:${process.env.PATH}` } });
+    await until("it says so", () => run.stderr().includes("testing claude's guard"));
+    run.kill(signal);
+    const { code, stderr } = await run.ended;
+    expect([code, stderr]).toEqual([130, expect.stringContaining("interrupted before anything was started")]);
+    expect([box.processes(), readdirSync(TMPDIR)]).toEqual([[], []]);
+    expect(await box.status("one")).toBe("available");
+  },
+);
 
 test("drain and stop reach a run from another terminal", async () => {
   const box = sandbox();

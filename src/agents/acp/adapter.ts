@@ -18,7 +18,7 @@ export function acpAgent(settings: AgentSettings, place: AgentPlace): Agent {
     command: (turn) => callBridge(settings, place, turn),
     read: (files, exitCode) => readStream(acpReader(), files, exitCode),
     reader: acpReader,
-    proveGuard: (dir) => proveAcpGuard(settings, place, dir),
+    proveGuard: (dir, asker) => proveAcpGuard({ settings, place, dir, asker }),
     status: (dir) => acpStatus(settings, allowedEnvironment(place.env, settings.env), dir),
     message: (files) => lastMessage(acpReader(), files),
   };

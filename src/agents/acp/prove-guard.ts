@@ -2,11 +2,11 @@ import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import type { Turn } from "../../core/ports/agent.js";
 import type { AgentSettings } from "../../core/settings.js";
-import { type GuardProof, proveGuard, type Unproven } from "../../hook/self-test.js";
+import { type GuardProof, proveGuard, tellWhenSlow, type Unproven } from "../../hook/self-test.js";
 import type { ModelReply, ModelRequest } from "../../hook/self-test-model.js";
 import { allowedEnvironment } from "../../lib/environment.js";
 import { writeDurably } from "../../lib/files.js";
-import { hookProof } from "../guard-proof.js";
+import { hookProof, type Tried } from "../guard-proof.js";
 import { toFields, toText } from "../json.js";
 import { messagesReply } from "../messages-proof.js";
 import type { AgentPlace } from "../place.js";
@@ -34,19 +34,23 @@ const timeoutMs = 180_000;
  * model of ours besides, as a turn starts them, and have to ask before they write. Of others nobody here knows how to
  * lead them: what they do without asking, nobody on this side sees.
  */
-export async function proveAcpGuard(settings: AgentSettings, place: AgentPlace, dir: string): Promise<Unproven | null> {
-  const answer = await introduce(settings.command, allowedEnvironment(place.env, settings.env), dir);
+export async function proveAcpGuard(tried: Tried): Promise<Unproven | null> {
+  const { settings, place, dir, asker } = tried;
+  const env = allowedEnvironment(place.env, settings.env);
+  const greeting = () => introduce(settings.command, env, { cwd: dir, ...(asker ? { signal: asker.signal } : {}) });
+  const answer = await tellWhenSlow(settings.command[0] ?? "acp", asker, greeting);
   if (typeof answer === "string") return { message: answer, hint: "correct agent.command; see docs/agents/acp.md" };
   const info = toFields(answer.agentInfo);
   const name = toText(info.name).replace(/^.*\//, "");
   const led = Object.hasOwn(programs, name) && isKnown(info) ? programs[name] : undefined;
-  const proof = led === undefined ? null : hookProof("acp", { settings, place, dir });
+  const proof = led === undefined ? null : hookProof("acp", tried);
   if (led === undefined || proof === null) return null;
   const [program = "", ...given] = proof.settings.command;
   // The proof is at work in another folder.
   const inDir = given.map((word) => (!isAbsolute(word) && existsSync(join(dir, word)) ? join(dir, word) : word));
   const command = [program, ...inDir];
-  return proveGuard({ ...proof, name, timeoutMs, ...startOf(led, { ...proof.settings, command }, place) });
+  const call = { ...proof, name, timeoutMs, ...startOf(led, { ...proof.settings, command }, place) };
+  return proveGuard(call, asker);
 }
 
 function startOf(led: Led, settings: AgentSettings, place: AgentPlace): Pick<GuardProof, "start" | "replies"> {

@@ -22,7 +22,7 @@ export async function acpStatus(
   env: NodeJS.ProcessEnv,
   cwd = process.cwd(),
 ): Promise<AgentStatus> {
-  const answer = await introduce(settings.command, env, cwd);
+  const answer = await introduce(settings.command, env, { cwd });
   if (typeof answer === "string") return { version: null, known: false, loggedIn: null, advice: answer };
   const info = toFields(answer.agentInfo);
   const [name, version] = [toText(info.name), toText(info.version)];
@@ -42,11 +42,11 @@ export function isKnown(info: Fields): boolean {
   return known.some(([program, versions]) => program.test(name) && versions.test(version));
 }
 
-/** What the program says of itself, or why it does not. */
+/** What the program says of itself, or why it does not. Left, it throws the signal's reason. */
 export async function introduce(
   command: readonly string[],
   env: NodeJS.ProcessEnv,
-  cwd: string,
+  { cwd, signal }: { readonly cwd: string; readonly signal?: AbortSignal },
 ): Promise<Fields | string> {
   const [program, ...given] = command;
   if (program === undefined) return "agent.command is empty: name a program that speaks ACP";
@@ -56,12 +56,16 @@ export async function introduce(
     () => running.connection.fail(new Error(`no answer within ${timeoutMs / 1000} s`)),
     timeoutMs,
   );
+  const leave = () => running.connection.fail(new Error("interrupted"));
+  signal?.addEventListener("abort", leave);
   try {
     return await greet(running.connection);
   } catch (error) {
+    signal?.throwIfAborted();
     return `${program} does not speak ACP as expected: ${messageOf(error)}`;
   } finally {
     clearTimeout(late);
+    signal?.removeEventListener("abort", leave);
     await running.end(1000);
   }
 }

@@ -32,7 +32,7 @@ export function claudeAgent(settings: AgentSettings, place: AgentPlace): Agent {
     command: (turn) => callClaude(settings, place, turn),
     read: (files, exitCode) => readClaude(files, exitCode, () => readStream(reader(files), files, exitCode)),
     reader,
-    proveGuard: (dir) => proveClaudeGuard(settings, place, dir),
+    proveGuard: (dir, asker) => proveClaudeGuard({ settings, place, dir, asker }),
     status: (dir) => claudeStatus(place.env, settings.command, dir),
     message: (files) => lastMessage(reader(files), files),
   };

@@ -1,19 +1,14 @@
-import type { AgentSettings } from "../../core/settings.js";
-import { proveGuard, type Unproven } from "../../hook/self-test.js";
-import { hookProof } from "../guard-proof.js";
+import { type GuardProof, proveGuard, type Unproven } from "../../hook/self-test.js";
+import { hookProof, type Tried } from "../guard-proof.js";
 import { messagesReply } from "../messages-proof.js";
-import type { AgentPlace } from "../place.js";
 import { callClaude, prepareClaude } from "./call.js";
 
 /** claude as a turn starts it, with nothing of the user's: the key and the model are the proof's own. */
-export async function proveClaudeGuard(
-  settings: AgentSettings,
-  place: AgentPlace,
-  dir: string,
-): Promise<Unproven | null> {
-  const proof = hookProof("claude", { settings, place, dir });
+export async function proveClaudeGuard(tried: Tried): Promise<Unproven | null> {
+  const { place, asker } = tried;
+  const proof = hookProof("claude", tried);
   if (proof === null) return null;
-  return proveGuard({
+  const call: GuardProof = {
     ...proof,
     start: async (url, { turn, config }) => {
       await prepareClaude(place, turn);
@@ -22,5 +17,6 @@ export async function proveClaudeGuard(
       return { argv, env: { ...env, ...own } };
     },
     replies: (request, { writeProbe }) => messagesReply(request, { command: writeProbe, tool: "Bash" }),
-  });
+  };
+  return proveGuard(call, asker);
 }

@@ -36,7 +36,7 @@ export function codexAgent(settings: AgentSettings, place: AgentPlace): Agent {
       return { ...reading, usage: await priceTurn(settings, place, { files, reading }) };
     },
     reader,
-    proveGuard: (dir) => proveCodexGuard(settings, place, dir),
+    proveGuard: (dir, asker) => proveCodexGuard({ settings, place, dir, asker }),
     status: (dir) => codexStatus(place.env, settings.command, dir),
     message: (files) => lastMessage(reader(files), files),
   };

@@ -1,21 +1,16 @@
 import { join } from "node:path";
-import type { AgentSettings } from "../../core/settings.js";
-import { proveGuard, type Unproven } from "../../hook/self-test.js";
+import { type GuardProof, proveGuard, type Unproven } from "../../hook/self-test.js";
 import { writeDurably } from "../../lib/files.js";
-import { hookProof } from "../guard-proof.js";
-import type { AgentPlace } from "../place.js";
+import { hookProof, type Tried } from "../guard-proof.js";
 import { proofKeyName, responsesConfig, responsesReply } from "../responses-proof.js";
 import { callCodex, prepareCodex } from "./call.js";
 
 /** codex as a turn starts it, with a home of its own in which the model is the proof's. */
-export async function proveCodexGuard(
-  settings: AgentSettings,
-  place: AgentPlace,
-  dir: string,
-): Promise<Unproven | null> {
-  const proof = hookProof("codex", { settings, place, dir });
+export async function proveCodexGuard(tried: Tried): Promise<Unproven | null> {
+  const { place, asker } = tried;
+  const proof = hookProof("codex", tried);
   if (proof === null) return null;
-  return proveGuard({
+  const call: GuardProof = {
     ...proof,
     start: async (url, { turn, config }) => {
       await prepareCodex(place, turn);
@@ -24,5 +19,6 @@ export async function proveCodexGuard(
       return { argv, env: { ...env, CODEX_HOME: config, [proofKeyName]: "proof" } };
     },
     replies: (request, { writeProbe }) => responsesReply(request, writeProbe),
-  });
+  };
+  return proveGuard(call, asker);
 }

@@ -30,7 +30,7 @@ export function piAgent(settings: AgentSettings, place: AgentPlace): Agent {
     command: (turn) => callPi(settings, place, turn),
     read: (files, exitCode) => readPi(files, exitCode, () => readStream(reader(), files, exitCode)),
     reader,
-    proveGuard: (dir) => provePiGuard(settings, place, dir),
+    proveGuard: (dir, asker) => provePiGuard({ settings, place, dir, asker }),
     status: (dir) => piStatus(place.env, settings.command, dir),
     message: (files) => lastMessage(reader(), files),
   };

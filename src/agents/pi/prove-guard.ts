@@ -1,18 +1,17 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { AgentSettings } from "../../core/settings.js";
-import { proveGuard, type Unproven } from "../../hook/self-test.js";
+import { type GuardProof, proveGuard, type Unproven } from "../../hook/self-test.js";
 import { writeGuardFile } from "../guard-file.js";
-import { hookProof } from "../guard-proof.js";
+import { hookProof, type Tried } from "../guard-proof.js";
 import { messagesReply } from "../messages-proof.js";
-import type { AgentPlace } from "../place.js";
 import { callPi } from "./call.js";
 
 /** pi as a turn starts it, in a folder of its own with one model: the proof's. */
-export async function provePiGuard(settings: AgentSettings, place: AgentPlace, dir: string): Promise<Unproven | null> {
-  const proof = hookProof("pi", { settings, place, dir });
+export async function provePiGuard(tried: Tried): Promise<Unproven | null> {
+  const { place, asker } = tried;
+  const proof = hookProof("pi", tried);
   if (proof === null) return null;
-  return proveGuard({
+  const call: GuardProof = {
     ...proof,
     start: async (url, { turn, config }) => {
       await writeGuardFile(turn);
@@ -21,7 +20,8 @@ export async function provePiGuard(settings: AgentSettings, place: AgentPlace, d
       return { argv, env: { ...env, PI_CODING_AGENT_DIR: config } };
     },
     replies: (request, { writeProbe }) => messagesReply(request, { command: writeProbe, tool: "bash" }),
-  });
+  };
+  return proveGuard(call, asker);
 }
 
 function modelsAt(url: string): object {

@@ -3,6 +3,7 @@ import { UserError } from "../../lib/errors.js";
 import { keptGateLines } from "../../views/question-lines.js";
 import { planOf } from "../../views/workflow/plan.js";
 import type { Context } from "../context.js";
+import { guardAsker, interruptedEarly } from "../guard-asker.js";
 import { inTurn } from "../in-turn.js";
 import { followToEnd, readEvents } from "../run/drive.js";
 import { openRunLog } from "../run/run-log.js";
@@ -35,14 +36,10 @@ export async function runWorkflow(context: Context, what: string, flags: Workflo
   }
   const past = runId === null ? [] : await readEvents(store, runId, 0);
   const presenter = stagePresenter(context.out, flags.json === true);
-  const started = await context.app.openWorkflow({
-    source: loaded.source,
-    graph,
-    goal: flags.goal ?? null,
-    runId,
-    ask: askerFor(context, flags),
-  });
-  const detach = listen(started, presenter.say);
+  const stops = listenForStops(presenter.say);
+  const request = { source: loaded.source, graph, goal: flags.goal ?? null, runId, ask: askerFor(context, flags) };
+  const started = await openUnlessStopped(context, request, stops);
+  if (started === null) return 130;
   const log = openRunLog(context, started.runId);
   log.add(past);
   try {
@@ -51,7 +48,7 @@ export async function runWorkflow(context: Context, what: string, flags: Workflo
       await tellKeptGates(context, { runId: started.runId, file: loaded.file, json: flags.json === true });
     return code;
   } finally {
-    detach();
+    stops.close();
     log.close();
     await presenter.end();
   }
@@ -143,22 +140,59 @@ function askerFor(context: Context, flags: WorkflowRunFlags): Ask {
   };
 }
 
+/** null: somebody ended it before it had begun. */
+async function openUnlessStopped(
+  context: Context,
+  request: Parameters<App["openWorkflow"]>[0],
+  stops: Stops,
+): Promise<Started | null> {
+  try {
+    const started = await context.app.openWorkflow({ ...request, asker: guardAsker(context, stops.signal) });
+    stops.attach(started);
+    return started;
+  } catch (error) {
+    stops.close();
+    if (!stops.signal.aborted || error !== stops.signal.reason) throw error;
+    context.out.note(interruptedEarly);
+    return null;
+  }
+}
+
+interface Stops {
+  /** Aborted with the first. */
+  readonly signal: AbortSignal;
+  /** The run that is stopped, also by what came before. */
+  attach(run: Started): void;
+  close(): void;
+}
+
 /** Ctrl-C once: what runs is stopped and the run can be resumed. Twice: it is left as a crash would leave it. */
-function listen(run: Started, say: (text: string) => void): () => void {
-  let asked = false;
+function listenForStops(say: (text: string) => void): Stops {
+  const first = new AbortController();
+  let run: Started | null = null;
+  const cancel = (started: Started) => {
+    say("stopping; press again to kill");
+    started.cancel().catch((error: unknown) => say(`the signal could not be recorded: ${error}`));
+  };
   const stop = () => {
-    if (asked) {
-      run.kill();
+    if (first.signal.aborted) {
+      run?.kill();
       process.exit(130);
     }
-    asked = true;
-    say("stopping; press again to kill");
-    run.cancel().catch((error: unknown) => say(`the signal could not be recorded: ${error}`));
+    first.abort(new Error("interrupted"));
+    if (run !== null) cancel(run);
   };
   process.on("SIGINT", stop);
   process.on("SIGTERM", stop);
-  return () => {
-    process.off("SIGINT", stop);
-    process.off("SIGTERM", stop);
+  return {
+    signal: first.signal,
+    attach: (started) => {
+      run = started;
+      if (first.signal.aborted) cancel(started);
+    },
+    close: () => {
+      process.off("SIGINT", stop);
+      process.off("SIGTERM", stop);
+    },
   };
 }

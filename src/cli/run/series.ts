@@ -6,6 +6,7 @@ import type { Settings } from "../../core/settings.js";
 import { ExternalError, messageOf } from "../../lib/errors.js";
 import { openTracker } from "../asked-tracker.js";
 import type { Context } from "../context.js";
+import { interruptedEarly } from "../guard-asker.js";
 import { countOrders } from "../orders.js";
 import { type DeadRuns, openDeadRuns } from "./dead-runs.js";
 import { driveToEnd } from "./drive.js";
@@ -33,9 +34,9 @@ export async function driveSeries(context: Context, series: Series): Promise<num
   const project = await app.project();
   const store = await app.store();
   const interrupts = listenForInterrupts(process);
+  const codes: number[] = [];
   try {
     const unfinished = series.alone ? [] : await store.unfinishedRuns(project.id);
-    const codes: number[] = [];
     const continued: string[] = [];
     for (const { run } of unfinished.filter(isLeft)) {
       if (interrupts.level > 0) break;
@@ -55,11 +56,16 @@ export async function driveSeries(context: Context, series: Series): Promise<num
     if (others.length > 0 && interrupts.level === 0) out.note(`working along with run ${others.join(", ")}`);
     const options = await lookAhead(context, series, { continued, interrupts });
     if (options === "interrupted") {
-      if (codes.length === 0) out.note("interrupted before anything was started");
+      if (codes.length === 0) out.note(interruptedEarly);
       return 130;
     }
     if (options !== null) codes.push(await driveNew(context, { ...series, options }, interrupts));
     return worst(codes);
+  } catch (error) {
+    // Before the next run had begun.
+    if (!interrupts.signal.aborted || error !== interrupts.signal.reason) throw error;
+    if (codes.length === 0) out.note(interruptedEarly);
+    return 130;
   } finally {
     interrupts.close();
   }

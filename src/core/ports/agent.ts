@@ -2,6 +2,7 @@ import type { PromptKind, TurnRole } from "../issue/effects.js";
 import type { ReviewOutcome, TurnOutcome, Usage } from "../issue/events.js";
 import type { AgentKind, ReviewerKind } from "../settings.js";
 import type { StreamReader } from "./agent-event.js";
+import type { Asker } from "./tracker.js";
 
 /** One turn, as an adapter sees it. The prompt itself is on stdin, from the attempt folder. */
 export interface Turn {
@@ -72,8 +73,11 @@ export interface Agent {
   read(files: TurnFiles, exitCode: number | null): Promise<TurnReading>;
   /** Reads the program's own stream, also while it is being written; absent: there is nothing to read before the end. */
   reader?(files: TurnFiles): StreamReader;
-  /** Shows that the guard is asked before a tool runs, without a model; null: it is. Absent: the program has no guard. */
-  proveGuard?(dir: string): Promise<{ readonly message: string; readonly hint: string } | null>;
+  /**
+   * Shows that the guard is asked before a tool runs, without a model; null: it is. Absent: the program has no guard. Once
+   * its asker has left, the proof is ended with all it has started, and throws the signal's reason.
+   */
+  proveGuard?(dir: string, asker?: Asker): Promise<{ readonly message: string; readonly hint: string } | null>;
   /** What `doctor` tells of the program; absent: that it is there is all there is to say. `dir`: as for `check`. */
   status?(dir?: string): Promise<AgentStatus>;
   /** The lines of the last message, streamed. */
@@ -103,6 +107,6 @@ export interface Reviewer {
   command(turn: Turn): ProgramCall;
   read(files: TurnFiles, exitCode: number | null): Promise<TurnReading & { readonly review: ReviewOutcome | null }>;
   reader?(files: TurnFiles): StreamReader;
-  proveGuard?(dir: string): Promise<{ readonly message: string; readonly hint: string } | null>;
+  proveGuard?(dir: string, asker?: Asker): Promise<{ readonly message: string; readonly hint: string } | null>;
   status?(dir?: string): Promise<AgentStatus>;
 }

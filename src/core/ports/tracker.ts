@@ -84,11 +84,11 @@ export interface Standing {
   readonly obstacle: { readonly reason: string; readonly next: string } | null;
 }
 
-/** Who waits for a tracker's answers, for a while. */
+/** Who waits for answers from outside, for a while: a tracker's, or a program's that is tested. */
 export interface Asker {
   /** Aborted: what is being asked ends at once, and nothing more is asked. */
   readonly signal: AbortSignal;
-  /** A single call has taken longer than a few seconds, and goes on. */
+  /** A single one has taken longer than a few seconds, and goes on. */
   readonly onSlow: (call: string) => void;
 }
 

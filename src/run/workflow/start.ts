@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { awayUntil } from "../../core/budget.js";
+import type { Asker } from "../../core/ports/tracker.js";
 import type { RunReport, RunStatus } from "../../core/report.js";
 import { Driven } from "../../durable/fenced.js";
 import { Refusal, UserError } from "../../lib/errors.js";
@@ -37,6 +38,8 @@ export interface WorkflowParts extends Omit<WorkflowRun, "runId"> {
   readonly stored: (machine: string) => Promise<StoredWorkflow | null>;
   /** It was started before and goes on. */
   readonly resume: boolean;
+  /** May leave before the run has begun. */
+  readonly asker?: Asker | undefined;
 }
 
 type Counted = WorkflowParts & { readonly countedFrom: number };
@@ -234,7 +237,7 @@ function isDriven(runId: string, pid: number): Refusal {
 
 /** Every agent that a stage may need is there, and asks the guard before its tools run. */
 export async function checkStages(
-  parts: Pick<WorkflowRun, "agent" | "repoPath">,
+  parts: Pick<WorkflowParts, "agent" | "repoPath" | "asker">,
   source: WorkflowSource,
   graph: Graph,
 ): Promise<void> {
@@ -258,7 +261,8 @@ export async function checkStages(
         ...(error.hint === null ? {} : { hint: error.hint }),
       });
     });
-    const missing = (await agent.check(parts.repoPath)) ?? (await agent.proveGuard?.(parts.repoPath)) ?? null;
+    const missing =
+      (await agent.check(parts.repoPath)) ?? (await agent.proveGuard?.(parts.repoPath, parts.asker)) ?? null;
     if (missing) throw new UserError(missing.message, { hint: missing.hint, code: "program-missing" });
   }
 }
