@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { Agent } from "../core/ports/agent.js";
 import type { Asker } from "../core/ports/tracker.js";
 import type { AgentSettings } from "../core/settings.js";
 import { type GuardProof, proofKey } from "../hook/self-test.js";
@@ -12,13 +13,14 @@ export interface Tried {
   readonly place: AgentPlace;
   readonly dir: string;
   readonly asker: Asker | undefined;
+  readonly read: Agent["read"];
 }
 
 /** What a proof of a program with our hook rests on; null: the program is not there, and there is nothing to prove. */
 export function hookProof(
   name: string,
-  { settings, place, dir }: Tried,
-): (Pick<GuardProof, "name" | "key" | "cacheFolder"> & { readonly settings: AgentSettings }) | null {
+  { settings, place, dir, read }: Tried,
+): (Pick<GuardProof, "name" | "key" | "cacheFolder" | "read"> & { readonly settings: AgentSettings }) | null {
   const [program = name, ...given] = settings.command;
   const found = findExecutable(program, place.env.PATH ?? "", dir);
   if (found.state !== "found") return null;
@@ -27,7 +29,7 @@ export function hookProof(
   const key = proofKey({ programs: [found.path, node], files, settings: [name, given] });
   const cacheFolder = join(ratchetHome(place.env).root, "proven");
   // From the proof's own folder a relative path would lead nowhere.
-  return { name, key, cacheFolder, settings: { ...settings, command: [found.path, ...given] } };
+  return { name, key, cacheFolder, read, settings: { ...settings, command: [found.path, ...given] } };
 }
 
 export function toEventStream(events: readonly { readonly type: string }[]) {

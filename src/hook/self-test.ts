@@ -11,12 +11,12 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ProgramCall, Turn } from "../core/ports/agent.js";
+import type { Agent, ProgramCall, Turn } from "../core/ports/agent.js";
 import type { Asker } from "../core/ports/tracker.js";
 import { allowedEnvironment, basicAgentEnv } from "../lib/environment.js";
 import { codeOf } from "../lib/errors.js";
 import { exists, makeFolder, writeDurably } from "../lib/files.js";
-import { followProgram } from "../lib/process/follow.js";
+import { type Followed, followProgram } from "../lib/process/follow.js";
 import { startProgram } from "../lib/process/start.js";
 import { stopProgram } from "../lib/process/stop.js";
 import { readLastWords } from "../lib/program-files.js";
@@ -38,6 +38,8 @@ export interface GuardProof {
   start(url: string, proof: ProofPlace): Promise<Pick<ProgramCall, "argv" | "env">>;
   /** The model: to the first question the forbidden call (writeProbe), then an ending. null: not found. */
   replies(request: ModelRequest, proof: ProofPlace): ModelReply | null;
+  /** What the program said of its turn. */
+  readonly read: Agent["read"];
   readonly timeoutMs?: number;
 }
 
@@ -133,7 +135,7 @@ async function tryGuard(proof: GuardProof, root: string, signal: AbortSignal): P
     const timeoutAt = Date.now() + (proof.timeoutMs ?? 60_000);
     const end = await followProgram(files.folder, { signal, timeoutAt });
     if (end.type === "aborted") throw signal.reason;
-    return await judge(proof.name, place, { asked: model.asked(), timedOut: end.type === "timed-out" });
+    return await judge(proof, place, { asked: model.asked(), end });
   } finally {
     await stopProgram(files.folder, { first: "SIGTERM", graceMs: 2000, why: null });
     await model.close();
@@ -167,29 +169,33 @@ function makePlace(root: string): ProofPlace {
 }
 
 async function judge(
-  name: string,
+  { name, read }: GuardProof,
   { turn, probe }: ProofPlace,
-  seen: { readonly asked: number; readonly timedOut: boolean },
+  { asked, end }: { readonly asked: number; readonly end: Followed },
 ): Promise<Unproven | null> {
-  const { folder, stderr } = turn.files;
+  const { folder } = turn.files;
   if (existsSync(probe)) {
     const hint = `do not let it work unattended; use another version of ${name}, or agent.sandbox: bwrap`;
     return { message: `${name} ran a tool that Ratchet's guard had to refuse: the guard is not active`, hint };
   }
   const wasAsked = existsSync(join(folder, "guard-asked"));
   if (wasAsked && hasLines(join(folder, "denied.jsonl"))) return null;
-  const words = await readLastWords(stderr);
-  const why = seen.timedOut
-    ? "it did not end in time"
-    : words === ""
-      ? "it said nothing about why"
-      : `it said: ${words}`;
+  const why = await wordsOf(turn.files, end, read);
   const what = wasAsked ? "asked the guard, which refused nothing" : "never asked the guard";
-  const how = seen.asked === 0 ? "did not get as far as a tool" : what;
+  const how = asked === 0 ? "did not get as far as a tool" : what;
   return {
     message: `${name} ${how} in Ratchet's test of it (${why})`,
-    hint: `run ratchet doctor, and check that ${name} itself works and which version it is`,
+    hint: `ratchet doctor --call shows whether ${name} itself works, and which version it is`,
   };
+}
+
+/** As of a turn: what a program has to say is on stdout with some, on stderr with others. */
+async function wordsOf(files: Turn["files"], end: Followed, read: GuardProof["read"]): Promise<string> {
+  if (end.type === "timed-out") return "it did not end in time";
+  const { outcome } = await read(files, end.type === "exited" ? end.code : null);
+  if ("reason" in outcome) return outcome.reason;
+  const words = await readLastWords(files.stderr);
+  return words === "" ? "it said nothing about why" : `it said: ${words}`;
 }
 
 function hasLines(path: string): boolean {

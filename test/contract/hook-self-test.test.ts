@@ -2,7 +2,14 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { claudeAgent } from "../../src/agents/claude/adapter.js";
+import { codexAgent } from "../../src/agents/codex/adapter.js";
+import { piAgent } from "../../src/agents/pi/adapter.js";
+import type { AgentPlace } from "../../src/agents/place.js";
+import { outcomeOfExit } from "../../src/core/ports/turn-protocol.js";
+import type { AgentSettings } from "../../src/core/settings.js";
 import { type GuardProof, type ProofPlace, proveGuard } from "../../src/hook/self-test.js";
+import { readLastWords } from "../../src/lib/program-files.js";
 
 let root = "";
 beforeEach(() => {
@@ -40,6 +47,10 @@ function proof({
     cacheFolder: join(root, "cache", "guards"),
     timeoutMs,
     starts,
+    read: async ({ stderr }, code) => {
+      const outcome = outcomeOfExit(code, await readLastWords(stderr));
+      return { outcome, sessionId: null, usage: null };
+    },
     start: async (url, place) => {
       starts.push(place);
       const script = join(place.config, "agent.mjs");
@@ -80,5 +91,38 @@ describe("the guard's self-test", () => {
     expect(broken?.message).toMatch(/did not get as far as a tool.*no login/);
     const hanging = await proveGuard(proof({ program: "setInterval(() => {}, 1000)", timeoutMs: 500 }));
     expect(hanging?.message).toContain("did not end in time");
+  });
+});
+
+describe("what an agent says of why it cannot be tested", () => {
+  const wrongKey = {
+    type: "result",
+    subtype: "success",
+    is_error: true,
+    result: "Invalid API key · Please run /login",
+  };
+  const unauthorized = { type: "turn.failed", error: { message: "unexpected status 401 Unauthorized" } };
+
+  it.each([
+    ["claude", claudeAgent, wrongKey, "Invalid API key"],
+    ["codex", codexAgent, unauthorized, "401 Unauthorized"],
+    ["pi", piAgent, null, "exit code 1"],
+  ] as const)("is told in its own words, also those of %s's stream", async (type, agentOf, line, words) => {
+    const program = join(root, type);
+    const told = line === null ? "" : `echo '${JSON.stringify(line)}'`;
+    writeFileSync(program, `#!/bin/sh\n${told}\nexit 1\n`, { mode: 0o755 });
+    const [node, own] = [process.execPath, resolve("dist-test/hook-program.mjs")];
+    const place: AgentPlace = {
+      programs: { node, hook: own, piGuard: own, acp: own },
+      env: { PATH: process.env.PATH, RATCHET_HOME: join(root, "home"), CODEX_HOME: join(root, "codex") },
+    };
+    const settings: AgentSettings = {
+      ...{ type, model: null, effort: null, command: [program], script: null, workflow: null, sandbox: "none" },
+      ...{ fallback: null, prices: {}, backoff_seconds: [], env: [] },
+    };
+    expect(await agentOf(settings, place).proveGuard?.(root)).toEqual({
+      message: expect.stringMatching(new RegExp(`${type} did not get as far as a tool .*\\(.*${words}`)),
+      hint: expect.stringContaining("ratchet doctor --call"),
+    });
   });
 });

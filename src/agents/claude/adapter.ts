@@ -22,6 +22,8 @@ export function claudeAgent(settings: AgentSettings, place: AgentPlace): Agent {
       priceOf: (model, tokens) => costOf(model, tokens, settings.prices),
       at: () => statSync(files.stdout, { throwIfNoEntry: false })?.mtimeMs ?? Date.now(),
     });
+  const read: Agent["read"] = (files, exitCode) =>
+    readClaude(files, exitCode, () => readStream(reader(files), files, exitCode));
   return {
     kind: "claude",
     check: async (dir) => {
@@ -30,9 +32,9 @@ export function claudeAgent(settings: AgentSettings, place: AgentPlace): Agent {
     },
     prepare: (turn) => prepareClaude(place, turn),
     command: (turn) => callClaude(settings, place, turn),
-    read: (files, exitCode) => readClaude(files, exitCode, () => readStream(reader(files), files, exitCode)),
+    read,
     reader,
-    proveGuard: (dir, asker) => proveClaudeGuard({ settings, place, dir, asker }),
+    proveGuard: (dir, asker) => proveClaudeGuard({ settings, place, dir, asker, read }),
     status: (dir) => claudeStatus(place.env, settings.command, dir),
     message: (files) => lastMessage(reader(files), files),
   };

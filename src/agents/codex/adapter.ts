@@ -23,6 +23,10 @@ export function codexAgent(settings: AgentSettings, place: AgentPlace): Agent {
       usageOf: (tokens) => usageSince(readBase(files), tokens, settings.prices),
       at: () => statSync(files.stdout, { throwIfNoEntry: false })?.mtimeMs ?? Date.now(),
     });
+  const read: Agent["read"] = async (files, exitCode) => {
+    const reading = await readFailure(files, exitCode, await readStream(reader(files), files, exitCode));
+    return { ...reading, usage: await priceTurn(settings, place, { files, reading }) };
+  };
   return {
     kind: "codex",
     check: async (dir) => {
@@ -31,12 +35,9 @@ export function codexAgent(settings: AgentSettings, place: AgentPlace): Agent {
     },
     prepare: (turn) => prepareCodex(place, turn),
     command: (turn) => callCodex(settings, place, turn),
-    read: async (files, exitCode) => {
-      const reading = await readFailure(files, exitCode, await readStream(reader(files), files, exitCode));
-      return { ...reading, usage: await priceTurn(settings, place, { files, reading }) };
-    },
+    read,
     reader,
-    proveGuard: (dir, asker) => proveCodexGuard({ settings, place, dir, asker }),
+    proveGuard: (dir, asker) => proveCodexGuard({ settings, place, dir, asker, read }),
     status: (dir) => codexStatus(place.env, settings.command, dir),
     message: (files) => lastMessage(reader(files), files),
   };

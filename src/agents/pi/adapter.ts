@@ -20,6 +20,7 @@ import { loginAdvice, piReader } from "./stream.js";
  */
 export function piAgent(settings: AgentSettings, place: AgentPlace): Agent {
   const reader = () => piReader((model, tokens) => costOf(model, tokens, settings.prices));
+  const read: Agent["read"] = (files, exitCode) => readPi(files, exitCode, () => readStream(reader(), files, exitCode));
   return {
     kind: "pi",
     check: async (dir) => {
@@ -28,9 +29,9 @@ export function piAgent(settings: AgentSettings, place: AgentPlace): Agent {
     },
     prepare: writeGuardFile,
     command: (turn) => callPi(settings, place, turn),
-    read: (files, exitCode) => readPi(files, exitCode, () => readStream(reader(), files, exitCode)),
+    read,
     reader,
-    proveGuard: (dir, asker) => provePiGuard({ settings, place, dir, asker }),
+    proveGuard: (dir, asker) => provePiGuard({ settings, place, dir, asker, read }),
     status: (dir) => piStatus(place.env, settings.command, dir),
     message: (files) => lastMessage(reader(), files),
   };
