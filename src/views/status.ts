@@ -133,7 +133,7 @@ export function renderStatus(status: StatusJson, room: Room): string[] {
   });
 }
 
-function howItGoes(run: StatusRun): string {
+export function howItGoes(run: Omit<StatusRun, "issues">): string {
   const { status, draining, stopping, aborting, driven } = run;
   const ending = stopping ? "stopping" : aborting ? "aborting" : draining ? "draining" : null;
   if (!driven) {
@@ -150,6 +150,6 @@ const howItEnds = {
 } as const;
 
 /** A workflow is taken up by its own command alone. */
-function resumeCommand({ run_id: id, workflow_file: file }: StatusRun): string {
+function resumeCommand({ run_id: id, workflow_file: file }: Pick<StatusRun, "run_id" | "workflow_file">): string {
   return file === undefined ? "ratchet run" : resumeWorkflow(file, id);
 }

@@ -270,8 +270,9 @@ function nextSteps(summary: Summary): string[] {
     const [command, what] = hasOpen(summary, id) ? ["findings", "what is still open"] : ["explain", "what can be done"];
     return `  ratchet ${command} ${shellWord(id)}   # ${plainLine(id)} ${why}: ${what}`;
   });
-  const isUnfinished = lost.some(([, { status }]) => status !== "escalated" && status !== "quarantined");
-  const goOn = isUnfinished ? ["  ratchet run --resume   # go on with these first"] : [];
+  // What still runs goes on by itself, or with whoever takes its run up.
+  const isLeft = lost.some(([, { status }]) => !["running", "escalated", "quarantined"].includes(status));
+  const goOn = isLeft ? ["  ratchet run --resume   # go on with these first"] : [];
   return ["", "What next:", ...looks, ...goOn, ...ofRun];
 }
 

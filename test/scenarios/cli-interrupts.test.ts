@@ -179,6 +179,31 @@ test.each(["drain", "stop"] as const)(
   },
 );
 
+test("the logs of a killed run say that nobody drives it, and who follows it sees it go on", async () => {
+  const box = sandbox();
+  const killed = await startWaiting(box);
+  const { run_id } = await box.record();
+  const follow = box.start(["logs", "follow"]);
+  await until("it follows", () => follow.stdout().includes("prompt implementer sent"));
+  expect((await box.ratchet("logs", "list")).stdout).toMatch(new RegExp(`^${run_id} +running `, "m"));
+  expect((await box.ratchet("logs", "show", "last")).stdout).not.toContain("--resume");
+  killed.run.kill("SIGKILL");
+  await killed.run.ended;
+  const how = "nobody drives it; `ratchet run` goes on with it";
+  await until("it says so", () => follow.stderr() === `run ${run_id}: ${how}\n`);
+  expect((await box.ratchet("logs", "list")).stdout).toMatch(new RegExp(`^${run_id} +nobody drives it `, "m"));
+  const shown = (await box.ratchet("logs", "show", "last")).stdout;
+  expect(shown).toMatch(new RegExp(`^run ${run_id}, started .*\n${how}\n`));
+  expect(shown).not.toContain("--resume");
+  const [listed] = JSON.parse((await box.ratchet("logs", "list", "--json")).stdout);
+  expect([listed.status, (await box.record()).status]).toEqual(["running", "running"]);
+  killed.go();
+  await box.ratchet("run");
+  const { code, stdout, stderr } = await follow.ended;
+  expect([code, stderr.split("\n")]).toEqual([0, [`run ${run_id}: ${how}`, ""]]);
+  expect(stdout).toContain("exit code 0");
+});
+
 test("an issue of a killed run is stopped by its name when the run is taken up; a dry run names what would be", async () => {
   const box = sandbox();
   const killed = await startWaiting(box);

@@ -2,6 +2,7 @@ import type { Store } from "../../app.js";
 import { toFindingJson } from "../../core/finding-json.js";
 import type { IssueRecord, RunRecord } from "../../core/record.js";
 import type { PublicEvent } from "../../core/report.js";
+import { messageOf } from "../../lib/errors.js";
 import { readOptional } from "../../lib/files.js";
 import { renderColumns } from "../../views/columns.js";
 import { logLines } from "../../views/log-lines.js";
@@ -11,6 +12,7 @@ import { WorkflowHistory, type WorkflowRecord } from "../../views/workflow-recor
 import { type Context, knownProject } from "../context.js";
 import { parseCount } from "../parse-count.js";
 import { roomOf } from "../room.js";
+import { howUndriven, tellUndriven, undrivenRuns } from "../undriven.js";
 import { bodyOf, byExecution } from "./findings.js";
 
 interface Json {
@@ -40,9 +42,10 @@ export async function listRuns(
   }
   if (runs.length === 0) out.line("No runs yet. Start one with `ratchet run`.");
   else {
+    const undriven = await undrivenRuns(store, project?.id ?? null);
     const rows = runs.map(({ runId, status, startedAt, projectId, record }) => [
       runId,
-      status,
+      undriven.has(runId) ? "nobody drives it" : status,
       String(record.exit_code ?? "-"),
       startedAt,
       projectId,
@@ -67,7 +70,10 @@ export async function showRun(context: Context, which: string, { json }: Json): 
   }
   let summary: Summary | null = null;
   for await (const event of eventsOf(context, run.runId)) summary = foldSummary(summary ?? emptySummary, event);
-  out.line(`run ${run.runId} ${run.status}, started ${run.startedAt}, ${run.record.repo_path}`);
+  const undriven = await howUndriven(context, run);
+  const status = undriven === null ? ` ${run.status}` : "";
+  out.line(`run ${run.runId}${status}, started ${run.startedAt}, ${run.record.repo_path}`);
+  if (undriven !== null) out.line(undriven);
   for (const line of summary === null ? await recordLines(store, run.runId) : renderSummary(summary)) out.line(line);
   out.line("");
   out.line(`all of it: ${app.home.run(run.runId)}`);
@@ -123,17 +129,27 @@ export async function followRun(context: Context, which: string, { json }: Json)
   const { app, out } = context;
   const store = await app.store("reader");
   const project = await knownProject(context, store);
-  const { runId, status } = await store.run(which, project?.id);
+  const run = await store.run(which, project?.id);
+  const { runId, status } = run;
   // A run that is over has no more to say; one that was imported never said anything here.
   const pages = status === "running" ? store.followEvents(runId, 0, out.gone) : pagesOf(context, runId);
-  for await (const page of pages) {
-    for (const event of page) {
-      if (out.gone.aborted) return 0;
-      if (json) out.jsonLine(event);
-      else for (const line of logLines(event)) out.line(line.text);
-      // One that had ended and goes on has ended more than once.
-      if (event.type === "run-finished" && (await store.run(runId)).record.completed_at === event.time) return 0;
-    }
+  const ended = new AbortController();
+  if (status === "running") {
+    const signal = AbortSignal.any([ended.signal, out.gone]);
+    void tellUndriven(context, run, signal).catch((error: unknown) => out.note(messageOf(error)));
   }
-  return 0;
+  try {
+    for await (const page of pages) {
+      for (const event of page) {
+        if (out.gone.aborted) return 0;
+        if (json) out.jsonLine(event);
+        else for (const line of logLines(event)) out.line(line.text);
+        // One that had ended and goes on has ended more than once.
+        if (event.type === "run-finished" && (await store.run(runId)).record.completed_at === event.time) return 0;
+      }
+    }
+    return 0;
+  } finally {
+    ended.abort();
+  }
 }
