@@ -161,6 +161,15 @@ export async function pastLives(sql: Sql, projectId: string, issueId: string): P
   return { next: number(newest, "highest") + 1, last: chooseRecord(rows.map(toIssue)) };
 }
 
+/** Newest first. */
+export async function runsWith(sql: Sql, projectId: string, issueId: string): Promise<string[]> {
+  const rows = await sql.all(
+    "SELECT run_id FROM issue_records WHERE project_id = ? AND issue_id = ? ORDER BY started_at DESC, life DESC LIMIT 100",
+    [projectId, issueId],
+  );
+  return rows.map((row) => text(row, "run_id"));
+}
+
 export async function lastRecord(sql: Sql, projectId: string, issueId: string): Promise<StoredIssue | null> {
   return (await pastLives(sql, projectId, issueId)).last;
 }

@@ -39,6 +39,7 @@ import {
   pastLives,
   type RunHead,
   readRunRecord,
+  runsWith,
   type StoredIssue,
   type StoredRun,
   type UnfinishedRun,
@@ -106,6 +107,8 @@ export interface Store {
   issueRecords(runId: string): Promise<StoredIssue[]>;
   issueRecord(runId: string, issueId: string): Promise<StoredIssue | null>;
   lastRecord(projectId: string, issueId: string): Promise<StoredIssue | null>;
+  /** The runs that have worked on the issue, newest first. */
+  runsWith(projectId: string, issueId: string): Promise<string[]>;
   pastLives(projectId: string, issueId: string): Promise<PastLives>;
   /** The other run in which the issue came to its last end since this one began; null: none. */
   endedElsewhere(issue: {
@@ -226,6 +229,7 @@ function runQueries(sql: Sql) {
     issueRecords: (runId) => issueRecords(sql, runId),
     issueRecord: (runId, issueId) => issueRecord(sql, runId, issueId),
     lastRecord: (projectId, issueId) => lastRecord(sql, projectId, issueId),
+    runsWith: (projectId, issueId) => runsWith(sql, projectId, issueId),
     pastLives: (projectId, issueId) => pastLives(sql, projectId, issueId),
     endedElsewhere: (issue) => endedElsewhere(sql, issue),
   } satisfies Partial<Store>;

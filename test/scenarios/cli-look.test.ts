@@ -75,6 +75,23 @@ test("prompts and transcripts are printed as they were, the last one unless numb
   expect((await box.ratchet("logs", "prompt", "last", "two")).code).toBe(1);
 });
 
+test("the last run of an issue is the last in which it got a prompt, whatever ran since", async () => {
+  const box = sandbox();
+  const run = await runOnce(box);
+  await box.ratchet("run");
+  expect((await box.record()).run_id).not.toBe(run);
+  const { run_id } = JSON.parse((await box.ratchet("logs", "prompt", "last", "one", "--json")).stdout);
+  expect(run_id).toBe(run);
+  expect((await box.ratchet("logs", "transcript", "last", "one", "1")).stdout).toBe("talking\n");
+  expect((await box.ratchet("logs", "prompt", "last", "one", "--list")).stdout).toContain("review");
+  await box.add("two");
+  const told = await Promise.all(["two", "three"].map((id) => box.ratchet("logs", "prompt", "last", id)));
+  expect(told).toEqual([
+    { code: 1, stdout: "", stderr: "ratchet: two has not been worked on yet\n  hint: ratchet explain two\n" },
+    { code: 1, stdout: "", stderr: "ratchet: no issue three\n  hint: ratchet work list --all\n" },
+  ]);
+});
+
 test("logs follow tells a run to its end, as lines or as events", async () => {
   const box = sandbox();
   const run = await runOnce(box);

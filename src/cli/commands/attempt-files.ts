@@ -2,13 +2,17 @@ import { createReadStream } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
+import type { Store } from "../../app.js";
 import { folderName } from "../../core/folder-name.js";
 import type { AgentEvent } from "../../core/ports/agent-event.js";
 import type { Settings } from "../../core/settings.js";
 import { codeOf, Refusal } from "../../lib/errors.js";
 import { plainText } from "../../views/plain-text.js";
+import { shellWord } from "../../views/shell-word.js";
 import { transcriptLines } from "../../views/transcript.js";
 import { type Context, knownProject } from "../context.js";
+import { foreignTracker } from "../foreign-tracker.js";
+import { typed } from "../typed.js";
 
 interface Json {
   readonly json?: boolean;
@@ -78,9 +82,10 @@ async function showEvents({ out }: Context, events: AsyncIterable<AgentEvent>): 
 }
 
 async function findAttempt(context: Context, { run, issue, nn }: Which, file: string): Promise<Attempt> {
-  const { runId, settings, root, folders, others } = await attemptsOf(context, { run, issue }, file);
+  const { runId, settings, root, folders, others, isWorkflow } = await attemptsOf(context, { run, issue }, file);
   const found = nn === undefined ? folders.at(-1) : folders.findLast((name) => isNamed(name, nn));
   if (found !== undefined) return { runId, settings, folder: found, path: join(root, found, file) };
+  if (folders.length === 0 && !isWorkflow && issue !== runLevel) await refuseUnknown(context, issue);
   const known = folders.length === 0 ? gotNone(others) : `there are ${folders.join(", ")}`;
   throw new Refusal(`${issue} has no ${file}${nn === undefined ? "" : ` number ${nn}`} in run ${runId}: ${known}`, {
     code: "not-found",
@@ -88,17 +93,43 @@ async function findAttempt(context: Context, { run, issue, nn }: Which, file: st
   });
 }
 
-async function attemptsOf(context: Context, { run, issue }: Omit<Which, "nn">, file: string) {
-  const { app } = context;
-  const store = await app.store("reader");
+/** Nothing is there because nobody has worked on it: said plainly. */
+async function refuseUnknown(context: Context, issue: string): Promise<void> {
+  const store = await context.app.store("reader");
   const project = await knownProject(context, store);
-  const { runId, settings, options } = await store.run(run, project?.id);
+  if (project === null || (await store.runsWith(project.id, issue)).length > 0) return;
+  const isForeign = (await foreignTracker(context)) !== null;
+  if (!isForeign && (await store.workItems.get(project.id, issue)) === null)
+    throw new Refusal(`no issue ${typed(issue)}`, { code: "not-found", hint: "ratchet work list --all" });
+  const how = { code: "not-found", hint: `ratchet explain ${shellWord(issue)}` };
+  throw new Refusal(`${typed(issue)} has not been worked on yet`, how);
+}
+
+/** `last` means the issue's: the newest run that has such a file of it, where the newest of all has none. */
+async function attemptsOf(context: Context, { run, issue }: Omit<Which, "nn">, file: string) {
+  const store = await context.app.store("reader");
+  const project = await knownProject(context, store);
+  const newest = await attemptsIn(context, await store.run(run, project?.id), { issue, file });
+  if (run !== "last" || project === null || newest.folders.length > 0) return newest;
+  for (const runId of await store.runsWith(project.id, issue)) {
+    const found = await attemptsIn(context, await store.run(runId), { issue, file });
+    if (found.folders.length > 0) return found;
+  }
+  return newest;
+}
+
+async function attemptsIn(
+  { app }: Context,
+  { runId, settings, options }: Awaited<ReturnType<Store["run"]>>,
+  { issue, file }: { readonly issue: string; readonly file: string },
+) {
+  const isWorkflow = options.workflow !== undefined;
   const own = app.home.attempt(runId, issue, "");
-  if (options.workflow === undefined || issue === runLevel)
-    return { runId, settings, root: own, folders: await foldersWith(own, file), others: [] };
+  if (!isWorkflow || issue === runLevel)
+    return { runId, settings, isWorkflow, root: own, folders: await foldersWith(own, file), others: [] };
   const root = app.home.attempt(runId, runLevel, "");
   const all = await foldersWith(root, file);
-  return { runId, settings, root, folders: all.filter((folder) => isStage(folder, issue)), others: all };
+  return { runId, settings, isWorkflow, root, folders: all.filter((folder) => isStage(folder, issue)), others: all };
 }
 
 /** Where the stages of a workflow run have their folders. */
