@@ -204,6 +204,13 @@ test("named issues of which none can run are refused; a run that finds nothing r
   expect(await box.status("elsewhere")).toBe("available");
 });
 
+test("a run on an empty board says so, and what fills it", async () => {
+  const box = sandbox();
+  useAgent(box);
+  const said = 'nothing is ready: there is no open issue (ratchet work add "<title>")\n';
+  expect(await box.ratchet("run")).toMatchObject({ code: 0, stderr: said });
+});
+
 test("what waits for a named issue that cannot run is told so, and nothing starts for it", async () => {
   const box = sandbox();
   useAgent(box);

@@ -38,8 +38,8 @@ export async function tellWaiting(
   const meant = items.filter((item) => item.type === "task" && isInScope(scope, item.id, ancestorsOf(item, parents)));
   if (settings.finalize.mode === "pr" && meant.some((item) => isReadyItem(item, resume))) return;
   const line = waitingLine(meant.flatMap(leftAs));
-  if (line !== null) out.note(line);
-  else if (scope.type !== "all") out.note(`nothing is ready: there is no open issue in ${nameScope(scope)}`);
+  const where = scope.type === "all" ? ' (ratchet work add "<title>")' : ` in ${nameScope(scope)}`;
+  out.note(line ?? `nothing is ready: there is no open issue${where}`);
 }
 
 /** Nothing, where one of them can start. */
