@@ -10,6 +10,7 @@ export async function targetOf(repository: Repository, { finalize }: Settings): 
   if (target === null) {
     throw new UserError("the checkout is detached, so there is no branch to land on", {
       hint: "check out a branch, or set finalize.into in ratchet.yaml",
+      code: "detached",
     });
   }
   const ref = `refs/heads/${target}`;

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Ended, program, type Sandbox, sandbox } from "./sandbox.js";
@@ -143,6 +143,24 @@ test("a detached checkout needs finalize.into", async () => {
   expectSentence(await ratchet("run"), { code: 2, says: /detached/, hint: /finalize\.into/ });
   configure({ ...working, finalize: { into: "main" } });
   expect((await ratchet("run")).code).toBe(0);
+});
+
+test("do leaves no issue behind where it can be known that its run cannot start", async () => {
+  const box = sandbox();
+  box.configure({ ...working, finalize: { into: "nope" } });
+  const refused = { code: 2, says: /finalize\.into names nope, and there is no such branch/, hint: /git branch nope/ };
+  expectSentence(await box.ratchet("do", "x"), refused);
+  expect(JSON.parse(await box.quick("work", "list", "--json"))).toEqual([]);
+});
+
+test("do says how to go on with an issue whose run could not start", async () => {
+  const box = sandbox();
+  box.configure({ agent: { ...working.agent, sandbox: "bwrap" } });
+  chmodSync(box.put("bin/bwrap", "#!/bin/sh\nexit 1\n"), 0o755);
+  const env = { PATH: `${join(box.root, "bin")}:${box.env.PATH}` };
+  const { code, stdout, stderr } = await box.start(["do", "x"], { env }).ended;
+  expect([code, stdout]).toEqual([2, "added shop-1\n"]);
+  expect(stderr).toMatch(/^shop-1 waits: ratchet run shop-1\nratchet: .*bwrap/);
 });
 
 test("secrets in what is printed are taken out", async () => {

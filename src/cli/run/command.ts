@@ -1,6 +1,6 @@
 import { formatDiagnostic } from "../../config/diagnostic.js";
 import type { Settings } from "../../core/settings.js";
-import { Refusal, UserError } from "../../lib/errors.js";
+import { Refusal } from "../../lib/errors.js";
 import type { Context } from "../context.js";
 import { type Checked, checkScope } from "./check-scope.js";
 import { type RunFlags, toConfigFlags, toWanted, type Wanted } from "./request.js";
@@ -34,16 +34,10 @@ function refuseStuck({ watch = false }: Wanted, { stuck, isEmpty }: Checked): vo
   throw new Refusal(`${stuck.join(", ")} cannot run now`, { code: "not-ready", hint });
 }
 
-/** The settings, with their warnings told, and a branch to land on. */
+/** The settings, with their warnings told; there is a branch to land on. */
 export async function prepare({ app, out }: Context, flags: RunFlags): Promise<Settings> {
   const { settings, warnings } = await app.settings(toConfigFlags(flags));
   for (const warning of warnings) out.note(formatDiagnostic(warning));
-  const { branch } = await app.repository();
-  if (branch === null && settings.finalize.into === null) {
-    throw new UserError("the checkout is detached, so there is no branch to land on", {
-      hint: "check out a branch, or set finalize.into in ratchet.yaml",
-      code: "detached",
-    });
-  }
+  await app.target(settings);
   return settings;
 }

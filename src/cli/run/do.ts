@@ -1,5 +1,6 @@
 import type { Settings } from "../../core/settings.js";
 import { Refusal, UserError } from "../../lib/errors.js";
+import { shellWord } from "../../lib/quoted.js";
 import { parsePriority } from "../commands/work-add.js";
 import type { Context } from "../context.js";
 import { refuseForeign } from "../foreign-tracker.js";
@@ -37,7 +38,13 @@ export async function doText(
   if (!flags.json) context.out.line(`added ${added.id}`);
   const scope = { type: "ids", ids: [added.id] } as const;
   const options = { scope, resume: false, strict: false, fresh: false, maxIssues: settings.max_issues };
-  return await driveSeries(context, { settings, options, json: flags.json === true });
+  try {
+    return await driveSeries(context, { settings, options, json: flags.json === true });
+  } catch (error) {
+    // What stopped the run is told next; without this word the next try would be to add it again.
+    context.out.note(`${added.id} waits: ratchet run ${shellWord(added.id)}`);
+    throw error;
+  }
 }
 
 /** A run that could not even start would leave the issue on the board, and the next try would add it again. */
