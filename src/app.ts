@@ -52,6 +52,8 @@ export interface App {
   /** Of the current directory, registered on first use. */
   project(): Promise<Project>;
   settings(flags: ConfigFlags): Promise<LoadedSettings>;
+  /** Which of these files of the checkout no worktree of a new run will have. */
+  filesNotOnTarget(settings: Settings, paths: readonly string[]): Promise<readonly string[]>;
   /**
    * A new run, or with `runId` an unfinished one taken up again with the settings frozen in it. An asker that leaves while
    * its programs are tested ends that: nothing has begun, and the signal's reason is thrown.
@@ -133,10 +135,10 @@ export function createApp({ cwd, env: given }: { readonly cwd: string; readonly 
     home,
     store,
     repository,
-    target: async (settings) => (await import("./app/target.js")).targetOf(await repository(), settings),
     root,
     project: async () => (await store()).registerProject(await root()),
     settings: (flags) => loadSettings(app, flags),
+    ...targetRooms(repository),
     openRun: async (request, asker) => {
       const { startRun } = await import("./run/start.js");
       return await startRun(await runParts(app, request, asker), asker);
@@ -201,6 +203,14 @@ async function findRunMachine(store: Store, runId: string): Promise<string> {
   if ((await store.machineState(id)) !== null) return id;
   // A workflow's may be its second.
   return (await store.machines(runId)).findLast(({ kind }) => kind === "run")?.id ?? id;
+}
+
+function targetRooms(repository: App["repository"]) {
+  const rooms = () => import("./app/target.js");
+  return {
+    target: async (settings) => (await rooms()).targetOf(await repository(), settings),
+    filesNotOnTarget: async (settings, paths) => (await rooms()).filesNotOnTarget(await repository(), settings, paths),
+  } satisfies Partial<App>;
 }
 
 /** Agents and reviewers, from outside of a run. */

@@ -1,4 +1,5 @@
 import type { Settings } from "../core/settings.js";
+import { git } from "../git/git.js";
 import { readRefs } from "../git/mirror-refs.js";
 import type { Repository } from "../git/repository.js";
 import { UserError } from "../lib/errors.js";
@@ -23,4 +24,35 @@ function hintFor(target: string): string {
   if (short !== undefined) return `a branch's name is enough: finalize.into: ${short}`;
   if (target === "HEAD") return "without finalize.into work lands on the branch that is checked out";
   return `git branch ${shellWord(target)}`;
+}
+
+/**
+ * Which files of the checkout no worktree will have: those that the target's commit does not have. What git ignores may
+ * be made there by `commands.setup`.
+ */
+export async function filesNotOnTarget(
+  repository: Repository,
+  settings: Settings,
+  paths: readonly string[],
+): Promise<readonly string[]> {
+  if (paths.length === 0) return [];
+  const { root } = repository;
+  const commit = `refs/heads/${await targetOf(repository, settings)}`;
+  const committed = await names(root, ["ls-tree", "-r", "-z", "--name-only", commit, "--", ...paths]);
+  const missing = paths.filter((path) => !committed.includes(path));
+  if (missing.length === 0 || settings.commands.setup === undefined) return missing;
+  const ignored = await names(root, [
+    "ls-files",
+    "-z",
+    "--others",
+    "--ignored",
+    "--exclude-standard",
+    "--",
+    ...missing,
+  ]);
+  return missing.filter((path) => !ignored.includes(path));
+}
+
+async function names(root: string, args: readonly string[]): Promise<string[]> {
+  return (await git(root, args)).stdout.toString("utf8").split("\0");
 }

@@ -59,7 +59,7 @@ test("doctor finds everything there, and that the history of a finished run give
   expect([examined.code, missing(examined)]).toEqual([0, []]);
   // Which agents are on PATH is this machine's affair.
   expect(Object.keys(examined.checks).filter((name) => name !== "also here")).toEqual([
-    ...["git", "repository", "configuration", "agent", "reviewer command"],
+    ...["git", "repository", "configuration", "target", "agent", "reviewer command"],
     ...["tracker", "state home", "database", "disk", "journal"],
   ]);
   const { run_id } = await box.record();
@@ -163,6 +163,8 @@ test("doctor looks at every member of a panel", async () => {
   const box = sandbox();
   box.write("own.sh", "#!/bin/sh\n");
   chmodSync(join(box.dir, "own.sh"), 0o755);
+  box.git("add", "own.sh");
+  box.git("commit", "--quiet", "--message", "Our own reviewer");
   const panel = [
     { name: "other", reviewer_type: "agent_sdk", agent_sdk_agent: { type: "codex" } },
     { name: "own", reviewer_type: "agent_sdk", agent_sdk_agent: { type: "command", command: ["./own.sh"] } },
@@ -174,6 +176,45 @@ test("doctor looks at every member of a panel", async () => {
   expect([examined.code, missing(examined)]).toEqual([1, ["reviewer other", "reviewer style"]]);
   for (const name of missing(examined)) expect(examined.checks[name]?.advice).toMatch(/\S/);
   expect(examined.checks["reviewer other"]?.detail).toContain("per_issue_review.panel[0].agent_sdk_agent.command: ");
+});
+
+test("doctor says what run would refuse: no branch to land on, or one that is not there", async () => {
+  const box = sandbox();
+  const agent = { type: "command", command: ["sh"] };
+  box.configure({ agent, finalize: { into: "nope" } });
+  const gone = await examine(box);
+  expect([gone.code, missing(gone)]).toEqual([1, ["target"]]);
+  expect(gone.checks.target).toMatchObject({ detail: expect.stringContaining("nope"), advice: "git branch nope" });
+  box.configure({ agent });
+  box.git("checkout", "--quiet", "--detach");
+  const detached = await examine(box);
+  expect([detached.code, missing(detached)]).toEqual([1, ["target"]]);
+  expect(detached.checks.target?.advice).toContain("finalize.into");
+});
+
+test("doctor says of a file that a command names when no worktree will have it", async () => {
+  const box = sandbox();
+  box.write("agent.sh", "true\n");
+  box.write("tool/agent.mjs", "");
+  box.write(".gitignore", "tool/\n");
+  const agent = { type: "command", command: ["sh", "./agent.sh"] };
+  box.configure({ agent });
+  const untracked = await examine(box);
+  expect([untracked.code, missing(untracked)]).toEqual([1, ["command"]]);
+  expect(untracked.checks.command).toMatchObject({
+    detail: "agent.sh is not committed on main, so no worktree has it",
+    advice: "commit agent.sh, or name it in worktree.copy",
+  });
+  box.configure({ agent, worktree: { copy: ["agent.sh"] } });
+  expect(missing(await examine(box))).toEqual([]);
+  box.git("add", "agent.sh");
+  box.git("commit", "--quiet", "--message", "The agent");
+  const made = { type: "command", command: ["node", "tool/agent.mjs"] };
+  box.configure({ agent, per_issue_review: { enabled: true, reviewer_type: "command", command: made.command } });
+  expect((await examine(box)).checks.command?.detail).toContain("tool/agent.mjs");
+  // What git ignores is often made by setup.
+  box.configure({ agent: made, commands: { setup: "make tool" } });
+  expect(missing(await examine(box))).toEqual([]);
 });
 
 test("doctor sends somebody without a configuration to init, and one with a wrong one to config check", async () => {

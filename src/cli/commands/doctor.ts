@@ -10,6 +10,7 @@ import { codeOf, ExternalError, messageOf, Refusal, UserError } from "../../lib/
 import { findExecutable } from "../../lib/executable.js";
 import { type Check, isOldGit, leastGit, programCheck, renderChecks, tellOnce } from "../../views/doctor.js";
 import { type Context, findRoot } from "../context.js";
+import { commandFiles } from "./command-files.js";
 
 /** Looks at everything a run needs, one thing at a time: what is missing does not hide the rest. */
 export async function examine(
@@ -18,10 +19,12 @@ export async function examine(
 ): Promise<number> {
   const { settings, check: configuration } = await checkConfiguration(context);
   const home = await checkHome(context);
+  const repository = await checkRepository(context);
   const looked = [
     await checkGit(context),
-    await checkRepository(context, settings),
+    repository,
     configuration,
+    ...(settings === null || !repository.ok ? [] : await checkTarget(context, settings)),
     ...(settings === null ? [] : await checkPrograms(context, settings, call)),
     ...otherAgents(context, settings),
     ...(settings === null ? [] : [await checkTracker(context, settings)]),
@@ -62,11 +65,9 @@ function checkGit({ env }: Context): Promise<Check> {
   });
 }
 
-/** With the branch that a run would land on. */
-function checkRepository({ app }: Context, settings: Settings | null): Promise<Check> {
+function checkRepository({ app }: Context): Promise<Check> {
   return attempt("repository", "change to a git repository with a commit", async () => {
     const { root, branch } = await app.repository();
-    if (settings !== null) await app.target(settings);
     return there("repository", `${root}, ${branch === null ? "detached" : `on ${branch}`}`);
   });
 }
@@ -90,6 +91,20 @@ async function checkConfiguration({ cwd, env }: Context): Promise<Configuration>
   const detail = `${first ? formatDiagnostic(first).split("\n")[0] : ""}${more > 0 ? ` (and ${more} more)` : ""}`;
   const advice = loaded.file === null ? "ratchet init writes one" : "ratchet config check lists every mistake";
   return { settings: null, check: { name, ok: false, detail, advice } };
+}
+
+/** Where work would land; and what is called in a worktree has to be there, so on that branch. */
+async function checkTarget({ app }: Context, settings: Settings): Promise<Check[]> {
+  const target = await attempt("target", "see finalize.into in ratchet.yaml", async () =>
+    there("target", await app.target(settings)),
+  );
+  if (!target.ok) return [target];
+  const files = commandFiles(settings, await app.root());
+  const missing = (await app.filesNotOnTarget(settings, files)).map((file): Check => {
+    const detail = `${file} is not committed on ${target.detail}, so no worktree has it`;
+    return { name: "command", ok: false, detail, advice: `commit ${file}, or name it in worktree.copy` };
+  });
+  return [target, ...missing];
 }
 
 async function checkPrograms({ app, cwd }: Context, settings: Settings, call: boolean): Promise<Check[]> {
