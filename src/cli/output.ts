@@ -40,6 +40,7 @@ export function openOutput(streams: Streams, env: NodeJS.ProcessEnv): Output {
   // Opening a stream takes its time, and most commands have no remark to make.
   let writeError: ((text: string) => void) | null = null;
   const redact = redactor(env);
+  if (stdout.isTTY) assumeSize(stdout);
   const isTerminal = stdout.isTTY === true && env.TERM !== "dumb" && !env.CI;
   return {
     line: (text) => write(`${redact(text)}\n`),
@@ -70,6 +71,15 @@ export function openOutput(streams: Streams, env: NodeJS.ProcessEnv): Output {
         stdout.write("", () => resolve());
       }),
   };
+}
+
+/**
+ * Some terminals (a bare pty, a container's) do not know how large they are, and what has no room cannot be read. Set on
+ * the stream itself, because what draws on it asks there; a terminal that is told its size later overrules it.
+ */
+function assumeSize(terminal: NodeJS.WriteStream): void {
+  if (!terminal.columns) terminal.columns = 80;
+  if (!terminal.rows) terminal.rows = 24;
 }
 
 function columnsIn({ COLUMNS: told = "" }: NodeJS.ProcessEnv): number | null {

@@ -67,3 +67,16 @@ test.skipIf(!hasPty)(
     expect((await box.ratchet("logs", "transcript", "last", "one")).stdout).toContain("ready\u0007 \u001b[2Jset");
   },
 );
+
+test.runIf(hasPty)("a terminal that does not know its size is shown the run all the same", async () => {
+  const box = sandbox();
+  const agent = `while [ ! -e ${join(box.root, "go")} ]; do sleep 0.05; done\n${work}`;
+  box.configure({ agent: { type: "command", command: box.script("agent", agent) } });
+  await box.add("one", { title: "Paint the door" });
+  const run = openTerminal(box, ["run"], box.env.PATH);
+  await run.see("Paint the door");
+  const watch = openTerminal(box, ["status", "--watch"], box.env.PATH);
+  await watch.see("implementing");
+  box.put("go", "");
+  expect(await run.ended).toBe(0);
+});

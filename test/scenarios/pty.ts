@@ -16,9 +16,12 @@ export interface Terminal {
   readonly ended: Promise<number | null>;
 }
 
-/** The program in a terminal of its own, with a person at it and nothing on its PATH: every machine asks the same. */
-export function openTerminal({ dir, env }: Sandbox, args: readonly string[]): Terminal {
-  const child = spawn("python3", ["-c", bridge, "env", `PATH=${dir}`, process.execPath, program, ...args], {
+/**
+ * The program in a terminal of its own, which says that it has 0 columns and 0 rows, with a person at it and nothing on
+ * its PATH unless told: every machine asks the same.
+ */
+export function openTerminal({ dir, env }: Sandbox, args: readonly string[], path = dir): Terminal {
+  const child = spawn("python3", ["-c", bridge, "env", `PATH=${path}`, process.execPath, program, ...args], {
     cwd: dir,
     env: { ...env, TERM: "xterm" },
     stdio: ["pipe", "pipe", "inherit"],

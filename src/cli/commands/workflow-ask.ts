@@ -9,8 +9,6 @@ import { answerCommand } from "../../views/question-lines.js";
  * the gate stays open and waits for an answer from elsewhere.
  */
 export async function askInTerminal(question: Question, signal: AbortSignal): Promise<Answer | null> {
-  // A terminal that does not tell its size would have every character on a line of its own.
-  if (process.stdout.columns === 0) Object.assign(process.stdout, { columns: 80, rows: 24 });
   if (question.details !== null) note(plainText(question.details), question.stage);
   const option = await askOption(question, signal);
   if (typeof option === "string") return leave(question, option);

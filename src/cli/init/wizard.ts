@@ -17,7 +17,6 @@ export interface Wizard {
 
 /** Asks, shows what would be written, and writes it only after a yes. */
 export async function runWizard({ out }: Context, { file, found, given, toText }: Wizard): Promise<number> {
-  assumeSize(process.stdout);
   intro("ratchet init");
   const { answers, topics } = given;
   const answered = await askAll(questions, terminalAsker, { found, answers, given: topics });
@@ -41,10 +40,4 @@ export async function runWizard({ out }: Context, { file, found, given, toText }
 function stopped(words: string): number {
   outro(words);
   return 130;
-}
-
-/** Some terminals (a bare pty, a container's) do not know how large they are, and a text of no width cannot be read. */
-function assumeSize(terminal: NodeJS.WriteStream): void {
-  if (terminal.columns > 0) return;
-  Object.assign(terminal, { columns: 80, rows: 24 });
 }
