@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Ended, program, type Sandbox, sandbox } from "./sandbox.js";
@@ -202,6 +202,22 @@ test("a folder where the configuration belongs is in init's way, and stays", asy
   mkdirSync(join(dir, "ratchet.yaml"));
   expectSentence(await ratchet("init", "--yes"), { code: 1, says: /ratchet\.yaml is a folder/, hint: /move it away/ });
   expect(existsSync(join(dir, "ratchet.yaml.bak"))).toBe(false);
+});
+
+test("init says that it may not write where the configuration belongs", async () => {
+  const { ratchet, dir } = sandbox();
+  // Nobody may make a file there, root neither.
+  symlinkSync("/sys/ratchet.yaml", join(dir, "ratchet.yaml"));
+  const refused = { code: 1, says: /ratchet\.yaml cannot be written: EACCES/, hint: /make \/sys writable/ };
+  expectSentence(await ratchet("init", "--yes"), refused);
+});
+
+test("a demo without a temporary folder says how to name another place, and works there", async () => {
+  const { start, root } = sandbox();
+  const env = { TMPDIR: join(root, "nope") };
+  const refused = { code: 2, says: /the demo's folder cannot be made/, hint: /--dir FOLDER/ };
+  expectSentence(await start(["demo"], { env }).ended, refused);
+  expect(await start(["demo", "--dir", join(root, "demo")], { env }).ended).toMatchObject({ code: 0 });
 });
 
 test("started in a folder that is gone, a command says so; help needs none", () => {

@@ -49,8 +49,9 @@ export async function markEnded({ root }: DemoFolder): Promise<void> {
 
 /** Temporary folders of demos that ended a day ago or earlier. What cannot be removed is left alone. */
 export async function tidyOldDemos(now: number): Promise<void> {
-  const names = (await readdir(tmpdir())).filter((name) => name.startsWith(prefix));
-  for (const name of names) {
+  // Nobody may look there, or it is not there: making a folder says so, where one is to be made.
+  const names = await readdir(tmpdir()).catch(() => []);
+  for (const name of names.filter((one) => one.startsWith(prefix))) {
     const path = join(tmpdir(), name);
     try {
       const { mtimeMs } = await stat(join(path, mark));

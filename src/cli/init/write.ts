@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { copyFile, readlink, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { codeOf, Refusal } from "../../lib/errors.js";
+import { codeOf, messageOf, Refusal } from "../../lib/errors.js";
 
 /** Keeps what is there under a name of its own, then puts the whole new text in its place. Returns the backup, if any. */
 export async function writeWithBackup(file: string, text: string): Promise<string | null> {
@@ -14,7 +14,7 @@ export async function writeWithBackup(file: string, text: string): Promise<strin
   } catch (error) {
     await rm(temporary, { force: true });
     if (codeOf(error) === "ENOENT" && place !== file) throw intoNowhere(file, place);
-    throw error;
+    throw notWritten(file, place, error);
   }
   return backup;
 }
@@ -46,9 +46,16 @@ async function backUp(file: string): Promise<string | null> {
           hint: "move it away: the settings belong there",
         });
       }
-      if (codeOf(error) !== "EEXIST") throw error;
+      if (codeOf(error) !== "EEXIST") throw notWritten(file, file, error);
     }
   }
+}
+
+function notWritten(file: string, place: string, error: unknown): unknown {
+  const code = codeOf(error);
+  if (code === null) return error;
+  const hint = code === "ENOSPC" || code === "EDQUOT" ? "make room" : `make ${dirname(place)} writable for you`;
+  return new Refusal(`${file} cannot be written: ${messageOf(error)}`, { code: "not-written", hint });
 }
 
 function intoNowhere(file: string, place: string): Refusal {
