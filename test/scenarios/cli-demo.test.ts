@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { program, type Sandbox, sandbox } from "./sandbox.js";
 
 function demo(box: Sandbox, env: NodeJS.ProcessEnv = {}, cwd = box.root) {
-  return box.start(["demo", "--dir", join(box.root, "demo")], { env, cwd }).ended;
+  return box.start(["demo", "--dir", join(box.root, "a demo")], { env, cwd }).ended;
 }
 
 test("the demo really turns failing tests into landed commits, and says where everything is", async () => {
@@ -14,7 +14,7 @@ test("the demo really turns failing tests into landed commits, and says where ev
   const { code, stdout, stderr } = await demo(box);
   expect([code, stderr]).toEqual([0, ""]);
   expect(Date.now() - startedAt).toBeLessThan(60_000);
-  const repository = join(box.root, "demo", "shop");
+  const repository = join(box.root, "a demo", "shop");
   expect(stdout).toContain("node --test before: 3 pass, 3 fail");
   expect(stdout).toContain("node --test afterwards: 6 pass, 0 fail");
   expect(stdout).toContain("cart-total: gate failed, attempt 1");
@@ -27,6 +27,10 @@ test("the demo really turns failing tests into landed commits, and says where ev
   for (const line of log.trimEnd().split("\n")) expect(stdout).toContain(line);
   expect(execFileSync("git", ["status", "--porcelain"], { cwd: repository, encoding: "utf8" })).toBe("");
   expect(existsSync(box.home)).toBe(false);
+  // Its lines can be copied, although there is a blank in the path.
+  const copied = stdout.split("\n").filter((line) => /^ {2}(cd |.* logs show last$)/.test(line));
+  const shown = execFileSync("sh", ["-c", copied.join("\n")], { cwd: box.root, env: box.env, encoding: "utf8" });
+  expect([copied.length, shown]).toEqual([2, expect.stringContaining("discount-codes")]);
 });
 
 test("the demo needs no identity, no HOME and no --dir, and does not mind the repository or settings around it", async () => {
@@ -48,7 +52,7 @@ test("the demo needs no identity, no HOME and no --dir, and does not mind the re
 
 test("the demo refuses a folder that is not empty", async () => {
   const box = sandbox();
-  box.put("demo/mine.txt", "precious");
+  box.put("a demo/mine.txt", "precious");
   const { code, stderr } = await demo(box);
   expect([code, stderr]).toEqual([2, expect.stringContaining("is not empty")]);
 });

@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { Refusal } from "../../lib/errors.js";
+import { shellWord } from "../../lib/quoted.js";
 import { emptySummary, foldSummary, renderSummary } from "../../views/summary.js";
 import { type Context, createContext } from "../context.js";
 import { runIssues } from "../run/command.js";
@@ -77,7 +78,7 @@ async function sayEnd({ app, out }: Context, folder: DemoFolder, env: NodeJS.Pro
   out.line("");
   out.line(`Every prompt, transcript and verdict is in ${folder.home}. Look around:`);
   const program = callName();
-  out.line(`  cd ${folder.repository} && export RATCHET_HOME=${folder.home}`);
+  out.line(`  cd ${shellWord(folder.repository)} && export RATCHET_HOME=${shellWord(folder.home)}`);
   out.line(`  ${program} findings --all                       # what was found, and what became of it`);
   out.line(`  ${program} logs prompt last discount-codes      # the last prompt, as it was sent`);
   out.line(`  ${program} logs show last`);
@@ -88,5 +89,5 @@ async function sayEnd({ app, out }: Context, folder: DemoFolder, env: NodeJS.Pro
 /** As the program was called, so that the lines above can be copied. */
 function callName(): string {
   const script = process.argv[1] ?? "ratchet";
-  return basename(script) === "ratchet" ? "ratchet" : `node ${script}`;
+  return basename(script) === "ratchet" ? "ratchet" : `node ${shellWord(script)}`;
 }
