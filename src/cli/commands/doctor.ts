@@ -31,7 +31,7 @@ export async function examine(
     ...(settings === null ? [] : await checkForge(context, settings)),
     home,
     await checkDatabase(context),
-    await checkDisk(context),
+    ...(home.ok ? [await checkDisk(context)] : []),
     ...(await checkJournals(context)),
   ];
   const checks = tellOnce(looked, home.ok ? "database" : home.name);
