@@ -51,6 +51,8 @@ export interface App {
   root(): Promise<string>;
   /** Of the current directory, registered on first use. */
   project(): Promise<Project>;
+  /** Whether the current directory's repository may be that of a project: they share history, or nothing is known. */
+  mayBeRepositoryOf(projectId: string): Promise<boolean>;
   settings(flags: ConfigFlags): Promise<LoadedSettings>;
   /** Which of these files of the checkout no worktree of a new run will have. */
   filesNotOnTarget(settings: Settings, paths: readonly string[]): Promise<readonly string[]>;
@@ -136,7 +138,7 @@ export function createApp({ cwd, env: given }: { readonly cwd: string; readonly 
     store,
     repository,
     root,
-    project: async () => (await store()).registerProject(await root()),
+    ...projectRooms({ home, store, root }),
     settings: (flags) => loadSettings(app, flags),
     ...targetRooms(repository),
     openRun: async (request, asker) => {
@@ -173,7 +175,7 @@ export function createApp({ cwd, env: given }: { readonly cwd: string; readonly 
       return openWorktrees({ home, projectId: id, repoPath });
     },
     ...programRooms(env),
-    checkJournal: async (run) => await checkRun(await store(), run),
+    checkJournal: async (run) => (await import("./app/check-run.js")).checkRun(await store(), run),
     untold: (tracker) => untoldTo(app, tracker),
     pullRequests: (settings) => pullRequestsOf(app, settings),
     forgeStatus: async (settings, repoPath) => {
@@ -203,6 +205,18 @@ async function findRunMachine(store: Store, runId: string): Promise<string> {
   if ((await store.machineState(id)) !== null) return id;
   // A workflow's may be its second.
   return (await store.machines(runId)).findLast(({ kind }) => kind === "run")?.id ?? id;
+}
+
+function projectRooms({ home, store, root }: Pick<App, "home" | "store" | "root">) {
+  const rooms = () => import("./app/moved-project.js");
+  return {
+    project: async () => (await rooms()).registerTelling(await store(), await root(), warn),
+    mayBeRepositoryOf: async (projectId) => (await rooms()).mayBeRepositoryOf(home, projectId, await root()),
+  } satisfies Partial<App>;
+}
+
+function warn(text: string): void {
+  process.stderr.write(`ratchet: ${text}\n`);
 }
 
 function targetRooms(repository: App["repository"]) {
@@ -294,18 +308,6 @@ async function repositoryAt(cwd: string): ReturnType<App["repository"]> {
   });
 }
 
-async function checkRun(store: Store, run: StoredRun): Promise<JournalCheck | null> {
-  const { runId, projectId, settings, options, record } = run;
-  if (record.version !== version) return null;
-  const { checkJournal } = await import("./run/check-journal.js");
-  return await checkJournal({
-    policy: { runId, projectId, settings, options, target: record.target_branch },
-    options,
-    journal: (machine) => store.journal(machine),
-    state: async (machine) => (await store.machineState(machine))?.state ?? null,
-  });
-}
-
 async function loadSettings(app: App, flags: ConfigFlags): Promise<LoadedSettings> {
   const { loadConfig } = await import("./config/load.js");
   const dir = await app.root();
@@ -325,12 +327,14 @@ async function runParts(app: App, request: RunRequest, asker?: Asker): Promise<R
   const { targetOf } = await import("./app/target.js");
   const stored = request.type === "unfinished" ? await store.run(request.runId) : null;
   const { settings, options } = request.type === "new" ? request : await store.run(request.runId);
-  const projectId = stored?.projectId ?? (await store.registerProject(repository.root)).id;
+  const project = await store.registerProject(repository.root);
+  const projectId = stored?.projectId ?? project.id;
   const now = systemClock.now();
   const frame = {
     runId: stored?.runId ?? newRunId(now),
     projectId,
-    repoPath: stored?.record.repo_path ?? repository.root,
+    // A repository that was moved since is where it is now.
+    repoPath: projectId === project.id ? repository.root : (stored?.record.repo_path ?? repository.root),
     target: stored?.record.target_branch ?? (await app.target(settings)),
     settings,
     options,
@@ -346,7 +350,7 @@ async function runParts(app: App, request: RunRequest, asker?: Asker): Promise<R
     outbox: openOutbox(outboxRows(store, { tracker: settings.tracker.type, projectId })),
     board: store.workItems,
     follow: await followFor(app, store, frame),
-    warn: (text) => process.stderr.write(`ratchet: ${text}\n`),
+    warn,
     agent: await loadAgent(settings.agent, null, app.env),
     fallback: await loadFallback(settings.agent, app.env),
     reviewers: await loadReviewers(settings, app.env),

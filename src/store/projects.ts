@@ -72,6 +72,35 @@ export async function removeProject(sql: Sql, projectId: string, now: number): P
   return rows?.length === 1;
 }
 
+/**
+ * A path has one project and an id stays taken, so whatever is at the new path gets the old one, removed: should there be
+ * a repository again, that one's. False: the project is not where it was said to be.
+ */
+export async function moveProject(
+  sql: Sql,
+  { id, repoPath: from }: Project,
+  { repoPath: to, now }: { readonly repoPath: string; readonly now: number },
+): Promise<boolean> {
+  const between = `moved from ${to}`;
+  const put = "UPDATE projects SET repo_path = ? WHERE repo_path = ?";
+  try {
+    await sql.batch([
+      { sql: "UPDATE projects SET removed_at = ? WHERE repo_path = ?", params: [now, to] },
+      { sql: put, params: [between, to] },
+      {
+        sql: "UPDATE projects SET repo_path = ? WHERE id = ? AND repo_path = ? AND removed_at IS NULL",
+        params: [to, id, from],
+        expect: 1,
+      },
+      { sql: put, params: [from, between] },
+    ]);
+    return true;
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    return false;
+  }
+}
+
 function toProject(row: Row): Project {
   return { id: text(row, "id"), repoPath: text(row, "repo_path") };
 }

@@ -25,7 +25,15 @@ import { type ImportedRun, type ImportResult, importRun } from "./import-run.js"
 import { dropSignal, nextSignal, passAnswersOn, readSignals, type Signal, sendSignal } from "./inbox.js";
 import { type LogShared, MachineLog, type MachineLogOptions } from "./machine-log.js";
 import { letGo, livingDriver, type MachineView, readJournal, readMachine, readMachines } from "./machines.js";
-import { countOpenItems, listProjects, type Project, projectAt, registerProject, removeProject } from "./projects.js";
+import {
+  countOpenItems,
+  listProjects,
+  moveProject,
+  type Project,
+  projectAt,
+  registerProject,
+  removeProject,
+} from "./projects.js";
 import { RecentSteps } from "./recent-steps.js";
 import {
   createRun,
@@ -146,6 +154,8 @@ export interface Store {
   openItems(projectId: string, most: number): Promise<number>;
   /** No longer shown; its next use brings it back. False: there is none. */
   removeProject(projectId: string): Promise<boolean>;
+  /** Its repository is in another place now. What was made of it there meanwhile is removed. False: it is elsewhere. */
+  moveProject(project: Project, repoPath: string): Promise<boolean>;
   readonly workItems: Board;
   readonly workers: Workers;
   close(): void;
@@ -207,6 +217,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     projects: () => listProjects(sql),
     openItems: (projectId, most) => countOpenItems(sql, projectId, most),
     removeProject: (projectId) => removeProject(sql, projectId, now()),
+    moveProject: (project, repoPath) => moveProject(sql, project, { repoPath, now: now() }),
     workers: openWorkers(sql, now),
     workItems: openBoard({ sql, now, committed: () => wake.touch("board"), wake }),
     close: () => {

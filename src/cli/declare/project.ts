@@ -31,6 +31,13 @@ export function declareProject(program: Command, choose: Choose): void {
   withExample(add, "ratchet project add ../shop").action((folder: string | undefined, options: Json) =>
     choose(async (context) => (await commands()).addProject(context, folder ?? ".", options)),
   );
+  const move = project
+    .command("move <id>")
+    .description("its repository was renamed or moved, and is the current directory's now")
+    .option("--json", "print JSON");
+  withExample(move, "ratchet project move shop").action((id: string, options: Json) =>
+    choose(async (context) => (await commands()).moveProject(context, id, options)),
+  );
   const remove = project
     .command("remove <id>")
     .description("show and work on it no longer; no file is touched, and its next use brings it back")
