@@ -9,6 +9,9 @@ const full = 13;
 const cannotOpen = 14;
 const notADatabase = 26;
 
+/** SQLite's 512, less what it appends for its journal. */
+const longestPath = 504;
+
 export function isBusy(error: unknown): boolean {
   const code = primaryCode(error);
   return code === busy || code === lockedTable;
@@ -25,6 +28,13 @@ export function toStoreError(error: unknown, path: string): unknown {
       );
     case readOnly:
     case cannotOpen:
+      if (Buffer.byteLength(path) > longestPath) {
+        return external(
+          error,
+          `the path of the database is too long: ${Buffer.byteLength(path)} bytes, ${longestPath} can be opened`,
+          "set RATCHET_HOME to a shorter one",
+        );
+      }
       return external(
         error,
         `the database ${path} cannot be opened for writing`,

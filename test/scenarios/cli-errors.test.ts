@@ -136,6 +136,14 @@ test("what is no database is told as such", async () => {
   expectSentence(await ratchet("run"), { code: 2, says: /not a Ratchet database/, hint: /hint: move it away/ });
 });
 
+test("a state home whose path is too long for the database is told as that", async () => {
+  const { start, configure, root } = sandbox();
+  configure(working);
+  const env = { RATCHET_HOME: join(root, ...Array.from({ length: 6 }, () => "a".repeat(99))) };
+  const told = { code: 1, says: /the path of the database is too long: 6\d\d bytes/, hint: /a shorter one/ };
+  expectSentence(await start(["work", "list"], { env }).ended, told);
+});
+
 test("a detached checkout needs finalize.into", async () => {
   const { ratchet, configure, git } = sandbox();
   configure(working);
