@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { AgentStatus } from "../core/ports/agent.js";
-import { messageOf } from "../lib/errors.js";
+import { codeOf, messageOf } from "../lib/errors.js";
+import { plainText } from "../lib/output-digest.js";
 import { isOlderVersion } from "./version.js";
 
 /** What `doctor` has to know of a program to ask it for its version and its login. */
@@ -24,9 +25,12 @@ export interface AskedProgram {
 }
 export type Ask = (...args: string[]) => Promise<{ readonly stdout: string; readonly stderr: string }>;
 
+/** Nobody is told anything meanwhile. */
+const patienceMs = 15_000;
+
 export async function askStatus(asked: AskedProgram): Promise<AgentStatus> {
   const { program, given, env, cwd, least, installHint } = asked;
-  const options = { env, cwd, timeout: 30_000, maxBuffer: 16 * 1024 * 1024 };
+  const options = { env, cwd, timeout: patienceMs, maxBuffer: 16 * 1024 * 1024 };
   const ask: Ask = (...args) => promisify(execFile)(program, [...given, ...args], options);
   const unsure = { known: false, loggedIn: null } as const;
   try {
@@ -41,6 +45,19 @@ export async function askStatus(asked: AskedProgram): Promise<AgentStatus> {
     const untried = `Ratchet was tried with ${asked.triedWith}; if something is wrong: ${installHint}`;
     return { version, known, loggedIn, advice: loggedIn === false ? asked.loginAdvice : known ? null : untried };
   } catch (error) {
-    return { version: null, ...unsure, advice: `${installHint} (${messageOf(error).split("\n")[0]})` };
+    return { version: null, ...unsure, advice: `${installHint} (${whyNoVersion(error, program)})` };
   }
+}
+
+/** In the program's own words where it has said any. */
+function whyNoVersion(error: unknown, program: string): string {
+  const asked = `${program} --version`;
+  if (!(error instanceof Error)) return messageOf(error);
+  // The program itself was found before it was asked.
+  if (codeOf(error) === "ENOENT") return `${program} cannot be started: what its first line names is not there`;
+  if ("killed" in error && error.killed === true) return `${asked} did not answer within ${patienceMs / 1000} s`;
+  const said = "stderr" in error ? plainText(String(error.stderr)).trim().split("\n")[0] : "";
+  const signal = "signal" in error && error.signal !== null ? `was ended by ${error.signal}` : null;
+  const how = signal ?? ("code" in error ? `failed with exit ${error.code}` : "failed");
+  return `${asked} ${how}${said ? `: ${said}` : ""}`;
 }

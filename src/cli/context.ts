@@ -1,5 +1,5 @@
 import { existsSync, realpathSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { type App, createApp, type Project, type Store } from "../app.js";
 import { Refusal } from "../lib/errors.js";
 import type { Output } from "./output.js";
@@ -31,9 +31,14 @@ export function createContext(at: { readonly cwd: string; readonly env: NodeJS.P
 /** The top of the checkout around a folder, found without starting git; null: there is none. */
 export function findRoot(cwd: string): string | null {
   for (let folder = realpathSync(cwd); ; folder = dirname(folder)) {
-    if (existsSync(join(folder, ".git"))) return folder;
+    if (existsSync(join(folder, ".git")) || isBare(folder)) return folder;
     if (folder === dirname(folder)) return null;
   }
+}
+
+/** A repository without a checkout is its own top; the one of a checkout is not. */
+function isBare(folder: string): boolean {
+  return basename(folder) !== ".git" && ["objects", "refs", "HEAD"].every((name) => existsSync(join(folder, name)));
 }
 
 /** The current directory's project where it is known already: looking registers nothing. */

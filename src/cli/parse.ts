@@ -22,12 +22,18 @@ export function parseArguments(args: readonly string[], out: Output): Chosen | U
   };
   const program = declare(choose, out);
   try {
-    program.parse(args.length === 0 ? ["--help"] : args, { from: "user" });
+    program.parse(withHelpAsked(args), { from: "user" });
     return chosen;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     return error.exitCode === 0 ? null : toUsageError(error, { args, named: nameCommand(program, args) });
   }
+}
+
+/** `help run` as `run --help`; nothing at all is a question, too. */
+function withHelpAsked(args: readonly string[]): readonly string[] {
+  const [first, ...rest] = args;
+  return first === undefined || first === "help" ? [...rest, "--help"] : args;
 }
 
 function declare(choose: Choose, out: Output): Command {
@@ -72,6 +78,9 @@ function toUsageError(
     return new UserError(`ratchet ${first} needs a command`, { hint: `ratchet ${first} --help lists them` });
   }
   const [message = "", suggestion] = error.message.replace(/^error: /, "").split("\n");
+  if (error.code === "commander.excessArguments" && takeText.has(named)) {
+    return new UserError(message, { hint: `put the text in quotes: ${named} "…"` });
+  }
   if (error.code === "commander.unknownOption" && takeText.has(named)) {
     const hint = `text that begins with a dash comes behind --: ${named} -- "-…"; ${named} --help lists the options`;
     return new UserError(message, { hint });

@@ -67,7 +67,7 @@ export async function findRun(sql: Sql, which: string, projectId: string | null)
   if (first === undefined) {
     throw new Refusal(which === "last" ? "there is no run yet" : `no run ${which || '""'}`, {
       code: "not-found",
-      hint: "ratchet logs list shows the runs",
+      hint: which === "last" ? "ratchet run starts one" : "ratchet logs list shows the runs",
     });
   }
   if (second === undefined || first.runId === which) return first;

@@ -228,6 +228,26 @@ test("a demo without a temporary folder says how to name another place, and work
   expect(await start(["demo", "--dir", join(root, "demo")], { env }).ended).toMatchObject({ code: 0 });
 });
 
+test.each(["do", "work add"])("%s with a text that is not in quotes says so", async (command) => {
+  const { ratchet } = sandbox();
+  const told = { code: 2, says: /too many arguments/, hint: new RegExp(`in quotes: ratchet ${command} "…"`) };
+  expectSentence(await ratchet(...command.split(" "), "fix", "the", "bug"), told);
+});
+
+test("without any run the last one is none, and the hint leads to one", async () => {
+  const { ratchet } = sandbox();
+  const told = { code: 1, says: /there is no run yet/, hint: /ratchet run starts one/ };
+  expectSentence(await ratchet("logs", "show", "last"), told);
+});
+
+test("init knows a bare repository for one", async () => {
+  const { start, root, env } = sandbox();
+  const cwd = join(root, "bare.git");
+  execFileSync("git", ["init", "--quiet", "--bare", cwd], { env });
+  const { code, stderr } = await start(["init", "--yes"], { cwd }).ended;
+  expect([code, stderr]).toEqual([0, expect.not.stringContaining("is not in a git repository")]);
+});
+
 test("started in a folder that is gone, a command says so; help needs none", () => {
   const { root, env } = sandbox();
   const gone = join(root, "gone");

@@ -27,6 +27,7 @@ test("every command explains itself with an example", async () => {
   const { code, stdout: help, stderr } = await ratchet("work", "add", "--help");
   expect([code, stderr]).toEqual([0, ""]);
   expect(await quick("work", "add", "--help")).toBe(help);
+  expect(await ratchet("help", "work", "add")).toEqual({ code: 0, stdout: help, stderr: "" });
   const seen: string[] = [];
   const visit = async (path: string[]): Promise<void> => {
     const stdout = await quick(...path, "--help");

@@ -138,6 +138,24 @@ test("an agent that does not answer as it should, or is too old to be called, is
   }
 });
 
+test("doctor tells a program that fails from one that cannot be started, with what it says", async () => {
+  const box = sandbox();
+  box.configure({ agent: { type: "claude" } });
+  const asked = async (text: string) => {
+    chmodSync(box.put("programs/claude", text), 0o755);
+    const { code, checks } = await examine(box, { env: { PATH: `${join(box.root, "programs")}:/usr/bin:/bin` } });
+    expect([code, checks.agent?.ok]).toEqual([1, false]);
+    return checks.agent?.advice;
+  };
+  expect(await asked("#!/bin/sh\necho no memory left >&2\nexit 7\n")).toContain(
+    "(claude --version failed with exit 7: no memory left)",
+  );
+  expect(await asked("#!/bin/sh\nkill -SEGV $$\n")).toContain("(claude --version was ended by SIGSEGV)");
+  expect(await asked("#!/no/such/node\n")).toContain(
+    "(claude cannot be started: what its first line names is not there)",
+  );
+});
+
 test("doctor tells which other agents are here, and names agent.fallback when its program is missing", async () => {
   const box = sandbox();
   const programs = folderOf(box, { claude: "echo '2.1.9 (Claude Code)'", codex: "exit 1" });
@@ -242,7 +260,7 @@ test("doctor notices an old git, no git, and no repository", async () => {
   expect(missing(old)).toEqual(["git"]);
   expect(old.checks.git).toMatchObject({ detail: "git version 2.30.2", advice: expect.stringContaining("2.38") });
   const none = await examine(box, { env: { PATH: join(box.root, "empty") } });
-  expect(missing(none)).toContain("git");
+  expect(none.checks.git).toMatchObject({ ok: false, detail: "git is not on PATH" });
   const outside = await examine(box, { cwd: box.root });
   expect(missing(outside)).toEqual(["repository", "configuration"]);
 });

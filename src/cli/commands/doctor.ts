@@ -59,7 +59,9 @@ async function attempt(name: string, advice: string, look: () => Promise<Check>)
 function checkGit({ env }: Context): Promise<Check> {
   const advice = `install git ${leastGit} or newer`;
   return attempt("git", advice, async () => {
-    const { stdout } = await promisify(execFile)("git", ["--version"], { env, timeout: 10_000 });
+    const { stdout } = await promisify(execFile)("git", ["--version"], { env, timeout: 10_000 }).catch((error) => {
+      throw codeOf(error) === "ENOENT" ? new UserError("git is not on PATH", { hint: advice, cause: error }) : error;
+    });
     const detail = stdout.trim();
     return isOldGit(detail) ? { name: "git", ok: false, detail, advice } : there("git", detail);
   });
