@@ -324,7 +324,6 @@ async function runParts(app: App, request: RunRequest, asker?: Asker): Promise<R
   const { historyOf, journalOf, outboxRows } = await import("./app/journal.js");
   const { openOutbox } = await import("./run/tracker-outbox.js");
   const { loadTemplates } = await import("./app/templates.js");
-  const { targetOf } = await import("./app/target.js");
   const stored = request.type === "unfinished" ? await store.run(request.runId) : null;
   const { settings, options } = request.type === "new" ? request : await store.run(request.runId);
   const project = await store.registerProject(repository.root);

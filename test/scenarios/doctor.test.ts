@@ -43,7 +43,7 @@ test.each([
   box.configure({ ...JSON.parse(box.read("ratchet.yaml")), finalize: { into } });
   const examined = await examine(box);
   const says = `finalize.into names ${into}, and there is no such branch`;
-  expect(examined).toMatchObject({ code: 1, checks: { repository: { ok: false, detail: says, advice: hint } } });
+  expect(examined).toMatchObject({ code: 1, checks: { target: { ok: false, detail: says, advice: hint } } });
   const { code, stderr } = await box.ratchet("run");
   expect([code, stderr]).toEqual([2, `ratchet: ${says}\n  hint: ${hint}\n`]);
 });
