@@ -35,7 +35,7 @@ export async function filesNotOnTarget(
   settings: Settings,
   paths: readonly string[],
 ): Promise<readonly string[]> {
-  if (paths.length === 0) return [];
+  if (paths.length === 0 || repository.bare) return [];
   const { root } = repository;
   const commit = `refs/heads/${await targetOf(repository, settings)}`;
   const committed = await names(root, ["ls-tree", "-r", "-z", "--name-only", commit, "--", ...paths]);

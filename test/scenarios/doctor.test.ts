@@ -220,7 +220,7 @@ test("doctor says of a file that a command names when no worktree will have it",
   const untracked = await examine(box);
   expect([untracked.code, missing(untracked)]).toEqual([1, ["command"]]);
   expect(untracked.checks.command).toMatchObject({
-    detail: "agent.sh is not committed on main, so no worktree has it",
+    detail: "not committed on main, so in no worktree: agent.sh",
     advice: "commit agent.sh, or name it in worktree.copy",
   });
   box.configure({ agent, worktree: { copy: ["agent.sh"] } });

@@ -101,12 +101,14 @@ async function checkTarget({ app }: Context, settings: Settings): Promise<Check[
     there("target", await app.target(settings)),
   );
   if (!target.ok) return [target];
-  const files = commandFiles(settings, await app.root());
-  const missing = (await app.filesNotOnTarget(settings, files)).map((file): Check => {
-    const detail = `${file} is not committed on ${target.detail}, so no worktree has it`;
-    return { name: "command", ok: false, detail, advice: `commit ${file}, or name it in worktree.copy` };
+  const files = await attempt("command", "see the commands in ratchet.yaml", async () => {
+    const missing = await app.filesNotOnTarget(settings, commandFiles(settings, await app.root()));
+    const names = missing.join(", ");
+    if (missing.length === 0) return there("command", "");
+    const detail = `not committed on ${target.detail}, so in no worktree: ${names}`;
+    return { name: "command", ok: false, detail, advice: `commit ${names}, or name it in worktree.copy` };
   });
-  return [target, ...missing];
+  return files.ok ? [target] : [target, files];
 }
 
 async function checkPrograms({ app, cwd }: Context, settings: Settings, call: boolean): Promise<Check[]> {
