@@ -23,7 +23,8 @@ function skeletons(mirror: Mirror): string {
 export async function makeSkeleton(mirror: Mirror, template: KnownTemplate): Promise<void> {
   const [folder, skeleton] = [skeletons(mirror), skeletonOf(mirror, template)];
   if (existsSync(skeleton)) return;
-  const older = namesIn(folder).filter((name) => !name.startsWith("."));
+  // Somebody may be making this very one.
+  const older = namesIn(folder).filter((name) => !name.startsWith(".") && name !== template.mark);
   const aside = join(folder, `.new-${process.pid}-${randomBytes(6).toString("hex")}`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   // No more than git and those who use it ask for: it makes the other folders when it needs them.

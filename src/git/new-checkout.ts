@@ -26,10 +26,15 @@ export async function makeFiles({ checkout, commit, fill }: NewFiles): Promise<v
   const args = [gitDir, path, skeleton, mirror.path, fill ? "fill" : "", ...about, branch ?? "", commit, baseSha];
   const env = gitEnvironmentIn(checkout, { own: true });
   const make = (okCodes: readonly number[]) => gitScript(path, script, { args, env, okCodes });
-  if ((await make([notCopied])).code === 0) return;
-  await makeSkeleton(mirror, template);
+  for (let tries = 1; tries < triesAtMost; tries++) {
+    if ((await make([notCopied])).code === 0) return;
+    await makeSkeleton(mirror, template);
+  }
   await make([]);
 }
+
+/** Whoever has just read other settings of the user's removes the skeleton of the older ones. */
+const triesAtMost = 4;
 
 /** Only its owner may look into it, whatever is in it. */
 function makeFolder(path: string): void {
