@@ -3,7 +3,7 @@ import { letGo, openFindings } from "../ledger/ledger.js";
 import { blockingReview } from "./blocking.js";
 import { afterEpicTold, afterTriggerFollowUp, closeTrigger } from "./close-trigger.js";
 import type { IssueEvent } from "./events.js";
-import { forgetTried } from "./ledger-parts.js";
+import { forgetTried, isByHand } from "./ledger-parts.js";
 import { landsNothing } from "./preconditions.js";
 import { reportConclusion } from "./session-end-result.js";
 import { isReviewStage } from "./slots.js";
@@ -121,7 +121,7 @@ function waiveLeftovers(step: Step, followUp: string | null): void {
   );
   waiveAll(
     rest.filter((finding) => finding.stage !== "session_end"),
-    landsNothing(step.state) ? "nothing landed" : "below threshold",
+    isByHand(step) ? "landed by hand" : landsNothing(step.state) ? "nothing landed" : "below threshold",
   );
 }
 

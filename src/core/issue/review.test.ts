@@ -68,16 +68,17 @@ describe("a verdict", () => {
 
   it.each([
     ["in the same life", 2, null],
-    ["in a resumed one", 1, "p0"],
+    ["in a resumed one", 1, "resumed"],
+    ["in a life begun anew", 1, "anew"],
   ])("B3 what it has found is not settled by ISSUE_DOCS_ONLY, %s", (_, rounds, carried) => {
     const docs = { name: "DOCS_ONLY", rationale: "just docs" } as const;
-    const begin =
-      carried === null ? start : { ...start, resume: { ...resumed, blocking: [raised.findings[0]?.id ?? ""] } };
+    const blocking = raised.findings.map(({ id }) => id);
+    const begin = carried === "resumed" ? { ...start, resume: { ...resumed, blocking } } : start;
     const world = new World(policyOf({ review: { max_retries: 2 } }), begin, carried === null ? undefined : raised);
     world.play({
       implement: ({ prompt }, n) => ({
         snapshot: snapshot(n, { docsOnly: true }),
-        marker: prompt === "review_followup" ? docs : null,
+        marker: prompt === "review_followup" || carried !== null ? docs : null,
       }),
       review: (_effect, n) => (n < rounds ? failWith(p0) : pass),
     });

@@ -1,5 +1,5 @@
 import { openFindings, supersedeStage } from "../ledger/ledger.js";
-import { blockingReview } from "./blocking.js";
+import { blockingReview, openBlocking } from "./blocking.js";
 import { isOverBudget, isSpent } from "./budget.js";
 import { closeOthers } from "./ledger-parts.js";
 import { reviewAttempts } from "./policy.js";
@@ -37,7 +37,7 @@ export function isReviewDue(step: Step): boolean {
   if (!step.policy.settings.per_issue_review.enabled || (work?.commits ?? 0) === 0 || landsNothing(step.state))
     return false;
   // What a review has found is not settled by calling the commits documentation.
-  return marker === null || blockingReview(step).length > 0;
+  return marker === null || openBlocking(step).length > 0;
 }
 
 export function afterReviewer(step: Step) {
