@@ -4,6 +4,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import { codeOf } from "./errors.js";
 import { isAlive, type ProcessIdentity, selfIdentity } from "./process-identity.js";
 
+export interface LockOptions {
+  readonly signal?: AbortSignal;
+  /** What the lock is for may outlive its owner: a word on it, and whether that of a dead owner still goes on. */
+  readonly outlives?: { readonly word: string; readonly isGoingOn: (word: string) => boolean };
+}
+
 /**
  * A lock between processes on this machine, with an owner: it is free when its owner is gone, and never by time. The
  * file appears whole (written aside, then linked), so whoever finds it can read who has it.
@@ -11,10 +17,10 @@ import { isAlive, type ProcessIdentity, selfIdentity } from "./process-identity.
 export async function withLock<T>(
   path: string,
   task: () => Promise<T>,
-  { signal }: { readonly signal?: AbortSignal } = {},
+  { signal, outlives }: LockOptions = {},
 ): Promise<T> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  for (let waitMs = 1; !take(path); waitMs = Math.min(waitMs * 2, 100)) {
+  for (let waitMs = 1; !take(path, outlives); waitMs = Math.min(waitMs * 2, 100)) {
     await delay(waitMs, undefined, signal ? { signal } : {});
   }
   try {
@@ -49,17 +55,17 @@ function isGone(pid: number): boolean {
   }
 }
 
-function take(path: string): boolean {
-  if (claim(path)) return true;
-  if (isOrphaned(path)) breakLock(path);
+function take(path: string, outlives: LockOptions["outlives"]): boolean {
+  if (claim(path, outlives?.word)) return true;
+  if (isOrphaned(path, outlives)) breakLock(path, outlives);
   return false;
 }
 
 /** Whoever breaks a lock holds a lock for that, or it could remove the one that the next owner has just taken. */
-function breakLock(path: string): void {
+function breakLock(path: string, outlives: LockOptions["outlives"]): void {
   const breaking = `${path}.breaking`;
   if (claim(breaking)) {
-    if (isOrphaned(path)) rmSync(path, { force: true });
+    if (isOrphaned(path, outlives)) rmSync(path, { force: true });
     rmSync(breaking, { force: true });
   } else if (isOrphaned(breaking)) {
     rmSync(breaking, { force: true });
@@ -69,9 +75,10 @@ function breakLock(path: string): void {
 let claims = 0;
 
 /** Tasks of one process exclude each other too: the file is there or it is not, whoever made it. */
-function claim(path: string): boolean {
+function claim(path: string, word?: string): boolean {
   const own = `${path}.${process.pid}.${claims++}`;
-  writeFileSync(own, JSON.stringify(selfIdentity()), { mode: 0o600 });
+  const owner: Owner = { ...selfIdentity(), ...(word === undefined ? {} : { word }) };
+  writeFileSync(own, JSON.stringify(owner), { mode: 0o600 });
   try {
     linkSync(own, path);
     return true;
@@ -83,14 +90,17 @@ function claim(path: string): boolean {
   }
 }
 
-function isOrphaned(path: string): boolean {
+function isOrphaned(path: string, outlives?: LockOptions["outlives"]): boolean {
   const owner = readOwner(path);
-  return owner !== null && !isAlive(owner);
+  if (owner === null || isAlive(owner)) return false;
+  return owner.word === undefined || !outlives?.isGoingOn(owner.word);
 }
 
-function readOwner(path: string): ProcessIdentity | null {
+type Owner = ProcessIdentity & { readonly word?: string };
+
+function readOwner(path: string): Owner | null {
   try {
-    return JSON.parse(readFileSync(path, "utf8")) as ProcessIdentity;
+    return JSON.parse(readFileSync(path, "utf8")) as Owner;
   } catch (error) {
     if (codeOf(error) === "ENOENT") return null;
     throw error;

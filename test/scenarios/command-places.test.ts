@@ -71,6 +71,24 @@ test("who waits for its turn with an exclusive command says who has it, another 
   expect(existsSync(join(box.root, "crowd"))).toBe(false);
 });
 
+test("an exclusive command that goes on after its run was killed is waited for", async () => {
+  const box = sandbox();
+  configure(box, true, 2);
+  const status = async () => JSON.stringify(JSON.parse(await box.quick("status", "--json")));
+  for (const id of ["one", "two"]) await box.add(id);
+  const killed = box.start(["run", "one"]);
+  await until("its command is at work", () => existsSync(join(box.root, "order")));
+  const beside = box.start(["run", "two"]);
+  await until("the other waits", async () => (await status()).includes("which another run has now"));
+  killed.kill("SIGKILL");
+  await killed.ended;
+  // Long enough for whoever waits to look many times.
+  for (let looks = 0; looks < 5; looks++) await status();
+  box.put("go", "");
+  expect((await beside.ended).code).toBe(0);
+  expect(existsSync(join(box.root, "crowd"))).toBe(false);
+});
+
 test("exclusive gates and their places wait for each other in no circle, landings included", async () => {
   const box = sandbox();
   configure(box, true);

@@ -11,7 +11,7 @@ import { Bug } from "../../lib/errors.js";
 import { exists, writeDurably } from "../../lib/files.js";
 import { withLock } from "../../lib/lock.js";
 import { digestOf, outputTails, renderTails } from "../../lib/output-digest.js";
-import { type CommandResult, runShellCommand, wasBegun } from "../../lib/run-command.js";
+import { type CommandResult, isCommandRunning, runShellCommand, wasBegun } from "../../lib/run-command.js";
 import { attemptFolder, type LifeContext, worktreePath } from "../context.js";
 import { landingPath } from "./land.js";
 import { slotNumber } from "./slot-number.js";
@@ -122,19 +122,20 @@ async function runInTurn(life: LifeContext, effect: CommandEffect, { run, signal
 }
 
 /** Gates have places. An exclusive command waits for the others first, and keeps no place from anybody meanwhile. */
-async function runAtPlace(
-  { run: { commandPlaces, home }, machine: holder }: LifeContext,
-  effect: CommandEffect,
-  { run, signal }: Ready,
-): Promise<CommandResult> {
+async function runAtPlace(life: LifeContext, effect: CommandEffect, { run, signal }: Ready): Promise<CommandResult> {
   const { stage, name, exclusive } = effect;
+  const { machine: holder } = life;
+  const { commandPlaces, home } = life.run;
   const placed = () =>
     stage === "gate" || stage === "landing"
       ? commandPlaces.use({ holder, goesFirst: stage === "landing", signal }, run)
       : run();
   if (!exclusive) return await placed();
   commandPlaces.giveBack(holder);
-  return await withLock(home.commandLock(name), placed, { signal });
+  // That of a killed Ratchet goes on for a while, and is ended by whoever runs it again.
+  const word = attemptFolder(life, effect.folder);
+  const isGoingOn = (other: string) => other !== word && isCommandRunning(other);
+  return await withLock(home.commandLock(name), placed, { signal, outlives: { word, isGoingOn } });
 }
 
 function variables(life: LifeContext, stage: string, cwd: string): Record<string, string> {
