@@ -1,5 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { ExternalError } from "../lib/errors.js";
 import { exists } from "../lib/files.js";
 import { shellWord } from "../lib/quoted.js";
 import { isKnownInside } from "./ancestry.js";
@@ -53,12 +54,17 @@ interface Ends {
 export async function readEnds(mirror: Mirror, target: string): Promise<Ends> {
   const branch = `refs/heads/${target}`;
   const landed = await readRef(mirror.path, landedRef(target));
-  const user = await readRef(mirror.repoPath, branch);
-  if (user !== null && user !== landed && !(await hasCommit(mirror.path, user))) {
+  let user = await readRef(mirror.repoPath, branch);
+  // What is fetched is where the branch is by then, which may be beside what was read.
+  for (let fetches = 0; user !== null && user !== landed && !(await hasCommit(mirror.path, user)); fetches++) {
+    if (fetches >= fetchesAtMost) throw new ExternalError("git", `${target} moves too fast`, { retryable: true });
     await fetchFromUser(mirror, [`+${branch}:refs/user/heads/${target}`]);
+    user = await readRef(mirror.repoPath, branch);
   }
   return { landed, user };
 }
+
+const fetchesAtMost = 100;
 
 interface Line extends Ends {
   readonly followed: string | null;

@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { chmodSync, existsSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { catchUpTarget } from "../../src/git/follow.js";
 import { commitLanding, followTarget, proposeLanding } from "../../src/git/land.js";
 import { tipOf } from "../../src/git/mirror.js";
@@ -455,6 +456,32 @@ describe("D5 a commit of theirs that a person drops again", () => {
     sh(world.repo, `git merge -q -s ours --no-edit ${short}`);
     expect((await land(world, "two", two)).behind).toBeNull();
     expect(sh(world.repo, "git ls-files one.txt two.txt three.txt mine.txt")).toBe("one.txt\nthree.txt\ntwo.txt");
+  });
+
+  test("D5 which they amend while it is being fetched is read again", async () => {
+    const { world } = await worldWithMine();
+    const two = await ready(world, "two", "two.txt");
+    const bin = join(world.home, "amending");
+    const git = sh(world.repo, "command -v git");
+    put(
+      world.home,
+      "amending/git",
+      [
+        "#!/bin/sh",
+        `case " $* " in *" fetch "*) if rm ${bin}/armed 2>/dev/null; then (unset GIT_DIR; cd ${world.repo}; echo other > mine.txt; ${git} commit -qa --amend -m Other); fi;; esac`,
+        `exec ${git} "$@"`,
+      ].join("\n"),
+    );
+    put(world.home, "amending/armed", "");
+    chmodSync(join(bin, "git"), 0o755);
+    const path = process.env.PATH;
+    onTestFinished(() => {
+      process.env.PATH = path;
+    });
+    process.env.PATH = `${bin}:${path}`;
+    expect((await land(world, "two", two)).behind).toBeNull();
+    expect(existsSync(join(bin, "armed"))).toBe(false);
+    expect(sh(world.repo, "cat mine.txt two.txt")).toContain("other");
   });
 
   test("D5 holds nothing up where only its words were changed", async () => {
