@@ -1,9 +1,9 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { codeOf } from "../lib/errors.js";
 import { exists } from "../lib/files.js";
 import { withLock } from "../lib/lock.js";
+import { isGone } from "../lib/process-identity.js";
 import { type GitOutput, gitScript } from "./git.js";
 import type { Mirror } from "./mirror-refs.js";
 import { readOr } from "./small-files.js";
@@ -84,9 +84,5 @@ export async function takeBackBegun(file: string): Promise<void> {
 }
 
 function isRunning({ pid }: Note): boolean {
-  try {
-    return pid > 0 && process.kill(pid, 0);
-  } catch (error) {
-    return codeOf(error) === "EPERM";
-  }
+  return pid > 0 && !isGone(pid);
 }

@@ -3,6 +3,7 @@ import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { codeOf } from "../lib/errors.js";
 import { exists, namesIn } from "../lib/files.js";
+import { isGone } from "../lib/process-identity.js";
 import { type CheckoutTemplate, readConversion, writeTemplate } from "./checkout-template.js";
 import { copySettings } from "./copied-settings.js";
 import { GitError, git, gitText, runTool, startsManyCommands } from "./git.js";
@@ -61,13 +62,7 @@ async function leftIn(folder: string, prefix: string): Promise<string[]> {
 /** `.new-<pid>-…`; a number that was given out again only keeps it for longer. */
 function isAbandoned(name: string): boolean {
   const pid = /^\.new-(\d+)-/.exec(name)?.[1];
-  if (pid === undefined) return false;
-  try {
-    process.kill(Number(pid), 0);
-    return false;
-  } catch (error) {
-    return codeOf(error) === "ESRCH";
-  }
+  return pid !== undefined && isGone(Number(pid));
 }
 
 async function isWhole(path: string): Promise<boolean> {

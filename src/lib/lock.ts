@@ -2,7 +2,7 @@ import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, unlinkSync, wri
 import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { codeOf } from "./errors.js";
-import { isAlive, type ProcessIdentity, selfIdentity } from "./process-identity.js";
+import { isAlive, isGone, type ProcessIdentity, selfIdentity } from "./process-identity.js";
 
 export interface LockOptions {
   readonly signal?: AbortSignal;
@@ -43,15 +43,6 @@ function sweep(path: string): void {
   for (const name of readdirSync(dirname(path))) {
     const pid = name.startsWith(own) ? /^(?:breaking\.)?(\d+)\.\d+$/.exec(name.slice(own.length))?.[1] : undefined;
     if (pid !== undefined && isGone(Number(pid))) rmSync(join(dirname(path), name), { force: true });
-  }
-}
-
-function isGone(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return codeOf(error) === "ESRCH";
   }
 }
 

@@ -12,6 +12,16 @@ export interface ProcessIdentity {
   readonly boot: string;
 }
 
+/** No process has this number, whoever had it. */
+export function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return codeOf(error) === "ESRCH";
+  }
+}
+
 let own: ProcessIdentity | null = null;
 
 export function selfIdentity(): ProcessIdentity {
