@@ -116,7 +116,8 @@ function makeLink({ path, gitDir }: Pick<Checkout, "path" | "gitDir">): void {
   writeFileSync(join(path, ".git"), linkTo(gitDir));
 }
 
-function linkTo(gitDir: string): string {
+/** What `.git` in the files says. */
+export function linkTo(gitDir: string): string {
   return `gitdir: ${gitDir}\n`;
 }
 

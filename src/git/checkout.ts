@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { ExternalError } from "../lib/errors.js";
-import { exists, readJson } from "../lib/files.js";
+import { exists, readJson, statsOf } from "../lib/files.js";
 import { safeName } from "../lib/home.js";
 import { pathHash } from "../lib/path-hash.js";
 import { reapLeftovers } from "../lib/process/stop.js";
@@ -11,9 +11,11 @@ import { adoptIndex, type Checkout, cookieOf, gitIn, ownIndex } from "./checkout
 import { clearPlace, finishRemoval } from "./checkout-removal.js";
 import { type KnownTemplate, readTemplate } from "./checkout-template.js";
 import { type CopyOptions, copyIntoCheckout } from "./copy.js";
+import { isCommitId } from "./head.js";
 import type { Mirror } from "./mirror-refs.js";
 import { makeFiles } from "./new-checkout.js";
 import { keepForPool, listPool, takeFromPool } from "./pool.js";
+import { reclaim } from "./reclaim.js";
 import { repairWhole } from "./remade.js";
 import { removeIfThere, writeIfChanged } from "./small-files.js";
 import { forgetLost } from "./whole.js";
@@ -120,16 +122,14 @@ function olderNote(path: string): string {
 
 /**
  * Is there one that somebody may have worked in? A removal that was begun is finished first. One that does not even say
- * what it is counts as none, and its files as nobody's: they are put aside, not removed.
+ * what it is, and whose files do not either, counts as none: they are put aside, not removed.
  */
 export async function hasCheckout(mirror: Mirror, path: string): Promise<boolean> {
-  const gitDir = gitDirFor(mirror, resolve(path));
-  if (!(await exists(gitDir))) return false;
-  await finishRemoval({ mirror, path: resolve(path), gitDir });
-  if (!(await exists(join(gitDir, "ratchet", "ready")))) return false;
-  if ((await readAbout(gitDir)) !== null) return true;
-  removeIfThere(join(gitDir, aboutFile));
-  return false;
+  const place = { mirror, path: resolve(path), gitDir: gitDirFor(mirror, resolve(path)) };
+  await finishRemoval(place);
+  if ((await readAbout(place.gitDir)) !== null) return await exists(join(place.gitDir, "ratchet", "ready"));
+  removeIfThere(join(place.gitDir, aboutFile));
+  return await reclaim(mirror, place);
 }
 
 interface About {
@@ -139,8 +139,10 @@ interface About {
 }
 
 async function readAbout(gitDir: string): Promise<About | null> {
-  const about = await readJson(join(gitDir, aboutFile));
-  if (typeof about !== "object" || about === null || !("baseSha" in about)) return null;
+  const file = join(gitDir, aboutFile);
+  const about = statsOf(file)?.isFile() ? await readJson(file) : null;
+  if (typeof about !== "object" || about === null || !("baseSha" in about) || !isCommitId(String(about.baseSha)))
+    return null;
   const branch = "branch" in about && typeof about.branch === "string" ? about.branch : null;
   const path = "path" in about ? { path: String(about.path) } : {};
   return { ...path, branch, baseSha: String(about.baseSha) };

@@ -69,6 +69,11 @@ export async function readRef(cwd: string, ref: string): Promise<string | null> 
   return text !== undefined && isCommitId(text) ? text : ((await readRefs(cwd, [ref])).get(ref) ?? null);
 }
 
+/** Where the work of a branch began. */
+export function baseRef(branch: string): string {
+  return `refs/ratchet/base/${branch}`;
+}
+
 export interface RefChange {
   readonly ref: string;
   /** null deletes. */

@@ -9,6 +9,7 @@ import { makeSkeleton, skeletonOf } from "./checkout-skeleton.js";
 import { readTemplate } from "./checkout-template.js";
 import { GitError, git, gitScript, runTool } from "./git.js";
 import { readHead, resolveHead } from "./head.js";
+import { isHollow, unmarkHollow } from "./reclaim.js";
 import { removeTree } from "./remove-tree.js";
 import { putText } from "./small-files.js";
 import { goOnFrom, mendCheckout, noteLost } from "./whole.js";
@@ -25,6 +26,7 @@ export async function repairWhole(checkout: Checkout): Promise<Seen> {
 
 /** null: it is not. */
 async function repairIfUsable(checkout: Checkout): Promise<Seen | null> {
+  if (isHollow(checkout.gitDir)) return null;
   const seen = await repairFiles(checkout).catch((error: unknown) => {
     if (error instanceof ExternalError) return null;
     throw error;
@@ -73,6 +75,7 @@ async function remake(checkout: Checkout): Promise<Seen> {
   await goOnFrom(checkout, commit);
   noteLost(gitDir, "Its git folder was damaged and is made anew", commit);
   const { names } = await repairFiles(checkout);
+  unmarkHollow(gitDir);
   return { head: commit, names };
 }
 

@@ -10,7 +10,7 @@ import { repairFiles } from "./checkout-files.js";
 import type { Checkout } from "./checkout-git.js";
 import { removeCheckout } from "./checkout-removal.js";
 import { git, gitText } from "./git.js";
-import { type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
+import { baseRef, type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
 import { numbersOf, parkCheckout, parkedRefs, settledRefs } from "./parking.js";
 import { forgetAlignment } from "./status.js";
 import { isLanded } from "./tip.js";
@@ -53,7 +53,7 @@ export async function restoreParked(mirror: Mirror, { issue, n, path }: RestoreO
   await updateRefs(mirror.path, [
     { ref: `${settledRefs}/${name}/${number}`, to: sha },
     { ref: `refs/heads/${branch}`, to: head },
-    { ref: `refs/ratchet/base/${branch}`, to: baseSha },
+    { ref: baseRef(branch), to: baseSha },
   ]);
   return { ref, sha, path, branch, baseSha, head, parked, aside };
 }

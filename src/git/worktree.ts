@@ -15,7 +15,7 @@ import type { Checkout } from "./checkout-git.js";
 import { removeCheckout } from "./checkout-removal.js";
 import { gitText } from "./git.js";
 import { readHead, resolveHead } from "./head.js";
-import { hasCommit, isAncestor, type Mirror, readRef, readRefs, updateRefs } from "./mirror-refs.js";
+import { baseRef, hasCommit, isAncestor, type Mirror, readRef, readRefs, updateRefs } from "./mirror-refs.js";
 import { hasLooseEnds, holdsNothingLoose, type Parked, parkCheckout, parkedRefs, settledRefs } from "./parking.js";
 import { newestParked, restoreParked } from "./restore.js";
 import { shareBranch } from "./snapshot.js";
@@ -106,10 +106,6 @@ async function startCheckout(mirror: Mirror, { path, branch, base }: OpenOptions
     ]),
   ]);
   return { ...opened, from: "new" };
-}
-
-function baseRef(branch: string): string {
-  return `refs/ratchet/base/${branch}`;
 }
 
 export interface RemoveOptions {

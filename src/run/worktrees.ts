@@ -1,4 +1,4 @@
-import { basename, dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { WorkState } from "../core/gc.js";
 import { type Aside, listAside } from "../git/aside.js";
 import { findWholeCheckout, hasCheckout, readCheckout } from "../git/checkout.js";
@@ -13,7 +13,7 @@ import { newestParked } from "../git/restore.js";
 import { readEnds } from "../git/tip.js";
 import { listWorktrees, removeWorktree } from "../git/worktree.js";
 import { Refusal } from "../lib/errors.js";
-import { exists } from "../lib/files.js";
+import { exists, namesIn } from "../lib/files.js";
 import { type Home, safeName } from "../lib/home.js";
 
 /** The issues' checkouts as a person sees them from outside of a run. */
@@ -55,8 +55,9 @@ export function openWorktrees({ home, projectId, repoPath }: WorktreesOf): Workt
   };
   return {
     list: async () => {
-      const found = (await exists(mirrorPath)) ? await listAll(await openMirror({ repoPath, mirrorPath })) : [];
-      return withAside(found, await listAside(dirname(pathOf("any"))));
+      const folder = dirname(pathOf("any"));
+      const found = (await exists(mirrorPath)) ? await listAll(await openMirror({ repoPath, mirrorPath }), folder) : [];
+      return withAside(found, await listAside(folder));
     },
     park: async (issueId) => {
       const [found, path] = [await mirror(issueId), pathOf(issueId)];
@@ -125,7 +126,9 @@ function withAside(views: readonly Listed[], all: readonly Aside[]): WorktreeVie
   return [...views, ...gone].map((view) => ({ ...view, aside: asideOf(view.name) }));
 }
 
-async function listAll(mirror: Mirror): Promise<Listed[]> {
+async function listAll(mirror: Mirror, folder: string): Promise<Listed[]> {
+  // One whose git folder an agent has deleted says again what it is when it is asked for.
+  for (const name of namesIn(folder)) await hasCheckout(mirror, join(folder, name));
   const [open, parked] = [await listWorktrees(mirror), await listParked(mirror)];
   const refsOf = (name: string) => parked.filter((one) => one.name === name).map(({ ref }) => ref);
   // What begins with "_" belongs to runs; no issue's name does.

@@ -340,17 +340,52 @@ describe("D4 an agent that breaks its git folder", () => {
     expect(fingerprint(path)).toBe(before);
   });
 
-  test.each([
-    ["nothing", "rm -rf $d"],
-    ["a link that leads nowhere", "rm -rf $d; ln -s /nonexist $d"],
-    ["one that does not say what it is", "echo garbage >$d/ratchet/checkout.json"],
-  ])("D4 with %s in the place of its git folder it is made anew, and its files are kept aside", async (_, how) => {
-    const { world, path, known, before } = await brokenWorld("true");
-    sh(world.home, `d=$(git -C '${path}' rev-parse --git-dir); ${how}`);
+  /** `$d` is its git folder. `keeps`: the last commit can still be found. */
+  const deleted = [
+    ["nothing", "rm -rf $d", false],
+    ["an empty folder", "rm -rf $d/*", false],
+    ["a link that leads nowhere", "rm -rf $d; ln -s /nonexist $d", false],
+    ["a link to somebody else's", "rm -rf $d; ln -s $PWD $d", false],
+    ["a file", "rm -rf $d; touch $d", false],
+    ["one that does not say what it is", "echo garbage >$d/ratchet/checkout.json", true],
+    ["one that says it with a folder", "rm $d/ratchet/checkout.json; mkdir $d/ratchet/checkout.json", true],
+    ["one that began nowhere", 'echo \'{"branch":"ratchet/one","baseSha":"x"}\' >$d/ratchet/checkout.json', true],
+  ] as const;
+
+  async function deletedWorld(how: string) {
+    const made = await brokenWorld("true");
+    const bystander = join(made.world.home, "bystander");
+    sh(made.world.home, `mkdir bystander; d=$(git -C '${made.path}' rev-parse --git-dir); cd bystander; ${how}`);
+    return { ...made, bystander };
+  }
+
+  test.each(deleted)("D4 with %s in the place of its git folder it goes on with its files", async (_, how, keeps) => {
+    const { world, path, known, lost, before, bystander } = await deletedWorld(how);
+    const head = keeps ? lost : known;
+    const told = `Its git folder was damaged and is made anew: it goes on from ${head.slice(0, 12)} with the files`;
+    const opened = await open(world, "one");
+    expect(opened).toMatchObject({ from: "worktree", head, lost: expect.stringContaining(told) });
+    expect([opened.aside, fingerprint(path)]).toEqual([undefined, before]);
+    const next = commit(path, "d.txt", "d");
+    sh(path, "git fsck --connectivity-only");
+    const look = () => snapshot(path, { base: world.base, docsPatterns: [] });
+    expect(await look()).toMatchObject({ head: next, dirtyCount: 0 });
+    expect(readdirSync(bystander)).toEqual([]);
+  });
+
+  test.each(deleted)("D4 with %s in the place of its git folder its files are parked and come back", async (_, how) => {
+    const { world, path, before } = await deletedWorld(how);
+    const { parked } = await removeWorktree(world.mirror, { path, branch: "ratchet/one", issue: "one", landed: null });
+    expect([parked?.ref, existsSync(path)]).toEqual(["refs/ratchet/parked/one/1", false]);
+    await restoreParked(world.mirror, { issue: "one", path });
+    expect(fingerprint(path)).toBe(before);
+  });
+
+  test("D4 files that nothing leads from to their git folder are nobody's, and are put aside", async () => {
+    const { world, path, known, before } = await deletedWorld("rm -rf $d");
+    sh(path, "rm .git");
     const { aside = [], from, head } = await open(world, "one");
     expect([from, head, fingerprint(aside[0] ?? "")]).toEqual(["branch", known, before]);
-    commit(path, "d.txt", "d");
-    expect(await snapshot(path, { base: world.base, docsPatterns: [] })).toMatchObject({ dirtyCount: 0, commits: 2 });
   });
 
   test("D4 a damaged git folder is not made anew while somebody works in the worktree", async () => {

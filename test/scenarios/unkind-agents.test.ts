@@ -143,3 +143,24 @@ test("an agent that deletes the objects of its git folder fails by that name, an
   expect(told).toEqual([expect.stringMatching(/^Commit [0-9a-f]{12} was lost, its objects were deleted: it goes on /)]);
   expect(box.git("ls-files", "file-*")).toBe("file-0.txt\nfile-1.txt\nfile-2.txt");
 });
+
+test("an agent that deletes its whole git folder fails by that name, and --resume goes on with its files", async () => {
+  const turn = 'n="$(ls "$HOME" | grep -c "^turn-")"; : >"$HOME/turn-$n"; cat >/dev/null';
+  const box = await withAgent(
+    `${turn}
+     echo "$n" >"file-$n.txt"; git add --all; git commit --quiet --message "Turn $n"
+     [ "$n" != 1 ] || rm -rf "$(git rev-parse --git-dir)"`,
+    { config: { commands: { check: "test -e file-2.txt" }, evidence_check: { required: ["check"] } } },
+  );
+  expect((await box.ratchet("run")).code).toBe(1);
+  const { message, worktree_path } = await box.issue("one");
+  expect(message).toMatch(/the git folder of .* is damaged: .* is made anew when the worktree is opened next/);
+  expect(await box.quick("worktree", "list")).toContain(worktree_path);
+  expect(await box.quick("diff", "one")).toMatch(/file-0\.txt.*file-1\.txt/s);
+  const landed = await box.ratchet("land", "one");
+  expect([landed.code, landed.stdout + landed.stderr]).toEqual([1, expect.not.stringContaining("landed on main")]);
+  const resumed = await box.ratchet("run", "--resume", "--json");
+  expect(resumed.code).toBe(0);
+  expect(box.git("ls-files", "file-*")).toBe("file-0.txt\nfile-1.txt\nfile-2.txt");
+  expect(readdirSync(join(worktree_path ?? "", "..")).filter((name) => name.includes("aside"))).toEqual([]);
+});
