@@ -127,9 +127,11 @@ function olderNote(path: string): string {
 export async function hasCheckout(mirror: Mirror, path: string): Promise<boolean> {
   const place = { mirror, path: resolve(path), gitDir: gitDirFor(mirror, resolve(path)) };
   await finishRemoval(place);
-  if ((await readAbout(place.gitDir)) !== null) return await exists(join(place.gitDir, "ratchet", "ready"));
-  removeIfThere(join(place.gitDir, aboutFile));
-  return await reclaim(mirror, place);
+  const isReady = await exists(join(place.gitDir, "ratchet", "ready"));
+  if ((await readAbout(place.gitDir)) !== null) return isReady;
+  if (await reclaim(mirror, place)) return true;
+  if (isReady) removeIfThere(join(place.gitDir, aboutFile));
+  return false;
 }
 
 interface About {

@@ -14,7 +14,7 @@ export async function reclaim(mirror: Mirror, { path, gitDir }: { path: string; 
   const branch = `ratchet/${basename(path)}`;
   const baseSha = await readRef(mirror.path, baseRef(branch));
   if (baseSha === null) return false;
-  if (!isFolder(gitDir)) removeIfThere(gitDir);
+  removeIfThere(isFolder(gitDir) ? join(gitDir, aboutFile) : gitDir);
   putText(join(gitDir, aboutFile), JSON.stringify({ path, branch, baseSha }));
   for (const mark of ["hollow", "ready"]) setMark(gitDir, mark);
   return true;
