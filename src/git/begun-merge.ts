@@ -1,11 +1,12 @@
-import { rmSync } from "node:fs";
+import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { exists } from "../lib/files.js";
 import { withLock } from "../lib/lock.js";
 import { isGone } from "../lib/process-identity.js";
+import { stageCutOff } from "./cut-off.js";
 import { type GitOutput, gitScript } from "./git.js";
-import type { Mirror } from "./mirror-refs.js";
+import { isAncestor, type Mirror } from "./mirror-refs.js";
 import { readOr } from "./small-files.js";
 
 /**
@@ -64,7 +65,6 @@ const pauseMs = 20;
 const takeBackScript = {
   name: "read-tree",
   text: `
-git merge-base --is-ancestor "$1" HEAD && exit 0
 git update-index -q --refresh
 git read-tree -m -u "$1" HEAD || git read-tree -m -i "$1" HEAD`,
 };
@@ -78,8 +78,10 @@ export async function takeBackBegun(file: string): Promise<void> {
     note = readNote(file);
   }
   const { text, commit, checkout } = note;
-  if (commit !== "" && (await exists(checkout)))
-    await gitScript(checkout, takeBackScript, { args: [commit], lockWaitMs: 0 });
+  if (commit !== "" && (await exists(checkout)) && !(await isAncestor(checkout, commit, "HEAD"))) {
+    const there = await stageCutOff({ checkout, commit, since: statSync(file).mtimeMs, index: `${file}.index` });
+    await gitScript(checkout, takeBackScript, { args: [there], lockWaitMs: 0 });
+  }
   if (readOr(file) === text) rmSync(file, { force: true });
 }
 

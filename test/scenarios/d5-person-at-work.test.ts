@@ -160,6 +160,89 @@ describe("D5 a person's commit moves the branch while the checkout is brought fo
   });
 });
 
+describe("D5 Ratchet and its git are killed while the checkout is brought forward", () => {
+  /**
+   * As a power cut leaves it: `a.txt` and `early.txt` are the landed line's already, `late.txt` is not there yet, and git's
+   * lock is. `also`: what a person has done before, in their checkout.
+   */
+  async function cutOff(later: boolean, also = "") {
+    const world = await makeWorld();
+    if (later) expect((await land(world, "zero", await ready(world, "zero", "zero.txt"))).behind).toBeNull();
+    const { path } = await open(world, "one", { base: sh(world.repo, "git rev-parse HEAD") });
+    for (const name of ["early.txt", "late.txt", "sub/new.txt"]) put(path, name, "one\ntwo\n");
+    sh(path, "ln -s a.txt a-link; chmod +x src/code.ts; git rm -q docs/guide.md");
+    commit(path, "a.txt", "one\n");
+    const { head } = await snapshot(path, { base: world.base, docsPatterns: [] });
+    const proposal = await propose(world, "one", head);
+    if (proposal.type !== "proposed") throw new Error(JSON.stringify(proposal));
+    expect(await commitLanding(world.mirror, { target: "main", ...proposal })).toEqual({ type: "landed" });
+    put(
+      world.home,
+      "smudge.sh",
+      `[ -e "$0.done" ] && exec cat; : >"$0.done"; kill -9 "$(cat "$(dirname "$0")/pid")" 0\n`,
+    );
+    put(world.repo, ".git/info/attributes", "late.txt filter=late\n");
+    sh(world.repo, `git config filter.late.smudge "sh '${join(world.home, "smudge.sh")}'"`);
+    sh(world.repo, also || ":");
+    const child = spawn(process.execPath, ["dist-test/git-follow.mjs", world.repo, world.home], {
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+    put(world.home, "pid", String(child.pid));
+    expect((await once(child, "exit"))[1]).toBe("SIGKILL");
+    return world;
+  }
+
+  const catchUp = (world: World) => catchUpTarget(world.mirror, "main");
+  const whole = "a-link\na.txt\nearly.txt\nlate.txt\nsrc\nsub";
+
+  test.each([
+    ["the first landing", false, whole],
+    ["a later landing", true, `${whole}\nzero.txt`],
+  ])("D5 %s is brought forward by the next", async (_, later, files) => {
+    const world = await cutOff(later);
+    const left = sh(world.repo, "git status --porcelain; ls .git/index.lock");
+    expect(left).toBe(" M a.txt\n D docs/guide.md\n?? a-link\n?? early.txt\n.git/index.lock");
+    expect(await catchUp(world)).toEqual({ behind: null });
+    expect(sh(world.repo, "git status --porcelain; git diff HEAD; ls; cat a.txt late.txt")).toBe(
+      `${files}\none\none\ntwo`,
+    );
+  });
+
+  test("D5 files that are written in half go with the others; what a person does meanwhile stays", async () => {
+    const world = await cutOff(false, "echo theirs >>.gitignore; echo theirs >new.txt");
+    for (const name of ["late.txt", "a.txt"]) put(world.repo, name, "on");
+    put(world.repo, "sub/new.txt", "");
+    expect(await catchUp(world)).toEqual({ behind: null });
+    expect(sh(world.repo, "git status --porcelain; cat .gitignore new.txt a.txt late.txt")).toBe(
+      " M .gitignore\n?? new.txt\nbuild/\ntheirs\ntheirs\none\none\ntwo",
+    );
+  });
+
+  test("D5 where a person has written into such files since, theirs are kept and named, and the others go", async () => {
+    const world = await cutOff(false);
+    put(world.repo, "a.txt", "theirs\n");
+    put(world.repo, "late.txt", "theirs\n");
+    expect((await catchUp(world)).behind).toContain("main is behind: uncommitted changes in a.txt");
+    expect(sh(world.repo, "git status --porcelain; cat a.txt late.txt")).toBe(
+      " M a.txt\n D docs/guide.md\n?? late.txt\ntheirs\ntheirs",
+    );
+    sh(world.repo, "git checkout -q a.txt; rm late.txt");
+    expect(await catchUp(world)).toEqual({ behind: null });
+    expect(sh(world.repo, "git status --porcelain; ls")).toBe(whole);
+  });
+
+  test("D5 its lock is left where a git works that it may belong to", async () => {
+    const world = await cutOff(false);
+    const somebody = spawn("git", ["hash-object", "--stdin"], { cwd: world.repo });
+    await once(somebody, "spawn");
+    expect((await catchUp(world)).behind).toContain("index.lock is there, run `git merge");
+    expect(existsSync(join(world.repo, ".git/index.lock"))).toBe(true);
+    somebody.stdin.end();
+    await once(somebody, "exit");
+    expect(await catchUp(world)).toEqual({ behind: null });
+  });
+});
+
 describe("D5 a person has uncommitted changes in their checkout", () => {
   test("D5 unrelated changes, staged, unstaged and untracked, stay as they are while the branch follows", async () => {
     const world = await makeWorld();

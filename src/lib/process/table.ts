@@ -70,6 +70,13 @@ export function processesIn(folder: string): number[] | null {
   return places && [...places].flatMap(([pid, place]) => (isIn(place) ? [pid] : []));
 }
 
+/** What those are called. null: nobody can tell. */
+export function programsIn(folder: string): string[] | null {
+  if (!hasProc) return null;
+  const pids = processesIn(folder) ?? [];
+  return pids.map((pid) => readProc(pid, "comm")?.toString("utf8").trim() ?? "");
+}
+
 /** null: gone meanwhile, or somebody else's. */
 function placeOf(pid: number): string | null {
   try {
