@@ -1,7 +1,5 @@
 import { cpus, freemem } from "node:os";
-import { join } from "node:path";
 import type { ForgeStatus } from "./app/forge.js";
-import { inboxOf } from "./app/inbox.js";
 import type { PullRequests } from "./app/pull-requests.js";
 import type { AskedQuestion, Configured, WorkflowRequest, Workflows } from "./app/workflow.js";
 import type { Diagnostic } from "./config/diagnostic.js";
@@ -15,11 +13,10 @@ import type { Settings } from "./core/settings.js";
 import type { Repository } from "./git/repository.js";
 import { systemClock } from "./lib/clock.js";
 import { UserError } from "./lib/errors.js";
-import { readOptional } from "./lib/files.js";
 import { type Home, ratchetHome } from "./lib/home.js";
 import type { JournalCheck } from "./run/check-journal.js";
 import type { Gc } from "./run/gc.js";
-import type { RunParts, RunRequest, StartedRun } from "./run/start.js";
+import type { RunRequest, StartedRun } from "./run/start.js";
 import type { Telling } from "./run/tracker-outbox.js";
 import type { Unmerged } from "./run/unmerged.js";
 import type { Answer, Question } from "./run/workflow/context.js";
@@ -27,7 +24,6 @@ import type { LoadedWorkflow } from "./run/workflow/load.js";
 import type { StartedWorkflow } from "./run/workflow/start.js";
 import type { Worktrees } from "./run/worktrees.js";
 import type { Project, Store, StoredRun } from "./store/store.js";
-import { version } from "./version.js";
 
 export type { PullRequests } from "./app/pull-requests.js";
 export type { WorkflowRequest } from "./app/workflow.js";
@@ -143,7 +139,8 @@ export function createApp({ cwd, env: given }: { readonly cwd: string; readonly 
     ...targetRooms(repository),
     openRun: async (request, asker) => {
       const { startRun } = await import("./run/start.js");
-      return await startRun(await runParts(app, request, asker), asker);
+      const { runParts } = await import("./app/run-parts.js");
+      return await startRun(await runParts({ ...app, warn }, request, asker), asker);
     },
     tracker: async (settings, folder) => {
       const { id: projectId, repoPath } =
@@ -315,76 +312,6 @@ async function loadSettings(app: App, flags: ConfigFlags): Promise<LoadedSetting
   const loaded = await loadConfig({ dir, env: app.env, flags, machine });
   if (!loaded.ok) throw new ConfigInvalid(loaded.file, loaded.diagnostics);
   return loaded;
-}
-
-async function runParts(app: App, request: RunRequest, asker?: Asker): Promise<RunParts> {
-  const [store, repository] = [await app.store(), await app.repository()];
-  const { newRunId, newRunRecord } = await import("./run/start.js");
-  const { loadAgent, loadFallback, loadReviewers, trackers } = await import("./app/adapters.js");
-  const { historyOf, journalOf, outboxRows } = await import("./app/journal.js");
-  const { openOutbox } = await import("./run/tracker-outbox.js");
-  const { loadTemplates } = await import("./app/templates.js");
-  const stored = request.type === "unfinished" ? await store.run(request.runId) : null;
-  const { settings, options } = request.type === "new" ? request : await store.run(request.runId);
-  const project = await store.registerProject(repository.root);
-  const projectId = stored?.projectId ?? project.id;
-  const now = systemClock.now();
-  const frame = {
-    runId: stored?.runId ?? newRunId(now),
-    projectId,
-    // A repository that was moved since is where it is now.
-    repoPath: projectId === project.id ? repository.root : (stored?.record.repo_path ?? repository.root),
-    target: stored?.record.target_branch ?? (await app.target(settings)),
-    settings,
-    options,
-  };
-  const workflow = await issueWorkflow(app, frame, { unfinished: stored !== null, asker });
-  return {
-    ...frame,
-    workflow,
-    home: app.home,
-    env: app.env,
-    clock: systemClock,
-    tracker: await trackers[settings.tracker.type]({ store, ...frame, env: app.env, home: app.home }),
-    outbox: openOutbox(outboxRows(store, { tracker: settings.tracker.type, projectId })),
-    board: store.workItems,
-    follow: await followFor(app, store, frame),
-    warn,
-    agent: await loadAgent(settings.agent, null, app.env),
-    fallback: await loadFallback(settings.agent, app.env),
-    reviewers: await loadReviewers(settings, app.env),
-    templates: await loadTemplates(frame.repoPath),
-    projectText: await readOptional(join(frame.repoPath, ".ratchet", "prompts", "append.md")),
-    journal: journalOf(store, frame),
-    inbox: inboxOf(store),
-    history: historyOf(store, frame),
-    unfinished: async () => (await store.unfinishedRuns(projectId)).map(({ run }) => run.runId),
-    register: async () => {
-      if (stored) return;
-      const record = newRunRecord(frame, { now, head: repository.head, version });
-      await store.createRun({ record, settings, options });
-      await workflow?.keep();
-    },
-  };
-}
-
-/** Loaded where a workflow implements the issues. */
-async function issueWorkflow(
-  app: App,
-  frame: Pick<RunParts, "settings" | "projectId" | "repoPath" | "runId" | "options">,
-  how: { readonly unfinished: boolean; readonly asker: Asker | undefined },
-) {
-  if (frame.settings.agent.workflow === null) return null;
-  const { openIssueWorkflow } = await import("./app/workflow.js");
-  return await openIssueWorkflow(app, { ...frame, ...how, idle: frame.options.only !== undefined });
-}
-
-/** Loaded where pull requests are wanted. */
-async function followFor(app: App, store: Store, frame: Pick<RunParts, "settings" | "projectId" | "repoPath">) {
-  const { needsForge } = await import("./app/forge.js");
-  if (!needsForge(frame.settings)) return null;
-  const { followContext } = await import("./app/pull-requests.js");
-  return await followContext({ ...frame, store, home: app.home, env: app.env });
 }
 
 async function unmergedOf(app: App, settings: Settings, issueIds: readonly string[]): Promise<readonly Unmerged[]> {

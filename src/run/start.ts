@@ -43,7 +43,7 @@ export interface StartedRun {
   kill(): void;
 }
 
-/** What startRun itself adds to what app.ts has chosen. */
+/** What startRun itself adds to what app/run-parts.ts has chosen. */
 type Added =
   | "mirror"
   | "identity"
@@ -56,7 +56,7 @@ type Added =
   | "forge"
   | "pullRequestsSeen";
 
-/** What the run is made of; app.ts chooses. */
+/** What the run is made of; app/run-parts.ts chooses. */
 export interface RunParts extends Omit<RunContext, Added> {
   /** For what belongs to no run. */
   readonly warn: (text: string) => void;
