@@ -14,6 +14,7 @@ import { driveIssue } from "./drive-issue.js";
 import { driveTrigger } from "./drive-trigger.js";
 import { performBoard } from "./perform/board.js";
 import { performEpic, performEpics } from "./perform/epics.js";
+import { performNamed } from "./perform/named.js";
 import { performPick } from "./perform/pick.js";
 import { performTimer } from "./perform/timer.js";
 import { parseRunSignal, performWait } from "./perform/wait.js";
@@ -89,6 +90,8 @@ async function perform(run: RunContext, effect: RunEffect, signal: AbortSignal):
       return await performEpic(run, effect);
     case "epics":
       return await performEpics(run, effect);
+    case "named":
+      return await performNamed(run, effect);
     case "follow":
       return { event: await follow(run, effect.key) };
     case "tell": {

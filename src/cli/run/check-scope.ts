@@ -33,26 +33,57 @@ const anything: Checked = { stuck: [], isEmpty: false };
 
 /** Ids that do not exist are refused; those that cannot start now are told, one line each, with the reason. */
 export async function checkScope(context: Context, wanted: Wanted, settings: Settings): Promise<Checked> {
-  const { app, out } = context;
   const { scope } = wanted;
   if (scope.type !== "ids" && scope.type !== "epic") return anything;
-  const [project, store, tracker] = [await app.project(), await app.store(), await openTracker(context, settings)];
-  const left = (await store.unfinishedRuns(project.id)).filter(isLeft).map(({ run }) => run.runId);
-  const board = { app, project, store, tracker, settings, left };
+  const board = await openBoard(context, { settings, tracker: await openTracker(context, settings) });
   const issues = await readAll(board, scope.type === "ids" ? scope.ids : [scope.epic]);
   if (scope.type === "epic") {
     await requireEpic(board, issues[0]);
     return anything;
   }
+  const found = await findUnready(board, issues, wanted);
+  for (const one of found) tell(context, one);
+  const stuck = found.flatMap(({ id, isStuck }) => (isStuck ? [id] : []));
+  return { stuck, isEmpty: found.length === issues.length };
+}
+
+/** What is named and stays undone where no run starts; false: nothing. */
+export async function tellStuck(context: Context, wanted: Wanted, asked: Asked): Promise<boolean> {
+  if (wanted.scope.type !== "ids") return false;
+  const board = await openBoard(context, asked);
+  const found = await findUnready(board, await readAll(board, wanted.scope.ids), wanted);
+  const stuck = found.filter(({ isStuck }) => isStuck);
+  for (const one of stuck) tell(context, one);
+  return stuck.length > 0;
+}
+
+type Asked = Pick<Board, "settings" | "tracker">;
+
+async function openBoard({ app }: Context, asked: Asked): Promise<Board> {
+  const [project, store] = [await app.project(), await app.store()];
+  const left = (await store.unfinishedRuns(project.id)).filter(isLeft).map(({ run }) => run.runId);
+  return { app, project, store, left, ...asked };
+}
+
+interface Unready {
+  readonly id: string;
+  readonly reason: string;
+  /** No run works on it or has done it. */
+  readonly isStuck: boolean;
+}
+
+async function findUnready(board: Board, issues: readonly Issue[], wanted: Wanted): Promise<Unready[]> {
   const reasons = await findReasons(board, issues, wanted);
-  const stuck: string[] = [];
+  const found: Unready[] = [];
   for (const issue of issues) {
     const reason = reasons.get(issue.id);
-    if (reason === undefined) continue;
-    out.note(`${issue.id} is not ready: ${reason}`);
-    if (!(await isCaredFor(board, issue))) stuck.push(issue.id);
+    if (reason !== undefined) found.push({ id: issue.id, reason, isStuck: !(await isCaredFor(board, issue)) });
   }
-  return { stuck, isEmpty: reasons.size === issues.length };
+  return found;
+}
+
+function tell({ out }: Context, { id, reason }: Unready): void {
+  out.note(`${id} is not ready: ${reason}`);
 }
 
 async function findReasons(board: Board, issues: readonly Issue[], wanted: Wanted): Promise<Map<string, string>> {

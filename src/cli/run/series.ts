@@ -8,6 +8,7 @@ import { openTracker } from "../asked-tracker.js";
 import type { Context } from "../context.js";
 import { interruptedEarly } from "../guard-asker.js";
 import { countOrders } from "../orders.js";
+import { tellStuck } from "./check-scope.js";
 import { type DeadRuns, openDeadRuns } from "./dead-runs.js";
 import { driveToEnd } from "./drive.js";
 import { type Interrupts, listenForInterrupts } from "./interrupts.js";
@@ -59,8 +60,8 @@ export async function driveSeries(context: Context, series: Series): Promise<num
       if (codes.length === 0) out.note(interruptedEarly);
       return 130;
     }
-    if (options !== null) codes.push(await driveNew(context, { ...series, options }, interrupts));
-    return worst(codes);
+    if (typeof options !== "string") codes.push(await driveNew(context, { ...series, options }, interrupts));
+    return worst(options === "stuck" ? [...codes, 1] : codes);
   } catch (error) {
     // Before the next run had begun.
     if (!interrupts.signal.aborted || error !== interrupts.signal.reason) throw error;
@@ -71,18 +72,19 @@ export async function driveSeries(context: Context, series: Series): Promise<num
   }
 }
 
-/** What the new run is to do, and what has to be said before; null: nothing is left for it. */
+/** What the new run is to do, and what has to be said before. `done`: nothing is left for it. `stuck`: nothing that can run. */
 async function lookAhead(
   context: Context,
   { settings, options }: Series,
   { continued, interrupts }: { readonly continued: readonly string[]; readonly interrupts: Interrupts },
-): Promise<RunOptions | "interrupted" | null> {
+): Promise<RunOptions | "interrupted" | "done" | "stuck"> {
   const { signal } = interrupts;
   if (signal.aborted) return "interrupted";
   const asked = { settings, tracker: await openTracker(context, settings, signal) };
   try {
     const work = await lookForWork(context, options, { tracker: asked.tracker, continued });
-    if (!options.watch && !work.isThere) return null;
+    // A run says at its end what was named and did not run; here there is none.
+    if (!options.watch && !work.isThere) return (await tellStuck(context, options, asked)) ? "stuck" : "done";
     const wanted = work.leave.length === 0 ? options : { ...options, leave: work.leave };
     if (continued.length === 0) await tellWaiting(context, wanted, asked);
     await tellUnheard(context, wanted, asked);

@@ -23,6 +23,8 @@ function whatAndNext({ effect, key }: Pick<Crashed, "effect" | "key">, state: Ru
     case "epic":
     case "epics":
       return "Epics could not be looked at; they stay as they are, and the next run looks again";
+    case "named":
+      return "Why issues that were named did not run could not be asked for";
     case "child": {
       const child = state.children.find((one) => one.key === key);
       return `${child?.issueId ?? "An issue"} broke off, and counts as failed`;

@@ -122,6 +122,8 @@ export type RunEffect =
     }
   /** Brings the user's branch along where a landing could not. */
   | { readonly kind: "follow"; readonly key: string }
+  /** Why these issues, which were named, have not begun. */
+  | { readonly kind: "named"; readonly key: string; readonly ids: readonly string[] }
   | WaitEffect
   | TimerEffect;
 
@@ -189,6 +191,12 @@ export type RunEvent =
   | { readonly type: "epics-seen"; readonly key: string; readonly due: readonly EpicName[] }
   /** `behind`: why the user's branch still has not followed, and what to run. */
   | { readonly type: "followed"; readonly key: string; readonly target: string; readonly behind: string | null }
+  /** Those that nobody has done and no other run works on; null: nothing is against it. */
+  | {
+      readonly type: "named-seen";
+      readonly key: string;
+      readonly left: readonly { readonly issueId: string; readonly reason: string | null }[];
+    }
   | { readonly type: "told"; readonly key: string }
   | { readonly type: "signal"; readonly key: string; readonly signal: RunSignal }
   | { readonly type: "timer-fired"; readonly key: string }

@@ -57,6 +57,10 @@ function answer(effect: RunEffect, choose: () => number): RunEvent | null {
       return { type: "board-changed", key, ...("epics" in effect && n % 2 === 0 ? { due: [epicOf(n)] } : {}) };
     case "follow":
       return { type: "followed", key, target: "main", behind: n % 2 === 0 ? null : "main is behind" };
+    case "named": {
+      const reason = n % 3 === 0 ? null : "blocked by another";
+      return { type: "named-seen", key, left: n % 2 === 0 ? [] : effect.ids.map((issueId) => ({ issueId, reason })) };
+    }
     case "tell":
       return { type: "told", key };
     case "wait":
@@ -112,9 +116,11 @@ const runs = fc.record({
   verify: fc.constantFrom("now" as const, "later" as const, "never" as const),
   findsEpics: fc.boolean(),
   livesMax: fc.constantFrom(1, 3, 64),
+  named: fc.boolean(),
 });
-function play({ numbers, maxIssues, minutes, some, ...epics }: Parameters<Parameters<typeof runs.map>[0]>[0]) {
-  const options = { scope: { type: "all" }, resume: false, strict: false, fresh: false, maxIssues } as const;
+function play({ numbers, maxIssues, minutes, some, named, ...epics }: Parameters<Parameters<typeof runs.map>[0]>[0]) {
+  const scope = named ? ({ type: "ids", ids: ["ipick:1", "ipick:2", "stuck"] } as const) : ({ type: "all" } as const);
+  const options = { scope, resume: false, strict: false, fresh: false, maxIssues } as const;
   return playRun({ ...options, ...epics, minutes, triggers: triggers(some) }, numbers);
 }
 

@@ -13,6 +13,7 @@ import {
   seeToEpics,
 } from "./epics.js";
 import { followBroke, followed, followsFirst, noteBehind } from "./following.js";
+import { isNamedLook, looksAtNamed, namedBroke, namedSeen, noteBegun, noteLost, noteNamed } from "./named.js";
 import type { RunChild, RunState } from "./state.js";
 import { isEnding, type RunNext, type RunPolicy, RunStep } from "./step.js";
 import { setTriggers, triggersOf } from "./trigger-state.js";
@@ -70,6 +71,8 @@ function handle(step: RunStep, event: RunEvent, policy: RunPolicy) {
       return epicsSeen(step, event.key, event.due);
     case "followed":
       return followed(step, event);
+    case "named-seen":
+      return namedSeen(step, event);
     case "told":
       return step.set({ telling: state.telling.filter((key) => key !== event.key) });
     case "signal":
@@ -97,6 +100,7 @@ function prepared(step: RunStep, event: Extract<RunEvent, { type: "prepared" }>)
   });
   step.set({ phase: "running" });
   setTriggers(step, { startCommit: event.tip });
+  noteNamed(step);
   pick(step);
   searchEpics(step);
 }
@@ -111,6 +115,7 @@ function picked(step: RunStep, start: Extract<RunEvent, { type: "picked" }>["sta
   const { issueId, life, parent } = start;
   const child: RunChild = { key, issueId, life, ...(parent ? { parent } : {}) };
   step.set({ picking: null, started: started + 1, children: [...children, child] });
+  noteBegun(step, start);
   // Its earlier end is no longer the issue's last word.
   if (start.again) uncount(step, start.stopped ? "interrupted" : "failed");
   step.owe({ kind: "child", key, start });
@@ -157,6 +162,7 @@ function childEnded(step: RunStep, event: Extract<RunEvent, { type: "child-ended
     failed: state.failed + (status === "failed" || status === "escalated" ? 1 : 0),
     ...(status === "interrupted" ? { interrupted: (state.interrupted ?? 0) + 1 } : {}),
   });
+  if (status === "not-claimed") noteLost(step, event.issueId);
   noteBehind(step, event);
   if (event.abort) step.set({ aborting: true });
   afterAbort(step, state);
@@ -219,7 +225,7 @@ function signalled(step: RunStep, signal: RunSignal) {
 function sayWaiting(step: RunStep, { key, call }: SlowTracker): void {
   const { picking, board } = step.state;
   const { running, looking } = triggersOf(step.state);
-  if (![picking, board, running?.key, ...looking].includes(key)) return;
+  if (![picking, board, running?.key, ...looking].includes(key) && !isNamedLook(step, key)) return;
   step.log("info", `Waiting for the tracker to answer ${call}`);
 }
 
@@ -265,7 +271,7 @@ function crashed(step: RunStep, event: Extract<RunEvent, { type: "crashed" }>, p
     if (!isWatchful(step, policy)) return;
   }
   step.set({ external: state.external || event.external, broken: true });
-  if (triggerCrashed(step, event.key) || lookBroke(step, event.key)) return;
+  if (triggerCrashed(step, event.key) || lookBroke(step, event.key) || namedBroke(step, event)) return;
   const child = state.children.find((one) => one.key === event.key);
   if (!child) {
     step.set({ closed: true, phase: "running" });
@@ -282,7 +288,7 @@ function moveOn(step: RunStep, policy: RunPolicy): void {
   if (state.phase === "preparing" && !isEnding(state)) return;
   const isWatching = isWatchful(step, policy) && Boolean(step.state.board);
   const isIdle = step.state.picking === null && state.children.length === 0 && !isWatching;
-  if (!goOnWithTriggers(step, isIdle) && isIdle && !followsFirst(step)) finish(step);
+  if (!goOnWithTriggers(step, isIdle) && isIdle && !followsFirst(step) && !looksAtNamed(step)) finish(step);
 }
 
 function isWatchful({ state }: RunStep, { watch = false }: RunPolicy): boolean {
@@ -374,6 +380,6 @@ function outcome(state: RunState, unverified: boolean): readonly [RunStatus, num
   if (state.aborting) return ["aborted", triggersOf(state).aborted ? 1 : 3];
   if (state.external) return ["failed", 3];
   if (state.failed > 0 || state.broken || state.budget !== undefined) return ["failed", 1];
-  if (triggersOf(state).failed || unverified) return ["failed", 1];
+  if (triggersOf(state).failed || unverified || state.stuck !== undefined) return ["failed", 1];
   return ["succeeded", 0];
 }

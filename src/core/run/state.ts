@@ -26,6 +26,12 @@ export interface RunState {
   readonly failed: number;
   /** Lives that ended in the middle and can be resumed. */
   readonly interrupted?: number;
+  /** Issues that were named and of which nothing has begun. */
+  readonly unbegun?: readonly string[];
+  /** Whether it has been asked why. */
+  readonly namedLook?: "owed" | "over";
+  /** How many of them cannot run. */
+  readonly stuck?: number;
   /** It waits for new work no longer. */
   readonly unwatched?: true;
   readonly draining: boolean;
