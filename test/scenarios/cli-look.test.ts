@@ -70,6 +70,9 @@ test("prompts and transcripts are printed as they were, the last one unless numb
   const last = JSON.parse((await box.ratchet("logs", "prompt", "last", "one", "--json")).stdout);
   expect(last.folder).toContain("review");
   expect((await box.ratchet("logs", "transcript", "last", "one", "1")).stdout).toBe("talking\n");
+  expect((await box.ratchet("logs", "transcript", "last", "one", "--list")).stdout).toBe(
+    (await box.ratchet("logs", "prompt", "last", "one", "--list")).stdout,
+  );
   const none = await box.ratchet("logs", "prompt", "last", "one", "77");
   expect([none.code, none.stderr]).toEqual([1, expect.stringContaining(first)]);
   expect((await box.ratchet("logs", "prompt", "last", "two")).code).toBe(1);
@@ -85,11 +88,13 @@ test("the last run of an issue is the last in which it got a prompt, whatever ra
   expect((await box.ratchet("logs", "transcript", "last", "one", "1")).stdout).toBe("talking\n");
   expect((await box.ratchet("logs", "prompt", "last", "one", "--list")).stdout).toContain("review");
   await box.add("two");
-  const told = await Promise.all(["two", "three"].map((id) => box.ratchet("logs", "prompt", "last", id)));
-  expect(told).toEqual([
-    { code: 1, stdout: "", stderr: "ratchet: two has not been worked on yet\n  hint: ratchet explain two\n" },
-    { code: 1, stdout: "", stderr: "ratchet: no issue three\n  hint: ratchet work list --all\n" },
-  ]);
+  for (const how of [["prompt"], ["prompt", "--list"], ["transcript", "--list"]]) {
+    const told = await Promise.all(["two", "three"].map((id) => box.ratchet("logs", ...how, "last", id)));
+    expect(told).toEqual([
+      { code: 1, stdout: "", stderr: "ratchet: two has not been worked on yet\n  hint: ratchet explain two\n" },
+      { code: 1, stdout: "", stderr: "ratchet: no issue three\n  hint: ratchet work list --all\n" },
+    ]);
+  }
 });
 
 test("logs follow tells a run to its end, as lines or as events", async () => {

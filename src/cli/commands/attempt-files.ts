@@ -24,6 +24,7 @@ export interface Which {
   /** The number or name of the folder, of a workflow's stage `01/07` or its name; absent: the last that has such a file. */
   readonly nn: string | undefined;
 }
+type AttemptFile = "prompt.md" | "transcript.jsonl";
 interface Attempt {
   readonly runId: string;
   readonly settings: Settings;
@@ -32,8 +33,14 @@ interface Attempt {
 }
 
 /** Which there are, as `prompt` and `transcript` take them. */
-export async function listAttempts(context: Context, which: Which, { json }: Json): Promise<number> {
-  const { runId, folders } = await attemptsOf(context, which, "prompt.md");
+export async function listAttempts(
+  context: Context,
+  which: Which,
+  { json, file }: Json & { readonly file: AttemptFile },
+): Promise<number> {
+  const attempts = await attemptsOf(context, which, file);
+  const { runId, folders } = attempts;
+  if (folders.length === 0) throw await refusalOf(context, { issue: which.issue, nn: undefined, file }, attempts);
   if (json) context.out.json({ run_id: runId, issue_id: which.issue, folders });
   else for (const folder of folders) context.out.line(folder);
   return 0;
@@ -81,32 +88,43 @@ async function showEvents({ out }: Context, events: AsyncIterable<AgentEvent>): 
   return 0;
 }
 
-async function findAttempt(context: Context, { run, issue, nn }: Which, file: string): Promise<Attempt> {
-  const { runId, settings, root, folders, others, isWorkflow } = await attemptsOf(context, { run, issue }, file);
+async function findAttempt(context: Context, { run, issue, nn }: Which, file: AttemptFile): Promise<Attempt> {
+  const attempts = await attemptsOf(context, { run, issue }, file);
+  const { runId, settings, root, folders } = attempts;
   const found = nn === undefined ? folders.at(-1) : folders.findLast((name) => isNamed(name, nn));
   if (found !== undefined) return { runId, settings, folder: found, path: join(root, found, file) };
-  if (folders.length === 0 && !isWorkflow && issue !== runLevel) await refuseUnknown(context, issue);
+  throw await refusalOf(context, { issue, nn, file }, attempts);
+}
+
+async function refusalOf(
+  context: Context,
+  { issue, nn, file }: Omit<Which, "run"> & { readonly file: AttemptFile },
+  { runId, folders, others, isWorkflow }: Awaited<ReturnType<typeof attemptsOf>>,
+): Promise<Refusal> {
+  const isKnown = folders.length > 0 || isWorkflow || issue === runLevel;
+  const unknown = isKnown ? null : await refusalOfUnknown(context, issue);
+  if (unknown !== null) return unknown;
   const known = folders.length === 0 ? gotNone(others) : `there are ${folders.join(", ")}`;
-  throw new Refusal(`${issue} has no ${file}${nn === undefined ? "" : ` number ${nn}`} in run ${runId}: ${known}`, {
+  return new Refusal(`${issue} has no ${file}${nn === undefined ? "" : ` number ${nn}`} in run ${runId}: ${known}`, {
     code: "not-found",
     hint: `look into ${context.app.home.run(runId)}`,
   });
 }
 
 /** Nothing is there because nobody has worked on it: said plainly. */
-async function refuseUnknown(context: Context, issue: string): Promise<void> {
+async function refusalOfUnknown(context: Context, issue: string): Promise<Refusal | null> {
   const store = await context.app.store("reader");
   const project = await knownProject(context, store);
-  if (project === null || (await store.runsWith(project.id, issue)).length > 0) return;
+  if (project === null || (await store.runsWith(project.id, issue)).length > 0) return null;
   const isForeign = (await foreignTracker(context)) !== null;
   if (!isForeign && (await store.workItems.get(project.id, issue)) === null)
-    throw new Refusal(`no issue ${typed(issue)}`, { code: "not-found", hint: "ratchet work list --all" });
+    return new Refusal(`no issue ${typed(issue)}`, { code: "not-found", hint: "ratchet work list --all" });
   const how = { code: "not-found", hint: `ratchet explain ${shellWord(issue)}` };
-  throw new Refusal(`${typed(issue)} has not been worked on yet`, how);
+  return new Refusal(`${typed(issue)} has not been worked on yet`, how);
 }
 
 /** `last` means the issue's: the newest run that has such a file of it, where the newest of all has none. */
-async function attemptsOf(context: Context, { run, issue }: Omit<Which, "nn">, file: string) {
+async function attemptsOf(context: Context, { run, issue }: Omit<Which, "nn">, file: AttemptFile) {
   const store = await context.app.store("reader");
   const project = await knownProject(context, store);
   const newest = await attemptsIn(context, await store.run(run, project?.id), { issue, file });

@@ -6,6 +6,9 @@ import { withExample } from "./example.js";
 interface Json {
   readonly json?: boolean;
 }
+interface List {
+  readonly list?: boolean;
+}
 
 export function declareLook(program: Command, choose: Choose): void {
   const status = program
@@ -49,20 +52,31 @@ function declareLogs(program: Command, choose: Choose): void {
     .option("--list", "only which there are")
     .option("--json", "print JSON");
   withExample(prompt, "ratchet logs prompt last shop-3").action(
-    (run: string, issue: string, nn: string | undefined, { list, ...options }: Json & { readonly list?: boolean }) =>
+    (run: string, issue: string, nn: string | undefined, { list, ...options }: Json & List) =>
       choose(async (context) => {
         const { listAttempts, showPrompt } = await files();
-        return await (list ? listAttempts : showPrompt)(context, { run, issue, nn }, options);
+        if (list) return await listAttempts(context, { run, issue, nn }, { ...options, file: "prompt.md" });
+        return await showPrompt(context, { run, issue, nn }, options);
       }),
   );
   const transcript = logs
     .command("transcript <run> <issue> [nn]")
     .description("what the agent or reviewer said and did (default: the last)")
+    .option("--list", "only which there are")
     .option("--raw", "as the program printed it")
     .option("--json", "print JSON");
   withExample(transcript, "ratchet logs transcript last shop-3 02").action(
-    (run: string, issue: string, nn: string | undefined, options: Json & { readonly raw?: boolean }) =>
-      choose(async (context) => (await files()).showTranscript(context, { run, issue, nn }, options)),
+    (
+      run: string,
+      issue: string,
+      nn: string | undefined,
+      { list, ...options }: Json & List & { readonly raw?: boolean },
+    ) =>
+      choose(async (context) => {
+        const { listAttempts, showTranscript } = await files();
+        if (list) return await listAttempts(context, { run, issue, nn }, { ...options, file: "transcript.jsonl" });
+        return await showTranscript(context, { run, issue, nn }, options);
+      }),
   );
   const follow = logs.command("follow [run]").description("a run's events as they come, until it ends");
   withExample(follow.option("--json", "print one event per line"), "ratchet logs follow").action(
