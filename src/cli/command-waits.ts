@@ -1,7 +1,7 @@
 import type { App, Store } from "../app.js";
-import { lockHolder } from "../lib/lock.js";
+import { type LockHolder, lockHolder } from "../lib/lock.js";
 import { isSame } from "../lib/process-identity.js";
-import { isCommandRunning } from "../lib/run-command.js";
+import { commandPid, isCommandRunning } from "../lib/run-command.js";
 
 type StoredRun = Awaited<ReturnType<Store["run"]>>;
 type Machine = Awaited<ReturnType<Store["issueStates"]>>[number];
@@ -35,12 +35,18 @@ export function commandWaits(app: App, run: StoredRun, machines: readonly Machin
 function turnWait(app: App, { machine, command }: Owing, owing: readonly Owing[]): string | null {
   const { name, exclusive } = command;
   if (exclusive !== true || !machine.driverAlive || machine.driver === null) return null;
-  const holder = lockHolder(app.home.commandLock(name));
+  const holder = lockHolder(app.home.commandLock(name), isCommandRunning);
   if (holder === null) return null;
   const running = owing.find((one) => one.isRunning && one.command.exclusive === true && one.command.name === name);
-  if (running === undefined && isSame(holder, machine.driver)) return null;
-  const who = running === undefined ? "another run" : issueOf(running.machine) || "a trigger of the run";
+  if (running === undefined && holder.type === "alive" && isSame(holder.owner, machine.driver)) return null;
+  const who = running === undefined ? otherRun(holder) : issueOf(running.machine) || "a trigger of the run";
   return `its turn with ${name}, which ${who} has now (exclusive)`;
+}
+
+function otherRun(holder: LockHolder): string {
+  if (holder.type === "alive") return "another run";
+  const pid = commandPid(holder.word);
+  return `a run that is gone${pid === null ? "" : `, in process ${pid},`}`;
 }
 
 interface OwedCommand {

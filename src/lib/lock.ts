@@ -31,10 +31,17 @@ export async function withLock<T>(
   }
 }
 
-/** Who has the lock; null: nobody who lives. */
-export function lockHolder(path: string): ProcessIdentity | null {
+export type LockHolder =
+  | { readonly type: "alive"; readonly owner: ProcessIdentity }
+  /** Its owner is gone; what it is for goes on, by this word. */
+  | { readonly type: "outlived"; readonly word: string };
+
+/** Who has the lock; null: nobody who lives, and nothing of theirs goes on. */
+export function lockHolder(path: string, isGoingOn: (word: string) => boolean): LockHolder | null {
   const owner = readOwner(path);
-  return owner !== null && isAlive(owner) ? owner : null;
+  if (owner === null) return null;
+  if (isAlive(owner)) return { type: "alive", owner };
+  return owner.word !== undefined && isGoingOn(owner.word) ? { type: "outlived", word: owner.word } : null;
 }
 
 /** What somebody wrote aside who was killed before it was linked or removed. */

@@ -1,7 +1,7 @@
 import { existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { linkOrCopy } from "./link-or-copy.js";
-import { attemptOf, readStopMark } from "./process/attempt.js";
+import { attemptOf, readPid, readStopMark } from "./process/attempt.js";
 import { findProgram } from "./process/find.js";
 import { type Followed, followProgram } from "./process/follow.js";
 import { startProgram } from "./process/start.js";
@@ -94,6 +94,11 @@ function runsIn(folder: string): string[] {
 export function isCommandRunning(folder: string): boolean {
   const last = runsIn(folder).at(-1);
   return last !== undefined && findProgram(last).state === "running";
+}
+
+/** Who of the processes on this machine runs it, as far as that is known. */
+export function commandPid(folder: string): number | null {
+  return readPid(attemptOf(runsIn(folder).at(-1) ?? folder)) || null;
 }
 
 /** Somebody has started it there before, and may still be at it. */

@@ -82,8 +82,14 @@ test("an exclusive command that goes on after its run was killed is waited for",
   await until("the other waits", async () => (await status()).includes("which another run has now"));
   killed.kill("SIGKILL");
   await killed.ended;
-  // Long enough for whoever waits to look many times.
-  for (let looks = 0; looks < 5; looks++) await status();
+  await until("it says whose it is", async () => (await status()).includes("a run that is gone"));
+  const [, pid] =
+    /its turn with test, which a run that is gone, in process (\d+), has now \(exclusive\)/.exec(await status()) ?? [];
+  expect(box.processes().map((line) => String(Number.parseInt(line, 10)))).toContain(pid);
+  const explained = JSON.parse(await box.quick("explain", "two", "--json"));
+  expect(explained.reason).toContain(
+    `waiting: its turn with test, which a run that is gone, in process ${pid}, has now`,
+  );
   box.put("go", "");
   expect((await beside.ended).code).toBe(0);
   expect(existsSync(join(box.root, "crowd"))).toBe(false);
