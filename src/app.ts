@@ -18,7 +18,7 @@ import type { JournalCheck } from "./run/check-journal.js";
 import type { Gc } from "./run/gc.js";
 import type { RunRequest, StartedRun } from "./run/start.js";
 import type { Telling } from "./run/tracker-outbox.js";
-import type { Unmerged } from "./run/unmerged.js";
+import type { AskedForIssues, Unmerged } from "./run/unmerged.js";
 import type { Answer, Question } from "./run/workflow/context.js";
 import type { LoadedWorkflow } from "./run/workflow/load.js";
 import type { StartedWorkflow } from "./run/workflow/start.js";
@@ -69,8 +69,11 @@ export interface App {
   pullRequestState(projectId: string, number: number): Promise<PrState | null>;
   /** Branches of a repository that do not have what has landed for them, a sentence each; `likely` first. */
   branchesBehind(repoPath: string, likely: readonly string[]): Promise<readonly string[]>;
-  /** Which of these issues have their work on a branch that is not merged into the target, in mode `branch`. */
-  unmerged(settings: Settings, issueIds: readonly string[]): Promise<readonly Unmerged[]>;
+  /**
+   * Which of these issues have their work on a branch that is not merged into the target, in mode `branch`. `tracker`: as
+   * whoever waits for the answer has opened it.
+   */
+  unmerged(settings: Settings, issueIds: readonly string[], tracker?: AskedForIssues): Promise<readonly Unmerged[]>;
   /** The issues' checkouts of the current directory's project. */
   worktrees(): Promise<Worktrees>;
   /** The programs a run would start, to see whether they are there. */
@@ -165,7 +168,7 @@ export function createApp({ cwd, env: given }: { readonly cwd: string; readonly 
       const known = await (await store("reader")).projectAt(repoPath);
       return await branchesBehind(repoPath, likely, known === null ? null : home.mirror(known.id));
     },
-    unmerged: (settings, issueIds) => unmergedOf(app, settings, issueIds),
+    unmerged: (...asked) => unmergedOf(app, ...asked),
     worktrees: async () => {
       const { openWorktrees } = await import("./run/worktrees.js");
       const { id, repoPath } = await app.project();
@@ -314,7 +317,10 @@ async function loadSettings(app: App, flags: ConfigFlags): Promise<LoadedSetting
   return loaded;
 }
 
-async function unmergedOf(app: App, settings: Settings, issueIds: readonly string[]): Promise<readonly Unmerged[]> {
+async function unmergedOf(
+  app: App,
+  ...[settings, issueIds, tracker]: Parameters<App["unmerged"]>
+): ReturnType<App["unmerged"]> {
   if (issueIds.length === 0) return [];
   const { unmergedDeps } = await import("./run/unmerged.js");
   const repository = await app.repository();
@@ -323,5 +329,5 @@ async function unmergedOf(app: App, settings: Settings, issueIds: readonly strin
   if (target === null) return [];
   const mirror = { path: app.home.mirror((await app.project()).id) };
   const place = { settings, repoPath: repository.root, mirror, target };
-  return await unmergedDeps(place, await app.tracker(settings), issueIds);
+  return await unmergedDeps(place, tracker ?? (await app.tracker(settings)), issueIds);
 }

@@ -2,13 +2,20 @@ import type { Tracker } from "../core/ports/tracker.js";
 import type { Settings } from "../core/settings.js";
 import type { Context } from "./context.js";
 
-/** The tracker for a command, which says once that it waits for an answer. `signal`: what ends the wait, besides the end of the command. */
+interface Asking {
+  /** What ends the wait, besides the end of the command. */
+  readonly signal?: AbortSignal;
+  /** As App.tracker has it. */
+  readonly folder?: string;
+}
+
+/** The tracker for a command, which says once that it waits for an answer. */
 export async function openTracker(
   { app, out }: Pick<Context, "app" | "out">,
   settings: Settings,
-  signal: AbortSignal = new AbortController().signal,
+  { signal = new AbortController().signal, folder }: Asking = {},
 ): Promise<Tracker> {
-  const tracker = await app.tracker(settings);
+  const tracker = await app.tracker(settings, folder);
   let isTold = false;
   const onSlow = (call: string): void => {
     if (!isTold) out.note(`waiting for the tracker to answer ${call}`);

@@ -5,6 +5,8 @@ import { version } from "../version.js";
 /** Starting fast is a feature: what a command needs is loaded when it is known, and for the version that is nothing. */
 const args = process.argv.slice(2);
 const [command = "", verb = ""] = args;
+// What these ask a tracker would go on without them.
+if (["explain", "doctor"].includes(command)) endWhileAlone();
 if (["run", "do", "land"].includes(command) || (command === "workflow" && verb === "run")) {
   endWhileAlone();
   outliveTerminal();

@@ -26,10 +26,14 @@ interface Place {
 }
 
 /** Who tells what an issue is, and what is in an epic. */
-type Asked = Pick<Tracker, "get" | "epics">;
+export type AskedForIssues = Pick<Tracker, "get" | "epics">;
 
 /** Of the issues that one depends on, those of an epic in the epic's place. */
-export async function unmergedDeps(place: Place, tracker: Asked, deps: readonly string[]): Promise<Unmerged[]> {
+export async function unmergedDeps(
+  place: Place,
+  tracker: AskedForIssues,
+  deps: readonly string[],
+): Promise<Unmerged[]> {
   const found: Unmerged[] = [];
   if (deps.length === 0) return found;
   const heads = await branchesIn(place);
@@ -60,7 +64,7 @@ async function branchesIn({ settings, repoPath, mirror }: Omit<Place, "target">)
   return new Map([...heads].filter(([ref]) => given.has(ref.replace("refs/heads", givenRefs))));
 }
 
-async function tasksOf(tracker: Asked, deps: readonly string[]): Promise<ReadonlySet<string>> {
+async function tasksOf(tracker: AskedForIssues, deps: readonly string[]): Promise<ReadonlySet<string>> {
   const tasks = new Set<string>();
   const seen = new Set<string>();
   const visit = async (issue: Pick<Issue, "id" | "type">): Promise<void> => {

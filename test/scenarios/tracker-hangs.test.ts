@@ -92,6 +92,21 @@ test("a run that hangs before it has begun says so, and an interrupt ends it wit
   expect(box.processes()).toEqual([]);
 });
 
+test.each([
+  [["explain", "bd-1"], "show "],
+  [["doctor"], "ready "],
+])("%s says that it waits for the tracker, and an interrupt ends it with what it has asked", async (args, call) => {
+  const { box, start, hang, isHanging } = await world();
+  hang(call);
+  const asking = start(...args);
+  await until("it hangs", isHanging);
+  await until("it is said", () => asking.stderr().includes(`waiting for the tracker to answer bd ${call}`.trimEnd()));
+  asking.kill("SIGINT");
+  const { code, stdout, stderr } = await asking.ended;
+  expect([code, stdout, stderr.split("waiting for the tracker").length]).toEqual([130, "", 2]);
+  await until("its program has ended", () => box.processes().length === 0);
+});
+
 test("whoever is killed, or has not begun to listen, leaves no program behind", async () => {
   const { box, start, hang, isHanging } = await world();
   hang("show ");

@@ -9,6 +9,7 @@ import type { Settings } from "../../core/settings.js";
 import { codeOf, ExternalError, messageOf, Refusal, UserError } from "../../lib/errors.js";
 import { findExecutable } from "../../lib/executable.js";
 import { type Check, isOldGit, leastGit, programCheck, renderChecks, tellOnce } from "../../views/doctor.js";
+import { openTracker } from "../asked-tracker.js";
 import { type Context, findRoot } from "../context.js";
 import { commandFiles } from "./command-files.js";
 
@@ -152,9 +153,10 @@ function nameOf(name: string, kind: string, { agent }: Settings): string {
   return name === "agent" && kind === "command" ? `command: ${agent.command[0] ?? ""}` : kind;
 }
 
-function checkTracker({ app, cwd }: Context, settings: Settings): Promise<Check> {
+function checkTracker(context: Context, settings: Settings): Promise<Check> {
   return attempt("tracker", "see tracker in ratchet.yaml", async () => {
-    const tracker = await app.tracker(settings, findRoot(cwd) ?? cwd);
+    const { cwd } = context;
+    const tracker = await openTracker(context, settings, { folder: findRoot(cwd) ?? cwd });
     const ready = await tracker.ready({ scope: { type: "all" }, resume: false, limit: 1 });
     return there("tracker", `${tracker.kind}, ${ready.length === 0 ? "nothing is ready" : "issues are ready"}`);
   });

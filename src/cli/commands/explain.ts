@@ -16,6 +16,7 @@ import {
 import { type ForeignTracker, foreignHint, foreignName } from "../../views/foreign-tracker.js";
 import type { Neighbour } from "../../views/neighbours.js";
 import { pullRequestWait } from "../../views/pull-request-wait.js";
+import { openTracker } from "../asked-tracker.js";
 import type { Context } from "../context.js";
 import { epicFacts } from "../epic-facts.js";
 import { findLife } from "../life.js";
@@ -83,7 +84,7 @@ async function configured(context: Context): Promise<Pick<Board, "settings" | "t
   let settings: Settings | null = null;
   try {
     settings = (await context.app.settings({})).settings;
-    return { settings, tracker: settings.tracker.type === "local" ? null : await context.app.tracker(settings) };
+    return { settings, tracker: settings.tracker.type === "local" ? null : await openTracker(context, settings) };
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     return { settings: null, tracker: null, ...(settings === null ? {} : { untracked: error }) };
@@ -130,7 +131,8 @@ async function gather(context: Context, board: Board, issue: Known): Promise<Iss
       type === "epic" && status !== "completed"
         ? await epicFacts(context.app, { projectId: project.id, epic: id, ancestors })
         : null,
-    unmerged: board.settings === null ? [] : await context.app.unmerged(board.settings, issue.deps),
+    unmerged:
+      board.settings === null ? [] : await context.app.unmerged(board.settings, issue.deps, board.tracker ?? undefined),
   };
 }
 

@@ -46,14 +46,14 @@ interface Asked {
   readonly children: (epic: string) => Promise<readonly Issue[]>;
 }
 
-async function waitOf({ app, settings }: Place, { deps }: Issue, asked: Asked): Promise<string | null> {
+async function waitOf({ app, settings, tracker }: Place, { deps }: Issue, asked: Asked): Promise<string | null> {
   const missing: string[] = [];
   for (const id of deps) {
     const dep = await asked.get(id);
     if (dep !== null && !(await willBeDone(dep, asked))) missing.push(id);
   }
   if (missing.length > 0) return `blocked by ${missing.join(", ")}`;
-  const [first] = await app.unmerged(settings, deps);
+  const [first] = await app.unmerged(settings, deps, tracker);
   return first === undefined
     ? null
     : `${first.id} is on ${first.branch} and not merged yet, use ratchet land ${shellWord(first.id)}`;

@@ -24,7 +24,7 @@ export async function planRun(context: Context, wanted: Wanted, settings: Settin
   const project = await app.project();
   const tracker = await openTracker(context, settings);
   const { scope, resume } = wanted;
-  const isMerged = async ({ deps }: Pick<Issue, "deps">) => (await app.unmerged(settings, deps)).length === 0;
+  const isMerged = async ({ deps }: Pick<Issue, "deps">) => (await app.unmerged(settings, deps, tracker)).length === 0;
   const ready = await filterBy(await tracker.ready({ scope, resume, limit: everything }), isMerged);
   const store = await app.store();
   const { workItems } = store;

@@ -80,7 +80,7 @@ async function lookAhead(
 ): Promise<RunOptions | "interrupted" | "done" | "stuck"> {
   const { signal } = interrupts;
   if (signal.aborted) return "interrupted";
-  const asked = { settings, tracker: await openTracker(context, settings, signal) };
+  const asked = { settings, tracker: await openTracker(context, settings, { signal }) };
   try {
     const work = await lookForWork(context, options, { tracker: asked.tracker, continued });
     // A run says at its end what was named and did not run; here there is none.

@@ -21,9 +21,9 @@ export async function tellWaiting(
   const [first] = await tracker.ready({ scope, resume, limit: 1 });
   if (first !== undefined) {
     // Hardly ever: then all of them are asked for.
-    const waits = (await app.unmerged(settings, first.deps)).length > 0;
+    const waits = (await app.unmerged(settings, first.deps, tracker)).length > 0;
     const ready = waits ? await tracker.ready({ scope, resume, limit: everything }) : [];
-    return await tellUnmerged({ app, out }, ready, settings);
+    return await tellUnmerged({ app, out }, ready, { settings, tracker });
   }
   if (tracker.kind !== "local") {
     // What the tracker is still to be told, this run tells it before it takes anything.
@@ -46,11 +46,11 @@ export async function tellWaiting(
 async function tellUnmerged(
   { app, out }: Pick<Context, "app" | "out">,
   ready: readonly Issue[],
-  settings: Settings,
+  { settings, tracker }: { readonly settings: Settings; readonly tracker: Tracker },
 ): Promise<void> {
   const waits: string[] = [];
   for (const { id, deps } of ready) {
-    const [first] = await app.unmerged(settings, deps);
+    const [first] = await app.unmerged(settings, deps, tracker);
     if (first === undefined) return;
     waits.push(`${id} waits for ${first.branch}, which is not merged yet (ratchet land ${first.id})`);
   }
