@@ -233,17 +233,30 @@ async function mergeNoted(checkout: string, args: readonly [string, ...string[]]
 }
 
 function refusal(stderr: string): string {
-  const files = stderr
-    .split("\n")
-    .filter((line) => line.startsWith("\t"))
-    .map((line) => line.trim());
-  const named = files.slice(0, 3).join(", ") + (files.length > 3 ? ` and ${files.length - 3} more` : "");
-  if (/local changes to the following files would be overwritten/.test(stderr))
-    return `uncommitted changes in ${named} are in the way`;
-  if (/untracked working tree files would be/.test(stderr)) return `untracked ${named} would be overwritten`;
+  const changed = filesOf(stderr, /local changes to the following files would be overwritten/);
+  if (changed !== null) return `uncommitted changes in ${changed} are in the way`;
+  const untracked = filesOf(stderr, /untracked working tree files would be/);
+  if (untracked !== null) return `untracked ${untracked} would be overwritten`;
   if (/not concluded your merge|MERGE_HEAD exists/.test(stderr)) return "a merge is in progress there";
   const line = stderr.split("\n").find((one) => /^(error|fatal):/.test(one)) ?? "git refused";
   return line.replace(/^(error|fatal): /, "").replace(/[.,]$/, "");
+}
+
+/** git says no more at once than this, and leaves the rest of the names out without a word. */
+const longestMessage = 4095;
+
+/** The names that git lists below its message, in words; null: it does not say that. */
+function filesOf(stderr: string, message: RegExp): string | null {
+  const said = stderr.split(/^(?=error: )/m).find((one) => message.test(one));
+  if (said === undefined) return null;
+  const [, ...lines] = said.split("\n");
+  const listed = lines.filter((line) => line.startsWith("\t")).map((line) => line.trim());
+  const isCut = Buffer.byteLength(said) >= longestMessage && !lines.some((line) => line.startsWith("Please "));
+  const shown = listed.slice(0, 3);
+  // The last one may be half a name.
+  const more = isCut ? Math.max(listed.length - 1, shown.length) - shown.length : listed.length - shown.length;
+  if (more === 0) return shown.join(", ") + (isCut ? " and more" : "");
+  return `${shown.join(", ")} and ${isCut ? "at least " : ""}${more} more`;
 }
 
 interface Places {

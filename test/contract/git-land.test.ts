@@ -151,6 +151,27 @@ describe("landing", () => {
     expect(read(world.repo, "one.txt")).toBe("the only copy\n");
   });
 
+  test.each([
+    ["few", 5, "untracked file-001, file-002, file-003 and 2 more would be overwritten"],
+    [
+      "more than git lists",
+      900,
+      /untracked file-001, file-002, file-003 and at least (3|4)\d\d more would be overwritten/,
+    ],
+  ])("of %s files in the way as many are told as are known", async (_, count, said) => {
+    const world = await makeWorld();
+    const { path } = await open(world, "one");
+    const files = `for i in $(seq -f %03g ${count}); do echo other >file-$i; done`;
+    sh(path, `${files}; echo other >a.txt; git add -A && git commit -qm one`);
+    const { head } = await snapshot(path, { base: world.base, docsPatterns: [] });
+    await land(world, "one", head);
+    const behindNow = async () => (await followTarget(world.mirror, { target: "main", commit: head })).behind;
+    sh(world.repo, files);
+    expect(await behindNow()).toMatch(said);
+    sh(world.repo, "echo theirs >a.txt");
+    expect(await behindNow()).toContain("uncommitted changes in a.txt are in the way");
+  });
+
   test("work beside the tip lands as a merge with the issue's trailers", async () => {
     const world = await makeWorld();
     const one = await work(world, "one", "one.txt");
