@@ -37,7 +37,8 @@ export async function repairFiles(checkout: Checkout): Promise<Seen> {
 }
 
 export function damaged({ path, gitDir }: Pick<Checkout, "path" | "gitDir">, cause?: unknown): ExternalError {
-  const way = `${gitDir} is made anew when the worktree is opened next and nobody works in it`;
+  const opened = "is opened next, as by `ratchet run --resume`, and nobody works in it";
+  const way = `${gitDir} is made anew when the worktree ${opened}`;
   return new ExternalError("git", `the git folder of ${path} is damaged: ${way}`, cause === undefined ? {} : { cause });
 }
 

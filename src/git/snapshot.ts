@@ -1,10 +1,10 @@
 import { copyFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { findCheckout, markUsed } from "./checkout.js";
-import type { Seen } from "./checkout-files.js";
+import { damaged, type Seen } from "./checkout-files.js";
 import { type Checkout, ownIndex } from "./checkout-git.js";
 import { lookAtFiles, rememberClean } from "./clean-proof.js";
-import { git } from "./git.js";
+import { GitError, git } from "./git.js";
 import { resolveHead } from "./head.js";
 import { readHistory } from "./history.js";
 import { bareLinks } from "./links.js";
@@ -46,6 +46,7 @@ export async function snapshot(path: string, options: SnapshotOptions): Promise<
   try {
     return await look(checkout, options);
   } catch (error) {
+    if (error instanceof GitError && /not a git repository/.test(error.stderr)) throw damaged(checkout, error);
     throw (await whyBroken(checkout, checkout.head)) ?? error;
   }
 }

@@ -164,3 +164,21 @@ test("an agent that deletes its whole git folder fails by that name, and --resum
   expect(box.git("ls-files", "file-*")).toBe("file-0.txt\nfile-1.txt\nfile-2.txt");
   expect(readdirSync(join(worktree_path ?? "", "..")).filter((name) => name.includes("aside"))).toEqual([]);
 });
+
+test("an agent that deletes the refs of its git folder fails by that name, and --resume goes on with its files", async () => {
+  const box = await withAgent(
+    `cat >/dev/null
+     if [ -e one.txt ]; then git add --all; git commit --quiet --message "One"; exit; fi
+     echo one >one.txt; git add --all; git commit --quiet --message "One"
+     rm -rf "$(git rev-parse --absolute-git-dir)/refs"`,
+    {},
+  );
+  expect((await box.ratchet("run")).code).toBe(1);
+  const { message } = await box.issue("one");
+  expect(message).toMatch(
+    /the git folder of .* is damaged: .* is made anew when .* opened next, as by `ratchet run --resume`/,
+  );
+  expect(message).not.toMatch(/fatal|exit 128/);
+  expect((await box.ratchet("run", "--resume")).code).toBe(0);
+  expect(box.read("one.txt")).toBe("one\n");
+});
