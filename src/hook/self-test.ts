@@ -1,15 +1,5 @@
 import { createHash } from "node:crypto";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Agent, ProgramCall, Turn } from "../core/ports/agent.js";
 import type { Asker } from "../core/ports/tracker.js";
@@ -20,6 +10,7 @@ import { type Followed, followProgram } from "../lib/process/follow.js";
 import { startProgram } from "../lib/process/start.js";
 import { stopProgram } from "../lib/process/stop.js";
 import { readLastWords } from "../lib/program-files.js";
+import { inProofFolder, turnFolder } from "./proof-folder.js";
 import { type ModelReply, type ModelRequest, openModel } from "./self-test-model.js";
 
 /**
@@ -87,16 +78,11 @@ async function proveAnew(
   signal = new AbortController().signal,
 ): Promise<Unproven | null> {
   signal.throwIfAborted();
-  const root = realpathSync(mkdtempSync(join(tmpdir(), "ratchet-guard-proof-")));
-  try {
-    const unproven = await tryGuard(proof, root, signal);
-    if (unproven !== null) return unproven;
-    makeFolder(proof.cacheFolder);
-    await writeDurably(proven, `${new Date().toISOString()}\n`);
-    return null;
-  } finally {
-    rmSync(root, { recursive: true, force: true, maxRetries: 5 });
-  }
+  const unproven = await inProofFolder((root) => tryGuard(proof, root, signal));
+  if (unproven !== null) return unproven;
+  makeFolder(proof.cacheFolder);
+  await writeDurably(proven, `${new Date().toISOString()}\n`);
+  return null;
 }
 
 /** Of the programs and files that a proof rests on, and of the settings they get. */
@@ -143,7 +129,7 @@ async function tryGuard(proof: GuardProof, root: string, signal: AbortSignal): P
 }
 
 function makePlace(root: string): ProofPlace {
-  const [cwd = "", folder = "", config = ""] = ["worktree", "turn", "config", "tmp"].map((name) => {
+  const [cwd = "", folder = "", config = ""] = ["worktree", turnFolder, "config", "tmp"].map((name) => {
     mkdirSync(join(root, name), { mode: 0o700 });
     return join(root, name);
   });

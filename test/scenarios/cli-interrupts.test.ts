@@ -1,7 +1,10 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { constants } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type Running, type Sandbox, sandbox, until } from "./sandbox.js";
+import { hasPty } from "./pty.js";
+import { program, type Running, type Sandbox, sandbox, until } from "./sandbox.js";
 
 /** An agent that works once `wait` is gone, and a run that has asked it. `first`: what the agent does before. */
 async function startWaiting(box: Sandbox, first = ""): Promise<{ run: Running; go: () => void }> {
@@ -90,21 +93,65 @@ test.each([
   "%s: a first %s ends the test of an agent's guard with all of it: nothing has begun",
   async (args, signal) => {
     const box = sandbox();
-    chmodSync(box.put("bin/claude", "#!/bin/sh\nsleep 600 & wait\n"), 0o755);
-    box.configure({ agent: { type: "claude" } });
+    const env = await withHangingClaude(box);
     box.write("one.awf.kdl", oneStage);
-    await box.add("one");
-    const TMPDIR = join(box.root, "tmp");
-    mkdirSync(TMPDIR);
-    const run = box.start(args, { env: { TMPDIR, PATH: `${join(box.root, "bin")}:${process.env.PATH}` } });
+    const run = box.start(args, { env });
     await until("it says so", () => run.stderr().includes("testing claude's guard"));
     run.kill(signal);
     const { code, stderr } = await run.ended;
     expect([code, stderr]).toEqual([130, expect.stringContaining("interrupted before anything was started")]);
-    expect([box.processes(), readdirSync(TMPDIR)]).toEqual([[], []]);
+    expect([box.processes(), readdirSync(env.TMPDIR)]).toEqual([[], []]);
     expect(await box.status("one")).toBe("available");
   },
 );
+
+/** The program in a terminal that is closed while it tests a guard; ends as the program does. */
+const inTerminal = `
+import os, pty, sys
+pid, fd = pty.fork()
+if pid == 0: os.execvp(sys.argv[1], sys.argv[1:])
+said = b""
+while b"testing claude's guard" not in said: said += os.read(fd, 1024)
+os.close(fd)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))`;
+
+/** An agent whose guard cannot be tested: it does not end. */
+async function withHangingClaude(box: Sandbox): Promise<{ TMPDIR: string; PATH: string }> {
+  chmodSync(box.put("bin/claude", "#!/bin/sh\nsleep 600 & wait\n"), 0o755);
+  box.configure({ agent: { type: "claude" } });
+  await box.add("one");
+  const TMPDIR = join(box.root, "tmp");
+  mkdirSync(TMPDIR);
+  return { TMPDIR, PATH: `${join(box.root, "bin")}:${process.env.PATH}` };
+}
+
+test.runIf(hasPty)("a closed terminal ends the test of an agent's guard with all of it, and then the run", async () => {
+  const box = sandbox();
+  const env = { ...box.env, ...(await withHangingClaude(box)) };
+  const child = spawn("python3", ["-c", inTerminal, process.execPath, program, "run"], { cwd: box.dir, env });
+  const code = await new Promise((resolve) => child.once("close", resolve));
+  // As Python tells a signal.
+  expect(code).toBe(256 - constants.signals.SIGHUP);
+  expect([box.processes(), readdirSync(env.TMPDIR)]).toEqual([[], []]);
+});
+
+test("what a killed test of an agent's guard has left is ended and removed by the next one", async () => {
+  const box = sandbox();
+  const env = await withHangingClaude(box);
+  const killed = box.start(["run"], { env });
+  await until("it says so", () => killed.stderr().includes("testing claude's guard"));
+  killed.kill("SIGKILL");
+  await killed.ended;
+  const [left = ""] = readdirSync(env.TMPDIR);
+  expect(existsSync(join(env.TMPDIR, left, "turn/pid"))).toBe(true);
+  const next = box.start(["run"], { env });
+  await until("it says so", () => next.stderr().includes("testing claude's guard"));
+  expect([readdirSync(env.TMPDIR).length, readdirSync(env.TMPDIR).includes(left)]).toEqual([1, false]);
+  expect(box.processes().filter((one) => one.includes(left))).toEqual([]);
+  next.kill("SIGINT");
+  await next.ended;
+  expect([box.processes(), readdirSync(env.TMPDIR)]).toEqual([[], []]);
+});
 
 test("drain and stop reach a run from another terminal", async () => {
   const box = sandbox();

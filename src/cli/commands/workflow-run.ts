@@ -3,7 +3,7 @@ import { UserError } from "../../lib/errors.js";
 import { keptGateLines } from "../../views/question-lines.js";
 import { planOf } from "../../views/workflow/plan.js";
 import type { Context } from "../context.js";
-import { guardAsker, interruptedEarly } from "../guard-asker.js";
+import { interruptedEarly, whileGuardsAreTested } from "../guard-asker.js";
 import { inTurn } from "../in-turn.js";
 import { followToEnd, readEvents } from "../run/drive.js";
 import { openRunLog } from "../run/run-log.js";
@@ -147,7 +147,9 @@ async function openUnlessStopped(
   stops: Stops,
 ): Promise<Started | null> {
   try {
-    const started = await context.app.openWorkflow({ ...request, asker: guardAsker(context, stops.signal) });
+    const started = await whileGuardsAreTested(context, stops.signal, (asker) =>
+      context.app.openWorkflow({ ...request, asker }),
+    );
     stops.attach(started);
     return started;
   } catch (error) {

@@ -3,7 +3,7 @@ import type { RunRequest, StartedRun, Store } from "../../app.js";
 import type { PublicEvent } from "../../core/report.js";
 import { messageOf } from "../../lib/errors.js";
 import type { Context } from "../context.js";
-import { guardAsker } from "../guard-asker.js";
+import { whileGuardsAreTested } from "../guard-asker.js";
 import { type DeadRuns, keepLooking } from "./dead-runs.js";
 import type { Interrupts } from "./interrupts.js";
 import { openPresenter } from "./open-presenter.js";
@@ -25,7 +25,9 @@ const pageSize = 1000;
 export async function driveToEnd(context: Context, request: RunRequest, options: DriveOptions): Promise<number> {
   const store = await context.app.store();
   const past = request.type === "unfinished" ? await readEvents(store, request.runId, 0) : [];
-  const run = await context.app.openRun(request, guardAsker(context, options.interrupts.signal));
+  const run = await whileGuardsAreTested(context, options.interrupts.signal, (asker) =>
+    context.app.openRun(request, asker),
+  );
   const presenter = await openPresenter(context, run.runId, options);
   const detach = options.interrupts.attach(run, (text) => presenter.say(text));
   const log = openRunLog(context, run.runId);
