@@ -16,6 +16,7 @@ import { type Home, safeName } from "../lib/home.js";
 import type { Store } from "../store/store.js";
 import { version } from "../version.js";
 import { originOf } from "./forge.js";
+import { withOneFollowUp } from "./one-follow-up.js";
 import { packageRoot } from "./package-root.js";
 
 // The only place that names concrete adapters, each loaded when it is used.
@@ -146,12 +147,13 @@ interface TrackerPlace {
 export const trackers: Record<Settings["tracker"]["type"], (place: TrackerPlace) => Promise<Tracker>> = {
   local: async ({ store, projectId }) =>
     (await import("../trackers/local.js")).localTracker(store.workItems, projectId),
-  beads: async ({ store, repoPath, env, home }) => {
+  beads: async ({ store, projectId, repoPath, env, home }) => {
     const { beadsTracker, missingBeads } = await import("../trackers/beads.js");
     const missing = missingBeads({ cwd: repoPath, env });
     if (missing) throw new UserError(missing.message, { hint: missing.hint, code: "program-missing" });
     const [lockFolder, noteFolder] = [join(home.root, "locks", "beads"), join(home.root, "beads-claims")];
-    return beadsTracker({ cwd: repoPath, env }, { lockFolder, noteFolder, isOver: isOverIn(store) });
+    const tracker = beadsTracker({ cwd: repoPath, env }, { lockFolder, noteFolder, isOver: isOverIn(store) });
+    return withOneFollowUp(tracker, followUpLock(home, projectId));
   },
   github: async ({ store, settings, projectId, repoPath, env, home }) => {
     const { githubTracker } = await import("../trackers/github.js");
@@ -163,9 +165,14 @@ export const trackers: Record<Settings["tracker"]["type"], (place: TrackerPlace)
     const warn = (text: string) => process.stderr.write(`ratchet: ${text}\n`);
     const etags = openEtags(join(home.root, "forge", safeName(projectId)), warn);
     const { trusted } = settings.pull_requests;
-    return githubTracker({ place, token, userAgent: `ratchet/${version}`, trusted, isOver: isOverIn(store) }, etags);
+    const options = { place, token, userAgent: `ratchet/${version}`, trusted, isOver: isOverIn(store) };
+    return withOneFollowUp(githubTracker(options, etags), followUpLock(home, projectId));
   },
 };
+
+function followUpLock({ root }: Home, projectId: string): string {
+  return join(root, "locks", `follow-up-${safeName(projectId)}`);
+}
 
 /** A run that this home does not know may be another machine's, and alive. */
 function isOverIn(store: Store): (runId: string) => Promise<boolean> {

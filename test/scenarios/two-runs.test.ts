@@ -1,8 +1,10 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { beadsWorld } from "../contract/beads-world.js";
 import { expectNothingLeft } from "./kill-loop.js";
 import { sandbox, until } from "./sandbox.js";
+import { failWith, pass, triggerBox } from "./trigger-world.js";
 
 const ids = Array.from({ length: 8 }, (_, index) => `item-${index}`);
 
@@ -111,4 +113,33 @@ test("what failed in one of two resuming runs is left alone by the other, until 
   box.put("well", "");
   expect((await box.ratchet("run", "--resume")).code).toBe(0);
   expect(starts().slice(4)).toEqual(["v1", "v2", "v3"]);
+});
+
+test("B8 two runs that find the same about the repository at once make one follow-up in beads", async () => {
+  const beads = beadsWorld({ program: "bd" });
+  onTestFinished(beads.done);
+  const [bd, go] = [join(beads.root, "bin", "bd"), join(beads.root, "go")];
+  // Whoever looks for a follow-up is answered once both have looked, if both may.
+  const look = 'case "$*" in "list --label=review-followup"*) answer=$(stub "$@"); : >"$0.looked-$$"';
+  const wait = `while [ ! -e ${go} ]; do sleep 0.02; done; printf "%s" "$answer"; exit ;; esac`;
+  const patient = (stub: string) => `stub() { ${stub}; }\n${look}; ${wait}\nstub "$@"`;
+  writeFileSync(
+    bd,
+    readFileSync(bd, "utf8").replace(/exec (.*)/, (_, stub) => patient(stub)),
+  );
+  const looked = () => readdirSync(join(beads.root, "bin")).length - 1;
+  const code_review = { enabled: true, track_review_issues: true };
+  const triggers = { run_end: { commands: [], code_review } };
+  // Not of the issues: those have follow-ups of their own.
+  const reviewer = `if [ -n "$RATCHET_ISSUE_ID" ]; then ${pass}; else ${failWith("Naming", 3)}; fi`;
+  const box = triggerBox({ commands: {}, triggers, more: { tracker: { type: "beads" } }, reviewer });
+  const env = { ...beads.env, PATH: `${join(beads.root, "bin")}:${process.env.PATH}` };
+  const ids = ["bd-1", "bd-2"];
+  for (const id of ids) await beads.add({ id });
+  const runs = ids.map((id) => box.start(["run", id], { env }));
+  const waits = () => runs.some((run) => run.stdout().includes("waiting for the tracker to answer another run's"));
+  await until("both are at it", () => looked() === 2 || waits());
+  writeFileSync(go, "");
+  expect((await Promise.all(runs.map(({ ended }) => ended))).map(({ code }) => code)).toEqual([0, 0]);
+  expect(beads.state().issues.filter(({ id }) => !ids.includes(id))).toHaveLength(1);
 });
