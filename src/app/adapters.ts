@@ -148,11 +148,16 @@ export const trackers: Record<Settings["tracker"]["type"], (place: TrackerPlace)
   local: async ({ store, projectId }) =>
     (await import("../trackers/local.js")).localTracker(store.workItems, projectId),
   beads: async ({ store, projectId, repoPath, env, home }) => {
-    const { beadsTracker, missingBeads } = await import("../trackers/beads.js");
+    const { beadsTracker, endLeftCalls, missingBeads } = await import("../trackers/beads.js");
     const missing = missingBeads({ cwd: repoPath, env });
     if (missing) throw new UserError(missing.message, { hint: missing.hint, code: "program-missing" });
     const [lockFolder, noteFolder] = [join(home.root, "locks", "beads"), join(home.root, "beads-claims")];
-    const tracker = beadsTracker({ cwd: repoPath, env }, { lockFolder, noteFolder, isOver: isOverIn(store) });
+    const callFolder = join(home.root, "beads-calls");
+    endLeftCalls(callFolder);
+    const tracker = beadsTracker(
+      { cwd: repoPath, env, callFolder },
+      { lockFolder, noteFolder, isOver: isOverIn(store) },
+    );
     return withOneFollowUp(tracker, followUpLock(home, projectId));
   },
   github: async ({ store, settings, projectId, repoPath, env, home }) => {

@@ -29,6 +29,12 @@ export function selfIdentity(): ProcessIdentity {
   return own;
 }
 
+/** null: there is no such process any more. */
+export function identityOf(pid: number): ProcessIdentity | null {
+  const start = startOf(pid);
+  return start === null ? null : { pid, start, boot: bootId() };
+}
+
 export function isSame(one: ProcessIdentity, other: ProcessIdentity): boolean {
   return one.pid === other.pid && one.start === other.start && one.boot === other.boot;
 }

@@ -9,6 +9,7 @@ import { readReady } from "./beads/ready.js";
 import { readStanding } from "./beads/standing.js";
 import { openStrangers, type Strangers } from "./beads/strangers.js";
 
+export { endLeftCalls } from "./beads/calls.js";
 export { missingBeads } from "./beads/program.js";
 
 /**

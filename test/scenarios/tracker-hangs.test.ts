@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type BeadsWorld, beadsWorld } from "../contract/beads-world.js";
@@ -115,6 +115,29 @@ test("whoever is killed, or has not begun to listen, leaves no program behind", 
   run.kill("SIGINT");
   expect((await run.ended).code).toBe(130);
   await until("its program has ended", () => box.processes().length === 0);
+});
+
+test("a call that hangs when its run is killed is ended by the next start, and no other is", async () => {
+  const { box, beads, start, hang, isHanging, comeBack } = await world();
+  hang("--claim");
+  const killed = start("run");
+  await until("it hangs", isHanging);
+  killed.kill("SIGKILL");
+  await killed.ended;
+  const left = box.processes();
+  expect(left).not.toEqual([]);
+  hang("ready ");
+  const asking = start("run", "--dry-run");
+  await until("what was left has ended", () => !box.processes().some((one) => left.includes(one)));
+  await until("another one hangs", () => box.processes().some((one) => one.includes("ready")));
+  comeBack();
+  await start("explain", "bd-1").ended;
+  expect(box.processes().some((one) => one.includes("ready"))).toBe(true);
+  asking.kill("SIGINT");
+  await asking.ended;
+  expect((await start("run").ended).code).toBe(0);
+  expect([box.processes(), beads.issue("bd-1").status]).toEqual([[], "closed"]);
+  expect(readdirSync(join(box.home, "beads-calls"))).toEqual([]);
 });
 
 test("D3 what has landed while the tracker hangs is owed after a stop, and told by the next run", async () => {

@@ -4,8 +4,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Asker } from "../../core/ports/tracker.js";
 import { askTracker } from "../../lib/ask.js";
 import { commandEnvironment } from "../../lib/environment.js";
-import { codeOf, ExternalError, messageOf } from "../../lib/errors.js";
+import { ExternalError, messageOf } from "../../lib/errors.js";
 import { findExecutable } from "../../lib/executable.js";
+import { endGroup, endWithUs } from "./calls.js";
 import { readErrorText } from "./read.js";
 
 /**
@@ -39,6 +40,8 @@ export interface BeadsPlace {
   /** The repository whose issues they are. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where this machine's calls are noted while they run. */
+  readonly callFolder?: string;
 }
 
 const names = ["bd", "br"];
@@ -101,7 +104,7 @@ interface Started extends BeadsPlace {
   readonly signal: AbortSignal | undefined;
 }
 
-async function run(path: string, argv: readonly string[], { cwd, env, signal }: Started): Promise<Answer> {
+async function run(path: string, argv: readonly string[], { cwd, env, callFolder, signal }: Started): Promise<Answer> {
   // A NUL cannot be part of an argument.
   const child = spawn(
     path,
@@ -113,7 +116,7 @@ async function run(path: string, argv: readonly string[], { cwd, env, signal }: 
       stdio: ["ignore", "pipe", "pipe"],
     },
   );
-  const forget = endWithUs(child.pid);
+  const forget = endWithUs(child.pid, callFolder ?? null);
   const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
   let late = false;
   const timer = setTimeout(() => {
@@ -131,21 +134,6 @@ async function run(path: string, argv: readonly string[], { cwd, env, signal }: 
     leaving.close();
     forget();
   }
-}
-
-const living = new Set<number | undefined>();
-const endLiving = (): void => {
-  for (const pid of living) endGroup(pid, "SIGKILL");
-};
-
-/** Being in a group of its own, it would go on when our process exits. */
-function endWithUs(pid: number | undefined): () => void {
-  if (living.size === 0) process.once("exit", endLiving);
-  living.add(pid);
-  return () => {
-    living.delete(pid);
-    if (living.size === 0) process.off("exit", endLiving);
-  };
 }
 
 /** Ends the program and what it has started; what is in the middle of writing gets a moment. */
@@ -194,15 +182,6 @@ function ended(child: ChildProcessByStdio<null, Readable, Readable>, path: strin
   });
 }
 const drainMs = 1000;
-
-function endGroup(pid: number | undefined, signal: NodeJS.Signals): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, signal);
-  } catch (error) {
-    if (codeOf(error) !== "ESRCH") throw error;
-  }
-}
 
 const wordsMax = 300;
 
