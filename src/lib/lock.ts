@@ -37,7 +37,7 @@ export type LockHolder =
   | { readonly type: "outlived"; readonly word: string };
 
 /** Who has the lock; null: nobody who lives, and nothing of theirs goes on. */
-export function lockHolder(path: string, isGoingOn: (word: string) => boolean): LockHolder | null {
+export function lockHolder(path: string, isGoingOn = (_word: string): boolean => false): LockHolder | null {
   const owner = readOwner(path);
   if (owner === null) return null;
   if (isAlive(owner)) return { type: "alive", owner };
