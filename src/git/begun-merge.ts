@@ -1,4 +1,4 @@
-import { rmSync, statSync } from "node:fs";
+import { appendFileSync, existsSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { exists } from "../lib/files.js";
@@ -39,23 +39,32 @@ export function noteBegun(words: {
   return `set -C; ${note} || exit ${notBegun}; set +C`;
 }
 
-/** A merge that has come to its end has nothing to take back; one that git refuses neither, unless it was refused the branch. */
+/**
+ * A merge that has come to its end has nothing to take back; one that git refuses neither, unless it was refused the branch:
+ * then all of it is there, and no lock is its own.
+ */
 export function forgetEnded(file: string, { code, stderr }: Pick<GitOutput, "code" | "stderr">): void {
-  const isRefused = [1, 2, 128].includes(code) && !/update_ref failed/.test(stderr);
-  if ((code === 0 || isRefused) && !isRunning(readNote(file))) rmSync(file, { force: true });
+  const isRefused = [1, 2, 128].includes(code);
+  if ((code !== 0 && !isRefused) || isRunning(readNote(file))) return;
+  if (isRefused && /update_ref failed/.test(stderr) && existsSync(file)) appendFileSync(file, `${ended}\n`);
+  else rmSync(file, { force: true });
 }
+
+const ended = "ended";
 
 interface Note {
   readonly text: string;
   readonly commit: string;
   readonly pid: number;
   readonly checkout: string;
+  /** Of itself. */
+  readonly isEnded: boolean;
 }
 
 function readNote(file: string): Note {
   const text = readOr(file);
-  const [commit = "", pid = "", checkout = ""] = text.split("\n");
-  return { text, commit, pid: Number(pid), checkout };
+  const [commit = "", pid = "", checkout = "", word] = text.split("\n");
+  return { text, commit, pid: Number(pid), checkout, isEnded: word === ended };
 }
 
 const patienceMs = 10_000;
@@ -77,9 +86,10 @@ export async function takeBackBegun(file: string): Promise<void> {
     await delay(pauseMs);
     note = readNote(file);
   }
-  const { text, commit, checkout } = note;
+  const { text, commit, checkout, isEnded } = note;
   if (commit !== "" && (await exists(checkout)) && !(await isAncestor(checkout, commit, "HEAD"))) {
-    const there = await stageCutOff({ checkout, commit, since: statSync(file).mtimeMs, index: `${file}.index` });
+    const cut = { checkout, commit, since: statSync(file).mtimeMs, index: `${file}.index` };
+    const there = isEnded ? commit : await stageCutOff(cut);
     await gitScript(checkout, takeBackScript, { args: [there], lockWaitMs: 0 });
   }
   if (readOr(file) === text) rmSync(file, { force: true });
