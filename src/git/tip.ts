@@ -9,7 +9,7 @@ import { resolveHead } from "./head.js";
 import { fetchFromUser, hasCommit, isAncestor, type Mirror, mergeTrees, readRef, updateRefs } from "./mirror-refs.js";
 import { asAuthor, readIdentity } from "./repository.js";
 import { writeIfChanged } from "./small-files.js";
-import { noteWithdrawn } from "./withdrawn.js";
+import { noteWithdrawn, withdrawnRef } from "./withdrawn.js";
 
 /**
  * The landed line of a target, and where the user's own branch stands against it. `sha` is always a commit that work
@@ -123,6 +123,7 @@ async function afterRewind(
   }
   await updateRefs(mirror.path, [
     { ref: `refs/ratchet/dropped/${landed}`, to: landed },
+    { ref: withdrawnRef(target, landed), to: landed },
     { ref: landedRef(target), to: null, from: landed },
     { ref: followedRef(target), to: null },
   ]);

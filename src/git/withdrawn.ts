@@ -3,7 +3,7 @@ import { isAncestor, type Mirror, readRef, readRefs, updateRefs } from "./mirror
 import { treeOf } from "./tree-of.js";
 
 /**
- * Commits of the user's branch that nothing has landed on are theirs to drop. Whoever began from one meanwhile would bring
+ * Commits of the user's branch that nothing has landed on are theirs to drop, as is landed work that they let go. Whoever began from one meanwhile would bring
  * it back by landing, so the end of the branch is noted for as long as the landed line is not there, and what was dropped
  * of it is not forgotten: work that has it in it waits until the user has said what becomes of it.
  */
@@ -18,6 +18,9 @@ function seenRef(target: string): string {
 function withdrawnRefs(target: string): string {
   return `refs/ratchet/withdrawn/${target}`;
 }
+export function withdrawnRef(target: string, commit: string): string {
+  return `${withdrawnRefs(target)}/${commit}`;
+}
 
 /** Before anybody is told to begin from the user's branch. */
 export async function noteWithdrawn(mirror: Mirror, target: string, { landed, user }: Ends): Promise<void> {
@@ -26,7 +29,7 @@ export async function noteWithdrawn(mirror: Mirror, target: string, { landed, us
   if (user === null || seen === now) return;
   const isKept =
     seen === null || (await isIn(mirror, seen, [user, landed])) || (await hasSameFiles(mirror, seen, user));
-  const dropped = isKept ? [] : [{ ref: `${withdrawnRefs(target)}/${seen}`, to: seen }];
+  const dropped = isKept ? [] : [{ ref: withdrawnRef(target, seen), to: seen }];
   await updateRefs(mirror.path, [{ ref: seenRef(target), to: now }, ...dropped]);
 }
 
@@ -39,7 +42,8 @@ export async function whyWithdrawn(
   for (const dropped of refs.values()) {
     const output = await git(mirror.path, ["merge-base", "--all", dropped, head], { okCodes: [1] });
     for (const base of output.stdout.toString().split("\n").filter(Boolean)) {
-      if (await isIn(mirror, base, ends)) continue;
+      // It may be this very work that was let go, and is wanted after all.
+      if (base === head || (await isIn(mirror, base, ends))) continue;
       const id = base.slice(0, 12);
       const ways = `run \`git merge ${id}\` to have it again, or \`git merge -s ours ${id}\` to have this without it`;
       return `${target} no longer has ${id}, which this was built on: ${ways}`;

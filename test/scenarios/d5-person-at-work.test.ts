@@ -474,6 +474,32 @@ describe("D5 a target that was put back before a landed commit", () => {
     expect(sh(world.mirror.path, `git rev-parse refs/ratchet/dropped/${one}`)).toBe(one);
   });
 
+  test("D5 landed work that is let go does not come back with work that was built on it", async () => {
+    const world = await makeWorld();
+    await land(world, "one", await ready(world, "one", "one.txt"));
+    const { path } = await open(world, "two", { base: sh(world.repo, "git rev-parse HEAD") });
+    const two = commit(path, "two.txt", "two\n");
+    await snapshot(path, { base: world.base, docsPatterns: [] });
+    const one = sh(world.repo, "git rev-parse HEAD");
+    sh(world.repo, `git reset -q --hard ${world.base} && git update-ref -d refs/ratchet/landed/main`);
+    expect(await propose(world, "two", two)).toMatchObject({
+      type: "waits",
+      reason: expect.stringContaining(`main no longer has ${one.slice(0, 12)}, which this was built on: run`),
+    });
+    sh(world.repo, `git merge -q -s ours -m without ${one.slice(0, 12)}`);
+    expect((await land(world, "two", two)).behind).toBeNull();
+    expect(sh(world.repo, "git ls-files one.txt two.txt")).toBe("two.txt");
+  });
+
+  test("D5 landed work that was let go can land again", async () => {
+    const world = await makeWorld();
+    const one = await ready(world, "one", "one.txt");
+    await land(world, "one", one);
+    sh(world.repo, `git reset -q --hard ${world.base} && git update-ref -d refs/ratchet/landed/main`);
+    expect((await land(world, "one", one)).behind).toBeNull();
+    expect(sh(world.repo, "git ls-files one.txt")).toBe("one.txt");
+  });
+
   test("D5 dropping a commit of one's own that nothing has landed on is no rewind", async () => {
     const world = await makeWorld();
     commit(world.repo, "mine.txt", "mine");
