@@ -2,6 +2,7 @@ import type { Project, Store } from "../../app.js";
 import type { Issue, Tracker } from "../../core/ports/tracker.js";
 import type { Settings } from "../../core/settings.js";
 import { Refusal, UserError } from "../../lib/errors.js";
+import { isCaredFor } from "../../run/cared-for.js";
 import { foreignHint, foreignName } from "../../views/foreign-tracker.js";
 import { pullRequestWait } from "../../views/pull-request-wait.js";
 import { shellWord } from "../../views/shell-word.js";
@@ -74,10 +75,12 @@ interface Unready {
 
 async function findUnready(board: Board, issues: readonly Issue[], wanted: Wanted): Promise<Unready[]> {
   const reasons = await findReasons(board, issues, wanted);
+  const { tracker, store, project } = board;
+  const around = { tracker, board: store.workItems, projectId: project.id };
   const found: Unready[] = [];
   for (const issue of issues) {
     const reason = reasons.get(issue.id);
-    if (reason !== undefined) found.push({ id: issue.id, reason, isStuck: !(await isCaredFor(board, issue)) });
+    if (reason !== undefined) found.push({ id: issue.id, reason, isStuck: !(await isCaredFor(around, issue)) });
   }
   return found;
 }
@@ -104,13 +107,6 @@ async function requireEpic({ tracker }: Board, issue: Issue | undefined): Promis
     code: "not-an-epic",
     hint: `ratchet run ${shellWord(id)} runs it`,
   });
-}
-
-/** Done, or claimed by a run, which this one works along with. What a person has claimed is not done by any of them. */
-async function isCaredFor({ tracker, store, project }: Board, { id, status }: Issue): Promise<boolean> {
-  if (status !== "claimed") return status === "completed";
-  if (tracker.kind === "local") return (await store.workItems.get(project.id, id))?.leaseUntil == null;
-  return ((await tracker.standing?.(id))?.obstacle ?? null) === null;
 }
 
 async function readAll({ tracker, project }: Board, ids: readonly string[]): Promise<Issue[]> {

@@ -1,6 +1,7 @@
 import type { Issue } from "../../core/ports/tracker.js";
 import type { RunEffect, RunEvent } from "../../core/run/effects.js";
 import type { Settled } from "../../durable/types.js";
+import { isCaredFor } from "../cared-for.js";
 import type { RunContext } from "../context.js";
 import { unmergedDeps } from "../unmerged.js";
 import { isHeldBack } from "./live-again.js";
@@ -13,17 +14,10 @@ export async function performNamed(run: RunContext, { key, ids }: NamedEffect): 
   const left: Left[] = [];
   for (const issueId of ids) {
     const issue = await run.tracker.get(issueId);
-    if (issue !== null && (await isCaredFor(run, issue))) continue;
+    if (issue !== null && ((await isCaredFor(run, issue)) || (await run.history.endedElsewhere(issueId)))) continue;
     left.push({ issueId, reason: issue === null ? "it is gone" : await reasonAgainst(run, issue) });
   }
   return { event: { type: "named-seen", key, left } };
-}
-
-async function isCaredFor({ tracker, board, projectId, history }: RunContext, { id, status }: Issue): Promise<boolean> {
-  if (status === "completed" || (await history.endedElsewhere(id))) return true;
-  if (status !== "claimed") return false;
-  if (tracker.kind === "local") return (await board.get(projectId, id))?.leaseUntil == null;
-  return ((await tracker.standing?.(id))?.obstacle ?? null) === null;
 }
 
 async function reasonAgainst(run: RunContext, issue: Issue): Promise<string | null> {
