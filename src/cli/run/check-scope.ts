@@ -1,8 +1,9 @@
 import type { Project, Store } from "../../app.js";
+import { isCaredFor } from "../../core/cared-for.js";
 import type { Issue, Tracker } from "../../core/ports/tracker.js";
 import type { Settings } from "../../core/settings.js";
 import { Refusal, UserError } from "../../lib/errors.js";
-import { isCaredFor } from "../../run/cared-for.js";
+
 import { foreignHint, foreignName } from "../../views/foreign-tracker.js";
 import { pullRequestWait } from "../../views/pull-request-wait.js";
 import { shellWord } from "../../views/shell-word.js";

@@ -1,7 +1,7 @@
+import { isCaredFor } from "../../core/cared-for.js";
 import type { Issue } from "../../core/ports/tracker.js";
 import type { RunEffect, RunEvent } from "../../core/run/effects.js";
 import type { Settled } from "../../durable/types.js";
-import { isCaredFor } from "../cared-for.js";
 import type { RunContext } from "../context.js";
 import { unmergedDeps } from "../unmerged.js";
 import { isHeldBack } from "./live-again.js";

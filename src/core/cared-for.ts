@@ -1,9 +1,9 @@
-import type { Issue, Tracker } from "../core/ports/tracker.js";
-import type { RunContext } from "./context.js";
+import type { Issue, Tracker } from "./ports/tracker.js";
 
 interface Around {
   readonly tracker: Tracker;
-  readonly board: Pick<RunContext["board"], "get">;
+  /** The local board. */
+  readonly board: { get(projectId: string, id: string): Promise<{ readonly leaseUntil?: number | null } | null> };
   readonly projectId: string;
 }
 
