@@ -4,10 +4,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { exists } from "../lib/files.js";
 import { withLock } from "../lib/lock.js";
 import { isGone } from "../lib/process-identity.js";
-import { stageCutOff } from "./cut-off.js";
-import { type GitOutput, gitScript } from "./git.js";
+import { bringBackDeleted, stageCutOff } from "./cut-off.js";
+import type { GitOutput } from "./git.js";
 import { isAncestor, type Mirror } from "./mirror-refs.js";
 import { readOr } from "./small-files.js";
+import { takeBack } from "./take-back.js";
 
 /**
  * A fast-forward writes files and index first and moves the branch then. A person who commits in between has the branch:
@@ -70,14 +71,6 @@ function readNote(file: string): Note {
 const patienceMs = 10_000;
 const pauseMs = 20;
 
-/** Whatever a person has changed in it since stays as it is, and then no longer staged. */
-const takeBackScript = {
-  name: "read-tree",
-  text: `
-git update-index -q --refresh
-git read-tree -m -u "$1" HEAD || git read-tree -m -i "$1" HEAD`,
-};
-
 /** The checkout as if the merge that was begun there had not been; where it has come to its end it is left. */
 export async function takeBackBegun(file: string): Promise<void> {
   let note = readNote(file);
@@ -88,9 +81,10 @@ export async function takeBackBegun(file: string): Promise<void> {
   }
   const { text, commit, checkout, isEnded } = note;
   if (commit !== "" && (await exists(checkout)) && !(await isAncestor(checkout, commit, "HEAD"))) {
-    const cut = { checkout, commit, since: statSync(file).mtimeMs, index: `${file}.index` };
-    const there = isEnded ? commit : await stageCutOff(cut);
-    await gitScript(checkout, takeBackScript, { args: [there], lockWaitMs: 0 });
+    const begun = { checkout, commit, since: statSync(file).mtimeMs, index: `${file}.index` };
+    if (!isEnded) await stageCutOff(begun);
+    await takeBack(begun);
+    if (!isEnded) await bringBackDeleted(begun);
   }
   if (readOr(file) === text) rmSync(file, { force: true });
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, type Stats, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { codeOf } from "../lib/errors.js";
 import { isMissing } from "../lib/files.js";
@@ -39,15 +39,16 @@ export async function writeIfChanged(path: string, text: string): Promise<void> 
 
 /** Whatever is there, a link that leads nowhere too. Asked for first: it hardly ever is. */
 export function removeIfThere(path: string): void {
-  if (isThere(path)) rmSync(path, { recursive: true, force: true });
+  if (linkStatsOf(path) !== undefined) rmSync(path, { recursive: true, force: true });
 }
 
-function isThere(path: string): boolean {
+/** Of what is there itself, not of what it leads to; undefined: nothing. */
+export function linkStatsOf(path: string): Stats | undefined {
   try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+    return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {
     // Below something that is no folder.
-    if (codeOf(error) === "ENOTDIR") return false;
+    if (codeOf(error) === "ENOTDIR") return undefined;
     throw error;
   }
 }

@@ -138,7 +138,7 @@ describe("D5 a person's commit moves the branch while the checkout is brought fo
     const [one] = await twoReady(world);
     commitLate(world, "echo theirs >a.txt;");
     expect((await land(world, "one", one)).behind).toContain("main is behind: ");
-    expect(sh(world.repo, "git diff --cached --name-only; cat a.txt")).toBe("theirs");
+    expect(looks(world)).toBe(" M a.txt\nmine\na.txt\ndocs\nmine.txt\nsrc\ntheirs");
   });
 
   test("D5 where Ratchet is killed then, the next one takes it back", async () => {
@@ -223,12 +223,19 @@ describe("D5 Ratchet and its git are killed while the checkout is brought forwar
     put(world.repo, "a.txt", "theirs\n");
     put(world.repo, "late.txt", "theirs\n");
     expect((await catchUp(world)).behind).toContain("main is behind: uncommitted changes in a.txt");
-    expect(sh(world.repo, "git status --porcelain; cat a.txt late.txt")).toBe(
-      " M a.txt\n D docs/guide.md\n?? late.txt\ntheirs\ntheirs",
-    );
+    expect(sh(world.repo, "git status --porcelain; cat a.txt late.txt")).toBe(" M a.txt\n?? late.txt\ntheirs\ntheirs");
     sh(world.repo, "git checkout -q a.txt; rm late.txt");
     expect(await catchUp(world)).toEqual({ behind: null });
     expect(sh(world.repo, "git status --porcelain; ls")).toBe(whole);
+  });
+
+  test("D5 on another branch of theirs by then, all of it is taken back, and what was deleted is there again", async () => {
+    const world = await cutOff(false);
+    sh(world.repo, "rm .git/index.lock; git checkout -q -b hotfix");
+    expect(await catchUp(world)).toEqual({ behind: null });
+    expect(sh(world.repo, "git status --porcelain; git branch --show-current; ls; cat docs/guide.md")).toBe(
+      "hotfix\na.txt\ndocs\nsrc\n# Guide",
+    );
   });
 
   test("D5 its lock is left where a git works that it may belong to", async () => {
