@@ -1,19 +1,27 @@
 import { existsSync, lstatSync } from "node:fs";
 import { basename, join } from "node:path";
+import { namesIn } from "../lib/files.js";
 import { aboutFile, linkTo, setMark } from "./checkout-files.js";
-import { baseRef, type Mirror, readRef } from "./mirror-refs.js";
+import { git } from "./git.js";
+import { baseRef, type Mirror, readRefs } from "./mirror-refs.js";
 import { putText, removeIfThere, textOf } from "./small-files.js";
 
 /**
  * An agent may delete its git folder, or so much of it that it does not even say what it is. Files whose `.git` still
  * leads there are the issue's all the same, and the mirror knows where the issue began: the folder says again what it is,
- * and the rest of it is made anew when it is opened. Whatever else is found in the place of a worktree is nobody's.
+ * and the rest of it is made anew when it is opened. Without that link they are where the mirror has the issue's branch,
+ * which goes with its checkout, and something of that is among them. Whatever else is found in the place of a worktree is
+ * nobody's.
  */
 export async function reclaim(mirror: Mirror, { path, gitDir }: { path: string; gitDir: string }): Promise<boolean> {
-  if (!isFolder(path) || textOf(join(path, ".git")) !== linkTo(gitDir)) return false;
+  if (!isFolder(path)) return false;
   const branch = `ratchet/${basename(path)}`;
-  const baseSha = await readRef(mirror.path, baseRef(branch));
-  if (baseSha === null) return false;
+  const [start, own] = [baseRef(branch), `refs/heads/${branch}`];
+  const refs = await readRefs(mirror.path, [start, own]);
+  const baseSha = refs.get(start);
+  if (baseSha === undefined) return false;
+  const isLinked = textOf(join(path, ".git")) === linkTo(gitDir);
+  if (!isLinked && !(await hasFilesOf(mirror, path, refs.get(own)))) return false;
   removeIfThere(isFolder(gitDir) ? join(gitDir, aboutFile) : gitDir);
   putText(join(gitDir, aboutFile), JSON.stringify({ path, branch, baseSha }));
   for (const mark of ["hollow", "ready"]) setMark(gitDir, mark);
@@ -27,6 +35,14 @@ export function isHollow(gitDir: string): boolean {
 
 export function unmarkHollow(gitDir: string): void {
   removeIfThere(join(gitDir, "ratchet", "hollow"));
+}
+
+async function hasFilesOf(mirror: Mirror, path: string, commit: string | undefined): Promise<boolean> {
+  const there = new Set(namesIn(path));
+  if (commit === undefined || there.size === 0) return false;
+  const { stdout } = await git(mirror.path, ["ls-tree", "-z", "--name-only", commit]);
+  const names = stdout.toString("utf8").split("\0");
+  return names.some((name) => there.has(name));
 }
 
 function isFolder(path: string): boolean {

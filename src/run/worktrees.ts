@@ -7,7 +7,7 @@ import { gitText } from "../git/git.js";
 import { readHead } from "../git/head.js";
 import { isLanded } from "../git/land.js";
 import { type Mirror, openMirror } from "../git/mirror.js";
-import { hasCommit, isAncestor, readRefs } from "../git/mirror-refs.js";
+import { baseRef, hasCommit, isAncestor, readRefs } from "../git/mirror-refs.js";
 import { listParked, restoreParked } from "../git/park.js";
 import { newestParked } from "../git/restore.js";
 import { readEnds } from "../git/tip.js";
@@ -92,9 +92,11 @@ async function workOf(
 ): Promise<WorkState> {
   const name = safeName(issueId);
   const [own, theirs] = [`refs/heads/ratchet/${name}`, `refs/user/heads/ratchet/${name}`];
+  const start = baseRef(`ratchet/${name}`);
   const refs = await readRefs(mirror.path, [
     own,
     theirs,
+    start,
     `refs/ratchet/parked/${name}`,
     `refs/ratchet/settled/${name}`,
   ]);
@@ -103,11 +105,12 @@ async function workOf(
   // It is broken, and nobody can say what else is in it.
   if (checkout !== null && there === null) return "unlanded";
   const head = there ?? refs.get(own) ?? refs.get(theirs);
-  if (head === undefined) return newestParked(refs, name) === null ? "none" : "parked";
-  if (await isLanded(mirror, target, head)) return "landed";
-  // Merged by hand. Where there is nothing but the commit that it began from, nothing was.
-  const isBare = head === checkout?.baseSha;
-  return !isBare && (await isInUsers(mirror, target, head)) ? "landed" : "unlanded";
+  // Where there is nothing but the commit that it began from, nothing of it has landed with that.
+  const isBare = head === (checkout?.baseSha ?? refs.get(start));
+  if (head === undefined || (isBare && checkout === null)) return newestParked(refs, name) === null ? "none" : "parked";
+  if (isBare) return "unlanded";
+  // Or merged by hand.
+  return (await isLanded(mirror, target, head)) || (await isInUsers(mirror, target, head)) ? "landed" : "unlanded";
 }
 
 async function isInUsers(mirror: Mirror, target: string, head: string): Promise<boolean> {

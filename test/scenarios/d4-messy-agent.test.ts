@@ -340,10 +340,12 @@ describe("D4 an agent that breaks its git folder", () => {
     expect(fingerprint(path)).toBe(before);
   });
 
-  /** `$d` is its git folder. `keeps`: the last commit can still be found. */
+  /** `$d` is its git folder, `$w` its worktree. `keeps`: the last commit can still be found. */
   const deleted = [
     ["nothing", "rm -rf $d", false],
     ["an empty folder", "rm -rf $d/*", false],
+    ["nothing, nor in that of its .git,", "rm -rf $d $w/.git", false],
+    ["an empty folder, and a repository in that of its .git,", "rm -rf $d/* $w/.git; git -C $w init -q", false],
     ["a link that leads nowhere", "rm -rf $d; ln -s /nonexist $d", false],
     ["a link to somebody else's", "rm -rf $d; ln -s $PWD $d", false],
     ["a file", "rm -rf $d; touch $d", false],
@@ -355,7 +357,7 @@ describe("D4 an agent that breaks its git folder", () => {
   async function deletedWorld(how: string) {
     const made = await brokenWorld("true");
     const bystander = join(made.world.home, "bystander");
-    sh(made.world.home, `mkdir bystander; d=$(git -C '${made.path}' rev-parse --git-dir); cd bystander; ${how}`);
+    sh(made.world.home, `w='${made.path}'; d=$(git -C $w rev-parse --git-dir); mkdir bystander; cd bystander; ${how}`);
     return { ...made, bystander };
   }
 
@@ -381,11 +383,16 @@ describe("D4 an agent that breaks its git folder", () => {
     expect(fingerprint(path)).toBe(before);
   });
 
-  test("D4 files that nothing leads from to their git folder are nobody's, and are put aside", async () => {
-    const { world, path, known, before } = await deletedWorld("rm -rf $d");
-    sh(path, "rm .git");
-    const { aside = [], from, head } = await open(world, "one");
-    expect([from, head, fingerprint(aside[0] ?? "")]).toEqual(["branch", known, before]);
+  test("D4 files in the place of a worktree of which nothing is known are nobody's, and are put aside", async () => {
+    const world = await makeWorld();
+    const path = join(world.home, "worktrees", "one");
+    put(path, "theirs.txt", "theirs");
+    const { aside = [], from } = await open(world, "one");
+    expect([from, aside.map((folder) => readdirSync(folder)), readdirSync(path).includes("theirs.txt")]).toEqual([
+      "new",
+      [["theirs.txt"]],
+      false,
+    ]);
   });
 
   test("D4 a damaged git folder is not made anew while somebody works in the worktree", async () => {

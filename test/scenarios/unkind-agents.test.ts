@@ -144,12 +144,15 @@ test("an agent that deletes the objects of its git folder fails by that name, an
   expect(box.git("ls-files", "file-*")).toBe("file-0.txt\nfile-1.txt\nfile-2.txt");
 });
 
-test("an agent that deletes its whole git folder fails by that name, and --resume goes on with its files", async () => {
+test.each([
+  ["its whole git folder", 'rm -rf "$(git rev-parse --git-dir)"'],
+  ["its whole git folder and its .git", 'rm -rf "$(git rev-parse --git-dir)" .git'],
+])("an agent that deletes %s fails by that name, and --resume goes on with its files", async (_, breaks) => {
   const turn = 'n="$(ls "$HOME" | grep -c "^turn-")"; : >"$HOME/turn-$n"; cat >/dev/null';
   const box = await withAgent(
     `${turn}
      echo "$n" >"file-$n.txt"; git add --all; git commit --quiet --message "Turn $n"
-     [ "$n" != 1 ] || rm -rf "$(git rev-parse --git-dir)"`,
+     [ "$n" != 1 ] || ${breaks}`,
     { config: { commands: { check: "test -e file-2.txt" }, evidence_check: { required: ["check"] } } },
   );
   expect((await box.ratchet("run")).code).toBe(1);
@@ -181,4 +184,14 @@ test("an agent that deletes the refs of its git folder fails by that name, and -
   expect(message).not.toMatch(/fatal|exit 128/);
   expect((await box.ratchet("run", "--resume")).code).toBe(0);
   expect(box.read("one.txt")).toBe("one\n");
+});
+
+test("an agent that deletes its git folder and its worktree has left no work, and nothing has landed", async () => {
+  const box = await withAgent(
+    'cat >/dev/null; echo one >one.txt; git add --all; git commit --quiet --message "One"; d="$(git rev-parse --git-dir)"; rm -rf "$d" "$PWD"',
+    {},
+  );
+  expect((await box.ratchet("run")).code).toBe(1);
+  const landed = await box.ratchet("land", "one");
+  expect([landed.code, landed.stderr]).toEqual([1, expect.stringContaining("one has no work that could land")]);
 });
