@@ -2,7 +2,7 @@
  * Places for agent processes. Whoever waits for a place holds none; follow-ups, reviewers and fixers go before new
  * implementers, then in claim order. A turn that is already running when the orchestrator comes back takes its place
  * without asking, even over the limit: it cannot be unstarted. Nothing new is chosen before every life that was taken up
- * again has asked for its place, or needs none.
+ * again, or whose turn has just ended, has asked for its place, or needs none.
  */
 export interface Slots {
   /** Resolves once a place is free and taken; rejects with the signal's reason when aborted first. */
@@ -11,7 +11,7 @@ export interface Slots {
   takeKept(issueId: string): Release | null;
   /** Takes a place at once, whatever the limit, for a turn of `issueId`. */
   force(issueId: string): Release;
-  /** A life of `issueId` was taken up again: one place fewer for new issues until it asks for its own, or drops it. */
+  /** A life of `issueId` is about to ask: one place fewer for new issues until it does, or drops it. */
   expect(issueId: string): void;
   /** Waits for a place for an issue that is still to be chosen; whoever was chosen before goes first. */
   reserve(signal: AbortSignal): Promise<Release>;

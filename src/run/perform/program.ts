@@ -46,6 +46,7 @@ export async function performProgram<T>(
     if (unkept !== null) throw unkept;
     return await settle(await read(run, turn, { ...clock, ended }));
   } finally {
+    turn.onEnd?.();
     release();
   }
 }

@@ -7,6 +7,7 @@ import type { Agent, Reviewer, TurnFiles, TurnReading } from "../../core/ports/a
 import type { Settled } from "../../durable/types.js";
 import { gitDirFor } from "../../git/checkout.js";
 import { attemptFolder, type LifeContext, runMachineId, takeSnapshot, worktreePath } from "../context.js";
+import { expectNext } from "../expect-next.js";
 import { renderPrompt } from "../prompt.js";
 import { temporaryFolder } from "../temporary.js";
 import { type ProgramEnded, performProgram } from "./program.js";
@@ -60,6 +61,7 @@ function programTurn(life: LifeContext, effect: TurnEffect): ProgramTurn {
     },
     onSession: (id) => tellSession(life, effect, id),
     isOver: (usage) => isOver(life, effect, usage),
+    onEnd: () => expectNext(life, effect),
     pending: life.pending,
   };
 }

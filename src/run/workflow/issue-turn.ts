@@ -11,6 +11,7 @@ import type { Graph, ModelChoice } from "../../workflow/graph.js";
 import { adoptGraph, continueFrom } from "../../workflow/machine/adopt.js";
 import { newWorkflow, type WorkflowState } from "../../workflow/machine/state.js";
 import { attemptFolder, type IssueWorkflow, type LifeContext, takeSnapshot, worktreePath } from "../context.js";
+import { expectNext } from "../expect-next.js";
 import { renderGoal } from "../prompt.js";
 import { workflowSession } from "../resume.js";
 import { partMachineId, type Question, type StoredWorkflow, type WorkflowRun } from "./context.js";
@@ -80,6 +81,7 @@ async function implement({ workflow, life, signal }: Implementing, effect: TurnE
     return await settle(life, effect, { machine: id, state, findings: changedFindings(before, ledger) });
   } finally {
     life.pending.delete(effect.folder);
+    expectNext(life, effect);
   }
 }
 
