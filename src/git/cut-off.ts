@@ -13,6 +13,7 @@ import {
   nameOf,
   namesOf,
   putEntries,
+  withIndex,
 } from "./merge-changes.js";
 import { linkStatsOf, removeIfThere } from "./small-files.js";
 
@@ -71,28 +72,24 @@ async function dropLocks({ checkout, since }: BegunMerge): Promise<void> {
 }
 
 /** Through an index of just these: git itself knows about filters, links and modes. */
-async function compare({ checkout, index }: BegunMerge, written: readonly Change[]) {
-  const env = { GIT_INDEX_FILE: index };
-  try {
-    removeIfThere(index);
+async function compare(begun: BegunMerge, written: readonly Change[]) {
+  const { checkout } = begun;
+  const names = ["diff-files", "--name-only", "-z"];
+  const different = await withIndex(begun, async (env) => {
     await putEntries(
       checkout,
       written.map(({ path, after }) => ({ path, ...after })),
       env,
     );
     await git(checkout, ["update-index", "-q", "--refresh"], { env, okCodes: [1] });
-    const [different, dirty] = await Promise.all([
-      namesOf(checkout, ["diff-files", "--name-only", "-z"], env),
-      namesOf(checkout, ["diff-files", "--name-only", "-z"]),
-    ]);
-    const isDirty = ({ path, before }: Change) => !isEntry(before) || dirty.has(path);
-    return {
-      same: written.filter(({ path }) => !different.has(path)),
-      others: written.filter((one) => different.has(one.path) && isDirty(one)),
-    };
-  } finally {
-    removeIfThere(index);
-  }
+    return await namesOf(checkout, names, env);
+  });
+  const dirty = await namesOf(checkout, names);
+  const isDirty = ({ path, before }: Change) => !isEntry(before) || dirty.has(path);
+  return {
+    same: written.filter(({ path }) => !different.has(path)),
+    others: written.filter((one) => different.has(one.path) && isDirty(one)),
+  };
 }
 
 async function isHalf({ checkout, since }: BegunMerge, { path, after }: Change): Promise<boolean> {

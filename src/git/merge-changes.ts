@@ -72,17 +72,30 @@ export function putEntries(
 
 /** The tree of HEAD with these entries. */
 export async function treeWith(
-  { checkout, index }: BegunMerge,
+  begun: BegunMerge,
   entries: readonly (Entry & { readonly path: string })[],
 ): Promise<string> {
-  const env = { GIT_INDEX_FILE: index };
-  try {
-    removeIfThere(index);
+  const { checkout } = begun;
+  return await withIndex(begun, async (env) => {
     await git(checkout, ["read-tree", "HEAD"], { env });
     await putEntries(checkout, entries, env);
     return await gitText(checkout, ["write-tree"], { env });
+  });
+}
+
+/** Nobody else uses it, so what one that was killed has left of it, its lock too, is nobody's. */
+export async function withIndex<T>(
+  { index }: BegunMerge,
+  use: (env: Record<string, string>) => Promise<T>,
+): Promise<T> {
+  const clear = () => {
+    for (const file of [index, `${index}.lock`]) removeIfThere(file);
+  };
+  clear();
+  try {
+    return await use({ GIT_INDEX_FILE: index });
   } finally {
-    removeIfThere(index);
+    clear();
   }
 }
 
