@@ -291,4 +291,6 @@ export interface SessionEndCommand {
   readonly timed_out: boolean;
   readonly duration_seconds: number;
   readonly output_path: string;
+  /** It did not pass, and by its allow_fail that fails nothing; absent otherwise. */
+  readonly allowed?: true;
 }

@@ -207,10 +207,14 @@ describe("reviewPrompt", () => {
         },
       ],
     };
-    const text = reviewPrompt({ ...review, sessionEnd }, templates);
+    const [e2e] = sessionEnd.commands;
+    const soft = e2e ? [{ ...e2e, ref: "soft", allowed: true as const }] : [];
+    const told = { ...sessionEnd, commands: [...sessionEnd.commands, ...soft] };
+    const text = reviewPrompt({ ...review, sessionEnd: told }, templates);
     expectAll(text, [
       "fail, command_failed",
       "- e2e: failed, exit code 2 (npm run e2e)",
+      "- soft: failed, exit code 2, which is allowed (npm run e2e)",
       "no reason to fail the change",
     ]);
   });

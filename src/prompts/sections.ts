@@ -107,7 +107,8 @@ export function settledSection(rendered: string): string {
 export function sessionEndSection(result: SessionEndResult): string {
   const reason = result.reason === null ? "" : `, ${result.reason}`;
   const commands = result.commands.map(
-    (one) => `- ${one.ref}: ${one.passed ? "passed" : `failed, exit code ${one.exit_code ?? "none"}`} (${one.command})`,
+    (one) =>
+      `- ${one.ref}: ${one.passed ? "passed" : `failed, exit code ${one.exit_code ?? "none"}`}${one.allowed ? ", which is allowed" : ""} (${one.command})`,
   );
   const head = `## session_end\n\nWhat ran after the gate: ${result.status}${reason}.`;
   return [`${head} For your information; it alone is no reason to fail the change.`, commands.join("\n")]

@@ -172,6 +172,7 @@ function readCommands(value: unknown): SessionEndResult["commands"] {
       timed_out: command.timed_out === true,
       duration_seconds: Math.max(0, number(command.duration_seconds) ?? 0),
       output_path: text(command.output_path) ?? "",
+      ...(command.allowed === true ? { allowed: true } : {}),
     }));
 }
 

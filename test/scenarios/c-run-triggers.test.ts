@@ -6,6 +6,8 @@ import {
   failWith,
   isWaitedFor,
   ownReview,
+  pass,
+  promptsOf,
   putOwnReview,
   ran,
   triggerBox,
@@ -37,6 +39,50 @@ test("periodic fires after every interval of finished issues, whatever became of
   ]);
   expect([countRan(box, "one run"), countRan(box, "two run")]).toEqual([2, 1]);
   await expectNothingLeft(box, ["bad-1"]);
+});
+
+test("a command that may fail fails no trigger: no finding, no fixer, no abort, and the next command runs", async () => {
+  const all = { commands: ["soft", "hard"] };
+  const abort = { ...all, failure_mode: "abort" };
+  const box = triggerBox({
+    commands: { soft: "exit 3", hard: "true" },
+    mayFail: ["soft"],
+    triggers: {
+      session_end: abort,
+      periodic: { interval: 1, ...abort },
+      epic_completion: abort,
+      run_end: { ...all, failure_mode: "remediate", max_retries: 1 },
+    },
+    reviewer: pass,
+  });
+  await box.ratchet("work", "add", "epic", "--type", "epic", "--id", "e");
+  await box.add("a", { more: ["--parent", "e"] });
+  const ended = await box.ratchet("run");
+  expect([ended.code, triggerLines(ended).filter((line) => line.includes("result="))]).toEqual([
+    0,
+    expect.arrayContaining([
+      "[trigger] session_end completed: issue_id=a, result=pass",
+      "[trigger] periodic completed: finished=1, result=pass",
+      "[trigger] epic_completion completed: epic_id=e, result=pass",
+      "[trigger] run_end completed: result=pass",
+    ]),
+  ]);
+  expect([
+    countRan(box, "soft a"),
+    countRan(box, "hard a"),
+    countRan(box, "soft run"),
+    countRan(box, "hard run"),
+  ]).toEqual([1, 1, 3, 3]);
+  expect([countRan(box, "fixer"), ended.stdout]).toEqual([0, expect.not.stringContaining("finding raised")]);
+  expect(ended.stdout).toContain("a: soft failed, which is allowed: (no output)");
+  const { run_id, run_end } = await box.record();
+  const commands = [
+    { ref: "soft", passed: false, exit_code: 3, allowed: true },
+    { ref: "hard", passed: true, exit_code: 0 },
+  ];
+  expect([run_end, (await box.issue("a")).session_end_result]).toMatchObject([{ commands }, { commands }]);
+  const [asked] = promptsOf(box, { run: run_id, issue: "a", what: "review-command" });
+  expect(asked).toContain("- soft: failed, exit code 3, which is allowed (");
 });
 
 test("issues go on while periodic runs, at most one more waits, run_end comes last", async () => {

@@ -21,6 +21,8 @@ export interface TriggerWorld {
   /** Names of commands and what they do, besides writing down "<name> <issue>". */
   readonly commands: Readonly<Record<string, string>>;
   readonly triggers: object;
+  /** Names of commands that may fail. */
+  readonly mayFail?: readonly string[];
   /** The per-issue review's reviewer; absent: no per-issue review. */
   readonly reviewer?: string;
   readonly agent?: string;
@@ -28,10 +30,12 @@ export interface TriggerWorld {
 }
 
 /** A repository with triggers. Files under $HOME (the sandbox's root) tell scripts what to wait for. */
-export function triggerBox({ commands, triggers, reviewer, agent: before = "", more = {} }: TriggerWorld): Sandbox {
+export function triggerBox(world: TriggerWorld): Sandbox {
+  const { commands, triggers, mayFail = [], reviewer, agent: before = "", more = {} } = world;
   const box = sandbox();
   const noted = Object.entries(commands).map(([name, text]) => {
-    return [name, { command: `echo "${name} \${RATCHET_ISSUE_ID:-run}" >>"$HOME/ran"\n${text}`, timeout: 60 }];
+    const command = `echo "${name} \${RATCHET_ISSUE_ID:-run}" >>"$HOME/ran"\n${text}`;
+    return [name, { command, timeout: 60, allow_fail: mayFail.includes(name) }];
   });
   const review = { enabled: true, reviewer_type: "command", command: reviewCommand(box, reviewer ?? pass) };
   box.configure({

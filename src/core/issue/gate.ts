@@ -1,7 +1,16 @@
 import type { Remark } from "../finding.js";
 import { folderName } from "../folder-name.js";
 import type { CommandEnded } from "./events.js";
-import { closeOthers, commandRemark, isByHand, isPass, logDiscarded, raiseAgainst, visitOf } from "./ledger-parts.js";
+import {
+  closeOthers,
+  commandRemark,
+  isByHand,
+  isPass,
+  logAllowed,
+  logDiscarded,
+  raiseAgainst,
+  visitOf,
+} from "./ledger-parts.js";
 import { gateAttempts } from "./policy.js";
 import { brokenPreconditions, landsNothing } from "./preconditions.js";
 import type { GateState, Work } from "./state.js";
@@ -46,7 +55,7 @@ export function afterGateCommand(step: Step, event: CommandEnded) {
   const passed = isPass(event);
   setGate(step, { evidence: { ...gate.evidence, [name]: passed } });
   if (passed) remember(step, work.tree, name);
-  else if (command.allow_fail) step.log("info", `${name} failed, which is allowed: ${event.digest}`);
+  else if (command.allow_fail) logAllowed(step, name, event);
   else {
     raiseNow(step, [commandRemark(event, { name, command: command.command })]);
     setGate(step, { failed: [...step.state.gate.failed, name] });

@@ -112,6 +112,10 @@ export function isPass(ended: CommandEnded): boolean {
   return ended.exitCode === 0 && !ended.timedOut && !ended.stopped;
 }
 
+export function logAllowed(step: Step, name: string, { digest }: CommandEnded): void {
+  step.log("info", `${name} failed, which is allowed: ${digest}`);
+}
+
 /** A command judges and changes nothing: what it changed was put back, and that is told. */
 export function logDiscarded(step: Step, name: string, { discarded }: CommandEnded): void {
   if (discarded.length === 0) return;

@@ -91,3 +91,8 @@ export function triggerOf(policy: IssuePolicy): Trigger | null {
   const name = triggerName(policy);
   return name === "epic_verification" ? verificationOf(policy.settings) : policy.settings.validation_triggers[name];
 }
+
+/** The command's own word, wherever it runs: a trigger that changes what it runs has no other. */
+export function mayFail({ settings }: IssuePolicy, name: string): boolean {
+  return settings.commands[name]?.allow_fail ?? false;
+}

@@ -1,7 +1,7 @@
 import { openFindings } from "../ledger/ledger.js";
 import type { SessionEndResult } from "../report.js";
 import type { TriggerResult } from "../run/effects.js";
-import { type IssuePolicy, triggerName, triggerOf } from "./policy.js";
+import { type IssuePolicy, mayFail, triggerName, triggerOf } from "./policy.js";
 import type { Concluded, Conclusion, IssueState, SessionEndState } from "./state.js";
 import type { Step } from "./step.js";
 
@@ -60,15 +60,20 @@ function reasonOf({ ending, concluded }: IssueState): string {
 
 function commandsOf(policy: IssuePolicy, { results, root }: Concluded): SessionEndResult["commands"] {
   const commands = triggerOf(policy)?.commands ?? [];
-  return results.map((run, index) => ({
-    ref: commands[index]?.ref ?? "",
-    command: commands[index]?.command ?? "",
-    passed: run.exit === 0 && !run.timedOut,
-    exit_code: run.exit,
-    timed_out: run.timedOut,
-    duration_seconds: run.seconds,
-    output_path: run.output.startsWith("/") ? run.output : `${root}${run.output}`,
-  }));
+  return results.map((run, index) => {
+    const { ref, command } = commands[index] ?? { ref: "", command: "" };
+    const passed = run.exit === 0 && !run.timedOut;
+    return {
+      ref,
+      command,
+      passed,
+      exit_code: run.exit,
+      timed_out: run.timedOut,
+      duration_seconds: run.seconds,
+      output_path: run.output.startsWith("/") ? run.output : `${root}${run.output}`,
+      ...(!passed && mayFail(policy, ref) ? { allowed: true } : {}),
+    };
+  });
 }
 
 export function isJudged({ slots }: SessionEndState): boolean {

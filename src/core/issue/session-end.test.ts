@@ -16,6 +16,8 @@ import {
 
 const one = { ref: "one", command: "run one", timeout: 60 };
 
+const allowed = { command: "run one", timeout: 60, allow_fail: true, exclusive: false };
+
 const failing = (...names: string[]) => ({
   command: (effect: CommandEffect) => ({
     exitCode: effect.stage === "session_end" && names.includes(effect.name) ? 1 : 0,
@@ -69,6 +71,33 @@ describe("session_end", () => {
       status: "waived",
       reason: "tracked as p-7",
     });
+  });
+
+  it.each(["abort", "remediate", "continue"] as const)(
+    "a command that may fail fails nothing under %s: it is logged, and the next one runs",
+    (failure_mode) => {
+      const settings = { commands: { ...policyOf().settings.commands, one: allowed, two: allowed } };
+      const how = (name: string) =>
+        name === "one" ? { exitCode: 3, digest: "boom" } : { exitCode: null, timedOut: true };
+      const rules: Rules = { command: ({ name }) => (["one", "two"].includes(name) ? how(name) : {}) };
+      const world = play({ settings, sessionEnd: { failure_mode, max_retries: 1 } }, rules);
+      expect([executed(world), fixers(world), world.life.ledger.findings]).toEqual([3, [], []]);
+      expect(world.reported("log").map(({ text }) => text)).toContain("one failed, which is allowed: boom");
+      expect(result(world)).toMatchObject({ status: "pass", reason: null });
+      expect(result(world)?.commands.map(({ passed, allowed }) => [passed, allowed])).toEqual([
+        [false, true],
+        [false, true],
+        [true, undefined],
+      ]);
+      expect(world.finished()?.status).toBe("success");
+    },
+  );
+
+  it("a command that may fail and is followed by one that may not: the other is the only finding", () => {
+    const settings = { commands: { ...policyOf().settings.commands, one: allowed } };
+    const world = play({ settings, sessionEnd: {} }, failing("one", "two"));
+    expect(result(world)).toMatchObject({ status: "fail", reason: "command_failed" });
+    expect(world.life.ledger.findings).toMatchObject([{ reviewer: "two" }]);
   });
 
   it("C5 remediate, always failing: 3 executions, 2 fixers in new sessions, its review once, then the review", () => {

@@ -3,8 +3,8 @@ import { add } from "../ledger/ledger.js";
 import type { FailureMode, Trigger } from "../settings.js";
 import { isOverBudget, isSpent } from "./budget.js";
 import type { CommandEnded, Snapshot, TurnEnded } from "./events.js";
-import { closeOthers, commandRemark, isPass, logDiscarded, visitOf } from "./ledger-parts.js";
-import { triggerName, triggerOf } from "./policy.js";
+import { closeOthers, commandRemark, isPass, logAllowed, logDiscarded, visitOf } from "./ledger-parts.js";
+import { mayFail, triggerName, triggerOf } from "./policy.js";
 import { landsNothing } from "./preconditions.js";
 import { isReviewerRunning, newSlot, startSlots } from "./reviewers.js";
 import { isJudged, reportConclusion } from "./session-end-result.js";
@@ -14,7 +14,7 @@ import type { Step } from "./step.js";
 import { oweTurn, settleTurn } from "./turns.js";
 
 /**
- * A trigger's commands in order up to the first failure, fixers in between where it remediates, then its own review. An
+ * A trigger's commands in order up to the first failure that is not allowed, fixers in between where it remediates, then its own review. An
  * issue's session_end blocks only that issue and except for failure_mode abort never decides whether it succeeds; a
  * trigger of the run goes the same way in a life of its own.
  */
@@ -41,9 +41,13 @@ export function afterSessionEndCommand(step: Step, event: CommandEnded) {
   if (sessionEnd.timedOut) return concludeTimeout(step);
   recordCommand(step, event);
   logDiscarded(step, command.ref, event);
-  if (!isPass(event)) raiseFailure(step, event, { name: command.ref, command: command.command });
+  // One that was stopped has no result to allow.
+  const allowed = !isPass(event) && !event.stopped && mayFail(step.policy, command.ref);
+  const failed = !isPass(event) && !allowed;
+  if (allowed) logAllowed(step, command.ref, event);
+  if (failed) raiseFailure(step, event, { name: command.ref, command: command.command });
   if (step.state.draining) return conclude(step, bySigint);
-  if (!isPass(event)) return commandFailed(step, trigger);
+  if (failed) return commandFailed(step, trigger);
   nextCommand(step, trigger);
 }
 
