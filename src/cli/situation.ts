@@ -24,11 +24,13 @@ export async function situationOf(app: App, run: StoredRun, driven = true): Prom
   const commands = commandWaits(app, run, machines);
   // A later life of an issue takes its place.
   const byIssue = new Map(machines.map((machine) => [stateOf(machine).issueId, machine]));
-  const issues = records.map(async ({ issueId, record }) => {
+  const recorded = new Map(records.map(({ issueId, record }) => [issueId, record]));
+  const claimed = [...byIssue].flatMap(([issueId, machine]) => (isClaiming(machine) ? [issueId] : []));
+  const issues = [...new Set([...recorded.keys(), ...claimed])].map(async (issueId) => {
     const open = await store.findings({ projectId: run.projectId, issueId, all: false });
     const priorities = open.map(({ priority }) => priority);
     const machine = byIssue.get(issueId);
-    const facts = factsOf(record, machine, run);
+    const facts = factsOf(recorded.get(issueId), machine, run);
     const answer = answerWait(asked.filter(({ question }) => question.issueId === issueId));
     const command = machine === undefined ? null : (commands.get(machine) ?? null);
     const stop = driven || machine === undefined || machine.done ? null : await stopWait(store, machine);
@@ -152,21 +154,29 @@ function stateOf(machine: Machine): IssueState {
   return machine.state as IssueState;
 }
 
+/** It has no record yet, or an earlier life's; one that nobody drives has claimed nothing that is known. */
+function isClaiming(machine: Machine): boolean {
+  const { phase, issueId } = stateOf(machine);
+  return phase === "claiming" && issueId !== "" && !machine.done && machine.driverAlive;
+}
+
 function factsOf(
-  record: IssueRecord,
+  record: IssueRecord | undefined,
   machine: Machine | undefined,
   run: StoredRun,
 ): Omit<IssueSituation, "issueId" | "openFindings"> {
   const state = machine === undefined ? null : stateOf(machine);
+  const told = machine !== undefined && isClaiming(machine) ? undefined : record;
+  const status = told?.status ?? "running";
   return {
     phase: state?.phase ?? "preparing",
-    status: record.status,
+    status,
     ...attemptOf(state, run),
-    sessionId: state?.session ?? record.session_id,
-    startedAt: Date.parse(record.started_at),
-    finishedAt: record.finished_at === null ? null : Date.parse(record.finished_at),
-    costUsd: record.usage.cost_usd,
-    waitingFor: machine === undefined || record.status !== "running" ? null : waitOf(machine),
+    sessionId: state?.session ?? record?.session_id ?? null,
+    startedAt: told === undefined ? (state?.startedAt ?? 0) : Date.parse(told.started_at),
+    finishedAt: told?.finished_at == null ? null : Date.parse(told.finished_at),
+    costUsd: record?.usage.cost_usd ?? null,
+    waitingFor: machine === undefined || status !== "running" ? null : waitOf(machine),
   };
 }
 

@@ -67,6 +67,14 @@ const lives: readonly Case[] = [
     { running: true, reason: "run r1 is at work on it: preparing", next: null },
   ],
   [
+    "its claim waits for the tracker",
+    {
+      ...held,
+      life: { ...life, phase: "claiming", attempt: 0, waiting: { for: "the tracker to answer bd update x" } },
+    },
+    { reason: "run r1 is claiming it, waiting: the tracker to answer bd update x", next: "ratchet status" },
+  ],
+  [
     "its follow-up waits for a slot",
     { ...held, life: { ...life, attempt: 2, waiting: "slot" } },
     { reason: "claimed by run r1 (implementing, attempt 2/3), waiting for a slot", next: "ratchet status" },

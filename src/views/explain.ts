@@ -131,12 +131,10 @@ function causeOfLife({ runId, driverAlive, phase, waiting, ...tries }: LifeFacts
     return { running: true, reason: `run ${runId} is at work on it: ${where}`, next: null };
   }
   const next = "ratchet status";
-  if (waiting === "slot") return { reason: `claimed by run ${runId} (${where}), waiting for a slot`, next };
-  if ("for" in waiting) {
-    const reason = `claimed by run ${runId} (${where}), waiting: ${waiting.for}`;
-    return { reason, next: waiting.next ?? next };
-  }
-  return { reason: `claimed by run ${runId} (${where}), waiting until ${timeOf(waiting.until)}`, next };
+  const held = phase === "claiming" ? `run ${runId} is claiming it` : `claimed by run ${runId} (${where})`;
+  if (waiting === "slot") return { reason: `${held}, waiting for a slot`, next };
+  if ("for" in waiting) return { reason: `${held}, waiting: ${waiting.for}`, next: waiting.next ?? next };
+  return { reason: `${held}, waiting until ${timeOf(waiting.until)}`, next };
 }
 
 const nothingOfEpic: EpicFacts = { verifier: null, inVain: 0, openFindings: 0, looker: null };

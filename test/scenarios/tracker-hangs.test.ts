@@ -46,6 +46,15 @@ test("D3 a tracker that hangs is told of, and a stop ends the claim with all tha
   const run = start("run");
   await until("it hangs", isHanging);
   await isTold(run, "waiting for the tracker to answer bd update bd-1");
+  const waiting_for = "the tracker to answer bd update bd-1";
+  const { runs } = JSON.parse((await start("status", "--json").ended).stdout);
+  expect(runs).toMatchObject([{ issues: [{ issue_id: "bd-1", phase: "claiming", waiting_for }] }]);
+  const why = JSON.parse((await start("explain", "bd-1", "--json").ended).stdout);
+  expect(why).toMatchObject({
+    running: false,
+    reason: `run ${runs[0].run_id} is claiming it, waiting: ${waiting_for}`,
+    next: "ratchet status",
+  });
   run.kill("SIGTERM");
   const { code, stdout } = await run.ended;
   expect([code, stdout]).toEqual([130, expect.stringContaining("bd update bd-1 gave no answer: it was told to stop")]);
