@@ -37,8 +37,7 @@ export async function repairFiles(checkout: Checkout): Promise<Seen> {
 }
 
 export function damaged({ path, gitDir }: Pick<Checkout, "path" | "gitDir">, cause?: unknown): ExternalError {
-  const opened = "is opened next, as by `ratchet run --resume`, and nobody works in it";
-  const way = `${gitDir} is made anew when the worktree ${opened}`;
+  const way = `\`ratchet run --resume\` makes ${gitDir} anew, once nobody works in the worktree`;
   return new ExternalError("git", `the git folder of ${path} is damaged: ${way}`, cause === undefined ? {} : { cause });
 }
 

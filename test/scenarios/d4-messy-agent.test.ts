@@ -401,7 +401,7 @@ describe("D4 an agent that breaks its git folder", () => {
     await once(somebody, "spawn");
     const gitDir = join(world.mirror.path, "checkouts", readdirSync(join(world.mirror.path, "checkouts"))[0] ?? "");
     await expect(open(world, "one")).rejects.toThrow(
-      `is damaged: ${gitDir} is made anew when the worktree is opened next`,
+      `is damaged: \`ratchet run --resume\` makes ${gitDir} anew, once nobody works in the worktree`,
     );
     somebody.kill("SIGKILL");
     await once(somebody, "exit");

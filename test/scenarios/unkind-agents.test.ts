@@ -157,7 +157,7 @@ test.each([
   );
   expect((await box.ratchet("run")).code).toBe(1);
   const { message, worktree_path } = await box.issue("one");
-  expect(message).toMatch(/the git folder of .* is damaged: .* is made anew when the worktree is opened next/);
+  expect(message).toMatch(/the git folder of .* is damaged: `ratchet run --resume` makes .* anew, once/);
   expect(await box.quick("worktree", "list")).toContain(worktree_path);
   expect(await box.quick("diff", "one")).toMatch(/file-0\.txt.*file-1\.txt/s);
   const landed = await box.ratchet("land", "one");
@@ -178,9 +178,7 @@ test("an agent that deletes the refs of its git folder fails by that name, and -
   );
   expect((await box.ratchet("run")).code).toBe(1);
   const { message } = await box.issue("one");
-  expect(message).toMatch(
-    /the git folder of .* is damaged: .* is made anew when .* opened next, as by `ratchet run --resume`/,
-  );
+  expect(message).toMatch(/the git folder of .* is damaged: `ratchet run --resume` makes .* anew, once/);
   expect(message).not.toMatch(/fatal|exit 128/);
   expect((await box.ratchet("run", "--resume")).code).toBe(0);
   expect(box.read("one.txt")).toBe("one\n");
