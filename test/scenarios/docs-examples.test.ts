@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { chmodSync, readFileSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -17,13 +17,15 @@ const pages = [
   "triggers",
 ];
 
+const docs = fileURLToPath(new URL("../../docs", import.meta.url));
+
 interface Block {
   readonly language: string;
   readonly text: string;
 }
 
 function blocksOf(page: string): Block[] {
-  const text = readFileSync(fileURLToPath(new URL(`../../docs/${page}.md`, import.meta.url)), "utf8");
+  const text = readFileSync(join(docs, `${page}.md`), "utf8");
   return [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language = "", text = ""]) => ({ language, text }));
 }
 
@@ -67,4 +69,12 @@ test.each(pages)("the example of docs/%s.md prints what it is said to print", (p
     printed.map(bare).filter((line) => !lines.has(line)),
     `${stdout}\n${stderr}`,
   ).toEqual([]);
+});
+
+const everyPage = readdirSync(docs).flatMap((name) => (name.endsWith(".md") ? [name.slice(0, -3)] : []));
+
+test.each(everyPage)("what docs/%s.md shows as shell can be read by one as it stands", (page) => {
+  const blocks = blocksOf(page).filter(({ language }) => language === "sh");
+  const refused = blocks.filter(({ text }) => spawnSync("sh", ["-n"], { input: text }).status !== 0);
+  expect(refused).toEqual([]);
 });

@@ -76,7 +76,7 @@ function declareWorktrees(program: Command, choose: Choose): void {
   );
   const park = worktree
     .command("park <issue>")
-    .description("put a checkout aside with everything in it, uncommitted and untracked files included")
+    .description("put a checkout aside with its uncommitted and new files, but none that git ignores")
     .option("--json", "print JSON");
   withExample(park, "ratchet worktree park shop-3").action((issue: string, options: Json) =>
     choose(async (context) => (await commands()).parkWorktree(context, issue, options)),
