@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type BeadsWorld, beadsWorld } from "../contract/beads-world.js";
 import { until } from "../contract/process-support.js";
+import { hasPty, openTerminal, type Terminal } from "./pty.js";
 import type { Running, Sandbox } from "./sandbox.js";
 import { countRan, isWaitedFor, triggerBox, waitFor } from "./trigger-world.js";
 
@@ -10,6 +11,7 @@ interface World {
   readonly box: Sandbox;
   readonly beads: BeadsWorld;
   readonly start: (...args: string[]) => Running;
+  readonly terminal: (...args: string[]) => Terminal;
   /** From now on a call with this text hangs, and so does what it has started. */
   readonly hang: (text: string) => void;
   readonly isHanging: () => boolean;
@@ -32,6 +34,7 @@ fi
     box,
     beads,
     start: (...args) => box.start(args, { env }),
+    terminal: (...args) => openTerminal({ ...box, env: { ...box.env, ...env } }, args, env.PATH),
     hang: (text) => writeFileSync(`${file}.hang`, text),
     isHanging: () => existsSync(`${file}.hangs`),
     comeBack: () => rmSync(`${file}.hang`),
@@ -39,6 +42,15 @@ fi
 }
 
 const isTold = (run: Running, text: string) => until(text, () => run.stdout().includes(text));
+
+test.runIf(hasPty)("D3 whoever sits in front of a run sees what a claim that hangs waits for", async () => {
+  const { terminal, hang } = await world();
+  hang("--claim");
+  const { answer, see, ended } = terminal("run");
+  await see("bd-1: waiting for the tracker to answer bd update bd-1");
+  await answer("", "\u0003\u0003");
+  expect(await ended).toBe(130);
+});
 
 test("D3 a tracker that hangs is told of, and a stop ends the claim with all that it has started", async () => {
   const { box, beads, start, hang, isHanging, comeBack } = await world();

@@ -32,6 +32,11 @@ export async function livePresenter(
     live = foldLive(live, event);
     summary = foldSummary(summary, event);
   };
+  /** What the table does not show: a claim that hangs has no row yet. */
+  const isNews = (event: PublicEvent) =>
+    event.type === "question" ||
+    (event.type === "log" && event.level !== "info") ||
+    (event.type === "waiting" && !live.issues.some(({ id }) => id === event.issue_id));
   /** A drain or stop may come from another terminal. */
   const look = async () => {
     const state = await app.runState(runId);
@@ -44,8 +49,9 @@ export async function livePresenter(
     events: (events) => {
       for (const event of events) {
         fold(event);
-        const isNews = event.type === "question" || (event.type === "log" && event.level !== "info");
-        for (const line of isNews && !out.gone.aborted ? logLines(event) : []) update.persist(out.redact(line.text));
+        for (const line of isNews(event) && !out.gone.aborted ? logLines(event) : []) {
+          update.persist(out.redact(line.text));
+        }
       }
       draw();
     },

@@ -226,7 +226,7 @@ function sayWaiting(step: RunStep, { key, call }: SlowTracker): void {
   const { picking, board } = step.state;
   const { running, looking } = triggersOf(step.state);
   if (![picking, board, running?.key, ...looking].includes(key) && !isNamedLook(step, key)) return;
-  step.log("info", `Waiting for the tracker to answer ${call}`);
+  step.log("warn", `Waiting for the tracker to answer ${call}`);
 }
 
 function startClock(step: RunStep, { minutes = null }: RunPolicy, at: number): void {
