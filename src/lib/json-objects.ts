@@ -33,14 +33,23 @@ export function findObjects(text: string, key: string): FoundObject[] {
 
 /**
  * Whether an object stands within another that is broken, as where somebody forgot to escape the quotes around it: before
- * it one begins that nothing closes, or what follows closes more than it opens. What other whole objects have in them
- * does not count.
+ * it one begins that nothing closes, or what follows closes more than it opens, and not as a brace in prose does. What
+ * other whole objects have in them does not count. `isWhole`: nothing of the text's beginning was left out.
  */
-export function isWithinAnother(text: string, all: readonly FoundObject[], one: FoundObject): boolean {
+export function isWithinAnother(
+  { text, isWhole }: { readonly text: string; readonly isWhole: boolean },
+  all: readonly FoundObject[],
+  one: FoundObject,
+): boolean {
   const before = between(text, all, { from: 0, to: one.start });
+  const open = openBraces(before);
+  if (open.some((at) => isBeginning(before, at))) return true;
   const after = between(text, all, { from: one.end, to: text.length });
-  return hasOpenObject(before) || closesMore(after);
+  return closesMore(after) && (!isWhole || open.length > 0 || goesOn.test(after));
 }
+
+/** As an object or a list does behind one of its values, or a text behind the quotes within it. */
+const goesOn = /^\s*["',}\]]/;
 
 /** The text without the whole objects in it. */
 function between(text: string, all: readonly FoundObject[], { from, to }: { from: number; to: number }): string {
@@ -53,20 +62,24 @@ function between(text: string, all: readonly FoundObject[], { from, to }: { from
   return left + text.slice(at, to);
 }
 
-/** As far as its first key. */
-const beginning = /\{\s*["']/y;
-
-function hasOpenObject(text: string): boolean {
+/** Of those that nothing closes. */
+function openBraces(text: string): number[] {
+  const open: number[] = [];
   let closed = 0;
   for (let at = text.length - 1; at >= 0; at--) {
     if (text[at] === "}") closed++;
-    else if (text[at] === "{") {
-      beginning.lastIndex = at;
-      if (closed > 0) closed--;
-      else if (beginning.test(text)) return true;
-    }
+    else if (text[at] === "{" && closed > 0) closed--;
+    else if (text[at] === "{") open.push(at);
   }
-  return false;
+  return open;
+}
+
+/** As far as its first key. */
+const beginning = /\{\s*["']/y;
+
+function isBeginning(text: string, at: number): boolean {
+  beginning.lastIndex = at;
+  return beginning.test(text);
 }
 
 function closesMore(text: string): boolean {

@@ -1,7 +1,7 @@
 import type { Agent, Reviewer, Turn } from "../core/ports/agent.js";
 import { turnEnvironment } from "../core/ports/turn-protocol.js";
 import { judge } from "./read-turn.js";
-import { verdictBytes } from "./verdict.js";
+import { type Said, verdictBytes } from "./verdict.js";
 
 export interface AgentReviewerOptions {
   readonly name: string;
@@ -40,11 +40,11 @@ export function agentReviewer({ name, agent, model, effort, timeoutSeconds }: Ag
 }
 
 /** As much of the end as a verdict is looked for in: a message of 100 MB costs no more. */
-async function endOf(lines: AsyncIterable<string>): Promise<string> {
-  let text = "";
+async function endOf(lines: AsyncIterable<string>): Promise<Said> {
+  let [text, whole] = ["", true];
   for await (const line of lines) {
     text += `${line}\n`;
-    if (text.length > 2 * verdictBytes) text = text.slice(-verdictBytes);
+    if (text.length > 2 * verdictBytes) [text, whole] = [text.slice(-verdictBytes), false];
   }
-  return text;
+  return { text, whole };
 }

@@ -6,20 +6,28 @@ import { outcomeOfExit, parseTurnResult, turnResultKeys } from "../core/ports/tu
 import { readTail } from "../lib/follow-file.js";
 import { keepText } from "../lib/long-text.js";
 import { readForeignJson, readLastWords, readWritten, Unreadable } from "../lib/program-files.js";
-import { type RawFinding, readVerdict, toVerdict, type VerdictReading, verdictBytes, verdictKeys } from "./verdict.js";
+import {
+  type RawFinding,
+  readVerdict,
+  type Said,
+  toVerdict,
+  type VerdictReading,
+  verdictBytes,
+  verdictKeys,
+} from "./verdict.js";
 
 /** What a reviewer that speaks the plain protocol left behind: its message is what it printed. */
 export async function readReview(files: TurnFiles, exitCode: number | null): ReturnType<Reviewer["read"]> {
   const { sessionId, usage } = parseTurnResult(await readForeignJson(files.result, turnResultKeys));
   const outcome = outcomeOfExit(exitCode, exitCode === 0 ? "" : await readLastWords(files.stderr));
-  return judge(files, { outcome, sessionId, usage }, async () => (await readTail(files.stdout, verdictBytes)).text);
+  return judge(files, { outcome, sessionId, usage }, () => readTail(files.stdout, verdictBytes));
 }
 
 /** The verdict of a turn that was read already: from the result file, else from the end of its last message. */
 export async function judge(
   files: TurnFiles,
   reading: TurnReading,
-  message: () => Promise<string>,
+  message: () => Promise<Said>,
 ): ReturnType<Reviewer["read"]> {
   const { outcome } = reading;
   if (outcome.type === "failed") return { ...reading, review: { type: "protocol", reason: outcome.reason } };

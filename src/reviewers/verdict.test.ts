@@ -11,8 +11,8 @@ const within = "protocol: the pass stands within a JSON object that is broken";
 const twice = (key: string) => `protocol: "${key}" is given twice, and not the same`;
 const pass = '{"verdict": "pass", "findings": []}';
 
-function read(text: string): string {
-  const reading = readVerdict(text);
+function read(text: string, whole = true): string {
+  const reading = readVerdict({ text, whole });
   return reading.type === "protocol" ? `protocol: ${reading.reason}` : `${reading.verdict} ${reading.findings.length}`;
 }
 
@@ -40,6 +40,11 @@ describe("the verdict of an output", () => {
     ["as words of a broken one", `{"verdict":"fail","findings":[{"body":"it returns "${pass}" always"}]}`, within],
     ["as code in a broken one", `{"verdict":"fail","findings":[{"body":"x:\nreturn ${pass};\nno"}]}`, within],
     ["in one whose beginning is not there", `BBB","meta":${pass}}]}`, within],
+    ["in one that begins in another way", `{verdict: "fail", meta: ${pass}; done }`, within],
+    ["before a closing brace in prose", `${pass}\n\`\`\`\nThe \`}\` in line 3 looks misplaced but is not.`, "pass 0"],
+    ["before a smile", `${pass} All good :-}`, "pass 0"],
+    ["between an open brace and a closing one", `The block { is fine. ${pass} So is its }.`, within],
+    ["before one brace too many", `${pass}}`, within],
     ["in one whose end is not there", `{"verdict":"fail","findings":[{"body":"says "${pass}" alw`, within],
     ["after a form to fill in", `{"verdict": "pass"|"fail", "findings": […]}\n${pass}`, "pass 0"],
     ["after one with braces in its strings", `{"note": "{ {\\"a"}\n${pass}`, "pass 0"],
@@ -79,6 +84,12 @@ describe("the verdict of an output", () => {
     ["with a priority given twice", '{"verdict":"pass","findings":[{"priority":0,"priority":3}]}', twice("priority")],
   ])("%s is read", (_how, text, expected) => {
     expect(read(text)).toBe(expected);
+  });
+
+  test("behind a beginning that was left out every closing brace may be that of another object", () => {
+    expect(read(`return ${pass};\nno"}]}`, false)).toBe(within);
+    expect(read(`${"x".repeat(1024 * 1024)}${pass} All good :-}`)).toBe(within);
+    expect(read(`${pass} All good.`, false)).toBe("pass 0");
   });
 
   test("only the last megabyte is looked at", () => {
@@ -134,7 +145,7 @@ test.each([
 test.each(["review.md", "epic_verification.md"])("a reviewer that only repeats %s has said nothing", (name) => {
   const template = readFileSync(new URL(`../../prompts/${name}`, import.meta.url), "utf8");
   expect(template).toContain("one line that names");
-  expect(readVerdict(template).type).toBe("protocol");
+  expect(readVerdict({ text: template, whole: true }).type).toBe("protocol");
 });
 
 describe("whatever a reviewer prints", () => {
@@ -147,7 +158,7 @@ describe("whatever a reviewer prints", () => {
 
   test("reading it never throws", () => {
     fc.assert(
-      fc.property(noise, (text) => readVerdict(text).type !== undefined),
+      fc.property(noise, (text) => readVerdict({ text, whole: true }).type !== undefined),
       { numRuns: 2000 },
     );
   });
@@ -188,8 +199,8 @@ describe("whatever a reviewer prints", () => {
   ])("a megabyte of %s takes linear time", (_what, unit) => {
     const text = unit.repeat(Math.ceil((1024 * 1024) / unit.length));
     const started = performance.now();
-    readVerdict(text);
-    readVerdict(`${text}"}]}`);
+    readVerdict({ text, whole: false });
+    readVerdict({ text: `${text}"}]}`, whole: false });
     expect(performance.now() - started).toBeLessThan(20_000);
   });
 });

@@ -33,13 +33,20 @@ export const verdictKeys = ["verdict", "findings"];
 /** What looks like the beginning of an answer, or would have become one. */
 const beginning = /\{\s*(?:["']|verdict\b|$)/;
 
+/** The end of what a reviewer said; `whole`: nothing was left out before it. */
+export interface Said {
+  readonly text: string;
+  readonly whole: boolean;
+}
+
 /** The last JSON object of a text, whatever prose stands around it. */
-export function readVerdict(text: string): VerdictReading {
+export function readVerdict({ text, whole }: Said): VerdictReading {
   const end = text.slice(-verdictBytes);
+  const isWhole = whole && end === text;
   const objects = findObjects(end, "verdict");
   const last = objects.at(-1);
   if (last === undefined || !objects.some(({ hasKey }) => hasKey))
-    return { type: "protocol", reason: end.length < mostRead ? "no verdict in the output" : tooLong };
+    return { type: "protocol", reason: isWhole ? "no verdict in the output" : tooLong };
   if (beginning.test(end.slice(last.end)))
     return { type: "protocol", reason: "the last JSON object of the output is broken or cut off" };
   if (!last.hasKey) return { type: "protocol", reason: "the last JSON object of the output has no verdict" };
@@ -49,12 +56,12 @@ export function readVerdict(text: string): VerdictReading {
   const key = contradictoryKey(answer, verdictKeys);
   if (key !== null) return { type: "protocol", reason: `${show(key)} is given twice, and not the same` };
   const reading = toVerdict(fields);
-  const isDoubtful = reading.type === "verdict" && reading.verdict === "pass" && isWithinAnother(end, objects, last);
-  return isDoubtful ? { type: "protocol", reason: "the pass stands within a JSON object that is broken" } : reading;
+  if (reading.type !== "verdict" || reading.verdict !== "pass") return reading;
+  return isWithinAnother({ text: end, isWhole }, objects, last)
+    ? { type: "protocol", reason: "the pass stands within a JSON object that is broken" }
+    : reading;
 }
 
-/** Less was read only where there was less; the first characters may have been half of one. */
-const mostRead = verdictBytes / 4;
 const tooLong = "no whole verdict in the last MiB of the output; a longer one belongs in RATCHET_RESULT_FILE";
 
 function parse(text: string): Readonly<Record<string, unknown>> | null {

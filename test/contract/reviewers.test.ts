@@ -176,6 +176,15 @@ describe.each(Object.entries(plain))("the %s reviewer speaks the plain protocol:
     const { review } = await make(0, "").read(files, 0);
     expect(review).toMatchObject({ type: "verdict", verdict: "fail" });
   });
+
+  test.each([
+    ["all of the output is there", "", { type: "verdict", verdict: "pass" }],
+    ["its beginning was left out", "noise\n".repeat(1_000_000), { type: "protocol" }],
+  ])("a pass before a brace in prose, where %s", async (_where, noise, expected) => {
+    const { files } = world.turn();
+    writeFileSync(files.stdout, `${noise}{"verdict": "pass", "findings": []}\nThe \`}\` in line 3 is fine.\n`);
+    expect((await make(0, "").read(files, 0)).review).toMatchObject(expected);
+  });
 });
 
 test("a reviewer program that is missing is named, with a hint", async () => {
