@@ -3,6 +3,7 @@ import type { Settings } from "../core/settings.js";
 import { checkConfigText } from "./check.js";
 import { formatDiagnostic } from "./diagnostic.js";
 import type { ConfigFlags } from "./overlay.js";
+import { reviewerSource } from "./reviewer.js";
 
 const agent = "agent: {type: command, command: [my-agent]}\n";
 
@@ -134,7 +135,8 @@ describe("B7 how many rounds of review", () => {
 
   test("--disable-validations review turns the per-issue review off, and what it needs is not asked for", () => {
     const flags = { disableValidations: ["review"] };
-    expect(settings(on, { flags }).per_issue_review).toMatchObject({ enabled: false, command: [], max_retries: 3 });
+    expect(settings(on, { flags }).per_issue_review).toMatchObject({ enabled: false, max_retries: 2 });
+    expect(reviewerSource(settings(on, { flags }))).toMatchObject({ section: "default", review: null });
     expect(said("per_issue_review: {enabled: true}", { flags })).toEqual([]);
   });
 

@@ -135,7 +135,8 @@ as a variable: \`RATCHET_\` and the key in capitals, with \`__\` for nesting (\`
 Names below \`commands\` are lower case there.
 
 The flags: \`--max-agents\` and \`--max-issues\` set the keys of that name. \`--max-review-retries\` wins over
-\`per_issue_review.max_retries\`. \`--disable-validations review,session_end,…\` switches the per-issue review and triggers off.
+\`per_issue_review.max_retries\`. \`--disable-validations review,session_end,…\` switches the per-issue review and triggers off,
+and leaves the reviewer of all others as it is.
 
 **The reviewer.** One reviewer serves all reviews: that of \`per_issue_review\` when it is enabled, else that of the first enabled
 \`code_review\` of session_end, epic_completion, run_end, periodic, else \`agent_sdk\` (600 s, sonnet). To use other reviewer

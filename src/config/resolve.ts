@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { reviewerSource } from "../core/reviewer-source.js";
 import type {
   AgentChoice,
   AgentKind,
@@ -28,6 +29,14 @@ export interface Surroundings {
 
 /** The checked configuration with everything filled in that depends on something else. */
 export function resolveSettings(written: WrittenConfig, around: Surroundings): Settings {
+  const settings = resolveSections(written, around);
+  const all = around.disabled.size === 0 ? settings : resolveSections(written, { ...around, disabled: new Set() });
+  const { section, review } = reviewerSource(all);
+  const isLeftOut = section !== "default" && review !== null && section !== reviewerSource(settings).section;
+  return deepFreeze<Settings>(isLeftOut ? { ...settings, left_out_reviewer: { section, review } } : settings);
+}
+
+function resolveSections(written: WrittenConfig, around: Surroundings): Settings {
   const commands = resolveCommands(written);
   const { idle_timeout_seconds, max_agents, validation_triggers: triggers, ...rest } = written;
   const use = <T>(name: Validation, section: T): T | null => (around.disabled.has(name) ? null : section);
@@ -39,7 +48,7 @@ export function resolveSettings(written: WrittenConfig, around: Surroundings): S
     const used = use(name, section);
     return used === null ? null : asTrigger(used);
   };
-  return deepFreeze<Settings>({
+  return {
     ...rest,
     commands,
     evidence_check: { required: [...new Set(written.evidence_check.required)] },
@@ -59,7 +68,7 @@ export function resolveSettings(written: WrittenConfig, around: Surroundings): S
       epic_completion: optional("epic_completion", triggers.epic_completion),
       periodic: optional("periodic", triggers.periodic),
     },
-  });
+  };
 }
 
 type WrittenAgent = WrittenConfig["agent"];
@@ -139,11 +148,15 @@ interface WrittenCommand {
 type WrittenReview = WrittenConfig["per_issue_review"];
 type WrittenTrigger = NonNullable<WrittenConfig["validation_triggers"]["session_end"]>;
 
-/** A section that is off is as if it were not there; only the flag still counts. */
+/**
+ * A section that is off in the file is as if it were not there; only the flag for its rounds still counts. One that a flag
+ * leaves out reviews no issue, and what it says of pull requests still holds.
+ */
 function perIssueReview(written: WrittenConfig, { disabled, maxReviewRetries }: Surroundings): ReviewSettings {
-  const isOn = written.per_issue_review.enabled && !disabled.has("review");
-  const review = resolveReview(isOn ? written.per_issue_review : reviewSection.parse({}), written.agent.env);
-  return { ...review, baseline: null, max_retries: maxReviewRetries ?? review.max_retries };
+  const { per_issue_review: section, agent } = written;
+  const review = resolveReview(section.enabled ? section : reviewSection.parse({}), agent.env);
+  const enabled = section.enabled && !disabled.has("review");
+  return { ...review, enabled, baseline: null, max_retries: maxReviewRetries ?? review.max_retries };
 }
 
 /** `given`: the written agent.env, which holds for reviewing agents too. */

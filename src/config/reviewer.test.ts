@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Settings } from "../core/settings.js";
+import type { Validation } from "./availability.js";
 import { formatDiagnostic } from "./diagnostic.js";
 import { resolveSettings } from "./resolve.js";
 import { maxReviewRounds, reviewerSource } from "./reviewer.js";
@@ -7,12 +8,12 @@ import { configSchema } from "./schema/root.js";
 import { noteUnusedReviewers } from "./unused-reviewers.js";
 import { readYamlSource } from "./yaml-source.js";
 
-function settings(written: object): Settings {
+function settings(written: object, ...disabled: Validation[]): Settings {
   const around = {
     dir: "/",
     machine: { cores: 2, freeMemoryBytes: 4e9 },
     maxReviewRetries: null,
-    disabled: new Set<never>(),
+    disabled: new Set(disabled),
   };
   return resolveSettings(configSchema.parse(written), around);
 }
@@ -50,6 +51,23 @@ describe("B6 one reviewer serves all reviews", () => {
   ])("%s", (_name, written, section, command) => {
     const source = reviewerSource(settings(written));
     expect([source.section, source.reviewer.command]).toEqual([section, command]);
+  });
+
+  test.each<[string, object, Validation, string, string[]]>([
+    [
+      "per_issue_review",
+      { per_issue_review: review(true, "own"), validation_triggers: triggers },
+      "review",
+      "per_issue_review",
+      ["own"],
+    ],
+    ["a trigger", { validation_triggers: triggers }, "session_end", "validation_triggers.session_end", ["session"]],
+    ["another", { validation_triggers: triggers }, "run_end", "validation_triggers.session_end", ["session"]],
+    ["the only one, for pull requests", { per_issue_review: review(true, "own") }, "review", "default", ["own"]],
+  ])("a flag that leaves out %s chooses no other", (_name, written, disabled, section, command) => {
+    const source = reviewerSource(settings(written, disabled));
+    expect([source.section, source.reviewer.command]).toEqual([section, command]);
+    expect(source.review?.enabled ?? null).toBe(section === "default" ? null : true);
   });
 
   test("the default is agent_sdk, 600 s, sonnet", () => {

@@ -17,6 +17,8 @@ export interface Settings {
   readonly tracker: { readonly type: "local" | "beads" | "github" };
   readonly per_issue_review: ReviewSettings;
   readonly validation_triggers: TriggerSettings;
+  /** The section that chooses the reviewer of all reviews, where a flag has left the section itself out. */
+  readonly left_out_reviewer?: { readonly section: ReviewSectionName; readonly review: ReviewSettings };
   readonly finalize: { readonly mode: "merge" | "pr" | "branch"; readonly into: string | null };
   readonly pull_requests: PullRequestSettings;
   readonly forge: { readonly type: "github" | "memory"; readonly repo: string | null; readonly api_url: string | null };
@@ -104,6 +106,8 @@ export interface ReviewSettings extends ReviewerSettings {
   readonly failure_mode: FailureMode;
   readonly baseline: "since_run_start" | "since_last_review" | null;
 }
+
+export type ReviewSectionName = "per_issue_review" | `validation_triggers.${keyof TriggerSettings}`;
 
 export interface TriggerCommand {
   readonly ref: string;

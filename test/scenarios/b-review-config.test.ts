@@ -214,6 +214,21 @@ test("B6 an enabled section chooses the reviewer of all reviews; a disabled one 
   expect(await world.issue("two")).toMatchObject({ message: "No review required", review_attempts: 0 });
 });
 
+test("B7 --disable-validations review leaves the reviewer of all other reviews as it is", async () => {
+  const world = resumeWorld();
+  world.configure({
+    ...world.settings,
+    per_issue_review: { enabled: true, reviewer_type: "command", command: counting(world, "own") },
+    validation_triggers: { run_end: { code_review: { enabled: true } } },
+  });
+  await world.add("one");
+  const run = await world.ratchet("run", "--disable-validations", "review");
+  expect(run).toMatchObject({ code: 0 });
+  expect(calls(world, "own")).toBe(1);
+  expect(await world.issue("one")).toMatchObject({ message: "No review required", review_attempts: 0 });
+  expect((await world.record()).run_end).toMatchObject({ status: "pass", code_review_result: { ran: true } });
+});
+
 test("B7 rounds: the flag before the file before 3; --disable-validations review leaves it out", async () => {
   const world = resumeWorld({ max_retries: 2 });
   const rounds = async (id: string, ...flags: string[]) => {
