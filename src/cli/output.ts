@@ -1,4 +1,5 @@
 import { codeOf } from "../lib/errors.js";
+import { jsonText } from "../lib/json-text.js";
 import { redactor } from "../lib/redact.js";
 
 /**
@@ -49,8 +50,8 @@ export function openOutput(streams: Streams, env: NodeJS.ProcessEnv): Output {
       writeError(`${redact(text)}\n`);
     },
     text: (text) => write(redact(text)),
-    json: (value) => write(`${JSON.stringify(value, null, 2)}\n`),
-    jsonLine: (value) => write(`${JSON.stringify(value)}\n`),
+    json: (value) => write(`${jsonText(value, 2)}\n`),
+    jsonLine: (value) => write(`${jsonText(value)}\n`),
     piece: write,
     redact,
     isTerminal,

@@ -1,4 +1,5 @@
 import { Bug } from "../lib/errors.js";
+import { jsonText } from "../lib/json-text.js";
 import { Performers } from "./performers.js";
 import type { Drive, KernelEvent, Keyed, Stamped } from "./types.js";
 
@@ -71,7 +72,7 @@ class Driven<S, E, F extends Keyed, R> {
   }
 }
 
-/** What a restart would read back, so that the first use already sees the same. */
+/** What a restart would read back, so that the first use already sees the same; and whatever a stranger said, whole characters. */
 function asJson<T>(value: T): T {
-  return JSON.parse(JSON.stringify(value)) as T;
+  return JSON.parse(jsonText(value)) as T;
 }

@@ -80,6 +80,36 @@ test("A10 issue texts and findings reach agents and reviewers byte for byte", as
   expect(shown.body).toBe(nasty);
 });
 
+test("A10 a character that a stranger has cut in two is the replacement character in all JSON, which every reader then takes", async () => {
+  const box = sandbox();
+  const title = "The emoji \\ud83d is cut";
+  const remark = `{"file": "a", "priority": 1, "title": "${title}", "body": "${title}", "reviewer": "${title}"}`;
+  const review = `cat >/dev/null; printf '%s' '{"verdict": "fail", "findings": [${remark}]}'`;
+  box.configure({
+    agent: { type: "command", command: box.script("agent.sh", agent) },
+    per_issue_review: {
+      ...{ enabled: true, reviewer_type: "command", max_retries: 1 },
+      command: box.script("review.sh", review),
+    },
+  });
+  await box.add("cut");
+  const run = await box.ratchet("run", "--json");
+  expect(run.code).toBe(1);
+  const record = `{"run_id": "old", "issues": {"cut": {"last_review_issues": [${remark}], "message": "${title}"}}}`;
+  expect((await box.ratchet("runs", "import", box.put("old.json", record))).code).toBe(0);
+  const { run_id } = JSON.parse(run.stdout.split("\n")[0] ?? "");
+  const asked = [
+    ["runs", "export", run_id],
+    ["runs", "export", "old"],
+    ["findings", "--json"],
+  ];
+  for (const printed of [run, ...(await Promise.all(asked.map((words) => box.ratchet(...words))))]) {
+    expect(printed.stdout).toContain("The emoji \ufffd is cut");
+    expect(printed.stdout).not.toMatch(/\\ud[89a-f]/i);
+  }
+  expect(JSON.parse(await box.quick("findings", "--json"))).toHaveLength(1);
+});
+
 /** The prompt.md of the turn that `what` names. */
 function kept(box: Sandbox, runId: string, id: string, what: string): Buffer {
   const [kind = "", round] = what.split("-");

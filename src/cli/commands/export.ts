@@ -1,4 +1,5 @@
 import type { Store } from "../../app.js";
+import { jsonText } from "../../lib/json-text.js";
 import { toWorkItemJson } from "../../views/work.js";
 import { boardScope } from "../board-scope.js";
 import type { Context } from "../context.js";
@@ -12,7 +13,7 @@ export async function exportBoard(context: Context, { project }: { readonly proj
   const projects = (await store.projects()).filter(({ id }) => scope.type !== "project" || id === scope.id);
   const named = projects.map(({ id, repoPath }) => ({ project_id: id, repo_path: repoPath }));
   out.piece(`{\n"format": "ratchet-board",\n"version": 1,\n"exported_at": "${new Date().toISOString()}",\n`);
-  out.piece(`"projects": ${JSON.stringify(named)},\n"items": [`);
+  out.piece(`"projects": ${jsonText(named)},\n"items": [`);
   const ids = projects.map(({ id }) => id);
   await writeAll(out, itemsOf(store, ids));
   out.piece('],\n"events": [');
@@ -49,7 +50,7 @@ async function writeAll(out: Output, values: AsyncIterable<unknown>): Promise<vo
   let written = 0;
   for await (const value of values) {
     if (out.gone.aborted) return;
-    out.piece(`${written === 0 ? "" : ","}\n${JSON.stringify(value)}`);
+    out.piece(`${written === 0 ? "" : ","}\n${jsonText(value)}`);
     if (++written % pauseEvery === 0) await out.flushed();
   }
 }

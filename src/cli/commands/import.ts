@@ -5,6 +5,7 @@ import { inlineTextBytes, type Remark } from "../../core/finding.js";
 import type { ItemStatus } from "../../core/ports/tracker.js";
 import type { IssueRecord } from "../../core/record.js";
 import { codeOf, messageOf, Refusal } from "../../lib/errors.js";
+import { jsonText } from "../../lib/json-text.js";
 import { keepText } from "../../lib/long-text.js";
 import { type ForeignRun, readForeignRun } from "../../views/foreign-record.js";
 import { type ForeignTracker, foreignName } from "../../views/foreign-tracker.js";
@@ -99,7 +100,7 @@ async function readRun(file: string, { repoPath }: Project): Promise<Read> {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(jsonText(JSON.parse(text)));
   } catch (error) {
     throw new Refusal(`it is not JSON: ${messageOf(error)}`);
   }

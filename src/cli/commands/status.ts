@@ -1,5 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Store } from "../../app.js";
+import { jsonText } from "../../lib/json-text.js";
 import { renderStatus, type StatusJson, toStatus } from "../../views/status.js";
 import { type Context, knownProject } from "../context.js";
 import { roomOf } from "../room.js";
@@ -54,7 +55,7 @@ async function watch(context: Context, options: StatusOptions): Promise<number> 
   const draw = out.isTerminal ? (await import("log-update")).default : null;
   for (let last = ""; !out.gone.aborted; ) {
     const status = await readStatus(context, options);
-    const text = options.json ? JSON.stringify(status) : out.redact((await linesOf(context, status)).join("\n"));
+    const text = options.json ? jsonText(status) : out.redact((await linesOf(context, status)).join("\n"));
     if (draw && !options.json) draw(text);
     else if (text !== last) out.text(`${text}\n`);
     last = text;

@@ -1,3 +1,4 @@
+import { jsonText } from "../../lib/json-text.js";
 import type { Context } from "../context.js";
 import type { Output } from "../output.js";
 import type { Presenter, Showing } from "./presenter.js";
@@ -14,7 +15,7 @@ const nothing = () => undefined;
 function jsonPresenter(out: Output): Presenter {
   return {
     past: nothing,
-    events: (events) => out.piece(events.map((event) => `${JSON.stringify(event)}\n`).join("")),
+    events: (events) => out.piece(events.map((event) => `${jsonText(event)}\n`).join("")),
     say: (text) => out.note(text),
     end: async () => undefined,
   };

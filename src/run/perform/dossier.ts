@@ -9,6 +9,7 @@ import { openFindings } from "../../core/ledger/ledger.js";
 import type { Settled } from "../../durable/types.js";
 import { messageOf, Refusal } from "../../lib/errors.js";
 import { exists, readJson, writeDurably } from "../../lib/files.js";
+import { jsonText } from "../../lib/json-text.js";
 import { readKept } from "../../lib/long-text.js";
 import { attemptOf, readExit } from "../../lib/process/attempt.js";
 import { attemptFolder, type LifeContext, worktreePath } from "../context.js";
@@ -24,7 +25,7 @@ export async function performDossier(life: LifeContext, effect: DossierEffect): 
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const dossier = await collect(life, effect.reason, folder);
       await writeDurably(path, renderDossier(dossier));
-      await writeDurably(json, `${JSON.stringify(dossier, null, 2)}\n`);
+      await writeDurably(json, `${jsonText(dossier, 2)}\n`);
     }
     return { event: { type: "dossier-written", key: effect.key, path } };
   } catch (error) {
