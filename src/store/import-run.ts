@@ -26,14 +26,26 @@ export interface ImportResult {
   readonly findings: Readonly<Record<string, number | null>>;
 }
 
+type RunName = Pick<RunHead, "run_id" | "project_id">;
+
+/** The id of a run that the project knows already, driven here or imported; null: it does not. */
+export async function findKnownRun(sql: Sql, name: RunName): Promise<string | null> {
+  return (await findAlike(sql, name)).known;
+}
+
+/** `own`: its id here if it is new. */
+async function findAlike(sql: Sql, { run_id, project_id }: RunName): Promise<{ known: string | null; own: string }> {
+  const own = `${run_id}-${project_id}`;
+  const rows = await sql.all("SELECT run_id, project_id FROM runs WHERE run_id IN (?, ?)", [run_id, own]);
+  const here = rows.find((row) => text(row, "project_id") === project_id);
+  return { known: here === undefined ? null : text(here, "run_id"), own: rows.length === 0 ? run_id : own };
+}
+
 /** All of it in one transaction, or nothing because the project knows the run already. */
 export async function importRun(sql: Sql, run: ImportedRun): Promise<ImportResult> {
-  const { project_id } = run.record;
-  const own = `${run.record.run_id}-${project_id}`;
-  const known = await sql.all("SELECT run_id, project_id FROM runs WHERE run_id IN (?, ?)", [run.record.run_id, own]);
-  const here = known.find((row) => text(row, "project_id") === project_id);
-  if (here !== undefined) return { runId: text(here, "run_id"), isNew: false, findings: {} };
-  const record = { ...run.record, run_id: known.length === 0 ? run.record.run_id : own };
+  const { known, own } = await findAlike(sql, run.record);
+  if (known !== null) return { runId: known, isNew: false, findings: {} };
+  const record = { ...run.record, run_id: own };
   const statements = [insertRun(record)];
   const opened: [string, number | null][] = [];
   for (const issue of run.issues) {

@@ -21,7 +21,7 @@ import {
   waiveDirect,
 } from "./findings.js";
 import { prepareHome } from "./home-files.js";
-import { type ImportedRun, type ImportResult, importRun } from "./import-run.js";
+import { findKnownRun, type ImportedRun, type ImportResult, importRun } from "./import-run.js";
 import { dropSignal, nextSignal, passAnswersOn, readSignals, type Signal, sendSignal } from "./inbox.js";
 import { type LogShared, MachineLog, type MachineLogOptions } from "./machine-log.js";
 import { letGo, livingDriver, type MachineView, readJournal, readMachine, readMachines } from "./machines.js";
@@ -106,6 +106,8 @@ export interface Store {
   deleteRun(runId: string): Promise<boolean>;
   /** Takes over a run that was driven elsewhere and is over: its records, and findings for its issues' ledgers. */
   importRun(run: ImportedRun): Promise<ImportResult>;
+  /** Under which id the project knows a run of this id already, driven here or imported; null: it does not. */
+  findKnownRun(name: Pick<RunHead, "run_id" | "project_id">): Promise<string | null>;
   runs(projectId: string | null, limit: number): Promise<StoredRun[]>;
   /** A unique beginning of its id, or `last` (of the project, when given). Throws Refusal. */
   run(which: string, projectId?: string): Promise<StoredRun>;
@@ -232,6 +234,7 @@ function runQueries(sql: Sql) {
     createRun: (run) => createRun(sql, run),
     deleteRun: (runId) => deleteRun(sql, runId),
     importRun: (run) => importRun(sql, run),
+    findKnownRun: (name) => findKnownRun(sql, name),
     runs: (projectId, limit) => listRuns(sql, projectId, limit),
     run: (which, projectId) => findRun(sql, which, projectId ?? null),
     runRecord: (run) => readRunRecord(sql, run),

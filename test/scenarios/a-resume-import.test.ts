@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type ResumeWorld, resumeWorld, says } from "./resume-world.js";
 import { until } from "./sandbox.js";
@@ -352,6 +354,25 @@ test("A4 an issue that is being worked on keeps its ledger: the file waits, and 
   expect((await run.ended).code).toBe(0);
   expect((await importText(world, "run.json", text)).code).toBe(0);
   expect(JSON.parse(await world.quick("findings", "fix-it", "--json"))).toEqual([]);
+});
+
+test("A4 a run that is known changes nothing and is no error, also while its issue is being worked on", async () => {
+  const world = resumeWorld();
+  await world.add("fix-it");
+  const old = malaRun({ "fix-it": { last_review_issues: [{ ...finding, body: "x".repeat(5000) }] } });
+  expect((await importText(world, "old.json", old)).code).toBe(0);
+  world.agentDoes("fix-it", 'while [ ! -e "$HOME/go-on" ]; do sleep 0.05; done');
+  const run = world.start(["run"]);
+  await until("the turn", () => world.sent("fix-it").length === 1);
+  const { run_id } = await world.record();
+  for (const text of [old, await world.quick("runs", "export", run_id)]) {
+    const again = await importText(world, "known.json", text);
+    expect(again.code).toBe(0);
+    expect(JSON.parse(again.stdout)).toMatchObject({ imported: [{ result: "known" }], failed: [] });
+  }
+  expect(existsSync(join(world.home, "runs", run_id, "fix-it", "import"))).toBe(false);
+  world.put("go-on", "");
+  expect((await run.ended).code).toBe(0);
 });
 
 test("runs import of what is not there, or outside of a repository, says so", async () => {

@@ -106,29 +106,22 @@ function parse(text: string): unknown {
   }
 }
 
-async function takeOver(
-  { app }: Context,
-  { store, project, foreign }: Place,
-  { file, run, issues }: Read,
-): Promise<Imported> {
-  for (const { issue_id } of issues) {
-    const living = await findLiving(store, project.id, issue_id);
-    if (living === null) continue;
-    throw new Refusal(`${issue_id} is being worked on by run ${living.runId}: import it when that has ended`);
-  }
-  const folderOf = (issueId: string) => app.home.attempt(run.run_id, issueId, "import");
+/** What is known is not touched, not even by the question who works on its issues. */
+async function takeOver(context: Context, place: Place, read: Read): Promise<Imported> {
+  const { store, project, foreign } = place;
+  const { file, run, issues } = read;
+  const record = { ...run, project_id: project.id };
   const statuses = new Map<string, ItemStatus | null>();
   for (const { issue_id } of foreign === null ? issues : []) {
     statuses.set(issue_id, (await store.workItems.get(project.id, issue_id))?.status ?? null);
   }
   // Nobody works on what is completed any more, so nobody would close what it is said to have open.
   const isDone = (issueId: string) => statuses.get(issueId) === "completed";
-  const prepared = await Promise.all(issues.map((record) => prepare(record, folderOf(record.issue_id))));
-  const taken = prepared.map((issue) => (isDone(issue.record.issue_id) ? { ...issue, remarks: [] } : issue));
-  const { runId, isNew, findings } = await store.importRun({
-    record: { ...run, project_id: project.id },
-    issues: taken,
-  });
+  const known = await store.findKnownRun(record);
+  const { runId, isNew, findings } =
+    known === null
+      ? await store.importRun({ record, issues: await prepareAll(context, place, { read, isDone }) })
+      : { runId: known, isNew: false, findings: {} as Readonly<Record<string, number | null>> };
   const told = issues.map(({ issue_id, status, last_review_issues }): Imported["issues"][number] => {
     const named = last_review_issues?.length ?? 0;
     const opened = findings[issue_id] ?? 0;
@@ -141,6 +134,27 @@ async function takeOver(
     };
   });
   return { file, run_id: runId, result: isNew ? "imported" : "known", issues: told };
+}
+
+interface Preparing {
+  readonly read: Read;
+  readonly isDone: (issueId: string) => boolean;
+}
+
+/** All or nothing: of half a record, the other half could not be imported later. */
+async function prepareAll(
+  { app }: Context,
+  { store, project }: Place,
+  { read: { run, issues }, isDone }: Preparing,
+): Promise<ImportedIssue[]> {
+  for (const { issue_id } of issues) {
+    const living = await findLiving(store, project.id, issue_id);
+    if (living === null) continue;
+    throw new Refusal(`${issue_id} is being worked on by run ${living.runId}: import it when that has ended`);
+  }
+  const folderOf = (issueId: string) => app.home.attempt(run.run_id, issueId, "import");
+  const prepared = await Promise.all(issues.map((record) => prepare(record, folderOf(record.issue_id))));
+  return prepared.map((issue) => (isDone(issue.record.issue_id) ? { ...issue, remarks: [] } : issue));
 }
 
 /** Long texts go to files, as everywhere; the ledger and the record refer to them. */
