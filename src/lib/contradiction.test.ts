@@ -21,6 +21,7 @@ test.each([
   ['{"verdict":"fail","verdict":"pass"}', "verdict"],
   ['{"note":1,"note":2,"verdict":"fail","verdict":"pass"}', "verdict"],
   ['{"findings":[{"title":"a","title":"b"}],"note":{}}', "title"],
+  ['{"Findings":[{"title":"a","title":"b"}],"note":{}}', "title"],
   ['[{"note":1,"note":2}]', "note"],
 ])("of %s the key that contradicts itself about the verdict or a finding is %j", (json, key) => {
   expect(contradictoryKey(json, ["verdict", "findings"])).toBe(key);

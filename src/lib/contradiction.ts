@@ -12,7 +12,7 @@ interface OpenObject {
 
 /**
  * The first key of valid JSON, at any depth, that its object has twice with different values; null: there is none.
- * `counts`: only what is under these keys of the outermost object is looked at, the keys themselves included.
+ * `counts`: only what is under these keys of the outermost object, in whatever case, is looked at, the keys themselves included.
  */
 export function contradictoryKey(json: string, counts: readonly string[] | null = null): string | null {
   const open: (OpenObject | null)[] = [];
@@ -29,7 +29,8 @@ export function contradictoryKey(json: string, counts: readonly string[] | null 
     else if (character === "," || character === "}" || character === "]") {
       const under = open[0]?.key ?? null;
       const contradicted = object === null ? null : endMember(object, json.slice(object.valueStart, at).trim());
-      if (contradicted !== null && (counts === null || under === null || counts.includes(under))) return contradicted;
+      if (contradicted !== null && (counts === null || under === null || counts.includes(under.toLowerCase())))
+        return contradicted;
       if (character !== ",") open.pop();
     }
   }

@@ -8,12 +8,12 @@ export interface FoundObject {
   readonly start: number;
   /** Behind the closing brace. */
   readonly end: number;
-  /** It has the key as a key of its own. */
+  /** It has the key as a key of its own, in whatever case. */
   readonly hasKey: boolean;
 }
 
 /**
- * Every object of the text that is not part of another one, whole or broken, and not empty; the first to the last. So the
+ * `key`: in lower case. Every object of the text that is not part of another one, whole or broken, and not empty; the first to the last. So the
  * inside of an answer that was cut off is never taken for an answer.
  */
 export function findObjects(text: string, key: string): FoundObject[] {
@@ -50,6 +50,14 @@ export function isWithinAnother(
 
 /** As an object or a list does behind one of its values, or a text behind the quotes within it. */
 const goesOn = /^\s*["',}\]]/;
+
+/** Whether one with the key stands before it in the same list, however deep in it. */
+export function isListedWithAnother(text: string, all: readonly FoundObject[], one: FoundObject): boolean {
+  const other = all.findLast(({ end, hasKey }) => hasKey && end <= one.start);
+  return other !== undefined && inList.test(between(text, all, { from: other.end, to: one.start }));
+}
+
+const inList = /^[\s[\]]*,[\s,[\]]*$/;
 
 /** The text without the whole objects in it. */
 function between(text: string, all: readonly FoundObject[], { from, to }: { from: number; to: number }): string {
@@ -118,7 +126,7 @@ class ObjectParser {
     while (at !== -1) {
       const keyEnd = this.#stringAt(at);
       if (keyEnd === -1) return -1;
-      this.hasKey ||= this.#text.slice(at + 1, keyEnd - 1) === this.#key;
+      this.hasKey ||= this.#isKey(at + 1, keyEnd - 1);
       at = this.#skipSpace(keyEnd);
       if (this.#text[at] !== ":") return -1;
       at = this.#skipSpace(this.#valueAt(this.#skipSpace(at + 1)));
@@ -126,6 +134,10 @@ class ObjectParser {
       at = this.#text[at] === "," ? this.#skipSpace(at + 1) : -1;
     }
     return -1;
+  }
+
+  #isKey(start: number, end: number): boolean {
+    return end - start === this.#key.length && this.#text.slice(start, end).toLowerCase() === this.#key;
   }
 
   /** Arrays are counted, not recursed into: depth is the writer's choice, the stack is ours. */

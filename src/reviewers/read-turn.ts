@@ -7,6 +7,7 @@ import { readTail } from "../lib/follow-file.js";
 import { keepText } from "../lib/long-text.js";
 import { readForeignJson, readLastWords, readWritten, Unreadable } from "../lib/program-files.js";
 import {
+  isAnswer,
   type RawFinding,
   readVerdict,
   type Said,
@@ -37,13 +38,11 @@ export async function judge(
     return { ...reading, review: { type: "protocol", reason: `the result file ${written.why}` } };
   }
   const { fields } = parseTurnResult(written);
+  if (written !== null && fields === null) {
+    return { ...reading, review: { type: "protocol", reason: "the result file is no JSON object" } };
+  }
   const said = fields !== null && isAnswer(fields) ? toVerdict(fields) : readVerdict(await message());
   return { ...reading, review: await toReview(said, files.folder) };
-}
-
-/** Findings there without a verdict are half an answer: what was printed must not pass over them. */
-function isAnswer({ findings = null, ...fields }: Readonly<Record<string, unknown>>): boolean {
-  return "verdict" in fields || (findings !== null && !(Array.isArray(findings) && findings.length === 0));
 }
 
 async function toReview(said: VerdictReading, folder: string): Promise<ReviewOutcome> {

@@ -8,6 +8,7 @@ const finding = { file: "a.ts", line_start: 1, line_end: 2, priority: 1, title: 
 const fail = JSON.stringify({ verdict: "fail", findings: [finding] });
 const cutOff = "protocol: the last JSON object of the output is broken or cut off";
 const within = "protocol: the pass stands within a JSON object that is broken";
+const listed = "protocol: the verdict is one of several in a list";
 const twice = (key: string) => `protocol: "${key}" is given twice, and not the same`;
 const pass = '{"verdict": "pass", "findings": []}';
 
@@ -81,6 +82,36 @@ describe("the verdict of an output", () => {
     ["twice the same", '{"verdict":"pass","verdict":"pass"}', "pass 0"],
     ["twice, fail first", '{"verdict":"fail","verdict":"pass"}', twice("verdict")],
     ["twice, once in disguise", 'so {"verdict":"fail","verd\\u0069ct":"pass"} it is', twice("verdict")],
+    ["with its key in capitals", '{"VERDICT":"pass","Findings":[{"Priority":0,"Title":"T"}]}', "pass 1"],
+    ["twice, once in capitals", '{"Verdict":"fail","verdict":"pass"}', twice("verdict")],
+    ["twice, once in capitals and the same", '{"Verdict":"pass","verdict":"pass"}', "pass 0"],
+    [
+      "with findings twice, once in capitals",
+      '{"verdict":"pass","Findings":[{"priority":0}],"findings":[]}',
+      twice("findings"),
+    ],
+    [
+      "with a priority twice, once in capitals",
+      '{"verdict":"pass","findings":[{"Priority":0,"priority":3}]}',
+      twice("priority"),
+    ],
+    [
+      "with a list in capitals twice",
+      '{"verdict":"pass","Findings":[{"priority":0}],"Findings":[]}',
+      twice("Findings"),
+    ],
+    [
+      "with a priority twice in a list in capitals",
+      '{"verdict":"pass","Findings":[{"priority":0,"priority":3}]}',
+      twice("priority"),
+    ],
+    ["with something else twice in a finding", '{"verdict":"pass","findings":[{"ID":1,"id":2}]}', "pass 1"],
+    ["in a list", `[${pass}]`, "pass 0"],
+    ["in a list after another", `[${fail},\n${pass}]`, listed],
+    ["in a list before another", `Both: [${pass}, ${fail}]`, listed],
+    ["in a list after another and something else", `[[${fail}], {"note": 1}, [${pass}]]`, listed],
+    ["in a list whose beginning is not there", `${fail}, ${pass}]`, listed],
+    ["after another in the same sentence", `Not ${fail}, but ${pass}`, "pass 0"],
     ["with a priority given twice", '{"verdict":"pass","findings":[{"priority":0,"priority":3}]}', twice("priority")],
   ])("%s is read", (_how, text, expected) => {
     expect(read(text)).toBe(expected);
@@ -125,6 +156,11 @@ test.each([
     { file: "unknown", title: "Unknown issue", body: "" },
   ],
   [{ reviewer: "jo" }, { reviewer: "jo" }],
+  [{ priority: null, severity: "info" }, { priority: null }],
+  [
+    { Priority: 2, TITLE: "x" },
+    { priority: 2, title: "x" },
+  ],
   [{ file: "./src/../a.c" }, { file: "a.c" }],
 ])("A4 the finding %j is completed to %j", (given, expected) => {
   const reading = toVerdict({ verdict: "pass", findings: [given] });
@@ -138,6 +174,8 @@ test.each([
   [{ priority: "critical" }, "pass"],
   [{ priority: true }, "fail"],
   [{ title: "no priority at all" }, "fail"],
+  [{ severity: "P0" }, "pass"],
+  [{ Severity: "critical", title: "no priority of ours" }, "pass"],
 ])("the finding %j of a %s is a protocol failure: what it blocks is not known", (given, verdict) => {
   expect(toVerdict({ verdict, findings: [finding, given] })).toMatchObject({ type: "protocol" });
 });
@@ -168,7 +206,7 @@ describe("whatever a reviewer prints", () => {
       fc.property(noise, (text) => {
         // A brace or bracket left open may take the verdict for its own part: then there is no pass, but never another one.
         const said = read(`${text}\n${fail}`);
-        expect(["fail 1", cutOff, "protocol: no verdict in the output"]).toContain(said);
+        expect(["fail 1", cutOff, listed, "protocol: no verdict in the output"]).toContain(said);
         if (!/[{[]/.test(text)) expect(said).toBe("fail 1");
       }),
       { numRuns: 2000 },

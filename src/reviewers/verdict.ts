@@ -1,7 +1,7 @@
 import { readPriority } from "../core/finding.js";
 import { plainPath } from "../core/ledger/identity.js";
 import { contradictoryKey } from "../lib/contradiction.js";
-import { findObjects, isWithinAnother } from "../lib/json-objects.js";
+import { findObjects, isListedWithAnother, isWithinAnother } from "../lib/json-objects.js";
 
 /**
  * A verdict is positive evidence: a word, and for `fail` at least one finding. Whatever is missing or unreadable is a
@@ -30,6 +30,12 @@ export const verdictBytes = 1024 * 1024;
 /** What a verdict is read from: of anything else a reviewer may say two things. */
 export const verdictKeys = ["verdict", "findings"];
 
+/** What a finding is read from. `severity` is no key of ours, and somebody's word for what blocks. */
+const findingKeys = [
+  ...["file", "line_start", "line_end", "priority", "title", "body", "reviewer", "new_evidence"],
+  "severity",
+];
+
 /** What looks like the beginning of an answer, or would have become one. */
 const beginning = /\{\s*(?:["']|verdict\b|$)/;
 
@@ -54,7 +60,9 @@ export function readVerdict({ text, whole }: Said): VerdictReading {
   const fields = parse(answer);
   if (fields === null) return { type: "protocol", reason: "the last JSON object of the output is broken" };
   const key = contradictoryKey(answer, verdictKeys);
-  if (key !== null) return { type: "protocol", reason: `${show(key)} is given twice, and not the same` };
+  if (key !== null) return saidTwice(key);
+  if (isListedWithAnother(end, objects, last))
+    return { type: "protocol", reason: "the verdict is one of several in a list" };
   const reading = toVerdict(fields);
   if (reading.type !== "verdict" || reading.verdict !== "pass") return reading;
   return isWithinAnother({ text: end, isWhole }, objects, last)
@@ -64,7 +72,7 @@ export function readVerdict({ text, whole }: Said): VerdictReading {
 
 const tooLong = "no whole verdict in the last MiB of the output; a longer one belongs in RATCHET_RESULT_FILE";
 
-function parse(text: string): Readonly<Record<string, unknown>> | null {
+function parse(text: string): Fields | null {
   try {
     const value: unknown = JSON.parse(text);
     return isRecord(value) ? value : null;
@@ -74,14 +82,45 @@ function parse(text: string): Readonly<Record<string, unknown>> | null {
   }
 }
 
-export function toVerdict(fields: Readonly<Record<string, unknown>>): VerdictReading {
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Whether a result file is an answer. Findings without a verdict are half of one: what was printed must not pass over them. */
+export function isAnswer(written: Fields): boolean {
+  const fields = plainKeys(written, verdictKeys);
+  if (typeof fields === "string") return true;
+  const { findings = null } = fields;
+  return "verdict" in fields || (findings !== null && !(Array.isArray(findings) && findings.length === 0));
+}
+
+/** The keys that count, without regard to case, as words are; a text: the key that is given twice so, and not the same. */
+function plainKeys(written: Fields, known: readonly string[]): Fields | string {
+  const fields = new Map<string, unknown>();
+  for (const [name, value] of Object.entries(written)) {
+    const key = name.toLowerCase();
+    if (!known.includes(key)) continue;
+    if (fields.has(key) && JSON.stringify(fields.get(key)) !== JSON.stringify(value)) return key;
+    fields.set(key, value);
+  }
+  return Object.fromEntries(fields);
+}
+
+function saidTwice(key: string): VerdictReading {
+  return { type: "protocol", reason: `${show(key)} is given twice, and not the same` };
+}
+
+export function toVerdict(written: Fields): VerdictReading {
+  const fields = plainKeys(written, verdictKeys);
+  if (typeof fields === "string") return saidTwice(fields);
   const word = typeof fields.verdict === "string" ? fields.verdict.trim().toLowerCase() : fields.verdict;
   if (word !== "pass" && word !== "fail") return { type: "protocol", reason: `${show(fields.verdict)} is no verdict` };
   const given = fields.findings ?? [];
   if (!Array.isArray(given)) return { type: "protocol", reason: "findings is not a list" };
-  const records = given.filter(isRecord);
   const lost = given.find((each) => !isRecord(each));
   if (lost !== undefined) return { type: "protocol", reason: `${show(lost)} is no finding: an object with a title` };
+  const read = given.filter(isRecord).map((each) => plainKeys(each, findingKeys));
+  const twice = read.find((each) => typeof each === "string");
+  if (twice !== undefined) return saidTwice(twice);
+  const records = read.filter(isRecord);
   const unclear = records.find((each) => !isPriorityClear(each, word));
   if (unclear) return { type: "protocol", reason: noPriority(unclear.priority) };
   const findings = records.map(toFinding);
@@ -98,7 +137,7 @@ function show(value: unknown): string {
   return (JSON.stringify(value) ?? "nothing").slice(0, 80);
 }
 
-function toFinding(fields: Readonly<Record<string, unknown>>): RawFinding {
+function toFinding(fields: Fields): RawFinding {
   const lineStart = toLine(fields.line_start) ?? 0;
   return {
     file: plainPath(toText(fields.file) ?? "unknown"),
@@ -121,12 +160,13 @@ function toLine(value: unknown): number | null {
   return typeof line === "number" && Number.isSafeInteger(line) && line >= 0 ? line : null;
 }
 
-/** An explicit null says that it does not block; a reviewer that fails the change must say what does. */
-function isPriorityClear({ priority }: Readonly<Record<string, unknown>>, word: "pass" | "fail"): boolean {
-  if (priority === null || (priority === undefined && word === "pass")) return true;
+/** An explicit null says that it does not block; a reviewer that fails the change, or tells a severity, must say what does. */
+function isPriorityClear({ priority, severity = null }: Fields, word: "pass" | "fail"): boolean {
+  if (priority === null) return true;
+  if (priority === undefined) return word === "pass" && severity === null;
   return readPriority(priority) !== null;
 }
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+function isRecord(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -165,9 +165,30 @@ describe.each(Object.entries(plain))("the %s reviewer speaks the plain protocol:
   test("A8 findings in a result file without a verdict are not passed over for a pass in the output", async () => {
     const { files } = world.turn();
     writeFileSync(files.stdout, '{"verdict": "pass", "findings": []}');
-    writeFileSync(files.result, '{"findings": [{"title": "T", "priority": 0}]}');
+    for (const key of ["findings", "Findings"]) {
+      writeFileSync(files.result, `{"${key}": [{"title": "T", "priority": 0}]}`);
+      const { review } = await make(0, "").read(files, 0);
+      expect(review).toEqual({ type: "protocol", reason: "nothing is no verdict" });
+    }
+  });
+
+  test("A8 a list of verdicts in a result file is not passed over for a pass in the output", async () => {
+    const { files } = world.turn();
+    writeFileSync(files.stdout, '{"verdict": "pass", "findings": []}');
+    writeFileSync(files.result, `[${fail}, {"verdict": "pass"}]`);
     const { review } = await make(0, "").read(files, 0);
-    expect(review).toEqual({ type: "protocol", reason: "nothing is no verdict" });
+    expect(review).toEqual({ type: "protocol", reason: "the result file is no JSON object" });
+  });
+
+  test("A8 a result file with its keys in another case is an answer like any other", async () => {
+    const { files } = world.turn();
+    writeFileSync(files.stdout, '{"verdict": "pass", "findings": []}');
+    writeFileSync(files.result, '{"Verdict": "fail", "Findings": [{"Title": "T", "Priority": 0}]}');
+    const { review } = await make(0, "").read(files, 0);
+    expect(review).toMatchObject({ verdict: "fail", findings: [{ title: "T", priority: 0 }] });
+    writeFileSync(files.result, '{"Verdict": "fail", "verdict": "pass"}');
+    const reason = '"verdict" is given twice, and not the same';
+    expect((await make(0, "").read(files, 0)).review).toEqual({ type: "protocol", reason });
   });
 
   test("a verdict at the end of 10 MB of noise is found", async () => {
