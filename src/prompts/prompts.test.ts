@@ -193,28 +193,21 @@ describe("reviewPrompt", () => {
   });
 
   it("C16 has session_end's status, reason and commands, for information", () => {
+    const ran = { passed: false, duration_seconds: 1, output_path: "/o" };
     const sessionEnd: SessionEndResult = {
       ...{ status: "fail", reason: "command_failed", started_at: null, finished_at: null, code_review_result: null },
       commands: [
-        {
-          ref: "e2e",
-          command: "npm run e2e",
-          passed: false,
-          exit_code: 2,
-          timed_out: false,
-          duration_seconds: 1,
-          output_path: "/o",
-        },
+        { ...ran, ref: "e2e", command: "npm run e2e", exit_code: 2, timed_out: false },
+        { ...ran, ref: "soft", command: "npm run e2e", exit_code: 2, timed_out: false, allowed: true },
+        { ...ran, ref: "slow", command: "sleep 20", exit_code: null, timed_out: true },
       ],
     };
-    const [e2e] = sessionEnd.commands;
-    const soft = e2e ? [{ ...e2e, ref: "soft", allowed: true as const }] : [];
-    const told = { ...sessionEnd, commands: [...sessionEnd.commands, ...soft] };
-    const text = reviewPrompt({ ...review, sessionEnd: told }, templates);
+    const text = reviewPrompt({ ...review, sessionEnd }, templates);
     expectAll(text, [
       "fail, command_failed",
       "- e2e: failed, exit code 2 (npm run e2e)",
       "- soft: failed, exit code 2, which is allowed (npm run e2e)",
+      "- slow: ran into its timeout (sleep 20)",
       "no reason to fail the change",
     ]);
   });

@@ -106,12 +106,16 @@ export function settledSection(rendered: string): string {
 /** For information: a failed session_end alone never makes a review fail. */
 export function sessionEndSection(result: SessionEndResult): string {
   const reason = result.reason === null ? "" : `, ${result.reason}`;
-  const commands = result.commands.map(
-    (one) =>
-      `- ${one.ref}: ${one.passed ? "passed" : `failed, exit code ${one.exit_code ?? "none"}`}${one.allowed ? ", which is allowed" : ""} (${one.command})`,
-  );
+  const commands = result.commands.map((one) => `- ${one.ref}: ${commandOutcome(one)} (${one.command})`);
   const head = `## session_end\n\nWhat ran after the gate: ${result.status}${reason}.`;
   return [`${head} For your information; it alone is no reason to fail the change.`, commands.join("\n")]
     .filter((part) => part !== "")
     .join("\n\n");
+}
+
+function commandOutcome(command: SessionEndResult["commands"][number]): string {
+  const { passed, timed_out, exit_code, allowed = false } = command;
+  if (passed) return "passed";
+  const how = timed_out ? "ran into its timeout" : `failed, exit code ${exit_code ?? "none"}`;
+  return allowed ? `${how}, which is allowed` : how;
 }
