@@ -11,6 +11,8 @@ import { Refused, type Sql, type Statement, text } from "./sql.js";
 export interface ImportedRun {
   readonly record: RunHead;
   readonly issues: readonly ImportedIssue[];
+  /** Ms since the epoch. */
+  readonly importedAt: number;
 }
 export interface ImportedIssue {
   readonly record: IssueRecord;
@@ -49,7 +51,7 @@ export async function importRun(sql: Sql, run: ImportedRun): Promise<ImportResul
   const statements = [insertRun(record)];
   const opened: [string, number | null][] = [];
   for (const issue of run.issues) {
-    const taken = await takeIssue(sql, record, issue);
+    const taken = await takeIssue(sql, { ...run, record }, issue);
     statements.push(...taken.statements);
     opened.push([issue.record.issue_id, taken.opened]);
   }
@@ -88,7 +90,8 @@ interface Taken {
   readonly opened: number | null;
 }
 
-async function takeIssue(sql: Sql, run: RunHead, { record, remarks }: ImportedIssue): Promise<Taken> {
+async function takeIssue(sql: Sql, imported: ImportedRun, { record, remarks }: ImportedIssue): Promise<Taken> {
+  const { record: run, importedAt } = imported;
   const { project_id: projectId, run_id: runId } = run;
   const { issue_id: issueId, started_at, finished_at } = record;
   const kept: Statement = {
@@ -108,8 +111,8 @@ async function takeIssue(sql: Sql, run: RunHead, { record, remarks }: ImportedIs
       remarks,
       rounds: record.review_attempts,
       commit: record.commit,
-      // Not before its run: a record that tells no time has one before all others.
-      at: finished_at ? Date.parse(finished_at) : Math.max(Date.parse(started_at), Date.parse(run.started_at)),
+      // What tells no time has one before all others, which would be no time at which somebody found something.
+      at: Date.parse(finished_at ?? (started_at > run.started_at ? started_at : run.started_at)) || importedAt,
     },
   );
   const rows = changed(before, findings);

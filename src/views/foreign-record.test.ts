@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { IssueRecord } from "../core/record.js";
 import { readForeignRun } from "./foreign-record.js";
 
-const here = { repoPath: "/here", now: Date.UTC(2026, 0, 2) };
+const here = { repoPath: "/here" };
 const read = (value: unknown) => {
   const run = readForeignRun(value, here);
   if (typeof run === "string") throw new Error(run);
@@ -29,7 +29,7 @@ describe("a run record from elsewhere", () => {
     expect(read({ run_id: "r" })).toEqual({
       run: {
         run_id: "r",
-        started_at: "2026-01-02T00:00:00.000Z",
+        started_at: "1970-01-01T00:00:00.000Z",
         completed_at: null,
         version: "",
         repo_path: "/here",
@@ -59,6 +59,22 @@ describe("a run record from elsewhere", () => {
   ])("began, of an issue: %s", (_what, run, fields, day) => {
     const [first] = read({ run_id: "r", ...run, issues: { x: fields } }).issues;
     expect(first?.started_at).toBe(`${day}T00:00:00.000Z`);
+  });
+
+  it.each<[string, object, string]>([
+    ["as it says", { started_at: "2025-03-01", issues: { x: { started_at: "2025-02-01" } } }, "2025-03-01"],
+    ["else when it ended", { completed_at: "2025-03-03" }, "2025-03-03"],
+    [
+      "else with its first issue",
+      { issues: { x: { finished_at: "2025-03-02" }, y: {}, z: { started_at: "2025-03-01" } } },
+      "2025-03-01",
+    ],
+    ["else before all others", { started_at: null, issues: { x: {} } }, "1970-01-01"],
+    ["in seconds since 1970", { started_at: 1740787200 }, "2025-03-01"],
+    ["in milliseconds since 1970", { started_at: 1740787200000 }, "2025-03-01"],
+    ["not in what is neither", { started_at: 1740787200000000 }, "1970-01-01"],
+  ])("began: %s", (_what, run, day) => {
+    expect(read({ run_id: "r", ...run }).run.started_at).toBe(`${day}T00:00:00.000Z`);
   });
 
   it("is over: what was still running when it was written is interrupted", () => {

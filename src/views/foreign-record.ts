@@ -14,14 +14,11 @@ export interface ForeignRun {
 }
 type Fields = Readonly<Record<string, unknown>>;
 
-/** When the work of a record began that tells no time: before all that is known of an issue otherwise. */
-const unknownTime = new Date(0).toISOString();
+/** When a run or the work of a record began that tells no time: before all that is known otherwise. */
+export const unknownTime = new Date(0).toISOString();
 
-/** A text instead of a run: why there is none. `now`: where the file does not say when the run was. */
-export function readForeignRun(
-  value: unknown,
-  here: { readonly repoPath: string; readonly now: number },
-): ForeignRun | string {
+/** A text instead of a run: why there is none. */
+export function readForeignRun(value: unknown, here: { readonly repoPath: string }): ForeignRun | string {
   if (!isFields(value)) return "it is no run record: not a JSON object";
   if (value.run_id === undefined) return "it is no run record: run_id is missing";
   const runId = text(value.run_id);
@@ -37,7 +34,7 @@ export function readForeignRun(
   return {
     run: {
       run_id: runId,
-      started_at: started ?? new Date(here.now).toISOString(),
+      started_at: started ?? firstOf(issues) ?? unknownTime,
       completed_at: completed,
       version: text(value.version) ?? "",
       repo_path: here.repoPath,
@@ -52,6 +49,11 @@ export function readForeignRun(
     },
     issues,
   };
+}
+
+function firstOf(issues: readonly IssueRecord[]): string | undefined {
+  const told = issues.map(({ started_at }) => started_at).filter((at) => at !== unknownTime);
+  return told.sort()[0];
 }
 
 interface Within {
@@ -208,6 +210,11 @@ function sha(value: unknown): string | null {
 }
 /** As Ratchet writes times, so that they can be compared as texts. */
 function time(value: unknown): string | null {
-  const at = typeof value === "string" ? Date.parse(value) : Number.NaN;
+  const at = typeof value === "string" ? Date.parse(value) : sinceEpoch(number(value) ?? 0);
   return Number.isNaN(at) ? null : new Date(at).toISOString();
+}
+/** Seconds or milliseconds since 1970, which from 2001 to 2286 cannot be mistaken for each other. */
+function sinceEpoch(value: number): number {
+  if (value >= 1e9 && value < 1e10) return value * 1000;
+  return value >= 1e12 && value < 1e13 ? value : Number.NaN;
 }

@@ -16,12 +16,10 @@ const remark = { file: "a.ts", line_start: 1, line_end: 2, priority: 1, title: "
 
 function imported(projectId: string, issue: Partial<IssueRecord> = {}, runId = "r"): ImportedRun {
   const issues = { i: { status: "failed", session_id: "s", last_review_issues: [{ title: "Wrong" }] } };
-  const read = readForeignRun(
-    { run_id: runId, started_at: "2026-01-01T00:00:00Z", issues },
-    { repoPath: "/work", now: 0 },
-  );
+  const read = readForeignRun({ run_id: runId, started_at: "2026-01-01T00:00:00Z", issues }, { repoPath: "/work" });
   if (typeof read === "string") throw new Error(read);
   return {
+    importedAt: Date.UTC(2026, 5, 1),
     record: { ...read.run, project_id: projectId },
     issues: read.issues.map((record) => ({ record: { ...record, ...issue }, remarks: [remark] })),
   };
@@ -44,6 +42,14 @@ describe("an imported run", () => {
     expect(results.filter(({ isNew }) => isNew)).toHaveLength(1);
     expect(await temp.store.issueRecords("r")).toHaveLength(1);
     expect(await open("p")).toEqual(["Wrong r"]);
+  });
+
+  it("has found what it found when it was imported, where it tells no time", async () => {
+    const unknown = new Date(0).toISOString();
+    const run = imported("p", { started_at: unknown });
+    await temp.store.importRun({ ...run, record: { ...run.record, started_at: unknown } });
+    const [found] = await temp.store.findings({ projectId: "p", all: false });
+    expect(found?.raised_at).toBe(run.importedAt);
   });
 
   it("counts the findings of whatever id it has", async () => {

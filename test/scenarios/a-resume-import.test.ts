@@ -259,6 +259,10 @@ test("A4 a record of unknown age is older than what happened here, and is used w
   ]);
   const open: { issue_id: string; title: string }[] = JSON.parse(await world.quick("findings", "--json"));
   expect(open.map(({ issue_id, title }) => `${issue_id} ${title}`)).toEqual(["lived Local one", "new Undated"]);
+  const listed: { run_id: string }[] = JSON.parse(await world.quick("logs", "list", "--json"));
+  expect(listed.map(({ run_id }) => run_id).at(-1)).toBe(JSON.parse(undated).run_id);
+  expect((await world.record()).run_id).toBe(listed[0]?.run_id);
+  expect(await world.quick("logs", "list")).not.toContain("1970");
   world.reviewerDoes("lived", says("pass"));
   expect((await world.ratchet("run", "--resume")).code).toBe(0);
   expect(world.sent("lived").at(-1)).toMatchObject({ kind: "review_followup", session: "session-lived-00" });

@@ -93,7 +93,7 @@ async function filesAt(path: string): Promise<string[]> {
 
 async function readRun(file: string, { repoPath }: Project): Promise<Read> {
   const text = (await readFile(file, "utf8")).replace(/^\ufeff/, "");
-  const run = readForeignRun(parse(text), { repoPath, now: Date.now() });
+  const run = readForeignRun(parse(text), { repoPath });
   if (typeof run === "string") throw new Refusal(run);
   return { ...run, file };
 }
@@ -120,7 +120,11 @@ async function takeOver(context: Context, place: Place, read: Read): Promise<Imp
   const known = await store.findKnownRun(record);
   const { runId, isNew, findings } =
     known === null
-      ? await store.importRun({ record, issues: await prepareAll(context, place, { read, isDone }) })
+      ? await store.importRun({
+          record,
+          issues: await prepareAll(context, place, { read, isDone }),
+          importedAt: Date.now(),
+        })
       : { runId: known, isNew: false, findings: {} as Readonly<Record<string, number | null>> };
   const told = issues.map(({ issue_id, status, last_review_issues }): Imported["issues"][number] => {
     const named = last_review_issues?.length ?? 0;

@@ -5,6 +5,7 @@ import type { PublicEvent } from "../../core/report.js";
 import { messageOf } from "../../lib/errors.js";
 import { readOptional } from "../../lib/files.js";
 import { renderColumns } from "../../views/columns.js";
+import { unknownTime } from "../../views/foreign-record.js";
 import { logLines } from "../../views/log-lines.js";
 import { toRunRecord } from "../../views/record.js";
 import { emptySummary, foldSummary, renderSummary, type Summary } from "../../views/summary.js";
@@ -47,7 +48,7 @@ export async function listRuns(
       runId,
       undriven.has(runId) ? "nobody drives it" : status,
       String(record.exit_code ?? "-"),
-      startedAt,
+      startedAt === unknownTime ? "-" : startedAt,
       projectId,
     ]);
     for (const line of renderColumns(columns, rows, await roomOf(out))) out.line(line);
@@ -72,7 +73,8 @@ export async function showRun(context: Context, which: string, { json }: Json): 
   for await (const event of eventsOf(context, run.runId)) summary = foldSummary(summary ?? emptySummary, event);
   const undriven = await howUndriven(context, run);
   const status = undriven === null ? ` ${run.status}` : "";
-  out.line(`run ${run.runId}${status}, started ${run.startedAt}, ${run.record.repo_path}`);
+  const started = run.startedAt === unknownTime ? "" : `, started ${run.startedAt}`;
+  out.line(`run ${run.runId}${status}${started}, ${run.record.repo_path}`);
   if (undriven !== null) out.line(undriven);
   for (const line of summary === null ? await recordLines(store, run.runId) : renderSummary(summary)) out.line(line);
   out.line("");
