@@ -102,6 +102,7 @@ async function takeIssue(sql: Sql, imported: ImportedRun, { record, remarks }: I
   };
   if (await isKnownBetter(sql, { projectId, issueId, since: started_at })) return { statements: [kept], opened: null };
   const before = await readFindings(sql, { projectId, issueId, all: true });
+  const begun = Math.max(Date.parse(started_at), Date.parse(run.started_at));
   const { findings } = adoptLife(
     { issueId, findings: before },
     {
@@ -112,7 +113,7 @@ async function takeIssue(sql: Sql, imported: ImportedRun, { record, remarks }: I
       rounds: record.review_attempts,
       commit: record.commit,
       // What tells no time has one before all others, which would be no time at which somebody found something.
-      at: Date.parse(finished_at ?? (started_at > run.started_at ? started_at : run.started_at)) || importedAt,
+      at: (finished_at ? Date.parse(finished_at) : begun) || importedAt,
     },
   );
   const rows = changed(before, findings);
