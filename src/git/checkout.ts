@@ -25,6 +25,8 @@ export interface CheckoutOptions {
   readonly branch: string | null;
   readonly commit: string;
   readonly base: string;
+  /** Whoever calls knows that there is none: refs that are written meanwhile do not make somebody's files the branch's. */
+  readonly isNew?: boolean;
 }
 
 /** fresh: nobody has worked in it yet. from: what was there already. */
@@ -39,7 +41,7 @@ export interface OpenedCheckout {
 export async function openCheckout(mirror: Mirror, options: CheckoutOptions): Promise<OpenedCheckout> {
   const path = resolve(options.path);
   const gitDir = gitDirFor(mirror, path);
-  const isThere = await hasCheckout(mirror, path);
+  const isThere = !options.isNew && (await hasCheckout(mirror, path));
   await writeIfChanged(noteBeside(path), JSON.stringify({ mirror: mirror.path, repoPath: mirror.repoPath }));
   const template = readTemplate(mirror);
   if (!isThere) return await newCheckout(template, { ...options, mirror, path });
@@ -122,14 +124,15 @@ function olderNote(path: string): string {
 
 /**
  * Is there one that somebody may have worked in? A removal that was begun is finished first. One that does not even say
- * what it is, and whose files do not either, counts as none: they are put aside, not removed.
+ * what it is, and whose files do not either, counts as none: they are put aside, not removed. `base`: where its work began,
+ * should the mirror not know.
  */
-export async function hasCheckout(mirror: Mirror, path: string): Promise<boolean> {
+export async function hasCheckout(mirror: Mirror, path: string, base?: string): Promise<boolean> {
   const place = { mirror, path: resolve(path), gitDir: gitDirFor(mirror, resolve(path)) };
   await finishRemoval(place);
   const isReady = await exists(join(place.gitDir, "ratchet", "ready"));
   if ((await readAbout(place.gitDir)) !== null) return isReady;
-  if (await reclaim(mirror, place)) return true;
+  if (await reclaim(place, base)) return true;
   if (isReady) removeIfThere(join(place.gitDir, aboutFile));
   return false;
 }

@@ -57,7 +57,7 @@ export interface OpenedWorktree {
 /** Takes up what is there, in this order: the worktree, the branch, the newest parked work; else starts at `base`. */
 export async function openWorktree(mirror: Mirror, options: OpenOptions): Promise<OpenedWorktree> {
   const { path, branch, base, copy, repoPath } = options;
-  const there = await hasCheckout(mirror, path);
+  const there = await hasCheckout(mirror, path, base);
   const [{ from, checkout, aside }, baseTree] = await Promise.all([
     there ? openCheckout(mirror, { path, branch, commit: base, base }) : startCheckout(mirror, options),
     treeOf(mirror.path, base),
@@ -90,7 +90,8 @@ async function startCheckout(mirror: Mirror, { path, branch, base }: OpenOptions
   if (commit !== undefined) {
     const begun = await readRef(mirror.path, baseRef(branch));
     const start = begun ?? (await gitText(mirror.path, ["merge-base", base, commit]));
-    return { ...(await openCheckout(mirror, { path, branch, commit, base: start })), from: "branch" };
+    const opened = await openCheckout(mirror, { path, branch, commit, base: start, isNew: true });
+    return { ...opened, from: "branch" };
   }
   const settled = known.size > 0 ? await readRefs(mirror.path, [`${settledRefs}/${name}`]) : [];
   const n = newestParked(new Map([...known, ...settled]), name);
@@ -99,7 +100,7 @@ async function startCheckout(mirror: Mirror, { path, branch, base }: OpenOptions
     return { from: "parked", checkout: await findCheckout(path), aside };
   }
   const [opened] = await Promise.all([
-    openCheckout(mirror, { path, branch, commit: base, base }),
+    openCheckout(mirror, { path, branch, commit: base, base, isNew: true }),
     updateRefs(mirror.path, [
       { ref: `refs/heads/${branch}`, to: base },
       { ref: baseRef(branch), to: base },

@@ -386,13 +386,19 @@ describe("D4 an agent that breaks its git folder", () => {
   test("D4 files in the place of a worktree of which nothing is known are nobody's, and are put aside", async () => {
     const world = await makeWorld();
     const path = join(world.home, "worktrees", "one");
-    put(path, "theirs.txt", "theirs");
+    for (const name of ["a.txt", "theirs.txt"]) put(path, name, "theirs");
     const { aside = [], from } = await open(world, "one");
-    expect([from, aside.map((folder) => readdirSync(folder)), readdirSync(path).includes("theirs.txt")]).toEqual([
-      "new",
-      [["theirs.txt"]],
-      false,
-    ]);
+    expect([from, aside.map((folder) => readdirSync(folder))]).toEqual(["new", [["a.txt", "theirs.txt"]]]);
+    expect(sh(path, "git status --porcelain; cat a.txt")).toBe("a");
+  });
+
+  test("D4 one that deletes the mirror with it goes on with its files, too", async () => {
+    const { world, path, before } = await brokenWorld("true");
+    sh(world.home, "rm -rf mirror.git");
+    await openMirror({ repoPath: world.repo, mirrorPath: world.mirror.path });
+    const opened = await open(world, "one");
+    expect(opened).toMatchObject({ from: "worktree", head: world.base, lost: expect.stringContaining("is made anew") });
+    expect([opened.aside, fingerprint(path)]).toEqual([undefined, before]);
   });
 
   test("D4 a damaged git folder is not made anew while somebody works in the worktree", async () => {
