@@ -59,6 +59,13 @@ export function isListedWithAnother(text: string, all: readonly FoundObject[], o
 
 const inList = /^[\s[\]]*,[\s,[\]]*$/;
 
+/** Whether it stands in a list behind something else, whole or broken, or cut off with the list's beginning. */
+export function isLaterInList(text: string, one: FoundObject): boolean {
+  return /[,}\]]$/.test(text.slice(0, one.start).trimEnd()) && listGoesOn.test(text.slice(one.end));
+}
+
+const listGoesOn = /^\s*(?:\]|,\s*[[{"'])/;
+
 /** The text without the whole objects in it. */
 function between(text: string, all: readonly FoundObject[], { from, to }: { from: number; to: number }): string {
   let [left, at] = ["", from];

@@ -242,3 +242,24 @@ describe("whatever a reviewer prints", () => {
     expect(performance.now() - started).toBeLessThan(20_000);
   });
 });
+
+const broken = '{"verdict":"fail","findings":[{"priority":0,"title":"Data loss"},]}';
+test.each([
+  ["a broken one before it", `[${broken}, ${pass}]`, listed],
+  ["one in other quotes before it", `[{'verdict':'fail','findings':[{'priority':0}]}, ${pass}]`, listed],
+  ["no comma between them", `[${fail} ${pass}]`, listed],
+  ["a broken one before it, and something behind", `[${broken}, ${pass}, "done"]`, listed],
+  ["its beginning cut off", `y"}]}, ${pass}]`, listed],
+  ["nothing else in it", `[${pass}]`, "pass 0"],
+  ["prose around it", `I looked at [1], [2], ${pass} (see [3])`, "pass 0"],
+])("a pass in a list with %s", (_what, text, expected) => {
+  expect(read(text, !text.startsWith("y"))).toBe(expected);
+});
+
+test.each([
+  ['{"verdict":"pass","issues":[{"priority":0,"title":"T"}]}', 'protocol: "issues" is no key for findings'],
+  ['{"verdict":"pass","Finding":[{"severity":"P0"}]}', 'protocol: "Finding" is no key for findings'],
+  ['{"verdict":"pass","checked":["a.ts"],"notes":[{"text":"fine"}]}', "pass 0"],
+])("findings that stand elsewhere are not passed over: %s", (text, expected) => {
+  expect(read(text)).toBe(expected);
+});

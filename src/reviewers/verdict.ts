@@ -1,7 +1,7 @@
 import { readPriority } from "../core/finding.js";
 import { plainPath } from "../core/ledger/identity.js";
 import { contradictoryKey } from "../lib/contradiction.js";
-import { findObjects, isListedWithAnother, isWithinAnother } from "../lib/json-objects.js";
+import { findObjects, isLaterInList, isListedWithAnother, isWithinAnother } from "../lib/json-objects.js";
 
 /**
  * A verdict is positive evidence: a word, and for `fail` at least one finding. Whatever is missing or unreadable is a
@@ -61,10 +61,11 @@ export function readVerdict({ text, whole }: Said): VerdictReading {
   if (fields === null) return { type: "protocol", reason: "the last JSON object of the output is broken" };
   const key = contradictoryKey(answer, verdictKeys);
   if (key !== null) return saidTwice(key);
-  if (isListedWithAnother(end, objects, last))
-    return { type: "protocol", reason: "the verdict is one of several in a list" };
+  const oneOfSeveral: VerdictReading = { type: "protocol", reason: "the verdict is one of several in a list" };
+  if (isListedWithAnother(end, objects, last)) return oneOfSeveral;
   const reading = toVerdict(fields);
   if (reading.type !== "verdict" || reading.verdict !== "pass") return reading;
+  if (isLaterInList(end, last)) return oneOfSeveral;
   return isWithinAnother({ text: end, isWhole }, objects, last)
     ? { type: "protocol", reason: "the pass stands within a JSON object that is broken" }
     : reading;
@@ -113,6 +114,8 @@ export function toVerdict(written: Fields): VerdictReading {
   if (typeof fields === "string") return saidTwice(fields);
   const word = typeof fields.verdict === "string" ? fields.verdict.trim().toLowerCase() : fields.verdict;
   if (word !== "pass" && word !== "fail") return { type: "protocol", reason: `${show(fields.verdict)} is no verdict` };
+  const misplaced = word === "pass" ? misplacedFindings(written) : null;
+  if (misplaced !== null) return { type: "protocol", reason: `${show(misplaced)} is no key for findings` };
   const given = fields.findings ?? [];
   if (!Array.isArray(given)) return { type: "protocol", reason: "findings is not a list" };
   const lost = given.find((each) => !isRecord(each));
@@ -126,6 +129,13 @@ export function toVerdict(written: Fields): VerdictReading {
   const findings = records.map(toFinding);
   if (word === "fail" && findings.length === 0) return { type: "protocol", reason: "fail without any finding" };
   return { type: "verdict", verdict: word, findings };
+}
+
+/** Somebody's other word for what they have found: a pass must not pass over it. */
+function misplacedFindings(written: Fields): string | null {
+  const isFinding = (each: unknown) => isRecord(each) && ("priority" in each || "severity" in each);
+  const lists = Object.entries(written).filter(([name]) => !verdictKeys.includes(name.toLowerCase()));
+  return lists.find(([, value]) => Array.isArray(value) && value.some(isFinding))?.[0] ?? null;
 }
 
 function noPriority(given: unknown): string {
