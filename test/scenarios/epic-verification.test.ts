@@ -55,6 +55,15 @@ test("an epic is completed after its reviewer has verified it, over the changes 
   await expectNothingLeft(box, []);
 });
 
+test("B7 a run that leaves all reviews out completes no epic: the next one verifies it", async () => {
+  const box = await withEpic(triggerBox({ commands: {}, triggers: {}, reviewer: reviewer(pass) }));
+  const ended = await box.ratchet("run", "--disable-validations", "review");
+  expect([ended.code, await box.status("e"), verified(box)]).toEqual([0, "available", 0]);
+  expect(ended.stdout).toContain("epic e is due: the next run verifies it");
+  expect((await box.ratchet("run")).code).toBe(0);
+  expect([await box.status("e"), verified(box)]).toEqual(["completed", 1]);
+});
+
 test("what a verification finds becomes an issue in the epic; when that is done it is verified again", async () => {
   const box = await withEpic(
     triggerBox({ commands: {}, triggers: {}, reviewer: reviewer(untilFixed), more: { max_agents: 1 } }),

@@ -16,7 +16,10 @@ export function livesMaxOf({ max_agents }: Pick<Settings, "max_agents">): number
 export function runPolicy(settings: Settings, options: RunOptions): RunPolicy {
   const { validation_triggers: triggers, budgets } = settings;
   const lands = options.only === "land" || options.only === "push";
-  const verify = verificationOf(settings) === null ? "never" : lands ? "later" : "now";
+  const isReviewed = verificationOf(settings) !== null;
+  // Whoever leaves a review out for once has not said that nobody shall ever verify an epic.
+  const isLater = isReviewed ? lands : settings.left_out_reviewer !== undefined;
+  const verify = isLater ? "later" : isReviewed ? "now" : "never";
   const findsEpics = options.scope.type === "all" || options.scope.type === "epic";
   const livesMax = livesMaxOf(settings);
   return { ...options, livesMax, minutes: budgets.run.minutes, verify, findsEpics, ...(lands ? {} : { triggers }) };
