@@ -28,15 +28,17 @@ export async function mergeAlone<T>(mirror: Mirror, target: string, task: () => 
 export const notBegun = 3;
 
 /**
- * For `sh`: notes the merge of `commit` that this very shell begins in `checkout`, unless there is such a note already.
- * All three are shell words.
+ * For `sh`: notes the merge of `commit` into `from` that this very shell begins in `checkout`, unless there is such a note
+ * already. All are shell words.
  */
 export function noteBegun(words: {
   readonly file: string;
   readonly commit: string;
   readonly checkout: string;
+  readonly from: string;
 }): string {
-  const note = `printf '%s\\n%s\\n%s\\n' ${words.commit} $$ ${words.checkout} >${words.file}`;
+  const lines = [words.commit, "$$", words.checkout, words.from];
+  const note = `printf '%s\\n%s\\n%s\\n%s\\n' ${lines.join(" ")} >${words.file}`;
   return `set -C; ${note} || exit ${notBegun}; set +C`;
 }
 
@@ -58,14 +60,16 @@ interface Note {
   readonly commit: string;
   readonly pid: number;
   readonly checkout: string;
+  /** What was checked out there. */
+  readonly from: string;
   /** Of itself. */
   readonly isEnded: boolean;
 }
 
 function readNote(file: string): Note {
   const text = readOr(file);
-  const [commit = "", pid = "", checkout = "", word] = text.split("\n");
-  return { text, commit, pid: Number(pid), checkout, isEnded: word === ended };
+  const [commit = "", pid = "", checkout = "", from = "", word] = text.split("\n");
+  return { text, commit, pid: Number(pid), checkout, from, isEnded: word === ended };
 }
 
 const patienceMs = 10_000;
@@ -79,11 +83,11 @@ export async function takeBackBegun(file: string): Promise<void> {
     await delay(pauseMs);
     note = readNote(file);
   }
-  const { text, commit, checkout, isEnded } = note;
-  if (commit !== "" && (await exists(checkout)) && !(await isAncestor(checkout, commit, "HEAD"))) {
-    const begun = { checkout, commit, since: statSync(file).mtimeMs, index: `${file}.index` };
-    if (!isEnded) await stageCutOff(begun);
-    await takeBack(begun);
+  const { text, commit, checkout, from, isEnded } = note;
+  if (from !== "" && (await exists(checkout)) && !(await isAncestor(checkout, commit, "HEAD"))) {
+    const begun = { checkout, commit, from, since: statSync(file).mtimeMs, index: `${file}.index` };
+    const theirs = isEnded ? new Set<string>() : await stageCutOff(begun);
+    await takeBack(begun, theirs);
     if (!isEnded) await bringBackDeleted(begun);
   }
   if (readOr(file) === text) rmSync(file, { force: true });

@@ -131,7 +131,9 @@ export async function hasCheckout(mirror: Mirror, path: string, base?: string): 
   const place = { mirror, path: resolve(path), gitDir: gitDirFor(mirror, resolve(path)) };
   await finishRemoval(place);
   const isReady = await exists(join(place.gitDir, "ratchet", "ready"));
-  if ((await readAbout(place.gitDir)) !== null) return isReady;
+  if ((await aboutOf(mirror, place.gitDir)) !== null) return isReady;
+  // Nothing of what is in another's is this one's.
+  if ((await readAbout(place.gitDir)) !== null) removeIfThere(place.gitDir);
   if (await reclaim(place, base)) return true;
   if (isReady) removeIfThere(join(place.gitDir, aboutFile));
   return false;
@@ -141,6 +143,12 @@ interface About {
   readonly path?: string;
   readonly branch: string | null;
   readonly baseSha: string;
+}
+
+/** null: it does not say, or says that it is another's, whose git folder an agent has copied. */
+async function aboutOf(mirror: Mirror, gitDir: string): Promise<About | null> {
+  const about = await readAbout(gitDir);
+  return about?.path === undefined || gitDirFor(mirror, about.path) === gitDir ? about : null;
 }
 
 async function readAbout(gitDir: string): Promise<About | null> {
@@ -171,7 +179,7 @@ export async function listCheckouts(mirror: Mirror): Promise<readonly Checkout[]
 /** The checkout at this path as it was left: before git looks at it, it has to be repaired. */
 export async function readCheckout(mirror: Mirror, path: string, template = readTemplate(mirror)): Promise<Checkout> {
   const gitDir = gitDirFor(mirror, path);
-  const about = await readAbout(gitDir);
+  const about = await aboutOf(mirror, gitDir);
   if (about === null) throw damaged({ path, gitDir });
   return { mirror, gitDir, template, ...about, path };
 }

@@ -20,25 +20,42 @@ import { linkStatsOf, removeIfThere } from "./small-files.js";
 /**
  * A git that is killed while it writes a commit's files into a checkout leaves some of them, one or the other in half,
  * and its locks, and an index that knows of none: to git they are a person's. What is byte for byte the commit's is
- * staged, so that it can be taken back like all that a merge has brought; what is the beginning of the commit's, and was
- * written since, goes. Everything else there is a person's, and is left.
+ * staged, so that it can be taken back like all that a merge has brought; what is the beginning of the commit's goes. Both
+ * only where they were written one after the other since the merge began, as git does. Everything else there is a
+ * person's, and is left; what of it is staged is returned.
  */
-export async function stageCutOff(begun: BegunMerge): Promise<void> {
+export async function stageCutOff(begun: BegunMerge): Promise<ReadonlySet<string>> {
+  const { checkout } = begun;
   await dropLocks(begun);
-  const [changes, entries] = await Promise.all([changesOf(begun), entriesOf(begun.checkout)]);
+  const [changes, entries] = await Promise.all([changesOf(begun), entriesOf(checkout)]);
+  const staged = changes.filter(({ path, after }) => isSame(entries.get(path), after));
+  // It had come to writing the index.
+  if (staged.length * 2 > changes.length) return new Set();
   // Other repositories' commits are none of its files.
   const written = changes.filter(({ after }) => isEntry(after) && after.mode !== "160000");
   const unstaged = written.filter(({ path, before }) => isSame(entries.get(path), before));
-  if (unstaged.length === 0) return;
-  const { same, others } = await compare(begun, unstaged);
+  const { same, others } = unstaged.length === 0 ? { same: [], others: [] } : await compare(begun, unstaged);
   const halves = [];
   for (const one of others) if (await isHalf(begun, one)) halves.push(one);
-  if (same.length > 0)
+  const inOneGo = new Set(writtenInOneGo(begun, [...same, ...halves]).map(({ path }) => path));
+  const ours = same.filter(({ path }) => inOneGo.has(path));
+  if (ours.length > 0)
     await putEntries(
-      begun.checkout,
-      same.map(({ path, after }) => ({ path, ...after })),
+      checkout,
+      ours.map(({ path, after }) => ({ path, ...after })),
     );
-  for (const { path } of halves) rmSync(join(begun.checkout, nameOf(path)));
+  for (const { path } of halves) if (inOneGo.has(path)) rmSync(join(checkout, nameOf(path)));
+  return new Set(staged.map(({ path }) => path));
+}
+
+/** Longer than git takes from one file to the next, and shorter than a person from a kill to their next file. */
+const pauseMs = 2000;
+
+function writtenInOneGo({ checkout, since }: BegunMerge, files: readonly Change[]): readonly Change[] {
+  const times = files.map((file) => ({ file, at: linkStatsOf(join(checkout, nameOf(file.path)))?.ctimeMs ?? 0 }));
+  const later = times.filter(({ at }) => at >= since).sort((a, b) => a.at - b.at);
+  const end = later.findIndex(({ at }, index) => index > 0 && at - (later[index - 1]?.at ?? at) > pauseMs);
+  return later.slice(0, end === -1 ? later.length : end).map(({ file }) => file);
 }
 
 /**
@@ -92,10 +109,9 @@ async function compare(begun: BegunMerge, written: readonly Change[]) {
   };
 }
 
-async function isHalf({ checkout, since }: BegunMerge, { path, after }: Change): Promise<boolean> {
+async function isHalf({ checkout }: BegunMerge, { path, after }: Change): Promise<boolean> {
   const name = nameOf(path);
-  const found = linkStatsOf(join(checkout, name));
-  if (!after.mode.startsWith("100") || !found?.isFile() || found.ctimeMs < since) return false;
+  if (!after.mode.startsWith("100") || !linkStatsOf(join(checkout, name))?.isFile()) return false;
   const whole = (await git(checkout, ["cat-file", "--filters", `--path=${name}`, after.id])).stdout;
   const there = readFileSync(join(checkout, name));
   return there.length < whole.length && whole.subarray(0, there.length).equals(there);

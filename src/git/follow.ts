@@ -55,8 +55,8 @@ is_usual() {
 is_usual "$@" 2>/dev/null || exit ${notBegun}
 git fetch ${quietFetch.join(" ")} --refmap= --update-shallow "$1" "+$2:$2" || exit ${notBegun}
 is_usual "$@" 2>/dev/null || exit ${notBegun}
-read -r landed <".git/$2" || exit ${notBegun}
-${noteBegun({ file: '"$8"', commit: '"$landed"', checkout: '"$9"' })}
+read -r landed <".git/$2" && read -r from <".git/$3" || exit ${notBegun}
+${noteBegun({ file: '"$8"', commit: '"$landed"', checkout: '"$9"', from: '"$from"' })}
 git merge ${mergeFlags.join(" ")} "$2" || exit
 read -r now <".git/$3" && [ "$now" = "$5" ] || exit 1
 cd "$1" && git update-ref --no-deref "$4" "$5" || exit 1`,
@@ -202,7 +202,8 @@ function diverged(target: string): string {
 const mergeScript = {
   name: "merge",
   text: `
-${noteBegun({ file: '"$1"', commit: '"$2"', checkout: '"$3"' })}
+from=$(git rev-parse HEAD) || exit ${notBegun}
+${noteBegun({ file: '"$1"', commit: '"$2"', checkout: '"$3"', from: '"$from"' })}
 exec git merge ${mergeFlags.join(" ")} "$2"`,
 };
 

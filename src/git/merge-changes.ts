@@ -5,7 +5,9 @@ import { removeIfThere } from "./small-files.js";
 export interface BegunMerge {
   readonly checkout: string;
   readonly commit: string;
-  /** When it was begun. */
+  /** What was checked out when it was begun. */
+  readonly from: string;
+  /** When that was. */
   readonly since: number;
   /** A name for an index that is needed for the moment. */
   readonly index: string;
@@ -34,9 +36,18 @@ export function isSame(a: Entry | undefined, b: Entry): boolean {
   return a === undefined ? !isEntry(b) : a.mode === b.mode && a.id === b.id;
 }
 
-/** All that the merge was to write and to delete. */
-export async function changesOf({ checkout, commit }: BegunMerge): Promise<readonly Change[]> {
-  const args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "HEAD", commit];
+/** All that the merge was to write and to delete, but for what a person has another version of checked out by now. */
+export async function changesOf({ checkout, from, commit }: BegunMerge): Promise<readonly Change[]> {
+  const [begun, now] = await Promise.all([readChanges(checkout, from, commit), readChanges(checkout, "HEAD", commit)]);
+  const same = new Map(now.map((one) => [one.path, one]));
+  return begun.filter(({ path, before }) => {
+    const other = same.get(path);
+    return other !== undefined && isSame(other.before, before);
+  });
+}
+
+async function readChanges(checkout: string, from: string, to: string): Promise<readonly Change[]> {
+  const args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", from, to];
   const output = (await git(checkout, args)).stdout.toString("latin1");
   const found = output.matchAll(/:(\d+) (\d+) ([0-9a-f]+) ([0-9a-f]+) [A-Z]\0([^\0]+)\0/g);
   return [...found].map(([, modeBefore = "", modeAfter = "", idBefore = "", idAfter = "", path = ""]) => ({

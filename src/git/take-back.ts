@@ -17,9 +17,10 @@ import { linkStatsOf } from "./small-files.js";
 
 /**
  * The checkout as if the merge that was begun there had not been. Taken back is what the index has of it and the files
- * still are; what a person has written, made or deleted there since stays as it is, and is no longer staged.
+ * still are; what a person has written, made or deleted there since stays as it is, and is no longer staged. `staged`: what
+ * is known to be theirs, in the index too.
  */
-export async function takeBack(begun: BegunMerge): Promise<void> {
+export async function takeBack(begun: BegunMerge, staged: ReadonlySet<string>): Promise<void> {
   const { checkout } = begun;
   await git(checkout, ["update-index", "-q", "--refresh"], { okCodes: [1], lockWaitMs: 0 });
   const [changes, entries, dirty] = await Promise.all([
@@ -27,7 +28,7 @@ export async function takeBack(begun: BegunMerge): Promise<void> {
     entriesOf(checkout),
     namesOf(checkout, ["diff-files", "--name-only", "-z"]),
   ]);
-  const brought = changes.filter(({ path, after }) => isSame(entries.get(path), after));
+  const brought = changes.filter(({ path, after }) => !staged.has(path) && isSame(entries.get(path), after));
   const isTheirs = ({ path, after }: Change) =>
     isEntry(after) ? dirty.has(path) : isFileAt(join(checkout, nameOf(path)));
   const theirs = brought.filter(isTheirs);

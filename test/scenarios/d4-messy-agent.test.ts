@@ -392,6 +392,22 @@ describe("D4 an agent that breaks its git folder", () => {
     expect(sh(path, "git status --porcelain; cat a.txt")).toBe("a");
   });
 
+  test("D4 one that puts its neighbour's git folder in the place of its own has nothing of theirs", async () => {
+    const { world, path, known, before } = await brokenWorld("true");
+    const { path: other } = await open(world, "two");
+    const theirs = commit(other, "theirs.txt", "theirs");
+    await snapshot(other, { base: world.base, docsPatterns: [] });
+    sh(path, `d=$(git rev-parse --git-dir); rm -rf $d; cp -r $(git -C '${other}' rev-parse --git-dir) $d`);
+    const own = commit(path, "more.txt", "more");
+    await expect(snapshot(path, { base: world.base, docsPatterns: [] })).rejects.toThrow("is damaged");
+    sh(path, "rm more.txt");
+    const opened = await open(world, "one");
+    expect(opened).toMatchObject({ from: "worktree", head: known, lost: expect.stringContaining("is made anew") });
+    expect(fingerprint(path)).toBe(before);
+    expect(sh(world.mirror.path, "git rev-parse ratchet/one ratchet/two")).toBe(`${known}\n${theirs}`);
+    expect(own).not.toBe(known);
+  });
+
   test("D4 one that deletes the mirror with it goes on with its files, too", async () => {
     const { world, path, before } = await brokenWorld("true");
     sh(world.home, "rm -rf mirror.git");

@@ -238,6 +238,27 @@ describe("D5 Ratchet and its git are killed while the checkout is brought forwar
     );
   });
 
+  test("D5 what they have of other commits by then, staged or not, is not what the merge has written", async () => {
+    const world = await cutOff(true);
+    sh(world.repo, "rm .git/index.lock; git reset -q --hard; git clean -fdq; git checkout -q -b older HEAD~1");
+    sh(
+      world.repo,
+      "git checkout main -- zero.txt; echo theirs >src/code.ts; git add src; git show main:zero.txt >copy.txt",
+    );
+    const before = sh(world.repo, "git status --porcelain; cat zero.txt copy.txt src/code.ts");
+    await catchUp(world);
+    expect(sh(world.repo, "git status --porcelain; cat zero.txt copy.txt src/code.ts")).toBe(before);
+  });
+
+  test("D5 what they write a while later stays, though it is as the landed file is, or begins like that", async () => {
+    const world = await cutOff(false);
+    sh(world.repo, "rm .git/index.lock; sleep 2.5; : >late.txt; echo theirs >>src/code.ts");
+    put(world.repo, "sub/new.txt", "one\ntwo\n");
+    sh(world.repo, "git add sub");
+    expect((await catchUp(world)).behind).toContain("main is behind: ");
+    expect(sh(world.repo, "git status --porcelain")).toBe(" M src/code.ts\nA  sub/new.txt\n?? late.txt");
+  });
+
   test("D5 its lock is left where a git works that it may belong to", async () => {
     const world = await cutOff(false);
     const somebody = spawn("git", ["hash-object", "--stdin"], { cwd: world.repo });
