@@ -48,7 +48,7 @@ export async function importRun(sql: Sql, run: ImportedRun): Promise<ImportResul
   const { known, own } = await findAlike(sql, run.record);
   if (known !== null) return { runId: known, isNew: false, findings: {} };
   const record = { ...run.record, run_id: own };
-  const statements = [insertRun(record)];
+  const statements = [insertRun({ ...run, record })];
   const opened: [string, number | null][] = [];
   for (const issue of run.issues) {
     const taken = await takeIssue(sql, { ...run, record }, issue);
@@ -67,8 +67,10 @@ export async function importRun(sql: Sql, run: ImportedRun): Promise<ImportResul
 
 const options: RunOptions = { scope: { type: "all" }, resume: false, strict: false, fresh: false, maxIssues: null };
 
-function insertRun(record: RunHead): Statement {
+function insertRun({ record, importedAt }: ImportedRun): Statement {
   const { run_id, project_id, status, started_at, config } = record;
+  // The order of runs: what begins here later is newer, whatever the clock said that the record was written by.
+  const placedAt = new Date(Math.min(Date.parse(started_at), importedAt)).toISOString();
   return {
     sql: `INSERT INTO runs (run_id, project_id, status, started_at, record, settings, options)
       VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
@@ -76,7 +78,7 @@ function insertRun(record: RunHead): Statement {
       run_id,
       project_id,
       status,
-      started_at,
+      placedAt,
       JSON.stringify(record),
       JSON.stringify(config),
       JSON.stringify(options),

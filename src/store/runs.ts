@@ -14,6 +14,7 @@ export interface StoredRun {
   readonly runId: string;
   readonly projectId: string;
   readonly status: RunStatus;
+  /** As its record says; an imported one is in the order of runs no later than its import. */
   readonly startedAt: string;
   readonly record: RunHead;
   /** As frozen when the run started. */
@@ -51,7 +52,7 @@ export async function createRun(
   ]);
 }
 
-const columns = "SELECT run_id, project_id, status, started_at, record, settings, options FROM runs";
+const columns = "SELECT run_id, project_id, status, record, settings, options FROM runs";
 
 /** Newest first. */
 export async function listRuns(sql: Sql, projectId: string | null, limit: number): Promise<StoredRun[]> {
@@ -104,7 +105,7 @@ export async function unfinishedRuns(
   machineKind: string,
 ): Promise<UnfinishedRun[]> {
   const rows = await sql.all(
-    `SELECT runs.run_id, project_id, status, started_at, record, settings, options, machines.driver
+    `SELECT runs.run_id, project_id, status, record, settings, options, machines.driver
       FROM runs LEFT JOIN streams ON streams.run_id = runs.run_id
       LEFT JOIN machines ON machines.stream = streams.no AND machines.kind = ?
       WHERE runs.run_id IN (${maybeUnfinished}) AND coalesce(machines.done, 0) = 0
@@ -212,12 +213,13 @@ export async function endedElsewhere(
 }
 
 function toRun(row: Row): StoredRun {
+  const record = JSON.parse(text(row, "record")) as RunHead;
   return {
     runId: text(row, "run_id"),
     projectId: text(row, "project_id"),
     status: text(row, "status") as RunStatus,
-    startedAt: text(row, "started_at"),
-    record: JSON.parse(text(row, "record")) as RunHead,
+    startedAt: record.started_at,
+    record,
     settings: JSON.parse(text(row, "settings")) as Settings,
     options: JSON.parse(text(row, "options")) as RunOptions,
   };

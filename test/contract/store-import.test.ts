@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { IssueRecord } from "../../src/core/record.js";
+import type { RunOptions } from "../../src/core/run/effects.js";
 import type { ImportedRun } from "../../src/store/store.js";
 import { readForeignRun } from "../../src/views/foreign-record.js";
 import { newItem } from "./new-item.js";
@@ -12,6 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => temp.done());
 
+const options: RunOptions = { scope: { type: "all" }, resume: false, maxIssues: null, strict: false, fresh: false };
 const remark = { file: "a.ts", line_start: 1, line_end: 2, priority: 1, title: "Wrong", body: { text: "so" } };
 
 function imported(projectId: string, issue: Partial<IssueRecord> = {}, runId = "r"): ImportedRun {
@@ -51,6 +53,21 @@ describe("an imported run", () => {
     const [found] = await temp.store.findings({ projectId: "p", all: false });
     expect(found?.raised_at).toBe(run.importedAt);
   });
+
+  it.each(["2099-01-01T00:00:00.000Z", "+012026-01-01T00:00:00.000Z"])(
+    "dated ahead, %s, is last until another begins, and keeps its time",
+    async (ahead) => {
+      const run = imported("p", {}, "ahead");
+      await temp.store.importRun({ ...run, record: { ...run.record, started_at: ahead } });
+      await temp.store.importRun(imported("p", {}, "earlier"));
+      expect(await temp.store.run("last", "p")).toMatchObject({ runId: "ahead", startedAt: ahead });
+      const begun = new Date(run.importedAt + 1).toISOString();
+      const record = { ...run.record, run_id: "own", started_at: begun };
+      await temp.store.createRun({ record, settings: record.config, options });
+      expect((await temp.store.runs("p", 9)).map(({ runId }) => runId)).toEqual(["own", "ahead", "earlier"]);
+      expect((await temp.store.run("last", "p")).runId).toBe("own");
+    },
+  );
 
   it("counts the findings of whatever id it has", async () => {
     const { findings } = await temp.store.importRun(imported("p", { issue_id: "__proto__" }));

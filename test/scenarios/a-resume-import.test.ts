@@ -103,7 +103,13 @@ test("A2 a record from a machine whose clock is ahead keeps nothing from being r
   const ahead = new Date(Date.now() + 3_600_000).toISOString();
   const text = malaRun({ late: { last_review_issues: [finding] } }, { started_at: ahead, completed_at: ahead });
   expect((await importText(world, "ahead.json", text)).code).toBe(0);
+  const listed = async () => JSON.parse(await world.quick("logs", "list", "--json")) as { run_id: string }[];
+  const [imported, ...before] = await listed();
+  expect([imported, before.length]).toMatchObject([{ started_at: ahead }, 1]);
   expect((await world.ratchet("run", "--resume")).stdout).toContain("late: started");
+  const [own, ...others] = await listed();
+  expect(others).toEqual([imported, ...before]);
+  expect(JSON.parse(await world.quick("runs", "export", "last"))).toMatchObject({ run_id: own?.run_id });
 });
 
 test("A3 an imported record without the field: the implementer prompt, into its session or a new one", async () => {
