@@ -63,7 +63,7 @@ test("after a drain what was named and not begun is told, and it may run another
   await until("it drains", () => run.stdout().includes("Draining"));
   rmSync(join(box.root, "wait"));
   const ended = await run.ended;
-  expect(didNotRun(ended)).toEqual(["c2 did not run: the run ended before it"]);
+  expect(didNotRun(ended)).toEqual(["c2 did not run: the run was drained"]);
   expect(await codesOf(box, ended)).toEqual([130, 130, 130]);
   expect((await box.ratchet("run", "c2", "c3", "c1")).code).toBe(0);
 });
@@ -88,7 +88,7 @@ test("named issues that a limit leaves for later make nobody fail", async () => 
   await box.add("a");
   await box.add("b");
   const ended = await box.ratchet("run", "a", "b", "--max-issues", "1", "--json");
-  expect(didNotRun(ended)).toEqual(["b did not run: the run ended before it"]);
+  expect(didNotRun(ended)).toEqual(["b did not run: max_issues is 1, and others were taken before it"]);
   expect(await codesOf(box, ended)).toEqual([0, 0, 0]);
 });
 

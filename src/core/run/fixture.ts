@@ -36,8 +36,8 @@ export class Run {
     const start: IssueStart = { issueId, title: issueId, life: 1, resume: null };
     return this.arrive({ type: "picked", key: this.picking(), start });
   }
-  none(): this {
-    return this.arrive({ type: "none-left", key: this.picking() });
+  none(budget?: string): this {
+    return this.arrive({ type: "none-left", key: this.picking(), ...(budget === undefined ? {} : { budget }) });
   }
   /** The same, of a tracker that tells of changes by itself. */
   noneHeard(): this {

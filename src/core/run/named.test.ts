@@ -27,8 +27,22 @@ describe("issues that were named", () => {
   it("one that only comes too late is told, and nobody has failed", () => {
     const run = new Run({ scope: { type: "ids", ids: ["a", "b"] }, maxIssues: 1 }).prepared().pick("a");
     run.end("a", "success").arrive(left("b", null));
-    expect(run.reports.at(-2)).toMatchObject({ text: "b did not run: the run ended before it" });
+    expect(run.reports.at(-2)).toMatchObject({
+      text: "b did not run: max_issues is 1, and others were taken before it",
+    });
     expect(run.finished()).toMatchObject({ status: "succeeded", exit_code: 0 });
+  });
+
+  it.each<[string, (run: Run) => Run, string]>([
+    ["stopped", (run) => run.signal("stop").end("a", "interrupted"), "the run was stopped"],
+    ["drained, then stopped", (run) => run.signal("drain").signal("stop").end("a", "success"), "the run was stopped"],
+    ["drained", (run) => run.signal("drain").end("a", "success"), "the run was drained"],
+    ["aborted", (run) => run.end("a", "failed", { abort: true }), "the run was aborted"],
+    ["out of budget", (run) => run.none("5 of 5 USD").end("a", "success"), "the run's budget is used up: 5 of 5 USD"],
+    ["through", (run) => run.end("a", "success").none(), "the run ended before it"],
+  ])("one that could have run is told what ended the run: %s", (_how, ends, reason) => {
+    const run = ends(named("a", "b").pick("a")).arrive(left("b", null));
+    expect(run.reports).toContainEqual({ type: "log", level: "warn", text: `b did not run: ${reason}` });
   });
 
   it("one that somebody else claimed first is asked about, one whose pull request was worked on is not", () => {

@@ -45,9 +45,19 @@ export function namedSeen(step: RunStep, event: Extract<RunEvent, { type: "named
   if (!isNamedLook(step, event.key)) return;
   const stuck = event.left.filter(({ reason }) => reason !== null).length;
   step.set({ namedLook: "over", unbegun: [], ...(stuck > 0 ? { stuck } : {}) });
-  for (const { issueId, reason } of event.left) {
-    step.log("warn", `${issueId} did not run: ${reason ?? "the run ended before it"}`);
-  }
+  const end = whyItEnded(step);
+  for (const { issueId, reason } of event.left) step.log("warn", `${issueId} did not run: ${reason ?? end}`);
+}
+
+/** What kept the run from an issue that could have run. */
+function whyItEnded({ state, policy: { maxIssues } }: RunStep): string {
+  const { stopping, aborting, draining, budget, started } = state;
+  if (stopping) return "the run was stopped";
+  if (aborting) return "the run was aborted";
+  if (draining) return "the run was drained";
+  if (budget !== undefined) return `the run's budget is used up: ${budget}`;
+  if (maxIssues !== null && started >= maxIssues) return `max_issues is ${maxIssues}, and others were taken before it`;
+  return "the run ended before it";
 }
 
 /** Whether they have been done nobody knows. */
