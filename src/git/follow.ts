@@ -4,10 +4,10 @@ import { exists, namesIn } from "../lib/files.js";
 import { shellWord } from "../lib/quoted.js";
 import { begunFile, forgetEnded, mergeAlone, notBegun, noteBegun, takeBackBegun } from "./begun-merge.js";
 import { GitError, type GitOutput, git, gitScript, runScript, whileLocked } from "./git.js";
-import { fetchIntoUser, isAncestor, type Mirror, quietFetch, readRefs, updateRefs } from "./mirror-refs.js";
+import { fetchIntoUser, isAncestor, type Mirror, quietFetch, readRef, readRefs, updateRefs } from "./mirror-refs.js";
 import { commonDirOf } from "./repository.js";
 import { readOr, removeIfThere, writeIfChanged } from "./small-files.js";
-import { followedRef, givenFile, landedRef, markGiven, readEnds, tipOf } from "./tip.js";
+import { followedRef, givenFile, landedRef, markGiven, readEnds, tipOf, wasRewound } from "./tip.js";
 
 /**
  * The only writes to the user's repository: a copy of the landed line, and a fast-forward of the target where git
@@ -172,11 +172,14 @@ function behind(target: string, reason: string, command = "git merge --ff-only")
 async function fastForward(mirror: Mirror, target: string, commit: string): Promise<string | null> {
   const repo = mirror.repoPath;
   const branch = branchRef(target);
+  // Ours before theirs: it is written after the user's branch moved.
+  const followed = await readRef(mirror.path, followedRef(target));
   const [refs, places] = await Promise.all([readRefs(repo, [branch, landedRef(target)]), placesOf(repo, branch)]);
   const [copy, user] = [refs.get(landedRef(target)), refs.get(branch)];
   if (copy === undefined) throw new GitError(`${landedRef(target)} is not in ${repo}`, { code: 1, stderr: "" });
   const landed = copy === commit || (await isAncestor(repo, commit, copy)) ? copy : commit;
   if (user === undefined) return branchGone(target);
+  if (followed !== null && followed !== user && !(await isAncestor(repo, followed, user))) return wasRewound(target);
   if (places.busy !== null) return behind(target, places.busy);
   if (places.checkout !== null) {
     if (places.isGone) return checkoutGone(target, places.checkout);

@@ -108,6 +108,11 @@ async function whyMissing(mirror: Mirror, target: string): Promise<string> {
     : `the branch ${target} is gone: run \`git branch ${shellWord(target)} ${sha.slice(0, 12)}\``;
 }
 
+export function wasRewound(target: string): string {
+  const ref = shellWord(landedRef(target));
+  return `${target} was rewound: run \`git merge ${ref}\`, or let the landed work go: \`git update-ref -d ${ref}\``;
+}
+
 /** Deleting their copy of the landed line is how a user says that the landed work shall be let go. It stays under `refs/ratchet/dropped/`. */
 async function afterRewind(
   mirror: Mirror,
@@ -117,9 +122,7 @@ async function afterRewind(
   const { landed, followed } = line;
   const hasCopy = (await readRef(mirror.repoPath, landedRef(target))) !== null;
   if (hasCopy || followed === null || !(await exists(givenFile(mirror, target)))) {
-    const ref = shellWord(landedRef(target));
-    const hint = `run \`git merge ${ref}\`, or let the landed work go: \`git update-ref -d ${ref}\``;
-    return { type: "rewound", sha: landed, reason: `${target} was rewound: ${hint}` };
+    return { type: "rewound", sha: landed, reason: wasRewound(target) };
   }
   await updateRefs(mirror.path, [
     { ref: `refs/ratchet/dropped/${landed}`, to: landed },

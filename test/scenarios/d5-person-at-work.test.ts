@@ -259,6 +259,16 @@ describe("D5 Ratchet and its git are killed while the checkout is brought forwar
     expect(sh(world.repo, "git status --porcelain")).toBe(" M src/code.ts\nA  sub/new.txt\n?? late.txt");
   });
 
+  test("D5 where they have put the branch back since, that is not overruled", async () => {
+    const world = await cutOff(true);
+    sh(world.repo, "rm .git/index.lock; git reset -q --hard; git clean -fdq");
+    const landed = sh(world.mirror.path, "git rev-parse refs/ratchet/landed/main");
+    sh(world.repo, "git reset -q --hard HEAD~1");
+    const { behind } = await followTarget(world.mirror, { target: "main", commit: landed });
+    expect(behind).toContain("main was rewound: run `git merge refs/ratchet/landed/main`, or let the landed work go");
+    expect(sh(world.repo, "git status --porcelain; git log --format=%s")).toBe("first");
+  });
+
   test("D5 its lock is left where a git works that it may belong to", async () => {
     const world = await cutOff(false);
     const somebody = spawn("git", ["hash-object", "--stdin"], { cwd: world.repo });
