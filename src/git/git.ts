@@ -52,7 +52,7 @@ export class GitError extends ExternalError {
 const defaultTimeoutMs = 900_000;
 const lockWaitMs = 60_000;
 
-/** Runs one git command. Held locks are waited out with back-off; a lock file is never deleted, however old it looks. */
+/** Runs one git command. Held locks are waited out with back-off; a lock file is not deleted here, however old it looks. */
 export async function git(cwd: string, args: readonly string[], options: GitOptions = {}): Promise<GitOutput> {
   return await untilUnlocked(args[0] ?? "", options, () => runTool("git", args, { ...options, cwd }));
 }
