@@ -6,6 +6,7 @@ import { withLock } from "../lib/lock.js";
 import { isGone } from "../lib/process-identity.js";
 import { bringBackDeleted, stageCutOff } from "./cut-off.js";
 import type { GitOutput } from "./git.js";
+import { changesOf } from "./merge-changes.js";
 import { isAncestor, type Mirror } from "./mirror-refs.js";
 import { readOr } from "./small-files.js";
 import { takeBack } from "./take-back.js";
@@ -85,7 +86,8 @@ export async function takeBackBegun(file: string): Promise<void> {
   }
   const { text, commit, checkout, from, isEnded } = note;
   if (from !== "" && (await exists(checkout)) && !(await isAncestor(checkout, commit, "HEAD"))) {
-    const begun = { checkout, commit, from, since: statSync(file).mtimeMs, index: `${file}.index` };
+    const changes = await changesOf(checkout, from, commit);
+    const begun = { checkout, changes, since: statSync(file).mtimeMs, index: `${file}.index` };
     const theirs = isEnded ? new Set<string>() : await stageCutOff(begun);
     await takeBack(begun, theirs);
     if (!isEnded) await bringBackDeleted(begun);

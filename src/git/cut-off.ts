@@ -5,7 +5,7 @@ import { git, gitText } from "./git.js";
 import {
   type BegunMerge,
   type Change,
-  changesOf,
+  entriesAt,
   entriesOf,
   isEntry,
   isSame,
@@ -25,9 +25,9 @@ import { linkStatsOf, removeIfThere } from "./small-files.js";
  * person's, and is left; what of it is staged is returned.
  */
 export async function stageCutOff(begun: BegunMerge): Promise<ReadonlySet<string>> {
-  const { checkout } = begun;
+  const { checkout, changes, since } = begun;
   await dropLocks(begun);
-  const [changes, entries] = await Promise.all([changesOf(begun), entriesOf(checkout)]);
+  const entries = await entriesOf(checkout);
   const staged = changes.filter(({ path, after }) => isSame(entries.get(path), after));
   // It had come to writing the index.
   if (staged.length * 2 > changes.length) return new Set();
@@ -37,25 +37,30 @@ export async function stageCutOff(begun: BegunMerge): Promise<ReadonlySet<string
   const { same, others } = unstaged.length === 0 ? { same: [], others: [] } : await compare(begun, unstaged);
   const halves = [];
   for (const one of others) if (await isHalf(begun, one)) halves.push(one);
-  const inOneGo = new Set(writtenInOneGo(begun, [...same, ...halves]).map(({ path }) => path));
+  const times = [...same, ...halves].map(({ path }) => ({ path, at: changedAt(join(checkout, nameOf(path))) }));
+  const inOneGo = writtenInOneGo(times, since);
   const ours = same.filter(({ path }) => inOneGo.has(path));
-  if (ours.length > 0)
-    await putEntries(
-      checkout,
-      ours.map(({ path, after }) => ({ path, ...after })),
-    );
+  if (ours.length > 0) await putEntries(checkout, entriesAt(ours, "after"));
   for (const { path } of halves) if (inOneGo.has(path)) rmSync(join(checkout, nameOf(path)));
   return new Set(staged.map(({ path }) => path));
+}
+
+/** 0: there is nothing. */
+function changedAt(path: string): number {
+  return linkStatsOf(path)?.ctimeMs ?? 0;
 }
 
 /** Longer than git takes from one file to the next, and shorter than a person from a kill to their next file. */
 const pauseMs = 2000;
 
-function writtenInOneGo({ checkout, since }: BegunMerge, files: readonly Change[]): readonly Change[] {
-  const times = files.map((file) => ({ file, at: linkStatsOf(join(checkout, nameOf(file.path)))?.ctimeMs ?? 0 }));
+/** The paths that were written since, up to the first pause. */
+export function writtenInOneGo(
+  times: readonly { readonly path: string; readonly at: number }[],
+  since: number,
+): ReadonlySet<string> {
   const later = times.filter(({ at }) => at >= since).sort((a, b) => a.at - b.at);
   const end = later.findIndex(({ at }, index) => index > 0 && at - (later[index - 1]?.at ?? at) > pauseMs);
-  return later.slice(0, end === -1 ? later.length : end).map(({ file }) => file);
+  return new Set(later.slice(0, end === -1 ? later.length : end).map(({ path }) => path));
 }
 
 /**
@@ -63,9 +68,9 @@ function writtenInOneGo({ checkout, since }: BegunMerge, files: readonly Change[
  * a person's own deletion of such a file cannot be told from it, and comes with the next merge.
  */
 export async function bringBackDeleted(begun: BegunMerge): Promise<void> {
-  const { checkout } = begun;
+  const { checkout, changes } = begun;
   const missing = await namesOf(checkout, ["ls-files", "--deleted", "-z"]);
-  const deleted = (await changesOf(begun)).filter(({ path, before }) => isEntry(before) && missing.has(path));
+  const deleted = changes.filter(({ path, before }) => isEntry(before) && missing.has(path));
   if (deleted.length === 0) return;
   const input = listOf(deleted.map(({ path }) => path));
   // Where something of a person's is in the way, that one is left out.
@@ -81,7 +86,7 @@ async function dropLocks({ checkout, since }: BegunMerge): Promise<void> {
   const branch = await gitText(checkout, ["rev-parse", "--symbolic-full-name", "HEAD"]);
   const names = ["index", "HEAD", branch].flatMap((name) => ["--git-path", `${name}.lock`]);
   const locks = (await gitText(checkout, ["rev-parse", ...names])).split("\n").map((name) => resolve(checkout, name));
-  const left = locks.filter((lock) => (linkStatsOf(lock)?.ctimeMs ?? 0) >= since);
+  const left = locks.filter((lock) => changedAt(lock) >= since);
   if (left.length === 0) return;
   const programs = programsIn(realpathSync(checkout));
   if (programs === null || programs.some((name) => name.startsWith("git"))) return;
@@ -93,11 +98,7 @@ async function compare(begun: BegunMerge, written: readonly Change[]) {
   const { checkout } = begun;
   const names = ["diff-files", "--name-only", "-z"];
   const different = await withIndex(begun, async (env) => {
-    await putEntries(
-      checkout,
-      written.map(({ path, after }) => ({ path, ...after })),
-      env,
-    );
+    await putEntries(checkout, entriesAt(written, "after"), env);
     await git(checkout, ["update-index", "-q", "--refresh"], { env, okCodes: [1] });
     return await namesOf(checkout, names, env);
   });

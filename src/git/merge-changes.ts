@@ -1,13 +1,12 @@
 import { git, gitText } from "./git.js";
 import { removeIfThere } from "./small-files.js";
 
-/** A merge of `commit` that was begun in somebody's checkout. */
+/** A merge that was begun in somebody's checkout. */
 export interface BegunMerge {
   readonly checkout: string;
-  readonly commit: string;
-  /** What was checked out when it was begun. */
-  readonly from: string;
-  /** When that was. */
+  /** What it was to write and to delete. */
+  readonly changes: readonly Change[];
+  /** When it was begun. */
   readonly since: number;
   /** A name for an index that is needed for the moment. */
   readonly index: string;
@@ -24,6 +23,11 @@ export interface Entry {
   readonly mode: string;
   readonly id: string;
 }
+type EntryAt = Entry & { readonly path: string };
+
+export function entriesAt(changes: readonly Change[], when: "before" | "after"): readonly EntryAt[] {
+  return changes.map((change) => ({ path: change.path, ...change[when] }));
+}
 
 /** As git tells that there is nothing at a path. */
 const nothing = "000000";
@@ -36,8 +40,11 @@ export function isSame(a: Entry | undefined, b: Entry): boolean {
   return a === undefined ? !isEntry(b) : a.mode === b.mode && a.id === b.id;
 }
 
-/** All that the merge was to write and to delete, but for what a person has another version of checked out by now. */
-export async function changesOf({ checkout, from, commit }: BegunMerge): Promise<readonly Change[]> {
+/**
+ * All that a merge of `commit` into `from` was to write and to delete, but for what a person has another version of checked
+ * out by now.
+ */
+export async function changesOf(checkout: string, from: string, commit: string): Promise<readonly Change[]> {
   const [begun, now] = await Promise.all([readChanges(checkout, from, commit), readChanges(checkout, "HEAD", commit)]);
   const same = new Map(now.map((one) => [one.path, one]));
   return begun.filter(({ path, before }) => {
@@ -70,22 +77,15 @@ export async function namesOf(checkout: string, args: readonly string[], env: Re
   return new Set((await git(checkout, args, { env })).stdout.toString("latin1").split("\0"));
 }
 
-/** What one that is not there is called removes it. */
-export function putEntries(
-  checkout: string,
-  entries: readonly (Entry & { readonly path: string })[],
-  env: Record<string, string> = {},
-) {
+/** An entry that is none takes what is at its path out. */
+export function putEntries(checkout: string, entries: readonly EntryAt[], env: Record<string, string> = {}) {
   const lines = entries.map(({ mode, id, path }) => `${mode} ${id}\t${path}\0`).join("");
   const input = Buffer.from(lines, "latin1");
   return git(checkout, ["update-index", "-z", "--index-info"], { env, input, lockWaitMs: 0 });
 }
 
 /** The tree of HEAD with these entries. */
-export async function treeWith(
-  begun: BegunMerge,
-  entries: readonly (Entry & { readonly path: string })[],
-): Promise<string> {
+export async function treeWith(begun: BegunMerge, entries: readonly EntryAt[]): Promise<string> {
   const { checkout } = begun;
   return await withIndex(begun, async (env) => {
     await git(checkout, ["read-tree", "HEAD"], { env });

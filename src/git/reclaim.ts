@@ -1,10 +1,10 @@
-import { existsSync, lstatSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { namesIn } from "../lib/files.js";
 import { aboutFile, linkTo, setMark } from "./checkout-files.js";
 import { git } from "./git.js";
 import { baseRef, type Mirror, readRefs } from "./mirror-refs.js";
-import { putText, removeIfThere, textOf } from "./small-files.js";
+import { linkStatsOf, putText, removeIfThere, textOf } from "./small-files.js";
 
 interface Place {
   readonly mirror: Mirror;
@@ -52,5 +52,5 @@ async function hasFilesOf(mirror: Mirror, path: string, commit: string | undefin
 }
 
 function isFolder(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  return linkStatsOf(path)?.isDirectory() === true;
 }

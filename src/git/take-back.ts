@@ -3,8 +3,8 @@ import { git, gitScript } from "./git.js";
 import {
   type BegunMerge,
   type Change,
-  changesOf,
   type Entry,
+  entriesAt,
   entriesOf,
   isEntry,
   isSame,
@@ -21,35 +21,41 @@ import { linkStatsOf } from "./small-files.js";
  * is known to be theirs, in the index too.
  */
 export async function takeBack(begun: BegunMerge, staged: ReadonlySet<string>): Promise<void> {
-  const { checkout } = begun;
+  const { checkout, changes } = begun;
   await git(checkout, ["update-index", "-q", "--refresh"], { okCodes: [1], lockWaitMs: 0 });
-  const [changes, entries, dirty] = await Promise.all([
-    changesOf(begun),
+  const [entries, dirty] = await Promise.all([
     entriesOf(checkout),
     namesOf(checkout, ["diff-files", "--name-only", "-z"]),
   ]);
-  const brought = changes.filter(({ path, after }) => !staged.has(path) && isSame(entries.get(path), after));
-  const isTheirs = ({ path, after }: Change) =>
-    isEntry(after) ? dirty.has(path) : isFileAt(join(checkout, nameOf(path)));
-  const theirs = brought.filter(isTheirs);
-  if (theirs.length > 0) await putEntries(checkout, theirs.map(entryBefore));
-  const ours = brought.filter((one) => !isTheirs(one));
+  const present = new Set(changes.flatMap(({ path }) => (isFileAt(join(checkout, nameOf(path))) ? [path] : [])));
+  const { ours, theirs } = divide(changes, { entries, dirty, present, staged });
+  if (theirs.length > 0) await putEntries(checkout, entriesAt(theirs, "before"));
   if (ours.length === 0) return;
-  const there = await treeWith(
-    begun,
-    ours.map(({ path, after }) => ({ path, ...after })),
-  );
+  const there = await treeWith(begun, entriesAt(ours, "after"));
   await gitScript(checkout, script, { args: [there], lockWaitMs: 0 });
+}
+
+/** What is seen of a checkout, by path. */
+interface Seen {
+  readonly entries: ReadonlyMap<string, Entry>;
+  /** The file is not as the index says. */
+  readonly dirty: ReadonlySet<string>;
+  /** There is a file. */
+  readonly present: ReadonlySet<string>;
+  readonly staged: ReadonlySet<string>;
+}
+
+/** Of what the index has of a merge, what is still as the merge left it, and what a person has changed since. */
+export function divide(changes: readonly Change[], { entries, dirty, present, staged }: Seen) {
+  const brought = changes.filter(({ path, after }) => !staged.has(path) && isSame(entries.get(path), after));
+  const isTheirs = ({ path, after }: Change) => (isEntry(after) ? dirty : present).has(path);
+  return { theirs: brought.filter(isTheirs), ours: brought.filter((one) => !isTheirs(one)) };
 }
 
 const script = {
   name: "read-tree",
   text: 'git read-tree -m -u "$1" HEAD || git read-tree -m -i "$1" HEAD',
 };
-
-function entryBefore({ path, before }: Change): Entry & { readonly path: string } {
-  return { path, ...before };
-}
 
 /** A folder may be the merge's own: what it has written below it goes first. */
 function isFileAt(path: string): boolean {
