@@ -1,5 +1,5 @@
 import { readFileSync, realpathSync, rmSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { programsIn } from "../lib/process/table.js";
 import { git, gitText } from "./git.js";
 import {
@@ -70,15 +70,19 @@ export function writtenInOneGo(
 export async function bringBackDeleted(begun: BegunMerge): Promise<void> {
   const { checkout, changes } = begun;
   const missing = await namesOf(checkout, ["ls-files", "--deleted", "-z"]);
-  const deleted = changes.filter(({ path, before }) => isEntry(before) && missing.has(path));
+  // git would go no further than to the first that has something of a person's in its way.
+  const deleted = changes.filter(
+    ({ path, before }) => isEntry(before) && missing.has(path) && !isBelowFile(checkout, nameOf(path)),
+  );
   if (deleted.length === 0) return;
   const input = listOf(deleted.map(({ path }) => path));
-  // Where something of a person's is in the way, that one is left out.
-  await git(checkout, ["checkout-index", "--index", "-q", "-z", "--stdin"], {
-    input,
-    okCodes: [1, 128],
-    lockWaitMs: 0,
-  });
+  await git(checkout, ["checkout-index", "--index", "-q", "-z", "--stdin"], { input, okCodes: [1], lockWaitMs: 0 });
+}
+
+function isBelowFile(checkout: string, name: string): boolean {
+  const above = dirname(name);
+  if (above === ".") return false;
+  return linkStatsOf(join(checkout, above))?.isDirectory() === false || isBelowFile(checkout, above);
 }
 
 /** None that is older than what was begun, and none while a git works there: it may be that one's. */

@@ -269,6 +269,15 @@ describe("D5 Ratchet and its git are killed while the checkout is brought forwar
     expect(sh(world.repo, "git status --porcelain; git log --format=%s")).toBe("first");
   });
 
+  test("D5 a file of theirs in the place of a folder keeps only what was below it from coming back", async () => {
+    const world = await cutOff(false);
+    sh(world.repo, "rm -rf .git/index.lock src docs; echo theirs >docs; git checkout -q -b hotfix");
+    expect(await catchUp(world)).toEqual({ behind: null });
+    expect(sh(world.repo, "git status --porcelain; ls src; cat docs")).toBe(
+      " D docs/guide.md\n?? docs\ncode.ts\ntheirs",
+    );
+  });
+
   test("D5 its lock is left where a git works that it may belong to", async () => {
     const world = await cutOff(false);
     const somebody = spawn("git", ["hash-object", "--stdin"], { cwd: world.repo });
