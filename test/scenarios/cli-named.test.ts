@@ -18,6 +18,17 @@ async function addChain(box: Sandbox): Promise<void> {
   await box.add("c3", { more: ["--dep", "c2"] });
 }
 
+/** A run of c1 and c2, with the agent at c1 until `wait` is gone. */
+async function withC1AtWork() {
+  const box = sandbox();
+  useAgent(box);
+  await addChain(box);
+  writeFileSync(join(box.root, "wait"), "");
+  const run = box.start(["run", "c1", "c2", "--json"]);
+  await until("the agent works", () => run.stdout().includes('"prompt-sent"'));
+  return { box, run };
+}
+
 const didNotRun = (ended: Ended) =>
   eventsOf(ended).flatMap((event) => (event.type === "log" && / did not run: /.test(event.text) ? [event.text] : []));
 
@@ -40,12 +51,7 @@ test.each([
   ["the issue is stopped", ["stop", "c1"], [1, 1, 1]],
   ["the run is stopped", ["stop"], [130, 130, 130]],
 ])("%s: what was named and waits for it is told", async (_how, command, codes) => {
-  const box = sandbox();
-  useAgent(box);
-  await addChain(box);
-  writeFileSync(join(box.root, "wait"), "");
-  const run = box.start(["run", "c1", "c2", "--json"]);
-  await until("the agent works", () => run.stdout().includes('"prompt-sent"'));
+  const { box, run } = await withC1AtWork();
   expect((await box.ratchet(...command)).code).toBe(0);
   const ended = await run.ended;
   expect(didNotRun(ended)).toEqual(["c2 did not run: blocked by c1"]);
@@ -53,12 +59,7 @@ test.each([
 });
 
 test("after a drain what was named and not begun is told, and it may run another time", async () => {
-  const box = sandbox();
-  useAgent(box);
-  await addChain(box);
-  writeFileSync(join(box.root, "wait"), "");
-  const run = box.start(["run", "c1", "c2", "--json"]);
-  await until("the agent works", () => run.stdout().includes('"prompt-sent"'));
+  const { box, run } = await withC1AtWork();
   run.kill("SIGINT");
   await until("it drains", () => run.stdout().includes("Draining"));
   rmSync(join(box.root, "wait"));
