@@ -54,17 +54,20 @@ const goesOn = /^\s*["',}\]]/;
 /** Whether one with the key stands before it in the same list, however deep in it. */
 export function isListedWithAnother(text: string, all: readonly FoundObject[], one: FoundObject): boolean {
   const other = all.findLast(({ end, hasKey }) => hasKey && end <= one.start);
-  return other !== undefined && inList.test(between(text, all, { from: other.end, to: one.start }));
+  if (other === undefined) return false;
+  return inList.test(between(text, all, { from: other.end, to: one.start }).replace(otherValue, ""));
 }
 
 const inList = /^[\s[\]]*,[\s,[\]]*$/;
+/** What else a list can have in it; a text that nothing closes goes to the end, so that the whole is looked at once. */
+const otherValue = /"(?:[^"\\]|\\.)*"?|\{\s*\}|-?\d[\d.eE+-]*|true|false|null/gs;
 
 /** Whether it stands in a list behind something else, whole or broken, or cut off with the list's beginning. */
 export function isLaterInList(text: string, one: FoundObject): boolean {
-  return /[,}\]]$/.test(text.slice(0, one.start).trimEnd()) && listGoesOn.test(text.slice(one.end));
+  return /(?:,[\s[]*|[}\]])$/.test(text.slice(0, one.start).trimEnd()) && listGoesOn.test(text.slice(one.end));
 }
 
-const listGoesOn = /^\s*(?:\]|,\s*[[{"'])/;
+const listGoesOn = /^\s*(?:\]|,\s*(?:[[{"'\d-]|true|false|null))/;
 
 /** The text without the whole objects in it. */
 function between(text: string, all: readonly FoundObject[], { from, to }: { from: number; to: number }): string {

@@ -110,7 +110,12 @@ describe("the verdict of an output", () => {
     ["in a list after another", `[${fail},\n${pass}]`, listed],
     ["in a list before another", `Both: [${pass}, ${fail}]`, listed],
     ["in a list after another and something else", `[[${fail}], {"note": 1}, [${pass}]]`, listed],
+    ["in a list after another and a text", `[${fail}, "x, [y] \\" {", ${pass}]`, listed],
+    ["in a list before another and a text", `[${pass}, "x", ${fail}]`, listed],
+    ["in a list with others that say nothing", `[${fail}, {}, 5, [${pass}, null], -1.5]`, listed],
+    ["in a list after another that is cut off", `[${fail}, "x", true, ${pass}`, listed],
     ["in a list whose beginning is not there", `${fail}, ${pass}]`, listed],
+    ["after another and a text without a list", `${fail} "so to speak" ${pass}`, "pass 0"],
     ["after another in the same sentence", `Not ${fail}, but ${pass}`, "pass 0"],
     ["with a priority given twice", '{"verdict":"pass","findings":[{"priority":0,"priority":3}]}', twice("priority")],
   ])("%s is read", (_how, text, expected) => {
@@ -234,11 +239,14 @@ describe("whatever a reviewer prints", () => {
     ["spaces", "{    "],
     ["pairs", '{"a":{},"b":'],
     ["verdicts", '{"verdict":"pass"}'],
+    ["verdicts and open strings", '{"verdict":"pass"}, "\\"\\"'],
   ])("a megabyte of %s takes linear time", (_what, unit) => {
     const text = unit.repeat(Math.ceil((1024 * 1024) / unit.length));
     const started = performance.now();
     readVerdict({ text, whole: false });
     readVerdict({ text: `${text}"}]}`, whole: false });
+    readVerdict({ text: `${pass}, "${text}\\${pass}`, whole: false });
+    readVerdict({ text: `${pass}, ${text}\\${pass}`, whole: false });
     expect(performance.now() - started).toBeLessThan(20_000);
   });
 });
@@ -249,6 +257,8 @@ test.each([
   ["one in other quotes before it", `[{'verdict':'fail','findings':[{'priority':0}]}, ${pass}]`, listed],
   ["no comma between them", `[${fail} ${pass}]`, listed],
   ["a broken one before it, and something behind", `[${broken}, ${pass}, "done"]`, listed],
+  ["a broken one before it, and a number behind", `[${broken}, ${pass}, 5]`, listed],
+  ["a broken one before its own list", `[${broken}, [${pass}]]`, listed],
   ["its beginning cut off", `y"}]}, ${pass}]`, listed],
   ["nothing else in it", `[${pass}]`, "pass 0"],
   ["prose around it", `I looked at [1], [2], ${pass} (see [3])`, "pass 0"],
