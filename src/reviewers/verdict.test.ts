@@ -162,6 +162,14 @@ test.each([
   ],
   [{ reviewer: "jo" }, { reviewer: "jo" }],
   [{ priority: null, severity: "info" }, { priority: null }],
+  [{ priority: null, severity: "high" }, { priority: 1 }],
+  [{ priority: 3, severity: "critical" }, { priority: 0 }],
+  [{ priority: 3, Severity: " Blocker " }, { priority: 0 }],
+  [{ priority: "P3", severity: "P1" }, { priority: 1 }],
+  [{ priority: 2, severity: "medium" }, { priority: 2 }],
+  [{ priority: 1, severity: "low" }, { priority: 1 }],
+  [{ priority: 0, severity: "sev-1" }, { priority: 0 }],
+  [{ priority: 3, severity: null }, { priority: 3 }],
   [
     { Priority: 2, TITLE: "x" },
     { priority: 2, title: "x" },
@@ -181,6 +189,8 @@ test.each([
   [{ title: "no priority at all" }, "fail"],
   [{ severity: "P0" }, "pass"],
   [{ Severity: "critical", title: "no priority of ours" }, "pass"],
+  [{ priority: 3, severity: "sev-1" }, "pass"],
+  [{ priority: null, severity: 9.8 }, "pass"],
 ])("the finding %j of a %s is a protocol failure: what it blocks is not known", (given, verdict) => {
   expect(toVerdict({ verdict, findings: [finding, given] })).toMatchObject({ type: "protocol" });
 });

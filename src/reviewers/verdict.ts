@@ -1,7 +1,8 @@
-import { readPriority } from "../core/finding.js";
+import type { Priority } from "../core/finding.js";
 import { plainPath } from "../core/ledger/identity.js";
 import { contradictoryKey } from "../lib/contradiction.js";
 import { findObjects, isLaterInList, isListedWithAnother, isWithinAnother } from "../lib/json-objects.js";
+import { readFindingPriority, show } from "./finding-priority.js";
 
 /**
  * A verdict is positive evidence: a word, and for `fail` at least one finding. Whatever is missing or unreadable is a
@@ -16,7 +17,7 @@ export interface RawFinding {
   readonly file: string;
   readonly line_start: number;
   readonly line_end: number;
-  readonly priority: number | null;
+  readonly priority: Priority;
   readonly title: string;
   readonly body: string;
   readonly reviewer: string | null;
@@ -30,7 +31,7 @@ export const verdictBytes = 1024 * 1024;
 /** What a verdict is read from: of anything else a reviewer may say two things. */
 export const verdictKeys = ["verdict", "findings"];
 
-/** What a finding is read from. `severity` is no key of ours, and somebody's word for what blocks. */
+/** What a finding is read from. `severity` is no key of ours, but read for what blocks. */
 const findingKeys = [
   ...["file", "line_start", "line_end", "priority", "title", "body", "reviewer", "new_evidence"],
   "severity",
@@ -123,10 +124,12 @@ export function toVerdict(written: Fields): VerdictReading {
   const read = given.filter(isRecord).map((each) => plainKeys(each, findingKeys));
   const twice = read.find((each) => typeof each === "string");
   if (twice !== undefined) return saidTwice(twice);
-  const records = read.filter(isRecord);
-  const unclear = records.find((each) => !isPriorityClear(each, word));
-  if (unclear) return { type: "protocol", reason: noPriority(unclear.priority) };
-  const findings = records.map(toFinding);
+  const findings: RawFinding[] = [];
+  for (const each of read.filter(isRecord)) {
+    const reading = readFindingPriority(each, word);
+    if (reading.type === "unclear") return { type: "protocol", reason: reading.reason };
+    findings.push(toFinding(each, reading.priority));
+  }
   if (word === "fail" && findings.length === 0) return { type: "protocol", reason: "fail without any finding" };
   return { type: "verdict", verdict: word, findings };
 }
@@ -138,22 +141,13 @@ function misplacedFindings(written: Fields): string | null {
   return lists.find(([, value]) => Array.isArray(value) && value.some(isFinding))?.[0] ?? null;
 }
 
-function noPriority(given: unknown): string {
-  const wanted = "0 to 3, or null";
-  return given === undefined ? `a finding has no priority: ${wanted}` : `${show(given)} is no priority: ${wanted}`;
-}
-
-function show(value: unknown): string {
-  return (JSON.stringify(value) ?? "nothing").slice(0, 80);
-}
-
-function toFinding(fields: Fields): RawFinding {
+function toFinding(fields: Fields, priority: Priority): RawFinding {
   const lineStart = toLine(fields.line_start) ?? 0;
   return {
     file: plainPath(toText(fields.file) ?? "unknown"),
     line_start: lineStart,
     line_end: Math.max(lineStart, toLine(fields.line_end) ?? lineStart),
-    priority: readPriority(fields.priority),
+    priority,
     title: toText(fields.title) ?? "Unknown issue",
     body: typeof fields.body === "string" ? fields.body : "",
     reviewer: toText(fields.reviewer),
@@ -168,13 +162,6 @@ function toText(value: unknown): string | null {
 function toLine(value: unknown): number | null {
   const line = typeof value === "string" && /^\s*\d{1,9}\s*$/.test(value) ? Number(value) : value;
   return typeof line === "number" && Number.isSafeInteger(line) && line >= 0 ? line : null;
-}
-
-/** An explicit null says that it does not block; a reviewer that fails the change, or tells a severity, must say what does. */
-function isPriorityClear({ priority, severity = null }: Fields, word: "pass" | "fail"): boolean {
-  if (priority === null) return true;
-  if (priority === undefined) return word === "pass" && severity === null;
-  return readPriority(priority) !== null;
 }
 
 function isRecord(value: unknown): value is Fields {
