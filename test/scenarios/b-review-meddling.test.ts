@@ -126,3 +126,30 @@ test("D4: a member that changes the index disturbs the others, and it is put bac
   const { worktree_path: path } = await world.issue("fix-it");
   expect(world.git("-C", path ?? "", "status", "--short")).toBe("");
 });
+
+test.each([
+  ["deletes the git folder", 'rm -rf "$(git rev-parse --absolute-git-dir)"'],
+  ["deletes the refs in it", 'rm -rf "$(git rev-parse --absolute-git-dir)/refs"'],
+])("D4: a reviewer that %s has given no verdict, and the next one finds it whole", async (_what, harm) => {
+  const world = panelWorld({
+    mal: `if [ -e "$HOME/harmed" ]; then git log -1 >&2 || exit 1; else ${harm}; : >"$HOME/harmed"; fi; ${says("pass")}`,
+  });
+  await world.add("fix-it");
+  const run = await world.ratchet("run", "--json");
+  expect(verdicts(run)).toEqual(["mal pass", "mal protocol"]);
+  const reasons = eventsOf(run).flatMap((event) => (event.type === "review-ended" ? (event.reason ?? []) : []));
+  expect(reasons).toEqual(["the reviewer changed the tree (.git); the changes were discarded"]);
+  expect(run.code).toBe(0);
+  expect(await world.issue("fix-it")).toMatchObject({ status: "success" });
+});
+
+test("D4: the members beside one that deletes the git folder are asked again", async () => {
+  const world = panelWorld({
+    ada: `${awaits("harmed")}; ${says("pass")}\n: >"$HOME/ada-is-done"`,
+    mal: `[ -e "$HOME/harmed" ] || { rm -rf "$(git rev-parse --absolute-git-dir)"; : >"$HOME/harmed"; ${awaits("ada-is-done")}; }; ${says("pass")}`,
+  });
+  await world.add("fix-it");
+  const run = await world.ratchet("run", "--json");
+  expect(verdicts(run)).toEqual(["ada pass", "mal pass"]);
+  expect(run.code).toBe(0);
+});

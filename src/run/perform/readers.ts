@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { hasKeptIndex, keepIndex } from "../../git/kept-index.js";
 import { discardChanges, putAt } from "../../git/worktree.js";
+import { ExternalError } from "../../lib/errors.js";
 import { isMissing, readJson, writeWhole } from "../../lib/files.js";
 import { findProgram } from "../../lib/process/find.js";
 
@@ -46,6 +47,8 @@ interface Reading {
   readonly folder: string;
   readonly worktree: string;
   readonly gitDir: string;
+  /** Has a git folder that somebody broke made anew. */
+  mend(): Promise<unknown>;
 }
 
 /**
@@ -63,7 +66,7 @@ export async function startReading(readers: Readers, reading: Reading, head: str
 
 /** Puts files and index back; null: nobody has touched them. */
 export async function endReading(readers: Readers, reading: Reading, head: string): Promise<Meddling | null> {
-  const { folder, worktree } = reading;
+  const { folder } = reading;
   return await readers.inTurn(async () => {
     const known = await readNote(folder);
     const wasMoved = await hasMoved(reading);
@@ -73,12 +76,30 @@ export async function endReading(readers: Readers, reading: Reading, head: strin
       if (known === null) writeNote(folder, { paths, shared });
       noteOthers(others, paths);
     };
-    const changed = await discardChanges(worktree, head, note);
+    const isAlone = () => readers.besides(folder).length === 0;
+    const changed = await putBack(reading, head, { note, isAlone });
     // Whoever began while it was put back has seen some of it; and HEAD may have been elsewhere and back.
     if (changed.length > 0) note(changed);
     else if (known === null && wasMoved && readers.besides(folder).length > 0) note(["HEAD"]);
     return await readNote(folder);
   });
+}
+
+/** A git folder that somebody broke is put back too, by the last one that reads there: nobody may be at work in it then. */
+async function putBack(
+  { worktree, mend }: Reading,
+  head: string,
+  { note, isAlone }: { note(paths: readonly string[]): void; isAlone(): boolean },
+): Promise<readonly string[]> {
+  try {
+    return await discardChanges(worktree, head, note);
+  } catch (error) {
+    if (!(error instanceof ExternalError) || error.retryable) throw error;
+    note([".git"]);
+    if (!isAlone()) return [".git"];
+    await mend();
+    return [".git", ...(await discardChanges(worktree, head))];
+  }
 }
 
 function noteOthers(others: readonly string[], paths: readonly string[]): void {

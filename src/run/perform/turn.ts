@@ -14,6 +14,7 @@ import { type ProgramEnded, performProgram } from "./program.js";
 import type { ProgramTurn } from "./program-turn.js";
 import { endReading, startReading } from "./readers.js";
 import { agentOf, programOf, turnOf } from "./turn-program.js";
+import { openAt } from "./worktree.js";
 
 /** A turn of an issue's life, or of a trigger's. */
 export async function performTurn(
@@ -93,8 +94,10 @@ function timeoutMs(life: LifeContext, effect: TurnEffect): number {
 }
 
 function readingOf(life: LifeContext, folder: string) {
+  const { mirror } = life.run;
   const worktree = worktreePath(life);
-  return { folder, worktree, gitDir: gitDirFor(life.run.mirror, worktree) };
+  const mend = () => openAt(life, life.state().baseSha);
+  return { folder, worktree, gitDir: gitDirFor(mirror, worktree), mend };
 }
 
 type Ended = ProgramEnded<Agent | Reviewer> & { readonly files: TurnFiles };

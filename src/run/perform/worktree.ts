@@ -10,7 +10,7 @@ import { dropLanded } from "../../git/park.js";
 import { fetchBranch } from "../../git/push.js";
 import { readReviewed } from "../../git/reviewed.js";
 import { adoptUsersBranch } from "../../git/users-branch.js";
-import { commitAll, openWorktree, removeWorktree } from "../../git/worktree.js";
+import { commitAll, type OpenedWorktree, openWorktree, removeWorktree } from "../../git/worktree.js";
 import { ExternalError, messageOf } from "../../lib/errors.js";
 import { type LifeContext, takeSnapshot, worktreePath } from "../context.js";
 import { baseOfEpic } from "../epic-changes.js";
@@ -31,7 +31,7 @@ export async function performWorktree(
 }
 
 async function perform(life: LifeContext, effect: WorktreeEffect, signal: AbortSignal): Promise<IssueEvent> {
-  const { mirror, settings, repoPath, target } = life.run;
+  const { mirror, target } = life.run;
   const path = worktreePath(life);
   const { branch } = life.names;
   switch (effect.op) {
@@ -41,7 +41,7 @@ async function perform(life: LifeContext, effect: WorktreeEffect, signal: AbortS
       const base = (await knownBase(life, effect.baseSha)) ?? (await newestBase(life, tip.sha, signal));
       if (life.run.options.only === "land") await adoptUsersBranch(mirror, { path, branch });
       if (life.item) return await openForItemOf(life, { key: effect.key, base, targetTip: tip.sha, signal });
-      const opened = await openWorktree(mirror, { path, branch, base, copy: settings.worktree.copy, repoPath });
+      const opened = await openAt(life, base);
       const reviewBase = life.trigger
         ? await baselineOf(life, life.trigger, tip.sha)
         : await mergedBase(life, opened.head);
@@ -66,6 +66,13 @@ async function perform(life: LifeContext, effect: WorktreeEffect, signal: AbortS
       await removeTemporaryFolder(temporaryFolder(life));
       return { type: "worktree-removed", key: effect.key };
   }
+}
+
+/** Takes up what is there; whatever somebody broke in its git folder is made anew. */
+export async function openAt(life: LifeContext, base: string): Promise<OpenedWorktree> {
+  const { mirror, settings, repoPath } = life.run;
+  const place = { path: worktreePath(life), branch: life.names.branch };
+  return await openWorktree(mirror, { ...place, base, copy: settings.worktree.copy, repoPath });
 }
 
 /** The worktree that its issue left, and what was done to have it; told on the board, for whoever follows the item. */
