@@ -68,14 +68,17 @@ export function settleItem(sql: Sql, key: ItemKey, settling: Settling): Promise<
 }
 
 export function settleStatements(key: ItemKey, { holder, to, now }: Settling): Statement[] {
-  const status = to.mayQuarantine ? `CASE WHEN ${quarantines} THEN 'quarantined' ELSE ? END` : "?";
+  const quarantine = to.mayQuarantine ? `WHEN ${quarantines} THEN 'quarantined'` : "";
+  const status =
+    to.status === "failed"
+      ? `CASE ${quarantine} WHEN ${wasFreed} THEN 'available' ELSE 'failed' END`
+      : `'${to.status}'`;
   return [
     {
       sql: `UPDATE work_items SET status = ${status}, claimed_by = NULL, lease_until = NULL, failure_reason = ?,
         failure_count = failure_count + ?, updated_at = ?
         WHERE project_id = ? AND id = ? AND ${holder === null ? openToAnyone : "status = 'claimed' AND claimed_by = ?"}`,
       params: [
-        to.status,
         to.status === "completed" ? null : to.reason,
         to.status === "failed" ? 1 : 0,
         now,
@@ -92,6 +95,11 @@ export function settleStatements(key: ItemKey, { holder, to, now }: Settling): S
 /** A failure of a run that resumes is counted and takes nothing out of the queue: the next resume may go on. */
 const quarantines = `failure_count + 1 >= ${quarantineAt}
   AND NOT coalesce((SELECT json_extract(options, '$.resume') FROM runs WHERE run_id = claimed_by), 0)`;
+/** Something it depends on was completed while it was worked on: it began without that, and is as free as one that failed before. */
+const wasFreed = `waits_for = 0 AND EXISTS (SELECT 1 FROM work_deps JOIN work_items AS done ON done.no = on_item
+  JOIN work_events ON work_events.project_id = done.project_id AND item_id = done.id AND work_events.type = 'completed'
+  WHERE item = work_items.no AND work_events.id > (SELECT max(claims.id) FROM work_events AS claims
+    WHERE claims.project_id = work_items.project_id AND claims.item_id = work_items.id AND claims.type = 'claimed'))`;
 const openToAnyone = "status <> 'completed'";
 
 /** What is done waits for no person any more, whoever did it. */

@@ -5,13 +5,18 @@ import { ExternalError } from "../lib/errors.js";
 /** How an issue's end is told: asking again after a crash finds it told already. */
 type Ending = Parameters<WorkItems["settle"]>[3];
 
+/** What failed may be out of the queue since, or in it again: then it has failed for what is told. */
+function isTold({ status, failureReason }: WorkItem, to: Ending): boolean {
+  if (status === to.status || to.status !== "failed") return status === to.status;
+  return status === "quarantined" || (status === "available" && failureReason === to.reason);
+}
+
 /** The board as a tracker: claims are held by runs, without a lease, as long as the run lives. */
 export function localTracker(workItems: WorkItems, projectId: string, clock: { now(): number } = Date): Tracker {
   const settle = async (id: string, holder: string, to: Ending): Promise<void> => {
     if (await workItems.settle(projectId, id, holder, to)) return;
     const item = await workItems.get(projectId, id);
-    const isTold = item?.status === to.status || (to.mayQuarantine && item?.status === "quarantined");
-    if (!isTold) throw lostClaim(id, holder, item);
+    if (item === null || !isTold(item, to)) throw lostClaim(id, holder, item);
   };
   const release = async (id: string, holder: string, to: ItemStatus = "available"): Promise<void> => {
     if (await workItems.release(projectId, id, holder, to)) return;

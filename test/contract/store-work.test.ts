@@ -203,6 +203,30 @@ describe("dependencies", () => {
     await board.unblock("p", "blocked");
     expect(await ready()).toEqual(["blocked", "failed"]);
   });
+
+  it("S2 that came and were completed while an item was worked on give it another try, one", async () => {
+    await add({ id: "a" });
+    await add({ id: "b" });
+    await add({ id: "c" });
+    const tracker = localTracker(board, "p");
+    await tracker.claim("a", "run");
+    await board.addDeps("p", "a", ["b", "c"]);
+    await complete("b");
+    await tracker.fail("a", "run", "gate_failed");
+    expect(await statusOf("a")).toBe("failed");
+    await complete("c");
+    await tracker.claim("a", "run");
+    await add({ id: "d" });
+    await board.addDeps("p", "a", ["d"]);
+    await complete("d");
+    await tracker.fail("a", "run", "gate_failed");
+    await tracker.fail("a", "run", "gate_failed");
+    expect(await board.get("p", "a")).toMatchObject({ status: "available", failureCount: 2 });
+    await board.retry("p", "a");
+    await tracker.claim("a", "run");
+    await tracker.fail("a", "run", "gate_failed");
+    expect(await statusOf("a")).toBe("failed");
+  });
 });
 
 describe("failing", () => {

@@ -113,3 +113,20 @@ test("where a killed run has left nothing that could start, what was named and c
   ]);
   expect(await box.ratchet("logs", "list", "--json").then(({ stdout: runs }) => JSON.parse(runs))).toHaveLength(1);
 });
+
+test("a named issue that fails after what it was made to wait for meanwhile was done is tried again in the run", async () => {
+  const box = sandbox();
+  useAgent(box, `mkdir ${box.root}/failed && exit 9\n${commits}`);
+  await box.add("c0");
+  await box.add("c1");
+  writeFileSync(join(box.root, "wait"), "");
+  const run = box.start(["run", "c1", "--json"]);
+  await until("the agent works", () => run.stdout().includes('"prompt-sent"'));
+  expect((await box.ratchet("work", "dep", "c1", "--on", "c0")).code).toBe(0);
+  expect((await box.ratchet("work", "complete", "c0")).code).toBe(0);
+  rmSync(join(box.root, "wait"));
+  const ended = await run.ended;
+  const ends = eventsOf(ended).flatMap((event) => (event.type === "issue-finished" ? [event.status] : []));
+  expect(ends).toEqual(["failed", "success"]);
+  expect(await codesOf(box, ended)).toEqual([0, 0, 0]);
+});
