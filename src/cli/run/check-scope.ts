@@ -1,5 +1,5 @@
 import type { Project, Store } from "../../app.js";
-import { isCaredFor } from "../../core/cared-for.js";
+import { isCaredFor, lookAtNamed, type Named, type NotReady, whyNotReady } from "../../core/not-ready.js";
 import type { Issue, Tracker } from "../../core/ports/tracker.js";
 import type { Settings } from "../../core/settings.js";
 import { Refusal, UserError } from "../../lib/errors.js";
@@ -75,28 +75,36 @@ interface Unready {
 }
 
 async function findUnready(board: Board, issues: readonly Issue[], wanted: Wanted): Promise<Unready[]> {
-  const reasons = await findReasons(board, issues, wanted);
   const { tracker, store, project } = board;
-  const around = { tracker, board: store.workItems, projectId: project.id };
-  const found: Unready[] = [];
+  const named: Named[] = [];
   for (const issue of issues) {
-    const reason = reasons.get(issue.id);
-    if (reason !== undefined) found.push({ id: issue.id, reason, isStuck: !(await isCaredFor(around, issue)) });
+    named.push(await lookAtNamed({ tracker, board: store.workItems, projectId: project.id }, issue));
   }
-  return found;
+  const reasons = await findReasons(board, named, wanted);
+  return named.flatMap((one) => {
+    const { id } = one.issue;
+    const found = reasons.get(id);
+    return found ? [{ id, reason: withNext(found, id, tracker.kind), isStuck: !isCaredFor(one) }] : [];
+  });
 }
 
 function tell({ out }: Context, { id, reason }: Unready): void {
   out.note(`${id} is not ready: ${reason}`);
 }
 
-async function findReasons(board: Board, issues: readonly Issue[], wanted: Wanted): Promise<Map<string, string>> {
-  const against = new Map<string, string>();
-  for (const issue of issues) {
-    const reason = (await reasonAgainst(board, issue, wanted)) ?? (await nothingToCheck(board, issue, wanted));
-    if (reason !== null) against.set(issue.id, reason);
+async function findReasons(board: Board, named: readonly Named[], wanted: Wanted): Promise<Map<string, NotReady>> {
+  const { store, project, left } = board;
+  const { resume, only } = wanted;
+  const against = new Map<string, NotReady>();
+  for (const one of named) {
+    const { id } = one.issue;
+    // Where no agent starts, there must be something that an earlier life has left.
+    const isUntouched = only === "check" && (await store.lastRecord(project.id, id)) === null;
+    const found = whyNotReady(one, { resume, left, isUntouched });
+    const reason = found?.why === "waiting_for_response" ? await inPullRequest(board, id, { resume, found }) : found;
+    if (reason !== null) against.set(id, reason);
   }
-  return new Map([...against, ...(await findWaits(board, issues, against))]);
+  return new Map([...against, ...(await findWaits(board, named, against))]);
 }
 
 /** Below an issue that nothing is below there is nothing to run. Some trackers have issues below issues of any kind. */
@@ -126,81 +134,39 @@ async function readAll({ tracker, project }: Board, ids: readonly string[]): Pro
   throw new Refusal(`no issue ${unknown.map(typed).join(", ")} in ${place}`, { code: "not-found", hint });
 }
 
-async function reasonAgainst(board: Board, issue: Issue, wanted: Wanted): Promise<string | null> {
-  const { id, status, type } = issue;
-  const { kind } = board.tracker;
-  if (type === "epic") return `it is an epic, use --scope epic:${id}`;
-  const use = (change: "retry" | "unblock") =>
-    kind !== "local"
-      ? foreignHint(kind, change, id)
-      : change === "retry"
-        ? `use ratchet retry ${id}`
-        : `use ratchet work unblock ${id}`;
-  switch (status) {
-    case "completed":
-      return "completed";
-    case "failed":
-      return wanted.resume
-        ? await obstacleOf(board, id)
-        : `failed, use --resume or ${use("retry").replace(/^use /, "")}`;
-    case "claimed":
-      return await claimOf(board, issue, wanted);
-    case "blocked":
-      return `blocked${await becauseOf(board, id)}, ${use("unblock")}`;
-    case "waiting_for_response": {
-      const inPullRequest = await pullRequestOf(board, id, wanted);
-      return inPullRequest === undefined ? `${status}, ${use("retry")}` : inPullRequest;
-    }
-    case "quarantined":
-      return `${status}, ${use("retry")}`;
-    case "available":
-      return await obstacleOf(board, id);
-  }
+/** The reason, and what to do. */
+function withNext({ why, reason, about = "" }: NotReady, id: string, kind: Tracker["kind"]): string {
+  const isLocal = kind === "local";
+  const retry = isLocal ? `ratchet retry ${id}` : foreignHint(kind, "retry", id);
+  const unblock = isLocal ? `use ratchet work unblock ${id}` : foreignHint(kind, "unblock", id);
+  const decide = isLocal ? `, use ${retry}` : `, ${retry}`;
+  const next: Partial<Record<NotReady["why"], string>> = {
+    epic: `, use --scope epic:${id}`,
+    failed: `, use --resume or ${retry}`,
+    blocked: `, ${unblock}`,
+    waiting_for_response: decide,
+    quarantined: decide,
+    claimed: isLocal ? "" : ` in ${foreignName(kind)}`,
+    obstacle: `; ${about}`,
+    unmerged: `, use ratchet land ${shellWord(about)}`,
+    untouched: ", so there is nothing to check",
+  };
+  return `${reason}${next[why] ?? ""}`;
 }
 
-/** Where no agent starts, there must be something that an earlier life has left. */
-async function nothingToCheck({ store, project }: Board, { id }: Issue, { only }: Wanted): Promise<string | null> {
-  if (only !== "check" || (await store.lastRecord(project.id, id)) !== null) return null;
-  return "nobody has worked on it yet, so there is nothing to check";
-}
-
-/** What its pull request waits for; null: for this run, which takes an item of it. undefined: it is in none, or needs a person. */
-async function pullRequestOf(
+/** What its pull request waits for; null: for this run, which takes an item of it. `found`: it is in none, or needs a person. */
+async function inPullRequest(
   { app, store, project, tracker }: Board,
   id: string,
-  { resume }: Wanted,
-): Promise<string | null | undefined> {
+  { resume, found }: { readonly resume: boolean; readonly found: NotReady },
+): Promise<NotReady | null> {
   const { payload } = (await store.workItems.get(project.id, id)) ?? {};
   const { pr_number: number, human_review_required: needsPerson } = payload ?? {};
-  if (tracker.kind !== "local" || payload?.source !== "implement" || number === undefined || needsPerson) return;
+  if (tracker.kind !== "local" || payload?.source !== "implement" || number === undefined || needsPerson) return found;
   const items = (await store.workItems.ofPullRequest(project.id, number)).filter((item) => item.id !== id);
   if (items.some(({ status }) => status === "available" || (resume && status === "failed"))) return null;
   const state = await app.pullRequestState(project.id, number);
   const wait = pullRequestWait({ number, state, items, foreign: false });
-  const why = wait === null ? `ratchet pr sync ${number}` : `${wait.reason}; ${wait.next}`;
-  return `it waits for pull request #${number}: ${why}`;
-}
-
-/** What the tracker itself has against it: its author, an assignment. */
-async function obstacleOf({ tracker }: Pick<Board, "tracker">, id: string): Promise<string | null> {
-  const obstacle = (await tracker.standing?.(id))?.obstacle ?? null;
-  return obstacle === null ? null : `${obstacle.reason}; ${obstacle.next}`;
-}
-
-/** A resume takes claims of runs that are over; only the tracker can tell whose they are. */
-async function claimOf(board: Board, { id }: Issue, { resume }: Wanted): Promise<string | null> {
-  const { tracker, store, project, left } = board;
-  if (tracker.kind !== "local") {
-    if (left.includes((await tracker.standing?.(id))?.claim?.holder ?? "")) return null;
-    const obstacle = await obstacleOf({ tracker }, id);
-    return obstacle ?? (resume ? null : `in progress in ${foreignName(tracker.kind)}`);
-  }
-  const item = await store.workItems.get(project.id, id);
-  if (left.includes(item?.claimedBy ?? "")) return null;
-  return `claimed by ${item?.leaseUntil == null ? "run " : ""}${item?.claimedBy ?? "somebody"}`;
-}
-
-async function becauseOf({ tracker, store, project }: Board, id: string): Promise<string> {
-  const item = tracker.kind === "local" ? await store.workItems.get(project.id, id) : null;
-  return item?.failureReason ? ` (${item.failureReason})` : "";
+  const reason = `it waits for pull request #${number}: ${wait?.reason ?? `ratchet pr sync ${number}`}`;
+  return wait === null ? { why: "missing", reason } : { why: "obstacle", reason, about: wait.next };
 }

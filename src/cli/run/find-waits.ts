@@ -1,7 +1,7 @@
 import type { App } from "../../app.js";
+import { type Named, type NotReady, whyNotReady } from "../../core/not-ready.js";
 import type { Issue, Tracker } from "../../core/ports/tracker.js";
 import type { Settings } from "../../core/settings.js";
-import { shellWord } from "../../views/shell-word.js";
 
 interface Place {
   readonly app: Pick<App, "unmerged">;
@@ -15,25 +15,25 @@ interface Place {
  */
 export async function findWaits(
   place: Place,
-  named: readonly Issue[],
-  against: ReadonlyMap<string, string>,
-): Promise<Map<string, string>> {
-  const waits = new Map<string, string>();
+  named: readonly Named[],
+  against: ReadonlyMap<string, NotReady>,
+): Promise<Map<string, NotReady>> {
+  const waits = new Map<string, NotReady>();
   // On a branch of its own, what is done makes nothing ready before it is merged.
   const willRun = (id: string) =>
     place.settings.finalize.mode !== "branch" &&
-    named.some((one) => one.id === id) &&
+    named.some(({ issue }) => issue.id === id) &&
     !against.has(id) &&
     !waits.has(id);
-  const open = named.filter(({ id, status }) => !against.has(id) && (status === "available" || status === "failed"));
+  const open = named.filter(({ issue }) => !against.has(issue.id) && ["available", "failed"].includes(issue.status));
   const get = remember((id) => place.tracker.get(id));
   const children = remember(async (epic) => (await place.tracker.epics?.children(epic)) ?? []);
   for (let found = true; found; ) {
     found = false;
-    for (const issue of open.filter(({ id }) => !waits.has(id))) {
-      const reason = await waitOf(place, issue, { willRun, get, children });
-      if (reason === null) continue;
-      waits.set(issue.id, reason);
+    for (const one of open.filter(({ issue }) => !waits.has(issue.id))) {
+      const wait = await waitOf(place, one, { willRun, get, children });
+      if (wait === null) continue;
+      waits.set(one.issue.id, wait);
       found = true;
     }
   }
@@ -46,17 +46,15 @@ interface Asked {
   readonly children: (epic: string) => Promise<readonly Issue[]>;
 }
 
-async function waitOf({ app, settings, tracker }: Place, { deps }: Issue, asked: Asked): Promise<string | null> {
+async function waitOf({ app, settings, tracker }: Place, named: Named, asked: Asked): Promise<NotReady | null> {
+  const { deps } = named.issue;
   const missing: string[] = [];
   for (const id of deps) {
     const dep = await asked.get(id);
     if (dep !== null && !(await willBeDone(dep, asked))) missing.push(id);
   }
-  if (missing.length > 0) return `blocked by ${missing.join(", ")}`;
-  const [first] = await app.unmerged(settings, deps, tracker);
-  return first === undefined
-    ? null
-    : `${first.id} is on ${first.branch} and not merged yet, use ratchet land ${shellWord(first.id)}`;
+  const unmerged = missing.length > 0 ? [] : await app.unmerged(settings, deps, tracker);
+  return whyNotReady(named, { resume: true, missing, unmerged });
 }
 
 /** An epic is completed with the last of its children. */

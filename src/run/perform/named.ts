@@ -1,5 +1,4 @@
-import { isCaredFor } from "../../core/cared-for.js";
-import type { Issue } from "../../core/ports/tracker.js";
+import { isCaredFor, lookAtNamed, type Named, whyNotReady } from "../../core/not-ready.js";
 import type { RunEffect, RunEvent } from "../../core/run/effects.js";
 import type { Settled } from "../../durable/types.js";
 import type { RunContext } from "../context.js";
@@ -14,26 +13,24 @@ export async function performNamed(run: RunContext, { key, ids }: NamedEffect): 
   const left: Left[] = [];
   for (const issueId of ids) {
     const issue = await run.tracker.get(issueId);
-    if (issue !== null && ((await isCaredFor(run, issue)) || (await run.history.endedElsewhere(issueId)))) continue;
-    left.push({ issueId, reason: issue === null ? "it is gone" : await reasonAgainst(run, issue) });
+    const named = issue === null ? null : await lookAtNamed(run, issue);
+    if (named !== null && (isCaredFor(named) || (await run.history.endedElsewhere(issueId)))) continue;
+    left.push({ issueId, reason: named === null ? "it is gone" : await reasonAgainst(run, named) });
   }
   return { event: { type: "named-seen", key, left } };
 }
 
-async function reasonAgainst(run: RunContext, issue: Issue): Promise<string | null> {
-  const { id, type, status, deps } = issue;
+async function reasonAgainst(run: RunContext, named: Named): Promise<string | null> {
+  const { id, deps } = named.issue;
   const { resume, only } = run.options;
-  if (type === "epic") return "it is an epic";
-  const obstacle = (await run.tracker.standing?.(id))?.obstacle ?? null;
-  if (obstacle !== null) return obstacle.reason;
-  if (status === "claimed") return `claimed by ${(await run.board.get(run.projectId, id))?.claimedBy ?? "somebody"}`;
-  if (status !== "available" && !(resume && status === "failed")) return status;
-  const missing = await openOf(run, deps);
-  if (missing.length > 0) return `blocked by ${missing.join(", ")}`;
-  const [first] = await unmergedDeps(run, run.tracker, deps);
-  if (first !== undefined) return `${first.id} is on ${first.branch} and not merged yet`;
-  if (only === "check" && (await run.history.earlier(id)).resume === null) return "nobody has worked on it yet";
-  return (await isHeldBack(run, issue)) ? "it was stopped" : null;
+  const found = whyNotReady(named, {
+    resume,
+    missing: await openOf(run, deps),
+    unmerged: await unmergedDeps(run, run.tracker, deps),
+    isUntouched: only === "check" && (await run.history.earlier(id)).resume === null,
+    isStopped: await isHeldBack(run, named.issue),
+  });
+  return found?.reason ?? null;
 }
 
 async function openOf({ tracker }: RunContext, deps: readonly string[]): Promise<readonly string[]> {
