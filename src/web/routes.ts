@@ -1,7 +1,9 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { ExternalError, messageOf, Refusal, UserError } from "../lib/errors.js";
+import { jsonText } from "../lib/json-text.js";
 import { plainLine } from "../views/plain-text.js";
 
 /** What the server answers from. Each is what a command of the same name prints with --json. */
@@ -47,10 +49,10 @@ export function createRoutes(rooms: Rooms, token: string): Hono {
     return refuse(c, 401, "the token is missing or wrong: send it as Authorization: Bearer <token>");
   });
   routes.get("/", (c) => c.text(welcome));
-  routes.get("/healthz", (c) => c.json({ ok: true }));
-  routes.get("/api/status", async (c) => c.json(asJson(await rooms.status())));
-  routes.get("/api/pull-requests", async (c) => c.json(asJson(await rooms.pullRequests())));
-  routes.post("/api/answer", async (c) => c.json(asJson(await rooms.answer(readAnswer(await c.req.text())))));
+  routes.get("/healthz", (c) => send(c, { ok: true }));
+  routes.get("/api/status", async (c) => send(c, await rooms.status()));
+  routes.get("/api/pull-requests", async (c) => send(c, await rooms.pullRequests()));
+  routes.post("/api/answer", async (c) => send(c, await rooms.answer(readAnswer(await c.req.text()))));
   // Whoever typed the address with a slash at its end means the same.
   routes.on("POST", [webhooks, `${webhooks}/`], (c) => takeWebhook(c, rooms));
   routes.notFound((c) => refuse(c, 404, `there is no ${c.req.method} ${c.req.path}`));
@@ -76,7 +78,7 @@ async function takeWebhook(c: Context, { hear, told }: Rooms): Promise<Response>
     return turnAway(415, "set the content type of the webhook to application/json");
   }
   const heard = await hear({ headers: c.req.header(), body: await c.req.text() });
-  if (heard.type === "heard") return c.json({ pull_requests: heard.pullRequests }, 202);
+  if (heard.type === "heard") return send(c, { pull_requests: heard.pullRequests }, 202);
   return turnAway(heard.type === "unsigned" ? 401 : 400, heard.reason);
 }
 
@@ -110,15 +112,15 @@ function tell(error: unknown, c: Context, { told }: Rooms): Response {
     error instanceof UserError || error instanceof Refusal || error instanceof ExternalError ? error.hint : null;
   const code = error instanceof UserError || error instanceof Refusal ? error.code : "failed";
   const message = messageOf(error);
-  if (error instanceof UserError) return c.json({ error: { code, message, hint } }, 400);
-  if (error instanceof Refusal) return c.json({ error: { code, message, hint } }, code === "not-found" ? 404 : 409);
+  if (error instanceof UserError) return send(c, { error: { code, message, hint } }, 400);
+  if (error instanceof Refusal) return send(c, { error: { code, message, hint } }, code === "not-found" ? 404 : 409);
   told(`${c.req.method} ${c.req.path}: ${message}`);
-  return c.json({ error: { code, message, hint } }, error instanceof ExternalError ? 502 : 500);
+  return send(c, { error: { code, message, hint } }, error instanceof ExternalError ? 502 : 500);
 }
 
 type Refused = 400 | 401 | 404 | 413 | 415 | 503;
 function refuse(c: Context, status: Refused, message: string): Response {
-  return c.json({ error: { code: "refused", message, hint: null } }, status);
+  return send(c, { error: { code: "refused", message, hint: null } }, status);
 }
 
 function tooLarge(c: Context, { told }: Rooms): Response {
@@ -127,7 +129,6 @@ function tooLarge(c: Context, { told }: Rooms): Response {
   return refuse(c, 413, reason);
 }
 
-/** What was made for printing is plain data; anything else would be a mistake to send. */
-function asJson(value: unknown): object {
-  return typeof value === "object" && value !== null ? value : { value };
+function send(c: Context, value: unknown, status: ContentfulStatusCode = 200): Response {
+  return c.body(jsonText(value), status, { "content-type": "application/json" });
 }
