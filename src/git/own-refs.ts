@@ -2,18 +2,19 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Checkout, gitIn } from "./checkout-git.js";
 import { GitError } from "./git.js";
-import { readRefFiles, resolveHead } from "./head.js";
+import { readRefFiles } from "./head.js";
 import { hasCommit, isAncestor } from "./mirror-refs.js";
 import { readOr } from "./small-files.js";
 
-/** The refs of a checkout that are neither the issue's branch nor what it started with: an agent's branches, tags, stash. */
-async function ownRefs(checkout: Checkout): Promise<readonly string[]> {
-  const lines = checkout.template.packedRefs.split("\n");
+/**
+ * The refs of a checkout that neither HEAD nor what it started with has: an agent's branches, tags, stash, and the issue's
+ * own branch where HEAD was put elsewhere.
+ */
+async function ownRefs(checkout: Checkout, head: string): Promise<readonly string[]> {
+  const lines = [...checkout.template.packedRefs.split("\n"), `${head} refs/heads/${checkout.branch}`];
   const given = new Set(lines);
   const refs = (await readRefFiles(checkout.gitDir, ["refs"])) ?? new Map<string, string>();
-  const others = [...refs].filter(
-    ([name, id]) => !given.has(`${id} ${name}`) && name !== `refs/heads/${checkout.branch}`,
-  );
+  const others = [...refs].filter(([name, id]) => !given.has(`${id} ${name}`));
   if (others.length === 0) return [];
   const now = new Map(lines.map((line) => [line.slice(line.indexOf(" ") + 1), line.slice(0, line.indexOf(" "))]));
   const own: string[] = [];
@@ -21,14 +22,14 @@ async function ownRefs(checkout: Checkout): Promise<readonly string[]> {
   return own;
 }
 
-/** The user's branch has gone on since the checkout was made: where it was then is no work of anybody's here. */
+/** The user's branch has gone on since the checkout was made, or HEAD has: where it was then is no work of its own. */
 async function isOlder({ mirror }: Checkout, id: string, now: string | undefined): Promise<boolean> {
   if (now === undefined) return false;
   return (await hasCommit(mirror.path, id)) && (await isAncestor(mirror.path, id, now));
 }
 
-export async function hasOwnRefs(checkout: Checkout): Promise<boolean> {
-  return (await ownRefs(checkout)).length > 0;
+export async function hasOwnRefs(checkout: Checkout, head: string): Promise<boolean> {
+  return (await ownRefs(checkout, head)).length > 0;
 }
 
 const pseudoRefs = [
@@ -45,12 +46,11 @@ const pseudoRefs = [
 
 /** Every commit that only the agent's git folder names: branches, tags, each stash, what an unfinished operation needs. */
 export async function commitsToKeep(checkout: Checkout, head: string): Promise<readonly string[]> {
-  const { gitDir, branch } = checkout;
+  const { gitDir } = checkout;
   const texts = await Promise.all(
     [...pseudoRefs, "logs/refs/stash", ...(await todoFiles(gitDir))].map((name) => readOr(join(gitDir, name))),
   );
-  const own = resolveHead(gitDir, `refs/heads/${branch}`) ?? "";
-  const named = [...(await ownRefs(checkout)), own, ...texts].flatMap(
+  const named = [...(await ownRefs(checkout, head)), ...texts].flatMap(
     (text) => text.match(/\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b/g) ?? [],
   );
   const candidates = [...new Set(named)];

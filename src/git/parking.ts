@@ -63,7 +63,7 @@ function parkedName(checkout: Checkout): string {
 /** Anything besides commits on the branch that would go with the worktree. */
 export async function hasLooseEnds(checkout: Checkout, { head, changes }: Left): Promise<boolean> {
   if (changes.length > 0 || (await unfinishedOperations(checkout)).length > 0) return true;
-  if ((await exists(join(checkout.gitDir, "replaced"))) || (await hasOwnRefs(checkout))) return true;
+  if ((await exists(join(checkout.gitDir, "replaced"))) || (await hasOwnRefs(checkout, head))) return true;
   return (await linkedRepositories(checkout, head)).length > 0;
 }
 
@@ -75,7 +75,7 @@ export async function holdsNothingLoose(checkout: Checkout, head: string): Promi
     !there.includes("replaced") &&
     isKnownLinkless(checkout.baseSha, head) &&
     isProvenAt(checkout, head) &&
-    !(await hasOwnRefs(checkout))
+    !(await hasOwnRefs(checkout, head))
   );
 }
 

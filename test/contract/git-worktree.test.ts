@@ -125,6 +125,7 @@ describe("a worktree", () => {
     ],
     ["a repository in place of the link", "rm .git && git init -q .", true],
     ["no files at all", 'rm -rf "$PWD"', false],
+    ["its branch put back to where it began", "git checkout -q --detach && git branch -f ratchet/one HEAD~1", false],
   ] as const)("landed, it is removed with %s in it, and what is nowhere else is parked", async (_, left, isParked) => {
     const world = await makeWorld();
     const { path, branch } = await open(world, "one");
@@ -135,6 +136,19 @@ describe("a worktree", () => {
     expect(parked !== null).toBe(isParked);
     expect(existsSync(path)).toBe(false);
     expect(sh(world.mirror.path, "git for-each-ref refs/heads refs/ratchet/base; ls checkouts")).toBe("");
+  });
+
+  test("what is on its branch alone is parked, when work that was made beside it has landed", async () => {
+    const world = await makeWorld();
+    const { path, branch } = await open(world, "one");
+    const beside = commit(path, "b.txt", "precious");
+    sh(path, "git checkout -q --detach HEAD~1");
+    const landed = commit(path, "c.txt", "c");
+    await snapshot(path, { base: world.base, docsPatterns: [] });
+    const { parked } = await removeWorktree(world.mirror, { path, branch, issue: "one", landed });
+    expect(parked?.ref).toBe("refs/ratchet/parked/one/1");
+    await restoreParked(world.mirror, { issue: "one", path });
+    expect(sh(path, "git rev-parse ratchet/one HEAD")).toBe(`${beside}\n${landed}`);
   });
 
   test("a repository that was committed as a link is parked with its commits, also when the branch has landed", async () => {
