@@ -2,12 +2,21 @@ import { join } from "node:path";
 import { ExternalError, Refusal } from "../lib/errors.js";
 import { exists, namesIn } from "../lib/files.js";
 import { shellWord } from "../lib/quoted.js";
-import { begunFile, forgetEnded, mergeAlone, notBegun, noteBegun, takeBackBegun } from "./begun-merge.js";
+import {
+  begunFile,
+  forgetBegun,
+  forgetRefused,
+  mergeAlone,
+  notBegun,
+  noteBegun,
+  noteMove,
+  takeBackBegun,
+} from "./begun-merge.js";
 import { GitError, type GitOutput, git, gitScript, runScript, whileLocked } from "./git.js";
-import { fetchIntoUser, isAncestor, type Mirror, quietFetch, readRef, readRefs, updateRefs } from "./mirror-refs.js";
+import { fetchIntoUser, isAncestor, type Mirror, quietFetch, readRefs, updateRefs } from "./mirror-refs.js";
 import { commonDirOf } from "./repository.js";
 import { readOr, removeIfThere, writeIfChanged } from "./small-files.js";
-import { followedRef, givenFile, landedRef, markGiven, readEnds, tipOf, wasRewound } from "./tip.js";
+import { followedRef, givenFile, landedRef, markGiven, readEnds, readFollowed, tipOf, wasRewound } from "./tip.js";
 
 /**
  * The only writes to the user's repository: a copy of the landed line, and a fast-forward of the target where git
@@ -68,7 +77,8 @@ async function followAsUsual(mirror: Mirror, target: string, commit: string): Pr
   const begun = begunFile(mirror, target);
   const files = [givenFile(mirror, target), noteFile(mirror.path, target), begun, mirror.repoPath];
   const output = await runScript(usualScript, [mirror.path, ...refs, commit, ...files], { cwd: mirror.repoPath });
-  forgetEnded(begun, output);
+  if (output.code === 0) forgetBegun(begun);
+  else forgetRefused(begun, output);
   return output.code === 0;
 }
 
@@ -99,14 +109,18 @@ async function bringOver(mirror: Mirror, target: string): Promise<string | null>
 }
 
 async function moveBranch(mirror: Mirror, target: string, commit: string): Promise<string | null> {
+  const begun = begunFile(mirror, target);
   try {
+    await markGiven(mirror, target);
     // Whoever holds the lock may be on another branch afterwards: each try looks again at what is checked out where.
     const refused = await whileLocked({ waitMs: lockWaitMs }, async () => {
-      await takeBackBegun(begunFile(mirror, target));
-      return await fastForward(mirror, target, commit);
+      // Ours before theirs: it is written after the user's branch moved.
+      const followed = await readFollowed(mirror, target);
+      await takeBackBegun(begun);
+      return await fastForward(mirror, { target, commit, followed });
     });
-    await markGiven(mirror, target);
     if (refused === null) await updateRefs(mirror.path, [{ ref: followedRef(target), to: commit }]);
+    forgetBegun(begun);
     return refused;
   } catch (error) {
     // Also a folder that was removed at the same moment, which git cannot be started in.
@@ -169,11 +183,12 @@ function behind(target: string, reason: string, command = "git merge --ff-only")
 }
 
 /** To the end of the landed line, or to `commit` where another process has put an older end in its place since. */
-async function fastForward(mirror: Mirror, target: string, commit: string): Promise<string | null> {
+async function fastForward(
+  mirror: Mirror,
+  { target, commit, followed }: { readonly target: string; readonly commit: string; readonly followed: string | null },
+): Promise<string | null> {
   const repo = mirror.repoPath;
   const branch = branchRef(target);
-  // Ours before theirs: it is written after the user's branch moved.
-  const followed = await readRef(mirror.path, followedRef(target));
   const [refs, places] = await Promise.all([readRefs(repo, [branch, landedRef(target)]), placesOf(repo, branch)]);
   const [copy, user] = [refs.get(landedRef(target)), refs.get(branch)];
   if (copy === undefined) throw new GitError(`${landedRef(target)} is not in ${repo}`, { code: 1, stderr: "" });
@@ -189,6 +204,7 @@ async function fastForward(mirror: Mirror, target: string, commit: string): Prom
   }
   if (await isAncestor(repo, landed, user)) return null;
   if (!(await isAncestor(repo, user, landed))) return diverged(target);
+  noteMove(begunFile(mirror, target), landed);
   if (await updateRefs(repo, [{ ref: branch, to: landed, from: user }])) return null;
   return behind(target, "it moved at the same moment");
 }
@@ -227,11 +243,11 @@ async function mergeIn(
 async function mergeNoted(checkout: string, args: readonly [string, ...string[]]): Promise<GitOutput> {
   try {
     const output = await gitScript(checkout, mergeScript, { args, okCodes: [1, 2, notBegun, 128], lockWaitMs: 0 });
-    forgetEnded(args[0], output);
+    forgetRefused(args[0], output);
     if (output.code !== notBegun) return output;
     throw new GitError("another ratchet brings it forward, or that cannot be noted", output, { retryable: true });
   } catch (error) {
-    if (error instanceof GitError) forgetEnded(args[0], error);
+    if (error instanceof GitError) forgetRefused(args[0], error);
     throw error;
   }
 }

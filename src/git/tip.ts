@@ -4,6 +4,7 @@ import { ExternalError } from "../lib/errors.js";
 import { exists } from "../lib/files.js";
 import { shellWord } from "../lib/quoted.js";
 import { isKnownInside } from "./ancestry.js";
+import { begunFile, forgetBegun, movedUntold } from "./begun-merge.js";
 import { git, gitText } from "./git.js";
 import { resolveHead } from "./head.js";
 import { fetchFromUser, hasCommit, isAncestor, type Mirror, mergeTrees, readRef, updateRefs } from "./mirror-refs.js";
@@ -35,6 +36,14 @@ export function landedRef(target: string): string {
 /** The newest commit of the user's branch that the landed line is built on: the branch may move ahead of it, never back. */
 export function followedRef(target: string): string {
   return `refs/ratchet/followed/${target}`;
+}
+/** Null: it is built on none. */
+export async function readFollowed(mirror: Mirror, target: string): Promise<string | null> {
+  const moved = await movedUntold(mirror, target);
+  if (moved === null) return await readRef(mirror.path, followedRef(target));
+  await updateRefs(mirror.path, [{ ref: followedRef(target), to: moved }]);
+  forgetBegun(begunFile(mirror, target), moved);
+  return moved;
 }
 /** The user's repository has been given its copy of the landed line: when it is gone, somebody took it away. */
 export async function markGiven(mirror: Mirror, target: string): Promise<void> {
@@ -74,7 +83,7 @@ interface Line extends Ends {
 export async function tipOf(mirror: Mirror, target: string): Promise<Tip> {
   for (;;) {
     // Ours before theirs: it is written after the user's branch moved, so read in this order it is never ahead of it.
-    const followed = await readRef(mirror.path, followedRef(target));
+    const followed = await readFollowed(mirror, target);
     const ends = await readEnds(mirror, target);
     await noteWithdrawn(mirror, target, ends);
     const tip = await decideTip(mirror, target, { ...ends, followed });
