@@ -1,7 +1,6 @@
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { ExternalError } from "../lib/errors.js";
-import { exists } from "../lib/files.js";
+import { exists, namesIn } from "../lib/files.js";
 import { shellWord } from "../lib/quoted.js";
 import { isKnownInside } from "./ancestry.js";
 import { begunFile, forgetBegun, movedUntold } from "./begun-merge.js";
@@ -9,7 +8,7 @@ import { git, gitText } from "./git.js";
 import { resolveHead } from "./head.js";
 import { fetchFromUser, hasCommit, isAncestor, type Mirror, mergeTrees, readRef, updateRefs } from "./mirror-refs.js";
 import { asAuthor, readIdentity } from "./repository.js";
-import { writeIfChanged } from "./small-files.js";
+import { removeIfThere, writeIfChanged } from "./small-files.js";
 import { noteWithdrawn, withdrawnRef } from "./withdrawn.js";
 
 /**
@@ -48,6 +47,12 @@ export async function readFollowed(mirror: Mirror, target: string): Promise<stri
 /** The user's repository has been given its copy of the landed line: when it is gone, somebody took it away. */
 export async function markGiven(mirror: Mirror, target: string): Promise<void> {
   await writeIfChanged(givenFile(mirror, target), "given\n");
+}
+export function unmarkGiven(mirror: Mirror, target: string): void {
+  removeIfThere(givenFile(mirror, target));
+}
+export function givenTargets(mirror: Mirror): readonly string[] {
+  return namesIn(dirname(givenFile(mirror, "any"))).map(decodeURIComponent);
 }
 export function givenFile(mirror: Mirror, target: string): string {
   return join(mirror.path, "ratchet", "given", encodeURIComponent(target));
@@ -139,7 +144,7 @@ async function afterRewind(
     { ref: landedRef(target), to: null, from: landed },
     { ref: followedRef(target), to: null },
   ]);
-  await rm(givenFile(mirror, target), { force: true });
+  unmarkGiven(mirror, target);
   return "again";
 }
 
