@@ -20,6 +20,7 @@ import { noBranch, withObjectsOf } from "./clone-objects.js";
 import { GitError, git } from "./git.js";
 import { readHead } from "./head.js";
 import { hashOf } from "./loose-objects.js";
+import { forgetDamage } from "./mirror-health.js";
 import { baseRef, fetchFromUser, type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
 import { forgetShared, shareObjects } from "./objects.js";
 import { putText, removeIfThere } from "./small-files.js";
@@ -46,6 +47,7 @@ export async function mendMirror(mirror: Mirror): Promise<string> {
   const lost = await dropBrokenRefs(mirror);
   await bringLandedBack(mirror);
   putText(join(mirror.path, "ratchet", "made"), "made\n");
+  forgetDamage(mirror.path);
   return `${mirror.path} was damaged and is mended from your repository and the worktrees${told(lost)}`;
 }
 

@@ -1,7 +1,7 @@
 import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { codeOf } from "../lib/errors.js";
-import { exists, namesIn, statsOf } from "../lib/files.js";
+import { namesIn, statsOf } from "../lib/files.js";
 import { withLock } from "../lib/lock.js";
 import { isGone } from "../lib/process-identity.js";
 import { type CheckoutTemplate, readConversion, writeTemplate } from "./checkout-template.js";
@@ -9,6 +9,7 @@ import { withObjectsOf } from "./clone-objects.js";
 import { copySettings } from "./copied-settings.js";
 import { gitText, runTool, startsManyCommands } from "./git.js";
 import { bringBranchesBack, bringLandedBack, isDamage, lacksLanded, mendMirror } from "./mended-mirror.js";
+import { isMirrorWhole } from "./mirror-health.js";
 import { fetchFromUser, type Mirror } from "./mirror-refs.js";
 import { removeTree } from "./remove-tree.js";
 import { commonDirOf, readConfig } from "./repository.js";
@@ -53,7 +54,7 @@ async function refreshOrMend(mirror: Mirror, tell: OpenMirror["tell"]): Promise<
 }
 
 async function isRefreshed(mirror: Mirror): Promise<boolean> {
-  if (!(await isWhole(mirror.path))) return false;
+  if (!isMirrorWhole(mirror.path)) return false;
   try {
     await refreshMirror(mirror);
   } catch (error) {
@@ -98,11 +99,6 @@ function isAbandoned(name: string): boolean {
   return pid !== undefined && isGone(Number(pid));
 }
 
-async function isWhole(path: string): Promise<boolean> {
-  const parts = ["HEAD", "objects", "refs", "checkouts", "ratchet/made"];
-  return (await Promise.all(parts.map((part) => exists(join(path, part))))).every(Boolean);
-}
-
 async function makeMirror(mirror: Mirror): Promise<void> {
   await withObjectsOf(mirror, async (aside, mark) => {
     const made = { ...mirror, path: aside };
@@ -123,7 +119,7 @@ async function putInPlace(aside: string, path: string, mark: string): Promise<vo
     const code = codeOf(error);
     if (code !== "ENOTEMPTY" && code !== "EEXIST" && code !== "ENOTDIR") throw error;
   }
-  if (await isWhole(path)) return;
+  if (isMirrorWhole(path)) return;
   await rename(path, `${path}.broken-${mark}`);
   await rename(aside, path);
 }
