@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { ExternalError, Refusal } from "../lib/errors.js";
-import { exists, namesIn } from "../lib/files.js";
+import { exists } from "../lib/files.js";
 import { shellWord } from "../lib/quoted.js";
 import {
   begunFile,
@@ -12,9 +12,10 @@ import {
   noteMove,
   takeBackBegun,
 } from "./begun-merge.js";
-import { GitError, type GitOutput, git, gitScript, runScript, whileLocked } from "./git.js";
+import { GitError, type GitOutput, gitScript, runScript, whileLocked } from "./git.js";
 import { fetchIntoUser, isAncestor, type Mirror, quietFetch, readRefs, updateRefs } from "./mirror-refs.js";
-import { commonDirOf } from "./repository.js";
+import { placesOf } from "./places.js";
+import { refusal } from "./refusal.js";
 import { readOr, removeIfThere, writeIfChanged } from "./small-files.js";
 import { followedRef, givenFile, landedRef, markGiven, readEnds, readFollowed, tipOf, wasRewound } from "./tip.js";
 
@@ -250,81 +251,6 @@ async function mergeNoted(checkout: string, args: readonly [string, ...string[]]
     if (error instanceof GitError) forgetRefused(args[0], error);
     throw error;
   }
-}
-
-function refusal(stderr: string): string {
-  const changed = filesOf(stderr, /local changes to the following files would be overwritten/);
-  if (changed !== null) return `uncommitted changes in ${changed} are in the way`;
-  const untracked = filesOf(stderr, /untracked working tree files would be/);
-  if (untracked !== null) return `untracked ${untracked} would be overwritten`;
-  if (/not concluded your merge|MERGE_HEAD exists/.test(stderr)) return "a merge is in progress there";
-  const line = stderr.split("\n").find((one) => /^(error|fatal):/.test(one)) ?? "git refused";
-  return line.replace(/^(error|fatal): /, "").replace(/[.,]$/, "");
-}
-
-/** git says no more at once than this, and leaves the rest of the names out without a word. */
-const longestMessage = 4095;
-
-/** The names that git lists below its message, in words; null: it does not say that. */
-function filesOf(stderr: string, message: RegExp): string | null {
-  const said = stderr.split(/^(?=error: )/m).find((one) => message.test(one));
-  if (said === undefined) return null;
-  const [, ...lines] = said.split("\n");
-  const listed = lines.filter((line) => line.startsWith("\t")).map((line) => line.trim());
-  const isCut = Buffer.byteLength(said) >= longestMessage && !lines.some((line) => line.startsWith("Please "));
-  const shown = listed.slice(0, 3);
-  // The last one may be half a name.
-  const more = isCut ? Math.max(listed.length - 1, shown.length) - shown.length : listed.length - shown.length;
-  if (more === 0) return shown.join(", ") + (isCut ? " and more" : "");
-  return `${shown.join(", ")} and ${isCut ? "at least " : ""}${more} more`;
-}
-
-interface Places {
-  readonly checkout: string | null;
-  /** The folder was removed, or is elsewhere now. */
-  readonly isGone: boolean;
-  readonly busy: string | null;
-}
-
-/** Where the branch is checked out, and whether an unfinished rebase or bisect will want it back where it was. */
-async function placesOf(repo: string, branch: string): Promise<Places> {
-  // The usual case, without asking git: the repository's own checkout is on it.
-  if (readOr(join(repo, ".git", "HEAD")).trim() === `ref: ${branch}`) {
-    return { checkout: repo, isGone: false, busy: await unfinished(join(repo, ".git"), branch) };
-  }
-  const [listing, commonDir] = await Promise.all([
-    git(repo, ["worktree", "list", "--porcelain", "-z"]),
-    commonDirOf(repo),
-  ]);
-  const entries = listing.stdout
-    .toString("utf8")
-    .split("\0\0")
-    .map((entry) => entry.split("\0"));
-  const here = entries.findIndex((lines) => lines.includes(`branch ${branch}`) && !lines.includes("bare"));
-  const checkout = entries[here]?.find((line) => line.startsWith("worktree "))?.slice("worktree ".length) ?? null;
-  // Without its `.git` a linked one would be a folder like any other: of another repository, perhaps.
-  const isGone = checkout !== null && !(await exists(here === 0 ? checkout : join(checkout, ".git")));
-  return { checkout, isGone, busy: await unfinished(commonDir, branch) };
-}
-
-async function unfinished(commonDir: string, branch: string): Promise<string | null> {
-  const there = namesIn(commonDir);
-  const worktrees = join(commonDir, "worktrees");
-  const linked = there.includes("worktrees") ? namesIn(worktrees).map((name) => join(worktrees, name)) : [];
-  const begun = (names: readonly string[]) => names.some((name) => /^rebase-|^BISECT_START$/.test(name));
-  const dirs = [...(begun(there) ? [commonDir] : []), ...linked.filter((dir) => begun(namesIn(dir)))];
-  const short = branch.replace("refs/heads/", "");
-  for (const dir of dirs) {
-    for (const [file, what] of [
-      ["rebase-merge/head-name", "a rebase"],
-      ["rebase-apply/head-name", "a rebase"],
-      ["BISECT_START", "a bisect"],
-    ] as const) {
-      const name = readOr(join(dir, file)).trim();
-      if (name === branch || name === short) return `${what} of it is in progress`;
-    }
-  }
-  return null;
 }
 
 /** Of a branch that has other commits git says nothing at all. */
