@@ -16,6 +16,7 @@ import { UserError } from "./lib/errors.js";
 import { type Home, ratchetHome } from "./lib/home.js";
 import type { JournalCheck } from "./run/check-journal.js";
 import type { Gc } from "./run/gc.js";
+import type { MirrorHealth } from "./run/mirror-health.js";
 import type { RunRequest, StartedRun } from "./run/start.js";
 import type { Telling } from "./run/tracker-outbox.js";
 import type { AskedForIssues, Unmerged } from "./run/unmerged.js";
@@ -74,6 +75,8 @@ export interface App {
    * whoever waits for the answer has opened it.
    */
   unmerged(settings: Settings, issueIds: readonly string[], tracker?: AskedForIssues): Promise<readonly Unmerged[]>;
+  /** The mirror of a project, at a glance or `thorough`; null: none is needed yet. */
+  lookAtMirror(projectId: string, how?: { readonly thorough: boolean }): Promise<MirrorHealth | null>;
   /** The issues' checkouts of the current directory's project. */
   worktrees(): Promise<Worktrees>;
   /** The programs a run would start, to see whether they are there. */
@@ -169,11 +172,8 @@ export function createApp({ cwd, env: given }: { readonly cwd: string; readonly 
       return await branchesBehind(repoPath, likely, known === null ? null : home.mirror(known.id));
     },
     unmerged: (...asked) => unmergedOf(app, ...asked),
-    worktrees: async () => {
-      const { openWorktrees } = await import("./run/worktrees.js");
-      const { id, repoPath } = await app.project();
-      return openWorktrees({ home, projectId: id, repoPath });
-    },
+    lookAtMirror: async (...asked) => (await import("./run/mirror-health.js")).lookAtMirror(home, ...asked),
+    worktrees: () => worktreesOf(app),
     ...programRooms(env),
     checkJournal: async (run) => (await import("./app/check-run.js")).checkRun(await store(), run),
     untold: (tracker) => untoldTo(app, tracker),
@@ -213,6 +213,13 @@ function projectRooms({ home, store, root }: Pick<App, "home" | "store" | "root"
     project: async () => (await rooms()).registerTelling(await store(), await root(), warn),
     mayBeRepositoryOf: async (projectId) => (await rooms()).mayBeRepositoryOf(home, projectId, await root()),
   } satisfies Partial<App>;
+}
+
+async function worktreesOf({ home, project, store }: Pick<App, "home" | "project" | "store">): Promise<Worktrees> {
+  const { openWorktrees } = await import("./run/worktrees.js");
+  const { id, repoPath } = await project();
+  const baseOf = async (issueId: string) => (await (await store()).lastRecord(id, issueId))?.record.base_sha ?? null;
+  return openWorktrees({ home, projectId: id, repoPath, baseOf, tell: warn });
 }
 
 function warn(text: string): void {

@@ -1,20 +1,21 @@
-import { appendFileSync, existsSync, rmSync, statSync } from "node:fs";
+import { appendFileSync, existsSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { exists } from "../lib/files.js";
 import { withLock } from "../lib/lock.js";
 import { isGone } from "../lib/process-identity.js";
 import { bringBackDeleted, stageCutOff } from "./cut-off.js";
-import type { GitOutput } from "./git.js";
+import { type GitOutput, git } from "./git.js";
 import { changesOf } from "./merge-changes.js";
-import { isAncestor, type Mirror } from "./mirror-refs.js";
+import { hasCommit, isAncestor, type Mirror, readRef } from "./mirror-refs.js";
 import { readOr } from "./small-files.js";
 import { takeBack } from "./take-back.js";
 
 /**
  * A fast-forward writes files and index first and moves the branch then. A person who commits in between has the branch:
  * what was written would be staged in their checkout, and in their next commit. So what is begun is noted beforehand, and
- * taken back where the branch was not to be had, by whoever comes next where that one was killed.
+ * taken back where the branch was not to be had, by whoever comes next where that one was killed. The note stays until it
+ * is told in the mirror where the branch is: who is killed before that has moved it all the same.
  */
 export function begunFile(mirror: Mirror, target: string): string {
   return join(mirror.path, "ratchet", "begun", encodeURIComponent(target));
@@ -43,15 +44,41 @@ export function noteBegun(words: {
   return `set -C; ${note} || exit ${notBegun}; set +C`;
 }
 
+/** Notes that the branch is about to be moved to `commit` where it is checked out nowhere: there is nothing to take back. */
+export function noteMove(file: string, commit: string): void {
+  writeFileSync(file, `${commit}\n`);
+}
+
 /**
- * A merge that has come to its end has nothing to take back; one that git refuses neither, unless it was refused the branch:
- * then all of it is there, and no lock is its own.
+ * A merge that git refuses has nothing to take back, unless it was refused the branch: then all of it is there, and no lock
+ * is its own.
  */
-export function forgetEnded(file: string, { code, stderr }: Pick<GitOutput, "code" | "stderr">): void {
-  const isRefused = [1, 2, 128].includes(code);
-  if ((code !== 0 && !isRefused) || isRunning(readNote(file))) return;
-  if (isRefused && /update_ref failed/.test(stderr) && existsSync(file)) appendFileSync(file, `${ended}\n`);
+export function forgetRefused(file: string, { code, stderr }: Pick<GitOutput, "code" | "stderr">): void {
+  if (![1, 2, 128].includes(code) || isRunning(readNote(file))) return;
+  if (/update_ref failed/.test(stderr) && existsSync(file)) appendFileSync(file, `${ended}\n`);
   else rmSync(file, { force: true });
+}
+
+/** It has come to its end, and that is told. What somebody else has begun since stays noted; `moved`: it was this one. */
+export function forgetBegun(file: string, moved?: string): void {
+  const note = readNote(file);
+  if (note.commit === moved || !isRunning(note)) rmSync(file, { force: true });
+}
+
+/** Where a merge has brought the user's branch that did not live to tell; they may have put it elsewhere since. */
+export async function movedUntold(mirror: Mirror, target: string): Promise<string | null> {
+  const { commit } = readNote(begunFile(mirror, target));
+  return commit !== "" && (await wasAt(mirror.repoPath, `refs/heads/${target}`, commit)) ? commit : null;
+}
+
+async function wasAt(repo: string, branch: string, commit: string): Promise<boolean> {
+  const now = await readRef(repo, branch);
+  if (now === null || now === commit) return now !== null;
+  if ((await hasCommit(repo, commit)) && (await isAncestor(repo, commit, now))) return true;
+  const log = await git(repo, ["log", "--walk-reflogs", "--format=%H", branch, "--"], { okCodes: [128] });
+  // git writes there first: a newest that is not where the branch is has not come to moving it.
+  const [, ...earlier] = log.stdout.toString().split("\n");
+  return earlier.includes(commit);
 }
 
 const ended = "ended";
@@ -85,7 +112,9 @@ export async function takeBackBegun(file: string): Promise<void> {
     note = readNote(file);
   }
   const { text, commit, checkout, from, isEnded } = note;
-  if (from !== "" && (await exists(checkout)) && !(await isAncestor(checkout, commit, "HEAD"))) {
+  // What was let go since may be gone from there.
+  const isThere = from !== "" && (await exists(checkout)) && (await hasCommit(checkout, commit));
+  if (isThere && !(await isAncestor(checkout, commit, "HEAD"))) {
     const changes = await changesOf(checkout, from, commit);
     const begun = { checkout, changes, since: statSync(file).mtimeMs, index: `${file}.index` };
     const theirs = isEnded ? new Set<string>() : await stageCutOff(begun);

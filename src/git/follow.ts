@@ -1,13 +1,23 @@
 import { join } from "node:path";
 import { ExternalError, Refusal } from "../lib/errors.js";
-import { exists, namesIn } from "../lib/files.js";
+import { exists } from "../lib/files.js";
 import { shellWord } from "../lib/quoted.js";
-import { begunFile, forgetEnded, mergeAlone, notBegun, noteBegun, takeBackBegun } from "./begun-merge.js";
-import { GitError, type GitOutput, git, gitScript, runScript, whileLocked } from "./git.js";
-import { fetchIntoUser, isAncestor, type Mirror, quietFetch, readRef, readRefs, updateRefs } from "./mirror-refs.js";
-import { commonDirOf } from "./repository.js";
+import {
+  begunFile,
+  forgetBegun,
+  forgetRefused,
+  mergeAlone,
+  notBegun,
+  noteBegun,
+  noteMove,
+  takeBackBegun,
+} from "./begun-merge.js";
+import { GitError, type GitOutput, gitScript, runScript, whileLocked } from "./git.js";
+import { fetchIntoUser, isAncestor, type Mirror, quietFetch, readRefs, updateRefs } from "./mirror-refs.js";
+import { placesOf } from "./places.js";
+import { refusal } from "./refusal.js";
 import { readOr, removeIfThere, writeIfChanged } from "./small-files.js";
-import { followedRef, givenFile, landedRef, markGiven, readEnds, tipOf, wasRewound } from "./tip.js";
+import { followedRef, givenFile, landedRef, markGiven, readEnds, readFollowed, tipOf, wasRewound } from "./tip.js";
 
 /**
  * The only writes to the user's repository: a copy of the landed line, and a fast-forward of the target where git
@@ -68,7 +78,8 @@ async function followAsUsual(mirror: Mirror, target: string, commit: string): Pr
   const begun = begunFile(mirror, target);
   const files = [givenFile(mirror, target), noteFile(mirror.path, target), begun, mirror.repoPath];
   const output = await runScript(usualScript, [mirror.path, ...refs, commit, ...files], { cwd: mirror.repoPath });
-  forgetEnded(begun, output);
+  if (output.code === 0) forgetBegun(begun);
+  else forgetRefused(begun, output);
   return output.code === 0;
 }
 
@@ -99,14 +110,18 @@ async function bringOver(mirror: Mirror, target: string): Promise<string | null>
 }
 
 async function moveBranch(mirror: Mirror, target: string, commit: string): Promise<string | null> {
+  const begun = begunFile(mirror, target);
   try {
+    await markGiven(mirror, target);
     // Whoever holds the lock may be on another branch afterwards: each try looks again at what is checked out where.
     const refused = await whileLocked({ waitMs: lockWaitMs }, async () => {
-      await takeBackBegun(begunFile(mirror, target));
-      return await fastForward(mirror, target, commit);
+      // Ours before theirs: it is written after the user's branch moved.
+      const followed = await readFollowed(mirror, target);
+      await takeBackBegun(begun);
+      return await fastForward(mirror, { target, commit, followed });
     });
-    await markGiven(mirror, target);
     if (refused === null) await updateRefs(mirror.path, [{ ref: followedRef(target), to: commit }]);
+    forgetBegun(begun);
     return refused;
   } catch (error) {
     // Also a folder that was removed at the same moment, which git cannot be started in.
@@ -169,11 +184,12 @@ function behind(target: string, reason: string, command = "git merge --ff-only")
 }
 
 /** To the end of the landed line, or to `commit` where another process has put an older end in its place since. */
-async function fastForward(mirror: Mirror, target: string, commit: string): Promise<string | null> {
+async function fastForward(
+  mirror: Mirror,
+  { target, commit, followed }: { readonly target: string; readonly commit: string; readonly followed: string | null },
+): Promise<string | null> {
   const repo = mirror.repoPath;
   const branch = branchRef(target);
-  // Ours before theirs: it is written after the user's branch moved.
-  const followed = await readRef(mirror.path, followedRef(target));
   const [refs, places] = await Promise.all([readRefs(repo, [branch, landedRef(target)]), placesOf(repo, branch)]);
   const [copy, user] = [refs.get(landedRef(target)), refs.get(branch)];
   if (copy === undefined) throw new GitError(`${landedRef(target)} is not in ${repo}`, { code: 1, stderr: "" });
@@ -189,6 +205,7 @@ async function fastForward(mirror: Mirror, target: string, commit: string): Prom
   }
   if (await isAncestor(repo, landed, user)) return null;
   if (!(await isAncestor(repo, user, landed))) return diverged(target);
+  noteMove(begunFile(mirror, target), landed);
   if (await updateRefs(repo, [{ ref: branch, to: landed, from: user }])) return null;
   return behind(target, "it moved at the same moment");
 }
@@ -227,88 +244,13 @@ async function mergeIn(
 async function mergeNoted(checkout: string, args: readonly [string, ...string[]]): Promise<GitOutput> {
   try {
     const output = await gitScript(checkout, mergeScript, { args, okCodes: [1, 2, notBegun, 128], lockWaitMs: 0 });
-    forgetEnded(args[0], output);
+    forgetRefused(args[0], output);
     if (output.code !== notBegun) return output;
     throw new GitError("another ratchet brings it forward, or that cannot be noted", output, { retryable: true });
   } catch (error) {
-    if (error instanceof GitError) forgetEnded(args[0], error);
+    if (error instanceof GitError) forgetRefused(args[0], error);
     throw error;
   }
-}
-
-function refusal(stderr: string): string {
-  const changed = filesOf(stderr, /local changes to the following files would be overwritten/);
-  if (changed !== null) return `uncommitted changes in ${changed} are in the way`;
-  const untracked = filesOf(stderr, /untracked working tree files would be/);
-  if (untracked !== null) return `untracked ${untracked} would be overwritten`;
-  if (/not concluded your merge|MERGE_HEAD exists/.test(stderr)) return "a merge is in progress there";
-  const line = stderr.split("\n").find((one) => /^(error|fatal):/.test(one)) ?? "git refused";
-  return line.replace(/^(error|fatal): /, "").replace(/[.,]$/, "");
-}
-
-/** git says no more at once than this, and leaves the rest of the names out without a word. */
-const longestMessage = 4095;
-
-/** The names that git lists below its message, in words; null: it does not say that. */
-function filesOf(stderr: string, message: RegExp): string | null {
-  const said = stderr.split(/^(?=error: )/m).find((one) => message.test(one));
-  if (said === undefined) return null;
-  const [, ...lines] = said.split("\n");
-  const listed = lines.filter((line) => line.startsWith("\t")).map((line) => line.trim());
-  const isCut = Buffer.byteLength(said) >= longestMessage && !lines.some((line) => line.startsWith("Please "));
-  const shown = listed.slice(0, 3);
-  // The last one may be half a name.
-  const more = isCut ? Math.max(listed.length - 1, shown.length) - shown.length : listed.length - shown.length;
-  if (more === 0) return shown.join(", ") + (isCut ? " and more" : "");
-  return `${shown.join(", ")} and ${isCut ? "at least " : ""}${more} more`;
-}
-
-interface Places {
-  readonly checkout: string | null;
-  /** The folder was removed, or is elsewhere now. */
-  readonly isGone: boolean;
-  readonly busy: string | null;
-}
-
-/** Where the branch is checked out, and whether an unfinished rebase or bisect will want it back where it was. */
-async function placesOf(repo: string, branch: string): Promise<Places> {
-  // The usual case, without asking git: the repository's own checkout is on it.
-  if (readOr(join(repo, ".git", "HEAD")).trim() === `ref: ${branch}`) {
-    return { checkout: repo, isGone: false, busy: await unfinished(join(repo, ".git"), branch) };
-  }
-  const [listing, commonDir] = await Promise.all([
-    git(repo, ["worktree", "list", "--porcelain", "-z"]),
-    commonDirOf(repo),
-  ]);
-  const entries = listing.stdout
-    .toString("utf8")
-    .split("\0\0")
-    .map((entry) => entry.split("\0"));
-  const here = entries.findIndex((lines) => lines.includes(`branch ${branch}`) && !lines.includes("bare"));
-  const checkout = entries[here]?.find((line) => line.startsWith("worktree "))?.slice("worktree ".length) ?? null;
-  // Without its `.git` a linked one would be a folder like any other: of another repository, perhaps.
-  const isGone = checkout !== null && !(await exists(here === 0 ? checkout : join(checkout, ".git")));
-  return { checkout, isGone, busy: await unfinished(commonDir, branch) };
-}
-
-async function unfinished(commonDir: string, branch: string): Promise<string | null> {
-  const there = namesIn(commonDir);
-  const worktrees = join(commonDir, "worktrees");
-  const linked = there.includes("worktrees") ? namesIn(worktrees).map((name) => join(worktrees, name)) : [];
-  const begun = (names: readonly string[]) => names.some((name) => /^rebase-|^BISECT_START$/.test(name));
-  const dirs = [...(begun(there) ? [commonDir] : []), ...linked.filter((dir) => begun(namesIn(dir)))];
-  const short = branch.replace("refs/heads/", "");
-  for (const dir of dirs) {
-    for (const [file, what] of [
-      ["rebase-merge/head-name", "a rebase"],
-      ["rebase-apply/head-name", "a rebase"],
-      ["BISECT_START", "a bisect"],
-    ] as const) {
-      const name = readOr(join(dir, file)).trim();
-      if (name === branch || name === short) return `${what} of it is in progress`;
-    }
-  }
-  return null;
 }
 
 /** Of a branch that has other commits git says nothing at all. */

@@ -9,9 +9,9 @@ import { GitError, gitScript, gitText } from "./git.js";
 import { resolveHead } from "./head.js";
 import { forgetIndex } from "./kept-index.js";
 import { LooseObjects, rememberCommit } from "./loose-objects.js";
-import { isAncestor, type Mirror, mergeTrees, readRef, updateRefs } from "./mirror-refs.js";
+import { isAncestor, type Mirror, mergeTrees, updateRefs } from "./mirror-refs.js";
 import { asAuthor, type Identity } from "./repository.js";
-import { followedRef, landedRef, readEnds, tipOf } from "./tip.js";
+import { followedRef, landedRef, readEnds, readFollowed, tipOf } from "./tip.js";
 import { treeOf } from "./tree-of.js";
 import { whyWithdrawn } from "./withdrawn.js";
 
@@ -181,7 +181,7 @@ export async function commitLanding(
   { target, tip, commit, insists = false }: CommitOptions,
 ): Promise<{ readonly type: "landed" } | { readonly type: "moved" }> {
   for (;;) {
-    const followed = await readRef(mirror.path, followedRef(target));
+    const followed = await readFollowed(mirror, target);
     const { landed, user } = await readEnds(mirror, target);
     if (landed === commit) return { type: "landed" };
     // A proposal contains its tip, so a line that is at the tip needs no walk.

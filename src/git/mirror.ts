@@ -1,12 +1,15 @@
-import { randomBytes } from "node:crypto";
 import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { codeOf } from "../lib/errors.js";
-import { exists, namesIn } from "../lib/files.js";
+import { namesIn, statsOf } from "../lib/files.js";
+import { withLock } from "../lib/lock.js";
 import { isGone } from "../lib/process-identity.js";
 import { type CheckoutTemplate, readConversion, writeTemplate } from "./checkout-template.js";
+import { withObjectsOf } from "./clone-objects.js";
 import { copySettings } from "./copied-settings.js";
-import { GitError, git, gitText, runTool, startsManyCommands } from "./git.js";
+import { gitText, runTool, startsManyCommands } from "./git.js";
+import { bringBranchesBack, bringLandedBack, isDamage, lacksLanded, mendMirror } from "./mended-mirror.js";
+import { isMirrorWhole } from "./mirror-health.js";
 import { fetchFromUser, type Mirror } from "./mirror-refs.js";
 import { removeTree } from "./remove-tree.js";
 import { commonDirOf, readConfig } from "./repository.js";
@@ -20,14 +23,45 @@ const userRefs = [
   "+refs/tags/*:refs/user/tags/*",
   "+refs/remotes/*:refs/user/remotes/*",
 ];
+interface OpenMirror {
+  readonly repoPath: string;
+  readonly mirrorPath: string;
+  /** Hears what had to be done to it, in one line. */
+  readonly tell?: (text: string) => void;
+}
+
 /** Safe to call at the same time from several processes: a mirror is made aside and put in place whole, or not at all. */
-export async function openMirror({ repoPath, mirrorPath }: { repoPath: string; mirrorPath: string }): Promise<Mirror> {
+export async function openMirror({ repoPath, mirrorPath, tell }: OpenMirror): Promise<Mirror> {
   const mirror = { path: resolve(mirrorPath), repoPath: resolve(repoPath) };
-  if (!(await isWhole(mirror.path))) await makeMirror(mirror);
-  await Promise.all([refreshMirror(mirror), sweep(mirror)]);
+  if (!statsOf(mirror.path)?.isDirectory()) await makeMirror(mirror);
+  await Promise.all([refreshOrMend(mirror, tell), sweep(mirror)]);
   // That it cannot be done is no reason to fail: whoever finds no folder makes it.
   if (startsManyCommands()) void makeObjectFolders(mirror).catch(() => undefined);
   return mirror;
+}
+
+/** That it is damaged is noticed by what has to be asked of it anyway. */
+async function refreshOrMend(mirror: Mirror, tell: OpenMirror["tell"]): Promise<void> {
+  if (await isRefreshed(mirror)) return;
+  await withLock(join(dirname(mirror.path), `.${basename(mirror.path)}.mend`), async () => {
+    // Somebody else may have mended it meanwhile.
+    if (await isRefreshed(mirror)) return;
+    const done = await mendMirror(mirror);
+    await refreshMirror(mirror);
+    await bringBranchesBack(mirror);
+    tell?.(done);
+  });
+}
+
+async function isRefreshed(mirror: Mirror): Promise<boolean> {
+  if (!isMirrorWhole(mirror.path)) return false;
+  try {
+    await refreshMirror(mirror);
+  } catch (error) {
+    if (isDamage(error)) return false;
+    throw error;
+  }
+  return !(await lacksLanded(mirror));
 }
 
 /** Where new objects go: a new folder takes long on many a disk, and here nobody waits for it. */
@@ -65,30 +99,19 @@ function isAbandoned(name: string): boolean {
   return pid !== undefined && isGone(Number(pid));
 }
 
-async function isWhole(path: string): Promise<boolean> {
-  const parts = ["HEAD", "objects", "refs", "checkouts", "ratchet/made"];
-  return (await Promise.all(parts.map((part) => exists(join(path, part))))).every(Boolean);
-}
-
 async function makeMirror(mirror: Mirror): Promise<void> {
-  const mark = `${process.pid}-${randomBytes(4).toString("hex")}`;
-  const aside = join(dirname(mirror.path), `.${basename(mirror.path)}.new-${mark}`);
-  await mkdir(dirname(mirror.path), { recursive: true, mode: 0o700 });
-  try {
-    await cloneObjects(mirror.repoPath, aside);
+  await withObjectsOf(mirror, async (aside, mark) => {
+    const made = { ...mirror, path: aside };
     await mkdir(join(aside, "ratchet"), { recursive: true });
     await mkdir(join(aside, "checkouts"), { recursive: true });
-    await refreshMirror({ ...mirror, path: aside });
-    // The landed line outlives a lost mirror: the user's repository has a copy.
-    await fetchFromUser({ ...mirror, path: aside }, ["refs/ratchet/landed/*:refs/ratchet/landed/*"]);
+    await refreshMirror(made);
+    await bringLandedBack(made);
     await writeFile(join(aside, "ratchet", "made"), "");
     await putInPlace(aside, mirror.path, mark);
-  } finally {
-    await rm(aside, { recursive: true, force: true });
-  }
+  });
 }
 
-/** The winner of a race stays; a half-made or damaged one is put aside, not thrown away. */
+/** The winner of a race stays; what else is in its place is put aside, not thrown away. */
 async function putInPlace(aside: string, path: string, mark: string): Promise<void> {
   try {
     return await rename(aside, path);
@@ -96,26 +119,9 @@ async function putInPlace(aside: string, path: string, mark: string): Promise<vo
     const code = codeOf(error);
     if (code !== "ENOTEMPTY" && code !== "EEXIST" && code !== "ENOTDIR") throw error;
   }
-  if (await isWhole(path)) return;
+  if (isMirrorWhole(path)) return;
   await rename(path, `${path}.broken-${mark}`);
   await rename(aside, path);
-}
-
-/** A clone that takes objects only. Hard links where possible; a repository being packed at this moment is read the slow way. */
-async function cloneObjects(repoPath: string, path: string): Promise<void> {
-  const clone = (how: string) =>
-    git(dirname(path), ["clone", "--quiet", "--bare", "--no-tags", "--template=", how, repoPath, path]);
-  try {
-    await clone("--local");
-  } catch (error) {
-    if (!(error instanceof GitError)) throw error;
-    await rm(path, { recursive: true, force: true });
-    await clone("--no-local");
-  }
-  await rm(join(path, "packed-refs"), { force: true });
-  await rm(join(path, "refs", "heads"), { recursive: true, force: true });
-  await mkdir(join(path, "refs", "heads"));
-  await writeFile(join(path, "HEAD"), "ref: refs/heads/ratchet/none\n");
 }
 
 /** Settings first (a partial clone's fetch needs them), then the user's refs, then what checkouts start with. */

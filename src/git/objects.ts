@@ -10,7 +10,7 @@ import type { Checkout } from "./checkout-git.js";
  * Gives the mirror every object of a checkout, before any ref of the mirror's names one. Objects never change, so a
  * hard link is enough and doing it again costs nothing. A pack's index comes last: without it the pack is not seen.
  */
-export function shareObjects({ mirror, gitDir }: Checkout): void {
+export function shareObjects({ mirror, gitDir }: Pick<Checkout, "mirror" | "gitDir">): void {
   const from = join(gitDir, "objects");
   const to = join(mirror.path, "objects");
   const folders = namesIn(from).filter((name) => /^[0-9a-f]{2}$/.test(name));
@@ -26,6 +26,11 @@ const shared = new Map<string, { readonly mtimeMs: number; readonly until: numbe
 const keptMs = 600_000;
 /** Within this time of a change another one may leave a folder's time as it is; longer where the disk counts in seconds. */
 const sameTimeMs = 100;
+
+/** The mirror has dropped some all the same. */
+export function forgetShared(): void {
+  shared.clear();
+}
 
 function shareFolder(from: string, to: string): void {
   const lookedAt = Date.now();

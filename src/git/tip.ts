@@ -1,14 +1,14 @@
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { ExternalError } from "../lib/errors.js";
-import { exists } from "../lib/files.js";
+import { exists, namesIn } from "../lib/files.js";
 import { shellWord } from "../lib/quoted.js";
 import { isKnownInside } from "./ancestry.js";
+import { begunFile, forgetBegun, movedUntold } from "./begun-merge.js";
 import { git, gitText } from "./git.js";
 import { resolveHead } from "./head.js";
 import { fetchFromUser, hasCommit, isAncestor, type Mirror, mergeTrees, readRef, updateRefs } from "./mirror-refs.js";
 import { asAuthor, readIdentity } from "./repository.js";
-import { writeIfChanged } from "./small-files.js";
+import { removeIfThere, writeIfChanged } from "./small-files.js";
 import { noteWithdrawn, withdrawnRef } from "./withdrawn.js";
 
 /**
@@ -36,9 +36,23 @@ export function landedRef(target: string): string {
 export function followedRef(target: string): string {
   return `refs/ratchet/followed/${target}`;
 }
+/** Null: it is built on none. */
+export async function readFollowed(mirror: Mirror, target: string): Promise<string | null> {
+  const moved = await movedUntold(mirror, target);
+  if (moved === null) return await readRef(mirror.path, followedRef(target));
+  await updateRefs(mirror.path, [{ ref: followedRef(target), to: moved }]);
+  forgetBegun(begunFile(mirror, target), moved);
+  return moved;
+}
 /** The user's repository has been given its copy of the landed line: when it is gone, somebody took it away. */
 export async function markGiven(mirror: Mirror, target: string): Promise<void> {
   await writeIfChanged(givenFile(mirror, target), "given\n");
+}
+export function unmarkGiven(mirror: Mirror, target: string): void {
+  removeIfThere(givenFile(mirror, target));
+}
+export function givenTargets(mirror: Mirror): readonly string[] {
+  return namesIn(dirname(givenFile(mirror, "any"))).map(decodeURIComponent);
 }
 export function givenFile(mirror: Mirror, target: string): string {
   return join(mirror.path, "ratchet", "given", encodeURIComponent(target));
@@ -74,7 +88,7 @@ interface Line extends Ends {
 export async function tipOf(mirror: Mirror, target: string): Promise<Tip> {
   for (;;) {
     // Ours before theirs: it is written after the user's branch moved, so read in this order it is never ahead of it.
-    const followed = await readRef(mirror.path, followedRef(target));
+    const followed = await readFollowed(mirror, target);
     const ends = await readEnds(mirror, target);
     await noteWithdrawn(mirror, target, ends);
     const tip = await decideTip(mirror, target, { ...ends, followed });
@@ -130,7 +144,7 @@ async function afterRewind(
     { ref: landedRef(target), to: null, from: landed },
     { ref: followedRef(target), to: null },
   ]);
-  await rm(givenFile(mirror, target), { force: true });
+  unmarkGiven(mirror, target);
   return "again";
 }
 

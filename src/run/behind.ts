@@ -1,7 +1,8 @@
 import { join } from "node:path";
+import { movedUntold } from "../git/begun-merge.js";
 import { branchGone, readBehindNote } from "../git/follow.js";
 import { resolveHead } from "../git/head.js";
-import { hasCommit, isAncestor, readRefs } from "../git/mirror-refs.js";
+import { hasCommit, isAncestor, readRef, readRefs } from "../git/mirror-refs.js";
 import { followedRef, landedRef } from "../git/tip.js";
 import { exists } from "../lib/files.js";
 import { shellWord } from "../lib/quoted.js";
@@ -79,7 +80,8 @@ async function tellStanding(places: Places, standing: Standing): Promise<string 
 /** Put back, and their copy of the line deleted: that is how a user lets landed work go. */
 async function isPutBack({ repoPath, mirrorPath }: Places, target: string, user: string | null): Promise<boolean> {
   if (mirrorPath === null || user === null) return false;
-  const followed = (await readRefs(mirrorPath, [followedRef(target)])).get(followedRef(target));
-  if (followed === undefined) return false;
+  const mirror = { path: mirrorPath, repoPath };
+  const followed = (await movedUntold(mirror, target)) ?? (await readRef(mirrorPath, followedRef(target)));
+  if (followed === null) return false;
   return !((await hasCommit(repoPath, followed)) && (await isAncestor(repoPath, followed, user)));
 }

@@ -135,7 +135,7 @@ export async function startRun(parts: RunParts, asker?: Asker): Promise<StartedR
   const { home, runId, projectId, repoPath, inbox } = parts;
   startGitBySmallShells(home.root);
   prepareShims(home.root);
-  const mirror = await openMirror({ repoPath, mirrorPath: home.mirror(projectId) });
+  const mirror = await openMirror({ repoPath, mirrorPath: home.mirror(projectId), tell: parts.warn });
   // Before the run can be seen: a person's lock may be waited for here.
   const { behind } = await catchUpTarget(mirror, parts.target);
   await mkdir(home.run(runId), { recursive: true, mode: 0o700 });

@@ -44,24 +44,33 @@ export interface WorktreesOf {
   readonly home: Home;
   readonly projectId: string;
   readonly repoPath: string;
+  /** Where an issue's work began, as its record says: the mirror may be gone. */
+  readonly baseOf?: (issueId: string) => Promise<string | null>;
+  /** Hears what had to be done to the mirror. */
+  readonly tell?: (text: string) => void;
 }
 
-export function openWorktrees({ home, projectId, repoPath }: WorktreesOf): Worktrees {
+export function openWorktrees({ home, projectId, repoPath, baseOf, tell }: WorktreesOf): Worktrees {
   const mirrorPath = home.mirror(projectId);
   const pathOf = (issueId: string) => home.worktree(projectId, safeName(issueId));
+  const openIt = () => openMirror({ repoPath, mirrorPath, ...(tell ? { tell } : {}) });
+  // Where an agent has deleted the mirror, the files of a worktree are there all the same.
+  const isAnywhere = async (issueId: string) => (await exists(mirrorPath)) || (await exists(pathOf(issueId)));
+  const find = (found: Mirror, path: string, issueId: string) => findAgain(found, path, () => baseOf?.(issueId));
   const mirror = async (issueId: string): Promise<Mirror> => {
-    if (await exists(mirrorPath)) return await openMirror({ repoPath, mirrorPath });
+    if (await isAnywhere(issueId)) return await openIt();
     throw new Refusal(`${issueId} has no worktree`, { code: "not-found", hint: "ratchet worktree list" });
   };
   return {
     list: async () => {
       const folder = dirname(pathOf("any"));
-      const found = (await exists(mirrorPath)) ? await listAll(await openMirror({ repoPath, mirrorPath }), folder) : [];
-      return withAside(found, await listAside(folder));
+      const names = namesIn(folder).filter(isIssues);
+      const isKnown = names.length > 0 || (await exists(mirrorPath));
+      return withAside(isKnown ? await listAll(await openIt(), { folder, names, find }) : [], await listAside(folder));
     },
     park: async (issueId) => {
       const [found, path] = [await mirror(issueId), pathOf(issueId)];
-      if (!(await hasCheckout(found, path))) {
+      if (!(await find(found, path, issueId))) {
         throw new Refusal(`${issueId} has no worktree`, { code: "not-found", hint: "ratchet worktree list" });
       }
       const { branch } = await readCheckout(found, path);
@@ -71,19 +80,42 @@ export function openWorktrees({ home, projectId, repoPath }: WorktreesOf): Workt
     },
     drop: async (issueId, merged) => {
       if (!(await exists(mirrorPath))) return;
-      const found = await openMirror({ repoPath, mirrorPath });
+      const found = await openIt();
       const branch = `ratchet/${safeName(issueId)}`;
       // Commits that others pushed are not here: then the branch is kept aside, rather than taken for merged.
       const landed = merged !== null && (await hasCommit(found.path, merged)) ? merged : null;
       await removeWorktree(found, { path: pathOf(issueId), branch, issue: issueId, landed });
     },
     restore: async (issueId) => await restoreParked(await mirror(issueId), { issue: issueId, path: pathOf(issueId) }),
-    diff: async (issueId, known) => await diffOf(await mirror(issueId), { ...known, issueId, path: pathOf(issueId) }),
+    diff: async (issueId, known) => {
+      const [found, path] = [await mirror(issueId), pathOf(issueId)];
+      await find(found, path, issueId);
+      return await diffOf(found, { ...known, issueId, path });
+    },
     work: async (issueId, target) => {
-      if (!(await exists(mirrorPath))) return "none";
-      return await workOf(await openMirror({ repoPath, mirrorPath }), { issueId, path: pathOf(issueId), target });
+      if (!(await isAnywhere(issueId))) return "none";
+      const [found, path] = [await openIt(), pathOf(issueId)];
+      await find(found, path, issueId);
+      return await workOf(found, { issueId, path, target });
     },
   };
+}
+
+/** Is there a checkout? One whose mirror was deleted with its git folder says again what it is, where its record knows where it began. */
+async function findAgain(
+  mirror: Mirror,
+  path: string,
+  baseOf: () => Promise<string | null> | undefined,
+): Promise<boolean> {
+  if (await hasCheckout(mirror, path)) return true;
+  const base = (await exists(join(path, ".git"))) ? await baseOf() : null;
+  if (!base || !(await hasCommit(mirror.path, base))) return false;
+  return await hasCheckout(mirror, path, base);
+}
+
+/** What begins with "_" belongs to runs, and no issue's name does. */
+export function isIssues(name: string): boolean {
+  return !/^[._]|\.aside-[0-9a-f]{8}$/.test(name);
 }
 
 async function workOf(
@@ -129,13 +161,18 @@ function withAside(views: readonly Listed[], all: readonly Aside[]): WorktreeVie
   return [...views, ...gone].map((view) => ({ ...view, aside: asideOf(view.name) }));
 }
 
-async function listAll(mirror: Mirror, folder: string): Promise<Listed[]> {
+interface Listing {
+  readonly folder: string;
+  readonly names: readonly string[];
+  readonly find: (mirror: Mirror, path: string, issueId: string) => Promise<boolean>;
+}
+
+async function listAll(mirror: Mirror, { folder, names: there, find }: Listing): Promise<Listed[]> {
   // One whose git folder an agent has deleted says again what it is when it is asked for.
-  for (const name of namesIn(folder)) await hasCheckout(mirror, join(folder, name));
+  for (const name of there) await find(mirror, join(folder, name), name);
   const [open, parked] = [await listWorktrees(mirror), await listParked(mirror)];
   const refsOf = (name: string) => parked.filter((one) => one.name === name).map(({ ref }) => ref);
-  // What begins with "_" belongs to runs; no issue's name does.
-  const issues = open.filter(({ path }) => !basename(path).startsWith("_"));
+  const issues = open.filter(({ path }) => isIssues(basename(path)));
   const views = issues.map(({ path, branch, head, present }) => {
     const name = basename(path);
     return { name, path, branch, head, present, parked: refsOf(name) };

@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
@@ -7,7 +7,7 @@ import { changedPaths, diff, diffStat } from "../../src/git/diff.js";
 import { commitLanding, followTarget, isLanded, proposeLanding } from "../../src/git/land.js";
 import { openMirror, tipOf } from "../../src/git/mirror.js";
 import { inspectRepository, readIdentity } from "../../src/git/repository.js";
-import { openWorktree, snapshot } from "../../src/git/worktree.js";
+import { openWorktree, removeWorktree, snapshot } from "../../src/git/worktree.js";
 import { commit, identity, makeRepository, makeWorld, open, put, read, sh, tempFolder } from "./git-fixture.js";
 
 describe("the mirror", () => {
@@ -73,7 +73,7 @@ describe("the mirror", () => {
     expect(sh(home, "ls -A | grep mirror")).toBe("mirror.git");
   });
 
-  test("a half-made one is put aside and made again, a lost one gets its landed line back from the user", async () => {
+  test("what else is in its place is put aside, a lost one gets its landed line back from the user", async () => {
     const world = await makeWorld();
     const { path } = await open(world, "one");
     commit(path, "one.txt", "1");
@@ -84,11 +84,81 @@ describe("the mirror", () => {
     if (proposal.type !== "proposed") throw new Error(proposal.type);
     await commitLanding(world.mirror, { target: "main", ...proposal });
     await followTarget(world.mirror, { target: "main", commit: head });
-    rmSync(join(world.mirror.path, "HEAD"));
+    sh(world.home, "rm -rf mirror.git; echo theirs >mirror.git");
     const again = await openMirror({ repoPath: world.repo, mirrorPath: world.mirror.path });
     expect(await isLanded(again, "main", head)).toBe(true);
     expect(await tipOf(again, "main")).toMatchObject({ sha: head });
-    expect(sh(world.home, "ls -d mirror.git.broken-*")).toContain("broken");
+    expect(sh(world.home, "cat mirror.git.broken-*")).toBe("theirs");
+  });
+
+  const damages = [
+    ["all objects", "rm -rf objects/*"],
+    ["the folder of its objects", "rm -rf objects"],
+    ["its packs", "rm -rf objects/pack/*"],
+    ["one pack, but not its index", "rm -rf objects/pack/*.pack"],
+    ["its loose objects", "rm -rf objects/??"],
+    ["the content of its loose objects", 'for f in objects/??/*; do rm "$f"; echo garbage >"$f"; done'],
+    ["the content of its packs", 'for f in objects/pack/*.pack; do rm "$f"; echo garbage >"$f"; done'],
+    ["its HEAD", "rm HEAD"],
+    ["its refs", "rm -rf refs/* packed-refs"],
+    ["the folder of its refs", "rm -rf refs packed-refs"],
+    ["what Ratchet knows of it", "rm -rf ratchet"],
+  ] as const;
+  test.each(damages)("one that has lost %s is mended in place, with all that is still somewhere", async (_, how) => {
+    const world = await makeWorld((repo) => sh(repo, "git gc -q"));
+    const one = await open(world, "one");
+    const landed = commit(one.path, "one.txt", "1");
+    await snapshot(one.path, { base: world.base, docsPatterns: [] });
+    const message = { issue: "one", title: "t", run: "r" };
+    const proposal = await proposeLanding(world.mirror, { target: "main", head: landed, message, identity });
+    if (proposal.type !== "proposed") throw new Error(proposal.type);
+    await commitLanding(world.mirror, { target: "main", ...proposal });
+    await followTarget(world.mirror, { target: "main", commit: landed });
+    const { path } = await open(world, "two");
+    const shared = commit(path, "two.txt", "2");
+    await snapshot(path, { base: world.base, docsPatterns: [] });
+    const head = commit(path, "three.txt", "3");
+    put(path, "loose.txt", "loose");
+    sh(world.mirror.path, how);
+    const told: string[] = [];
+    const again = () =>
+      openMirror({ repoPath: world.repo, mirrorPath: world.mirror.path, tell: (text) => void told.push(text) });
+    await Promise.all([again(), again()]);
+    expect(told).toEqual([`${world.mirror.path} was damaged and is mended from your repository and the worktrees`]);
+    sh(world.mirror.path, "git rev-list --objects --all --quiet && git fsck --connectivity-only");
+    expect(await tipOf(world.mirror, "main")).toMatchObject({ type: "tip", sha: landed });
+    const opened = await open(world, "two");
+    expect(opened).toMatchObject({ from: "worktree", head, baseSha: world.base });
+    expect(sh(path, "git status --porcelain; git log --format=%H")).toBe(
+      `?? loose.txt\n${head}\n${shared}\n${world.base}`,
+    );
+    await again();
+    expect(told).toHaveLength(1);
+  });
+
+  test("nothing of it goes where it is the user's repository that is damaged", async () => {
+    const world = await makeWorld();
+    const { path } = await open(world, "one");
+    const head = commit(path, "one.txt", "1");
+    await snapshot(path, { base: world.base, docsPatterns: [] });
+    sh(world.repo, `rm -f .git/objects/${world.base.slice(0, 2)}/${world.base.slice(2)}`);
+    sh(world.mirror.path, "rm -rf objects/* HEAD");
+    await expect(openMirror({ repoPath: world.repo, mirrorPath: world.mirror.path })).rejects.toThrow(
+      /fsck|clone failed/,
+    );
+    expect(sh(world.mirror.path, "git rev-parse refs/heads/ratchet/one")).toBe(head);
+  });
+
+  test("what is nowhere any more is named, and everything else goes on", async () => {
+    const world = await makeWorld();
+    const { path } = await open(world, "one");
+    commit(path, "one.txt", "1");
+    const { parked } = await removeWorktree(world.mirror, { path, branch: "ratchet/one", issue: "one", landed: null });
+    sh(world.mirror.path, "rm -rf objects/*");
+    const told: string[] = [];
+    await openMirror({ repoPath: world.repo, mirrorPath: world.mirror.path, tell: (text) => void told.push(text) });
+    expect(told).toEqual([expect.stringContaining(`; lost: ${parked?.ref}`)]);
+    expect(await open(world, "two")).toMatchObject({ from: "new", head: world.base });
   });
 
   test("a config somebody wrote into the mirror is put right", async () => {

@@ -7,6 +7,7 @@ import { catchUpTarget } from "../../src/git/follow.js";
 import { commitLanding, followTarget, proposeLanding } from "../../src/git/land.js";
 import { tipOf } from "../../src/git/mirror.js";
 import { snapshot } from "../../src/git/worktree.js";
+import { branchesBehind } from "../../src/run/behind.js";
 import { commit, identity, makeWorld, open, put, read, sh, type World } from "../contract/git-fixture.js";
 
 async function ready(world: World, issue: string, name: string): Promise<string> {
@@ -269,6 +270,18 @@ describe("D5 Ratchet and its git are killed while the checkout is brought forwar
     expect(sh(world.repo, "git status --porcelain; git log --format=%s")).toBe("first");
   });
 
+  test("D5 where they have let all of it go, and it is nowhere any more, the next landing is followed", async () => {
+    const world = await cutOff(true);
+    const two = await ready(world, "two", "two.txt");
+    sh(world.repo, "rm .git/index.lock; git reset -q --hard HEAD~1; git clean -fdq");
+    sh(
+      world.repo,
+      "git update-ref -d refs/ratchet/landed/main; git reflog expire --expire=now --all; git gc -q --prune=now",
+    );
+    expect((await land(world, "two", two)).behind).toBeNull();
+    expect(sh(world.repo, "git status --porcelain; git ls-files '*.txt'")).toBe("a.txt\ntwo.txt");
+  });
+
   test("D5 a file of theirs in the place of a folder keeps only what was below it from coming back", async () => {
     const world = await cutOff(false);
     sh(world.repo, "rm -rf .git/index.lock src docs; echo theirs >docs; git checkout -q -b hotfix");
@@ -287,6 +300,71 @@ describe("D5 Ratchet and its git are killed while the checkout is brought forwar
     somebody.stdin.end();
     await once(somebody, "exit");
     expect(await catchUp(world)).toEqual({ behind: null });
+  });
+});
+
+describe("D5 Ratchet and its git are killed when the branch has moved, before that is noted", () => {
+  /** In the place of git: once the branch is at what has landed, whoever is to note that in the mirror is no more. */
+  const killer = (world: World) => `#!/bin/sh
+git() { ${sh("/", "command -v git")} "$@"; }
+case "$PWD $*" in "${world.mirror.path} "*update-ref*)
+  [ "$(git -C '${world.repo}' rev-parse main)" = "$(git rev-parse refs/ratchet/landed/main)" ] &&
+    kill -9 "$(cat '${world.home}/pid')" $PPID $$ ;;
+esac
+git "$@"
+`;
+
+  async function killedUntold(later: boolean, checkout: string) {
+    const world = await makeWorld();
+    const two = await ready(world, "two", "two.txt");
+    if (later) expect((await land(world, "zero", await ready(world, "zero", "zero.txt"))).behind).toBeNull();
+    const before = sh(world.repo, "git rev-parse HEAD");
+    const proposal = await propose(world, "one", await ready(world, "one", "one.txt"));
+    if (proposal.type !== "proposed") throw new Error(JSON.stringify(proposal));
+    expect(await commitLanding(world.mirror, { target: "main", ...proposal })).toEqual({ type: "landed" });
+    sh(world.repo, checkout);
+    put(world.home, "bin/git", killer(world));
+    chmodSync(join(world.home, "bin/git"), 0o755);
+    const child = spawn(process.execPath, ["dist-test/git-follow.mjs", world.repo, world.home], {
+      stdio: ["ignore", "ignore", "inherit"],
+      env: { ...process.env, PATH: `${join(world.home, "bin")}:${process.env.PATH}` },
+    });
+    put(world.home, "pid", String(child.pid));
+    expect((await once(child, "exit"))[1]).toBe("SIGKILL");
+    expect(sh(world.repo, "git rev-parse main")).toBe(proposal.commit);
+    sh(world.repo, "git checkout -q main");
+    return { world, before, two, landed: proposal.commit };
+  }
+
+  const gaps = [
+    ["the first landing", false, "true"],
+    ["a later landing", true, "true"],
+    ["a landing on a branch that is not checked out", true, "git checkout -q --detach"],
+  ] as const;
+
+  test.each(gaps)("D5 %s that they let go does not come back", async (_, later, checkout) => {
+    const { world, before, two, landed } = await killedUntold(later, checkout);
+    sh(world.repo, `git reset -q --hard ${before} && git update-ref -d refs/ratchet/landed/main`);
+    expect(await branchesBehind(world.repo, ["main"], world.mirror.path)).toEqual([]);
+    expect((await land(world, "two", two)).behind).toBeNull();
+    expect(sh(world.repo, "git ls-files one.txt two.txt; git status --porcelain")).toBe("two.txt");
+    expect(sh(world.mirror.path, `git rev-parse refs/ratchet/dropped/${landed}`)).toBe(landed);
+  });
+
+  test.each(gaps)("D5 %s is not brought forward again where they have put the branch back", async (...args) => {
+    const [, later, checkout] = args;
+    const { world, before, two } = await killedUntold(later, checkout);
+    // As it is for somebody who wants to commit it otherwise: what they have staged is theirs.
+    sh(world.repo, `git reset -q --soft ${before}`);
+    expect((await catchUpTarget(world.mirror, "main")).waits).toContain("main was rewound");
+    expect(await propose(world, "two", two)).toMatchObject({ type: "waits" });
+    expect(sh(world.repo, "git status --porcelain")).toContain("A  one.txt");
+  });
+
+  test.each(gaps)("D5 %s is built on where they have left it", async (_, later, checkout) => {
+    const { world, two } = await killedUntold(later, checkout);
+    expect((await land(world, "two", two)).behind).toBeNull();
+    expect(sh(world.repo, "git ls-files one.txt two.txt; git status --porcelain")).toBe("one.txt\ntwo.txt");
   });
 });
 

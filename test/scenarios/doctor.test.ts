@@ -60,12 +60,34 @@ test("doctor finds everything there, and that the history of a finished run give
   // Which agents are on PATH is this machine's affair.
   expect(Object.keys(examined.checks).filter((name) => name !== "also here")).toEqual([
     ...["git", "repository", "configuration", "target", "agent", "reviewer command"],
-    ...["tracker", "state home", "database", "disk", "journal"],
+    ...["tracker", "state home", "database", "disk", "mirror", "journal"],
   ]);
   const { run_id } = await box.record();
   expect(examined.checks.journal?.detail).toBe(`run ${run_id}: the history of 3 machines gives what is stored`);
   const { code, stdout } = await box.ratchet("doctor");
   expect([code, stdout]).toEqual([0, expect.stringContaining("everything that is needed is there")]);
+});
+
+test.each([
+  ["has lost all objects", "rm -rf objects/*"],
+  ["has lost an object of an issue's", "rm $(git rev-parse ratchet/one^{tree} | sed 's|^..|objects/&/|')"],
+  ["has lost its HEAD", "rm HEAD"],
+])("doctor says that a mirror %s; the next command mends it and says so", async (_, how) => {
+  const box = sandbox();
+  configure(box);
+  box.configure({ ...JSON.parse(box.read("ratchet.yaml")), commands: { test: "false" }, max_gate_retries: 1 });
+  await box.add("one");
+  expect((await box.ratchet("run")).code).toBe(1);
+  expect((await examine(box)).checks.mirror).toMatchObject({ ok: true });
+  const mirror = join(box.home, "repos", "shop.git");
+  execFileSync("sh", ["-ec", how], { cwd: mirror });
+  const advice = "the next command that needs it makes it anew, `ratchet run --resume` goes on with the files";
+  const detail = expect.stringContaining(`${mirror} is damaged`);
+  expect((await examine(box)).checks.mirror).toEqual({ name: "mirror", ok: false, detail, advice });
+  const { code, stdout, stderr } = await box.ratchet("diff", "one");
+  expect([code, stdout]).toEqual([0, expect.stringContaining("one.txt")]);
+  expect(stderr).toBe(`ratchet: ${mirror} was damaged and is mended from your repository and the worktrees\n`);
+  expect((await examine(box)).checks.mirror).toMatchObject({ ok: true });
 });
 
 function isOfOne({ life }: { readonly life: { readonly issueId?: unknown } }): boolean {

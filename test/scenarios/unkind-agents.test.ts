@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -166,6 +166,37 @@ test.each([
   expect(resumed.code).toBe(0);
   expect(box.git("ls-files", "file-*")).toBe("file-0.txt\nfile-1.txt\nfile-2.txt");
   expect(readdirSync(join(worktree_path ?? "", "..")).filter((name) => name.includes("aside"))).toEqual([]);
+});
+
+test("where an agent has deleted the mirror, every command sees the worktrees of the others and says what is to be done", async () => {
+  const box = await withAgent(
+    'cat >/dev/null; echo x >>"$RATCHET_ISSUE_ID.txt"; git add --all; git commit --quiet --message Did; echo loose >loose.txt',
+    { config: { commands: { check: "test -e done" }, evidence_check: { required: ["check"] }, max_gate_retries: 1 } },
+  );
+  await box.add("two");
+  expect((await box.ratchet("run")).code).toBe(1);
+  const mirror = join(box.home, "repos", "shop.git");
+  rmSync(mirror, { recursive: true });
+  const told = `${mirror} is gone, the files of one, two are there`;
+  expect(JSON.parse(await box.quick("status", "--json")).mirror).toContain(told);
+  expect((await box.ratchet("status")).stdout).toContain(`${told}: the next command that needs it makes it anew`);
+  expect((await box.ratchet("doctor")).stdout).toContain(told);
+  const listed = await box.quick("worktree", "list");
+  for (const id of ["one", "two"]) {
+    expect(listed).toMatch(new RegExp(`${id}: its git folder is gone or damaged: .*\`ratchet run --resume\` goes on`));
+    expect(listed).toContain(join(box.home, "worktrees", "shop", id));
+    expect(await box.quick("diff", id)).toMatch(new RegExp(`${id}\\.txt`));
+  }
+  expect(JSON.parse(await box.quick("status", "--json")).mirror).toBeNull();
+  rmSync(mirror, { recursive: true });
+  const landed = await box.ratchet("land", "one");
+  expect([landed.code, landed.stdout]).toEqual([1, expect.stringContaining("is made anew: it goes on from")]);
+  rmSync(mirror, { recursive: true });
+  expect(await box.quick("worktree", "park", "two")).toContain("is put aside as refs/ratchet/parked/two/1");
+  expect(await box.quick("worktree", "restore", "two")).toContain("is back in");
+  expect(readdirSync(join(box.home, "worktrees", "shop", "two"))).toEqual(
+    expect.arrayContaining(["loose.txt", "two.txt"]),
+  );
 });
 
 test("an agent that deletes the refs of its git folder fails by that name, and --resume goes on with its files", async () => {

@@ -9,8 +9,9 @@ import type { Settings } from "../../core/settings.js";
 import { codeOf, ExternalError, messageOf, Refusal, UserError } from "../../lib/errors.js";
 import { findExecutable } from "../../lib/executable.js";
 import { type Check, isOldGit, leastGit, programCheck, renderChecks, tellOnce } from "../../views/doctor.js";
+import { mirrorAdvice } from "../../views/mirror-advice.js";
 import { openTracker } from "../asked-tracker.js";
-import { type Context, findRoot } from "../context.js";
+import { type Context, findRoot, knownProject } from "../context.js";
 import { commandFiles } from "./command-files.js";
 
 /** Looks at everything a run needs, one thing at a time: what is missing does not hide the rest. */
@@ -33,6 +34,7 @@ export async function examine(
     home,
     await checkDatabase(context),
     ...(home.ok ? [await checkDisk(context)] : []),
+    ...(await checkMirror(context)),
     ...(await checkJournals(context)),
   ];
   const checks = tellOnce(looked, home.ok ? "database" : home.name);
@@ -210,6 +212,20 @@ function checkDisk({ app }: Context): Promise<Check> {
     const detail = `${(free / 1e9).toFixed(1)} GB free`;
     return free < leastFreeBytes ? { name: "disk", ok: false, detail, advice } : there("disk", detail);
   });
+}
+
+/** Only where there is one, or should be. */
+async function checkMirror(context: Context): Promise<Check[]> {
+  const name = "mirror";
+  let isNeeded = true;
+  const check = await attempt(name, mirrorAdvice, async () => {
+    const project = await knownProject(context, await context.app.store());
+    const found = project && (await context.app.lookAtMirror(project.id, { thorough: true }));
+    isNeeded = found !== null;
+    if (!found?.trouble) return there(name, found?.path ?? "");
+    return { name, ok: false, detail: found.trouble, advice: mirrorAdvice };
+  });
+  return isNeeded ? [check] : [];
 }
 
 /** A sample: the newest run that has ended. */

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Store } from "../../app.js";
 import { jsonText } from "../../lib/json-text.js";
+import { mirrorAdvice } from "../../views/mirror-advice.js";
 import { renderStatus, type StatusJson, toStatus } from "../../views/status.js";
 import { type Context, knownProject } from "../context.js";
 import { roomOf } from "../room.js";
@@ -12,9 +13,10 @@ interface StatusOptions {
   readonly json?: boolean;
 }
 
-/** What is told besides the contract's runs: branches that wait for their user. */
+/** What is told besides the contract's runs: branches that wait for their user, and a mirror that is gone or damaged. */
 interface Told extends StatusJson {
   readonly behind: readonly string[];
+  readonly mirror: string | null;
 }
 
 export async function showStatus(context: Context, options: StatusOptions): Promise<number> {
@@ -34,7 +36,8 @@ export async function readStatus(context: Context, { all = false }: StatusOption
   const runs = await Promise.all(unfinished.map(({ run, driverAlive }) => situationOf(app, run, driverAlive)));
   const targets = project === null ? [] : await targetsOf(store, project.id);
   const behind = project === null || targets.length === 0 ? [] : await app.branchesBehind(project.repoPath, targets);
-  return { ...toStatus(runs, Date.now()), behind };
+  const trouble = project === null ? null : (await app.lookAtMirror(project.id))?.trouble;
+  return { ...toStatus(runs, Date.now()), behind, mirror: trouble ? `${trouble}: ${mirrorAdvice}` : null };
 }
 
 /** Of the newest runs: where something may have landed lately. */
@@ -44,7 +47,11 @@ async function targetsOf(store: Store, projectId: string): Promise<string[]> {
 }
 
 async function linesOf({ out }: Context, status: Told): Promise<string[]> {
-  return [...renderStatus(status, await roomOf(out, JSON.stringify(status))), ...status.behind];
+  return [
+    ...renderStatus(status, await roomOf(out, JSON.stringify(status))),
+    ...status.behind,
+    ...(status.mirror ? [status.mirror] : []),
+  ];
 }
 
 const redrawMs = 1000;

@@ -1,6 +1,7 @@
 import { ExternalError, Refusal } from "../../lib/errors.js";
 import { safeName } from "../../lib/home.js";
 import { renderColumns } from "../../views/columns.js";
+import { mirrorAdvice } from "../../views/mirror-advice.js";
 import type { Context } from "../context.js";
 import { roomOf } from "../room.js";
 import { findUse, refuseInUse } from "../worktree-use.js";
@@ -33,7 +34,8 @@ export async function listWorktrees({ app, out }: Context, { json }: Json): Prom
       present ? path : "-",
     ]);
     for (const line of renderColumns(columns, rows, await roomOf(out))) out.line(line);
-    for (const { name, aside } of views) {
+    for (const { name, head, present, aside } of views) {
+      if (present && head === null) out.line(`${name}: its git folder is gone or damaged: ${mirrorAdvice}`);
       for (const path of aside) out.line(`${name}: files that were in its way are kept in ${path}`);
     }
   }

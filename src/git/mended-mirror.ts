@@ -1,0 +1,184 @@
+import {
+  appendFileSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { basename, join } from "node:path";
+import { inflateSync } from "node:zlib";
+import { codeOf, ExternalError } from "../lib/errors.js";
+import { namesIn } from "../lib/files.js";
+import { listCheckouts } from "./checkout.js";
+import { noBranch, withObjectsOf } from "./clone-objects.js";
+import { GitError, git } from "./git.js";
+import { readHead } from "./head.js";
+import { hashOf } from "./loose-objects.js";
+import { forgetDamage } from "./mirror-health.js";
+import { baseRef, fetchFromUser, type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
+import { forgetShared, shareObjects } from "./objects.js";
+import { putText, removeIfThere } from "./small-files.js";
+import { givenTargets, landedRef, unmarkGiven } from "./tip.js";
+
+/**
+ * The mirror is a folder of the user's, and an agent may delete or damage anything in it. What git needs is put back in
+ * place, from the user's repository and from the git folders of the worktrees; everything else in it stays as it is, so
+ * that no worktree, no branch and no parked work is lost that is still on the disk.
+ */
+export async function mendMirror(mirror: Mirror): Promise<string> {
+  putText(join(mirror.path, "HEAD"), noBranch);
+  for (const name of ["objects/pack", "refs/heads", "checkouts", "ratchet"])
+    mkdirSync(join(mirror.path, name), { recursive: true });
+  await withObjectsOf(mirror, async (aside) => {
+    dropUnusable(join(mirror.path, "objects"));
+    moveInto(join(aside, "objects"), join(mirror.path, "objects"));
+    const shallow = join(aside, "shallow");
+    if (existsSync(shallow)) copyFileSync(shallow, join(mirror.path, "shallow"));
+  });
+  forgetShared();
+  for (const name of namesIn(join(mirror.path, "checkouts")))
+    shareObjects({ mirror, gitDir: join(mirror.path, "checkouts", name) });
+  const lost = await dropBrokenRefs(mirror);
+  await bringLandedBack(mirror);
+  putText(join(mirror.path, "ratchet", "made"), "made\n");
+  forgetDamage(mirror.path);
+  return `${mirror.path} was damaged and is mended from your repository and the worktrees${told(lost)}`;
+}
+
+function told(lost: readonly string[]): string {
+  if (lost.length === 0) return "";
+  const more = lost.length > 5 ? ` and ${lost.length - 5} more` : "";
+  return `; lost: ${lost.slice(0, 5).join(", ")}${more}`;
+}
+
+/** Is it for what the mirror lacks, or has in pieces, that git has failed? */
+export function isDamage(error: unknown): boolean {
+  return (
+    error instanceof GitError &&
+    /bad (object|tree)|missing (blob|tree|commit|object|necessary)|did not send all necessary objects|is corrupt|file .* is empty|not a git repository|[Cc]ould not read [0-9a-f]{40}|unable to (read|parse|unpack) |inflate|revision walk setup failed/.test(
+      error.stderr,
+    )
+  );
+}
+
+/** What git keeps of objects to be faster, of packs that are gone, and files of objects that are something else. */
+function dropUnusable(objects: string): void {
+  for (const name of ["info/commit-graph", "info/commit-graphs", "pack/multi-pack-index"])
+    removeIfThere(join(objects, name));
+  const packs = namesIn(join(objects, "pack"));
+  for (const name of packs.filter((one) => one.endsWith(".idx") && !packs.includes(one.replace(/idx$/, "pack"))))
+    removeIfThere(join(objects, "pack", name));
+  for (const folder of namesIn(objects).filter((name) => /^[0-9a-f]{2}$/.test(name)))
+    for (const name of namesIn(join(objects, folder)))
+      if (/^[0-9a-f]{38}([0-9a-f]{24})?$/.test(name) && !isObject(join(objects, folder, name), folder + name))
+        rmSync(join(objects, folder, name), { recursive: true });
+}
+
+/** Larger ones are not read. */
+const bytesAtMost = 100_000_000;
+
+function isObject(file: string, id: string): boolean {
+  try {
+    if (statSync(file).size > bytesAtMost) return true;
+    return hashOf(inflateSync(readFileSync(file), { maxOutputLength: bytesAtMost }), id.length) === id;
+  } catch (error) {
+    const code = codeOf(error) ?? "";
+    return code === "ERR_BUFFER_TOO_LARGE" || code === "ENOENT";
+  }
+}
+
+/** What is whole here stays: the other one may be what is damaged. A pack's index comes last: without it the pack is not seen. */
+function moveInto(from: string, to: string): void {
+  mkdirSync(to, { recursive: true });
+  const order = (name: string) => (name.endsWith(".idx") ? 1 : 0);
+  for (const name of namesIn(from).sort((a, b) => order(a) - order(b))) {
+    if (statSync(join(from, name)).isDirectory()) moveInto(join(from, name), join(to, name));
+    else if (!isObjectFile(join(to, name))) renameSync(join(from, name), join(to, name));
+  }
+}
+
+/** Loose ones were looked at before; a pack has the checksum in its name at its end. */
+function isObjectFile(file: string): boolean {
+  if (!existsSync(file)) return false;
+  const checksum = /^pack-([0-9a-f]+)\.pack$/.exec(basename(file))?.[1];
+  if (checksum === undefined) return /^[0-9a-f]+$/.test(basename(file));
+  const end = Buffer.alloc(checksum.length / 2);
+  const opened = openSync(file, "r");
+  try {
+    readSync(opened, end, { position: Math.max(0, statSync(file).size - end.length) });
+  } finally {
+    closeSync(opened);
+  }
+  return end.toString("hex") === checksum;
+}
+
+/** Those that lead to something that is nowhere any more; the user's own come back with the next fetch, and are not told. */
+async function dropBrokenRefs(mirror: Mirror): Promise<readonly string[]> {
+  const [refs, theirs] = [await readRefs(mirror.path, ["refs"]), await readRefs(mirror.repoPath, ["refs/heads"])];
+  const known = [...new Set(theirs.values())];
+  if (await areWhole(mirror, { ids: [...new Set(refs.values())], known })) return [];
+  if (!(await areWhole(mirror, { ids: known, known: [] })))
+    throw new ExternalError("git", `objects are missing from ${mirror.repoPath}: run \`git fsck\` there`);
+  const broken = new Set<string>();
+  for (const id of new Set(refs.values())) if (!(await areWhole(mirror, { ids: [id], known }))) broken.add(id);
+  const gone = [...refs].filter(([, id]) => broken.has(id));
+  // For somebody who has a copy of them elsewhere.
+  appendFileSync(join(mirror.path, "ratchet", "lost"), gone.map(([ref, id]) => `${id} ${ref}\n`).join(""));
+  await updateRefs(
+    mirror.path,
+    gone.map(([ref, from]) => ({ ref, to: null, from })),
+  );
+  return gone.map(([ref]) => ref).filter((ref) => !ref.startsWith("refs/user/"));
+}
+
+/** Whether all that these reach, beyond what is known to be there, is there. */
+async function areWhole(
+  { path }: Mirror,
+  { ids, known }: { readonly ids: readonly string[]; readonly known: readonly string[] },
+): Promise<boolean> {
+  const input = [...ids, ...known.map((id) => `^${id}`)].map((line) => `${line}\n`).join("");
+  const args = ["rev-list", "--objects", "--exclude-promisor-objects", "--quiet", "--stdin"];
+  return (await git(path, args, { input, okCodes: [1, 128] })).code === 0;
+}
+
+/** The landed line outlives a lost mirror: the user's repository has a copy. */
+export async function bringLandedBack(mirror: Mirror): Promise<void> {
+  const [ours, theirs] = await Promise.all([
+    readRefs(mirror.path, ["refs/ratchet/landed"]),
+    readRefs(mirror.repoPath, ["refs/ratchet/landed"]),
+  ]);
+  const missing = [...theirs.keys()].filter((ref) => !ours.has(ref));
+  if (missing.length > 0)
+    await fetchFromUser(
+      mirror,
+      missing.map((ref) => `${ref}:${ref}`),
+    );
+  for (const target of givenTargets(mirror))
+    if (!ours.has(landedRef(target)) && !theirs.has(landedRef(target))) unmarkGiven(mirror, target);
+}
+
+/** What the git folders of the worktrees know of their branches. */
+export async function bringBranchesBack(mirror: Mirror): Promise<void> {
+  for (const { gitDir, branch, baseSha } of await listCheckouts(mirror)) {
+    if (branch === null) continue;
+    const [own, start] = [`refs/heads/${branch}`, baseRef(branch)];
+    const refs = await readRefs(mirror.path, [own, start]);
+    const head = readHead(gitDir);
+    const wanted = [...(head === null ? [] : [{ ref: own, to: head }]), { ref: start, to: baseSha }];
+    for (const { ref, to } of wanted)
+      if (!refs.has(ref) && (await areWhole(mirror, { ids: [to], known: [] })))
+        await updateRefs(mirror.path, [{ ref, to }]);
+  }
+}
+
+/** A line that the user was given, and that is not here any more. */
+export async function lacksLanded(mirror: Mirror): Promise<boolean> {
+  const refs = givenTargets(mirror).map(landedRef);
+  return refs.length > 0 && (await readRefs(mirror.path, refs)).size < refs.length;
+}

@@ -1,0 +1,53 @@
+import { join } from "node:path";
+import { exists, namesIn } from "../lib/files.js";
+import { git } from "./git.js";
+import { commonDirOf } from "./repository.js";
+import { readOr } from "./small-files.js";
+
+interface Places {
+  readonly checkout: string | null;
+  /** The folder was removed, or is elsewhere now. */
+  readonly isGone: boolean;
+  readonly busy: string | null;
+}
+
+/** Where the branch is checked out, and whether an unfinished rebase or bisect will want it back where it was. */
+export async function placesOf(repo: string, branch: string): Promise<Places> {
+  // The usual case, without asking git: the repository's own checkout is on it.
+  if (readOr(join(repo, ".git", "HEAD")).trim() === `ref: ${branch}`) {
+    return { checkout: repo, isGone: false, busy: await unfinished(join(repo, ".git"), branch) };
+  }
+  const [listing, commonDir] = await Promise.all([
+    git(repo, ["worktree", "list", "--porcelain", "-z"]),
+    commonDirOf(repo),
+  ]);
+  const entries = listing.stdout
+    .toString("utf8")
+    .split("\0\0")
+    .map((entry) => entry.split("\0"));
+  const here = entries.findIndex((lines) => lines.includes(`branch ${branch}`) && !lines.includes("bare"));
+  const checkout = entries[here]?.find((line) => line.startsWith("worktree "))?.slice("worktree ".length) ?? null;
+  // Without its `.git` a linked one would be a folder like any other: of another repository, perhaps.
+  const isGone = checkout !== null && !(await exists(here === 0 ? checkout : join(checkout, ".git")));
+  return { checkout, isGone, busy: await unfinished(commonDir, branch) };
+}
+
+async function unfinished(commonDir: string, branch: string): Promise<string | null> {
+  const there = namesIn(commonDir);
+  const worktrees = join(commonDir, "worktrees");
+  const linked = there.includes("worktrees") ? namesIn(worktrees).map((name) => join(worktrees, name)) : [];
+  const begun = (names: readonly string[]) => names.some((name) => /^rebase-|^BISECT_START$/.test(name));
+  const dirs = [...(begun(there) ? [commonDir] : []), ...linked.filter((dir) => begun(namesIn(dir)))];
+  const short = branch.replace("refs/heads/", "");
+  for (const dir of dirs) {
+    for (const [file, what] of [
+      ["rebase-merge/head-name", "a rebase"],
+      ["rebase-apply/head-name", "a rebase"],
+      ["BISECT_START", "a bisect"],
+    ] as const) {
+      const name = readOr(join(dir, file)).trim();
+      if (name === branch || name === short) return `${what} of it is in progress`;
+    }
+  }
+  return null;
+}

@@ -1,0 +1,27 @@
+/** Why git refused to bring a checkout forward, in words that end no sentence. */
+export function refusal(stderr: string): string {
+  const changed = filesOf(stderr, /local changes to the following files would be overwritten/);
+  if (changed !== null) return `uncommitted changes in ${changed} are in the way`;
+  const untracked = filesOf(stderr, /untracked working tree files would be/);
+  if (untracked !== null) return `untracked ${untracked} would be overwritten`;
+  if (/not concluded your merge|MERGE_HEAD exists/.test(stderr)) return "a merge is in progress there";
+  const line = stderr.split("\n").find((one) => /^(error|fatal):/.test(one)) ?? "git refused";
+  return line.replace(/^(error|fatal): /, "").replace(/[.,]$/, "");
+}
+
+/** git says no more at once than this, and leaves the rest of the names out without a word. */
+const longestMessage = 4095;
+
+/** The names that git lists below its message, in words; null: it does not say that. */
+function filesOf(stderr: string, message: RegExp): string | null {
+  const said = stderr.split(/^(?=error: )/m).find((one) => message.test(one));
+  if (said === undefined) return null;
+  const [, ...lines] = said.split("\n");
+  const listed = lines.filter((line) => line.startsWith("\t")).map((line) => line.trim());
+  const isCut = Buffer.byteLength(said) >= longestMessage && !lines.some((line) => line.startsWith("Please "));
+  const shown = listed.slice(0, 3);
+  // The last one may be half a name.
+  const more = isCut ? Math.max(listed.length - 1, shown.length) - shown.length : listed.length - shown.length;
+  if (more === 0) return shown.join(", ") + (isCut ? " and more" : "");
+  return `${shown.join(", ")} and ${isCut ? "at least " : ""}${more} more`;
+}
