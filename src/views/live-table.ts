@@ -1,5 +1,6 @@
 import { type Column, cut, type Paint, type Room, renderColumns } from "./columns.js";
 import { countFindings, formatAttempt, formatCost, formatCounts, formatSeconds, plural } from "./format.js";
+import { issueColumns } from "./issue-columns.js";
 import type { Live, LiveIssue } from "./live.js";
 import { plainLine } from "./plain-text.js";
 
@@ -14,15 +15,7 @@ export interface TableOptions extends Room {
   readonly note: string | null;
 }
 
-const columns: readonly Column[] = [
-  { title: "ISSUE", least: 6 },
-  { title: "PHASE", least: 8 },
-  { title: "TRY", align: "right" },
-  { title: "FINDINGS", least: 4 },
-  { title: "COST", align: "right", drop: 1 },
-  { title: "TIME", align: "right" },
-  { title: "TITLE", least: 12, drop: 2 },
-];
+const columns: readonly Column[] = [...issueColumns, { title: "TITLE", least: 12, drop: 2 }];
 
 /** The lines of the live table: titles, issues, what did not fit, the sum, the note. */
 export function renderTable(model: Live, options: TableOptions): string[] {

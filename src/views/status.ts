@@ -1,8 +1,9 @@
 import type { Priority } from "../core/finding.js";
 import type { IssueStatus } from "../core/record.js";
 import type { RunStatus } from "../core/report.js";
-import { type Column, type Room, renderColumns } from "./columns.js";
+import { type Room, renderColumns } from "./columns.js";
 import { countFindings, type FindingCounts, formatAttempt, formatCost, formatCounts, formatSeconds } from "./format.js";
+import { issueColumns } from "./issue-columns.js";
 import { plainLine } from "./plain-text.js";
 import { resumeWorkflow } from "./question-lines.js";
 
@@ -103,16 +104,6 @@ function phaseName({ phase, status }: IssueSituation): string {
   return phase === "closing" || phase === "done" ? "finalizing" : phase;
 }
 
-const columns: readonly Column[] = [
-  { title: "ISSUE", least: 6 },
-  { title: "PHASE", least: 8 },
-  { title: "TRY", align: "right" },
-  { title: "FINDINGS", least: 4 },
-  { title: "COST", align: "right", drop: 1 },
-  { title: "TIME", align: "right" },
-  { title: "WAITING FOR", least: 8, drop: 2 },
-];
-
 export function renderStatus(status: StatusJson, room: Room): string[] {
   if (status.runs.length === 0) return ["Nothing is running. Start with `ratchet run`."];
   return status.runs.flatMap((run, index) => {
@@ -127,7 +118,7 @@ export function renderStatus(status: StatusJson, room: Room): string[] {
       issue.waiting_for === null ? "" : plainLine(issue.waiting_for),
     ]);
     const isWaiting = run.issues.some((issue) => issue.waiting_for !== null);
-    const shown = isWaiting ? columns : columns.slice(0, -1);
+    const shown = isWaiting ? [...issueColumns, { title: "WAITING FOR", least: 8, drop: 2 }] : issueColumns;
     const table = rows.length === 0 ? ["no issue has started"] : renderColumns(shown, rows, room);
     return [...(index > 0 ? [""] : []), head, ...table];
   });

@@ -11,6 +11,7 @@ import type { AgentSettings } from "../../src/core/settings.js";
 import { followProgram } from "../../src/lib/process/follow.js";
 import { startProgram } from "../../src/lib/process/start.js";
 import { stopProgram } from "../../src/lib/process/stop.js";
+import { agentSettings } from "./agent-settings.js";
 import { agents } from "./process-support.js";
 
 let root = "";
@@ -26,19 +27,8 @@ const program = join(agents, "acp-agent.mjs");
 const env = { PATH: process.env.PATH ?? "", SOME_API_KEY: "k" };
 
 function agentWith(...more: string[]) {
-  const settings: AgentSettings = {
-    type: "acp",
-    model: null,
-    effort: null,
-    command: [process.execPath, program, ...more],
-    script: null,
-    workflow: null,
-    sandbox: "none",
-    fallback: null,
-    prices: {},
-    backoff_seconds: [],
-    env: ["PATH", "ACP_SESSIONS"],
-  };
+  const command = [process.execPath, program, ...more];
+  const settings: AgentSettings = { ...agentSettings, type: "acp", command, env: ["PATH", "ACP_SESSIONS"] };
   const programs = { node: process.execPath, hook: "/none", piGuard: "/none", acp: resolve("dist-test/agent-acp.mjs") };
   return acpAgent(settings, { env: { ...env, ACP_SESSIONS: root }, programs });
 }

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { commandAgent } from "../../src/agents/command.js";
 import { scriptedAgent } from "../../src/agents/scripted/adapter.js";
 import type { Turn } from "../../src/core/ports/agent.js";
-import type { AgentSettings } from "../../src/core/settings.js";
+import { agentSettings } from "./agent-settings.js";
 import { agents } from "./process-support.js";
 
 let root = "";
@@ -15,20 +15,6 @@ beforeEach(() => {
   mkdirSync(join(root, "worktree"));
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
-
-const settings: AgentSettings = {
-  type: "command",
-  model: null,
-  effort: null,
-  command: [],
-  script: null,
-  workflow: null,
-  sandbox: "none",
-  fallback: null,
-  prices: {},
-  backoff_seconds: [],
-  env: [],
-};
 
 function turn(more: Partial<Turn> = {}): Turn {
   const files = {
@@ -55,7 +41,7 @@ function turn(more: Partial<Turn> = {}): Turn {
 
 describe("the command agent", () => {
   test("its program gets the variables, the arguments, the worktree and the prompt of the protocol", () => {
-    const agent = commandAgent({ ...settings, command: [join(agents, "tells.sh"), "one", "two three"] });
+    const agent = commandAgent({ ...agentSettings, command: [join(agents, "tells.sh"), "one", "two three"] });
     const { argv, env } = agent.command(
       turn({ sessionId: "s-1", model: "m", effort: "low", attempt: 3, prompt: "continue" }),
     );
@@ -91,13 +77,13 @@ describe("the command agent", () => {
     [["package.json"], "it is not on PATH"],
     [["./package.json"], "is not executable"],
   ])("%j cannot be started: %s", async (command, message) => {
-    const missing = await commandAgent({ ...settings, command }).check();
+    const missing = await commandAgent({ ...agentSettings, command }).check();
     expect(missing?.message).toContain(message);
     expect(missing?.hint).toMatch(/./);
   });
 
   test.each([[["sh"]], [["/bin/sh", "-c"]], [["test/agents/lies.sh"]]])("%j can be started", async (command) => {
-    expect(await commandAgent({ ...settings, command }).check()).toBe(null);
+    expect(await commandAgent({ ...agentSettings, command }).check()).toBe(null);
   });
 });
 
@@ -105,7 +91,7 @@ describe("the scripted agent", () => {
   function play(script: string, more: Partial<Turn> = {}) {
     writeFileSync(join(root, "script.yaml"), script);
     const agent = scriptedAgent(
-      { ...settings, type: "scripted", script: join(root, "script.yaml") },
+      { ...agentSettings, type: "scripted", script: join(root, "script.yaml") },
       { program: resolve("dist-test/process-scripted.mjs") },
     );
     const { argv, env } = agent.command(turn(more));
@@ -178,8 +164,8 @@ describe("the scripted agent", () => {
   });
 
   test("a missing script is found before the first turn", async () => {
-    const agent = scriptedAgent({ ...settings, script: join(root, "none.yaml") }, { program: "x" });
+    const agent = scriptedAgent({ ...agentSettings, script: join(root, "none.yaml") }, { program: "x" });
     expect((await agent.check())?.message).toContain("agent.script cannot be read");
-    expect((await scriptedAgent(settings, { program: "x" }).check())?.message).toBe("agent.script is not set");
+    expect((await scriptedAgent(agentSettings, { program: "x" }).check())?.message).toBe("agent.script is not set");
   });
 });

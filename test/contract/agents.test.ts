@@ -6,9 +6,9 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { commandAgent } from "../../src/agents/command.js";
 import { scriptedAgent } from "../../src/agents/scripted/adapter.js";
 import type { Agent, Turn, TurnReading } from "../../src/core/ports/agent.js";
-import type { AgentSettings } from "../../src/core/settings.js";
 import { followProgram } from "../../src/lib/process/follow.js";
 import { startProgram } from "../../src/lib/process/start.js";
+import { agentSettings } from "./agent-settings.js";
 
 /** What every agent adapter must be able to show, each with an agent of its own kind that does it. */
 interface Subject {
@@ -30,24 +30,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-const settings: AgentSettings = {
-  type: "command",
-  model: null,
-  effort: null,
-  command: [],
-  script: null,
-  workflow: null,
-  sandbox: "none",
-  fallback: null,
-  prices: {},
-  backoff_seconds: [],
-  env: [],
-};
-
 const subjects: Readonly<Record<string, Subject>> = {
   command: {
-    does: (what) => commandAgent({ ...settings, command: ["sh", "-c", shellFor(what)] }),
-    broken: () => commandAgent({ ...settings, command: ["no-such-agent"] }),
+    does: (what) => commandAgent({ ...agentSettings, command: ["sh", "-c", shellFor(what)] }),
+    broken: () => commandAgent({ ...agentSettings, command: ["no-such-agent"] }),
   },
   scripted: {
     does: (what) => scripted([{ when: {}, do: stepsFor(what) }]),
@@ -88,7 +74,7 @@ function scripted(scenes: unknown): Agent {
   const script = join(root, "script.yaml");
   writeFileSync(script, JSON.stringify(scenes));
   return scriptedAgent(
-    { ...settings, type: "scripted", script },
+    { ...agentSettings, type: "scripted", script },
     { program: resolve("dist-test/process-scripted.mjs") },
   );
 }

@@ -10,6 +10,7 @@ import { outcomeOfExit } from "../../src/core/ports/turn-protocol.js";
 import type { AgentSettings } from "../../src/core/settings.js";
 import { type GuardProof, type ProofPlace, proveGuard } from "../../src/hook/self-test.js";
 import { readLastWords } from "../../src/lib/program-files.js";
+import { agentSettings } from "./agent-settings.js";
 
 let root = "";
 beforeEach(() => {
@@ -116,10 +117,7 @@ describe("what an agent says of why it cannot be tested", () => {
       programs: { node, hook: own, piGuard: own, acp: own },
       env: { PATH: process.env.PATH, RATCHET_HOME: join(root, "home"), CODEX_HOME: join(root, "codex") },
     };
-    const settings: AgentSettings = {
-      ...{ type, model: null, effort: null, command: [program], script: null, workflow: null, sandbox: "none" },
-      ...{ fallback: null, prices: {}, backoff_seconds: [], env: [] },
-    };
+    const settings: AgentSettings = { ...agentSettings, type, command: [program] };
     expect(await agentOf(settings, place).proveGuard?.(root)).toEqual({
       message: expect.stringMatching(new RegExp(`${type} did not get as far as a tool .*\\(.*${words}`)),
       hint: expect.stringContaining("ratchet doctor --call"),

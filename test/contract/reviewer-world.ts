@@ -5,25 +5,12 @@ import { join, resolve } from "node:path";
 import { commandAgent } from "../../src/agents/command.js";
 import { scriptedAgent } from "../../src/agents/scripted/adapter.js";
 import type { Agent, Reviewer, Turn } from "../../src/core/ports/agent.js";
-import type { AgentSettings, CerberusSettings } from "../../src/core/settings.js";
+import type { CerberusSettings } from "../../src/core/settings.js";
 import { followProgram } from "../../src/lib/process/follow.js";
 import { startProgram } from "../../src/lib/process/start.js";
 import { cerberusReviewer } from "../../src/reviewers/cerberus.js";
+import { agentSettings } from "./agent-settings.js";
 import { agents } from "./process-support.js";
-
-const agentSettings: AgentSettings = {
-  type: "command",
-  model: null,
-  effort: null,
-  command: [],
-  script: null,
-  workflow: null,
-  sandbox: "none",
-  fallback: null,
-  prices: {},
-  backoff_seconds: [],
-  env: [],
-};
 
 export interface CerberusPlan {
   readonly spawn?: { readonly code?: number; readonly say?: string; readonly print?: string };

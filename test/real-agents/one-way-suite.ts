@@ -12,6 +12,7 @@ import { allowedEnvironment } from "../../src/lib/environment.js";
 import { type Followed, followProgram } from "../../src/lib/process/follow.js";
 import { startProgram } from "../../src/lib/process/start.js";
 import { stopProgram } from "../../src/lib/process/stop.js";
+import { agentSettings } from "../contract/agent-settings.js";
 import { caseScript } from "./cases.js";
 import { type AgentWorld, agentWorld, expectNothingRuns } from "./world.js";
 
@@ -261,8 +262,7 @@ export async function setStage(
 }
 
 function settingsOf({ env, command = [] }: OneWaySubject): AgentSettings {
-  const none = { model: null, effort: null, script: null, workflow: null, fallback: null };
-  return { type: "claude", command, sandbox: "none", prices: {}, backoff_seconds: [], env, ...none };
+  return { ...agentSettings, type: "claude", command, env };
 }
 
 function turnIn(world: AgentWorld, folder: string, more: Partial<Turn>): Turn {

@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { emptyLedger } from "../ledger/ledger.js";
 import { type Setup, start } from "./fixture.js";
-import { type IssueLife, issueMachine } from "./machine.js";
-import { gatedTrees, numbersOf, RandomWorld } from "./random-world.js";
+import { gatedTrees, RandomWorld, worldsOf } from "./random-world.js";
 
 const sources = fc.constantFrom("implement", "rework", "merge_fix", "code_review");
 const setups: fc.Arbitrary<Setup> = fc
@@ -17,21 +16,8 @@ const setups: fc.Arbitrary<Setup> = fc
       settings: { finalize: { mode: "pr", into: null } },
     } satisfies Setup;
   });
-const worlds = fc
-  .tuple(setups, fc.integer(), fc.nat(500), fc.constantFrom(0, 20, 100))
-  .map(([setup, seed, length, trouble]) => {
-    const begin = { start: { ...start, ...(setup.item ? { item: setup.item } : {}) }, ledger: emptyLedger("p-1") };
-    return new RandomWorld(setup, begin, { choices: numbersOf(seed, length), trouble });
-  });
-
-function live(world: RandomWorld, look: () => void = () => undefined): void {
-  world.arrive({ type: "started" });
-  for (let steps = 0; ; steps += 1) {
-    if (steps > 3000) throw new Error("the life does not end");
-    look();
-    if (!world.step()) return;
-  }
-}
+const begin = ({ item }: Setup) => ({ start: { ...start, ...(item ? { item } : {}) }, ledger: emptyLedger("p-1") });
+const worlds = worldsOf(setups, begin, 500);
 const pushesOf = (world: RandomWorld) => world.history.flatMap((one) => (one.kind === "push" ? [one] : []));
 
 describe("whatever happens to work that goes into a pull request", () => {
@@ -39,7 +25,7 @@ describe("whatever happens to work that goes into a pull request", () => {
     fc.assert(
       fc.property(worlds, (world) => {
         let seen = 0;
-        live(world, () => {
+        world.live(() => {
           const pushes = pushesOf(world);
           for (const { head } of pushes.slice(seen)) expect(gatedTrees(world)).toContain(RandomWorld.treeOf(head));
           seen = pushes.length;
@@ -53,7 +39,7 @@ describe("whatever happens to work that goes into a pull request", () => {
   it("it ends with nothing owed, as a success only when it was pushed or judged, and never lands by itself", () => {
     fc.assert(
       fc.property(worlds, (world) => {
-        live(world);
+        world.live();
         const { state } = world.life;
         expect([state.phase, world.owed.size]).toEqual(["done", 0]);
         expect(world.history.filter(({ kind }) => kind === "land")).toEqual([]);
@@ -72,11 +58,8 @@ describe("whatever happens to work that goes into a pull request", () => {
   it("folding its events gives its row again, through JSON", () => {
     fc.assert(
       fc.property(worlds, (world) => {
-        live(world);
-        const transition = issueMachine(world.policy);
-        let folded: IssueLife = JSON.parse(world.first);
-        for (const event of world.events) folded = JSON.parse(JSON.stringify(transition(folded, event).state));
-        expect(folded).toEqual(JSON.parse(JSON.stringify(world.life)));
+        world.live();
+        expect(world.folded()).toEqual(JSON.parse(JSON.stringify(world.life)));
       }),
       { numRuns: 100 },
     );

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Finding } from "../finding.js";
 import { emptyLedger, isBlocking, raise } from "../ledger/ledger.js";
 import { project } from "../project.js";
-import type { IssueEvent, Stamped } from "./events.js";
+import type { IssueEvent } from "./events.js";
 import { panelOf, policyOf, remark, type Setup, start } from "./fixture.js";
 import { type IssueLife, issueMachine, newIssue } from "./machine.js";
 import { gatedTrees, numbersOf, RandomWorld } from "./random-world.js";
@@ -70,20 +70,6 @@ const worlds = fc
     return new RandomWorld(setup, begin(), { choices: numbersOf(seed, length), trouble });
   });
 
-/** Lives a life to its end, looking at it after every arrival. */
-function live(
-  world: RandomWorld,
-  look: (before: IssueLife, event: Stamped<IssueEvent>) => void = () => undefined,
-): void {
-  world.arrive({ type: "started" });
-  for (let steps = 0; ; steps += 1) {
-    if (steps > 3000) throw new Error("the life does not end");
-    const before = world.life;
-    if (!world.step()) return;
-    const event = world.events.at(-1);
-    if (event) look(before, event);
-  }
-}
 const runs = { numRuns: 400 };
 const slow = 120_000;
 
@@ -93,7 +79,7 @@ describe("whatever happens to an issue", () => {
     () => {
       fc.assert(
         fc.property(worlds, (world) => {
-          live(world, () => {
+          world.live(() => {
             const { owed, phase } = world.life.state;
             const waits = owed.filter(({ kind }) => kind === "wait").length;
             const same = owed.length === world.owed.size && owed.every(({ key }) => world.owed.has(key));
@@ -117,7 +103,7 @@ describe("whatever happens to an issue", () => {
     () => {
       fc.assert(
         fc.property(worlds, (world) => {
-          live(world);
+          world.live();
           const finished = world.finished();
           if (finished?.status !== "success") return;
           if (finished.commit === null) {
@@ -145,7 +131,7 @@ describe("whatever happens to an issue", () => {
     () => {
       fc.assert(
         fc.property(worlds, (world) => {
-          live(world, (before, event) => {
+          world.live((before, event) => {
             const now = new Map(world.life.ledger.findings.map((finding) => [finding.id, finding]));
             for (const old of before.ledger.findings) expectLawful(old, now.get(old.id), { event, life: world.life });
           });
@@ -163,7 +149,7 @@ describe("whatever happens to an issue", () => {
         fc.property(worlds, (world) => {
           const rows = new Map(world.life.ledger.findings.map((finding) => [finding.id, finding]));
           let told = 0;
-          live(world, () => {
+          world.live(() => {
             for (const report of world.reports.slice(told)) {
               const event = { ...report, seq: 1, time: "2030-01-01T00:00:00.000Z", run_id: "run-2" };
               for (const change of project(event, world.life.ledger)) {
@@ -186,19 +172,14 @@ describe("whatever happens to an issue", () => {
     () => {
       fc.assert(
         fc.property(worlds, (world) => {
-          live(world, () => {
-            const size = JSON.stringify(world.life.state).length;
-            if (size > 8192) throw new Error(`the state has ${size} characters`);
-          });
+          world.live();
           const transition = issueMachine(world.policy);
           for (const event of world.events) {
             const next = transition(world.life, { ...event, at: world.at + 1 });
             expect(next.state).toBe(world.life);
             expect(next.effects).toEqual([]);
           }
-          let folded: IssueLife = JSON.parse(world.first);
-          for (const event of world.events) folded = JSON.parse(JSON.stringify(transition(folded, event).state));
-          expect(folded).toEqual(JSON.parse(JSON.stringify(world.life)));
+          expect(world.folded()).toEqual(JSON.parse(JSON.stringify(world.life)));
         }),
         runs,
       );

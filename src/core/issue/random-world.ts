@@ -1,8 +1,10 @@
+import fc from "fast-check";
 import type { Ledger } from "../finding.js";
 import type { IssueStart } from "../run/effects.js";
 import type { CommandEffect, IssueEffect, LandEffect, TurnEffect } from "./effects.js";
-import type { IssueEvent, IssueSignal, LandOutcome, MarkerName, PushOutcome, TurnOutcome } from "./events.js";
+import type { IssueEvent, IssueSignal, LandOutcome, MarkerName, PushOutcome, Stamped, TurnOutcome } from "./events.js";
 import { commandEnded, policyOf, remark, type Setup, snapshot, turnEnded, World } from "./fixture.js";
+import { type IssueLife, issueMachine } from "./machine.js";
 
 /** Numbers that look random and are the same for the same seed. */
 export function numbersOf(seed: number, length: number): number[] {
@@ -12,6 +14,22 @@ export function numbersOf(seed: number, length: number): number[] {
     return Math.floor(((state ^ (state >>> 12)) >>> 0) / 7) % 10_000;
   });
 }
+
+interface Begin {
+  readonly start: IssueStart;
+  readonly ledger: Ledger;
+}
+
+/** `most`: after as many choices everything goes well. */
+export function worldsOf(setups: fc.Arbitrary<Setup>, begin: (setup: Setup) => Begin, most: number) {
+  return fc
+    .tuple(setups, fc.integer(), fc.nat(most), fc.constantFrom(0, 20, 100))
+    .map(([setup, seed, length, trouble]) => {
+      return new RandomWorld(setup, begin(setup), { choices: numbersOf(seed, length), trouble });
+    });
+}
+
+const mostBytes = 8192;
 
 /** A world that answers as a list of numbers says, in any order and with any type-correct result; then benignly, so that every life can end. */
 export class RandomWorld extends World {
@@ -23,11 +41,7 @@ export class RandomWorld extends World {
   readonly first: string;
 
   /** `trouble`: how often machinery fails, in percent of the usual; checks fail as often as they do. */
-  constructor(
-    setup: Setup,
-    begin: { start: IssueStart; ledger: Ledger },
-    luck: { choices: number[]; trouble: number },
-  ) {
+  constructor(setup: Setup, begin: Begin, luck: { choices: number[]; trouble: number }) {
     super(policyOf(setup), begin.start, begin.ledger);
     this.first = JSON.stringify(this.life);
     this.choices = [...luck.choices];
@@ -55,6 +69,28 @@ export class RandomWorld extends World {
       this.arrive(this.result(effect));
     }
     return true;
+  }
+
+  /** The whole life; `look` sees every arrival, and what was before it. */
+  live(look: (before: IssueLife, event: Stamped<IssueEvent>) => void = () => undefined): IssueLife {
+    this.arrive({ type: "started" });
+    for (let steps = 0; ; steps += 1) {
+      if (steps > 3000) throw new Error("the life does not end");
+      const before = this.life;
+      if (!this.step()) return this.life;
+      const event = this.events.at(-1);
+      if (event) look(before, event);
+    }
+  }
+
+  /** What its events make of it once more, as a restart would: each time through JSON, and small enough for a row. */
+  folded(): IssueLife {
+    const transition = issueMachine(this.policy);
+    return this.events.reduce((life, event) => {
+      const { state } = transition(life, event);
+      if (JSON.stringify(state.state).length > mostBytes) throw new Error("the state is too large");
+      return JSON.parse(JSON.stringify(state)) as IssueLife;
+    }, JSON.parse(this.first) as IssueLife);
   }
 
   private choose(): number {

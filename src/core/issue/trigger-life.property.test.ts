@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { emptyLedger } from "../ledger/ledger.js";
 import { review, type Setup } from "./fixture.js";
-import { type IssueLife, issueMachine } from "./machine.js";
-import { numbersOf, RandomWorld } from "./random-world.js";
+import { worldsOf } from "./random-world.js";
 import { triggerResult } from "./session-end-result.js";
 
 const failureMode = fc.constantFrom("continue", "abort", "remediate");
@@ -19,24 +18,14 @@ const setups: fc.Arbitrary<Setup> = fc
     settings: { finalize: { mode, into: null } },
   }));
 const begin = { start: { issueId: "", title: "run_end", life: 1, resume: null }, ledger: emptyLedger("run-2") };
-const worlds = fc
-  .tuple(setups, fc.integer(), fc.nat(500), fc.constantFrom(0, 20, 100))
-  .map(([setup, seed, length, trouble]) => {
-    return new RandomWorld(setup, begin, { choices: numbersOf(seed, length), trouble });
-  });
-
-function live(world: RandomWorld): RandomWorld {
-  world.arrive({ type: "started" });
-  for (let steps = 0; world.step(); steps += 1) if (steps > 3000) throw new Error("the life does not end");
-  return world;
-}
+const worlds = worldsOf(setups, () => begin, 500);
 const runs = { numRuns: 400 };
 
 describe("whatever happens to a trigger of the run", () => {
   it("its life ends, with nothing owed; no issue is spoken of, and the tracker hears of follow-ups alone", () => {
     fc.assert(
       fc.property(worlds, (world) => {
-        const { state } = live(world).life;
+        const { state } = world.live();
         expect([state.phase, world.owed.size]).toEqual(["done", 0]);
         expect(state.ending).not.toBeNull();
         expect(world.reports.filter((report) => "issue_id" in report)).toEqual([]);
@@ -51,7 +40,7 @@ describe("whatever happens to a trigger of the run", () => {
   it("it passes only when every command did, no review blocks, and what its fixers committed has landed", () => {
     fc.assert(
       fc.property(worlds, (world) => {
-        const { state } = live(world).life;
+        const { state } = world.live();
         const { result, commands, code_review_result, reason } = triggerResult(world.policy, state);
         if (result === "fail") {
           expect(reason).not.toBeNull();
@@ -68,15 +57,8 @@ describe("whatever happens to a trigger of the run", () => {
   it("folding its events gives its row again, through JSON and within 8 kB", () => {
     fc.assert(
       fc.property(worlds, (world) => {
-        live(world);
-        const transition = issueMachine(world.policy);
-        const first = JSON.parse(world.first) as IssueLife;
-        const folded = world.events.reduce((life, event) => {
-          const { state } = transition(life, event);
-          if (JSON.stringify(state.state).length > 8192) throw new Error("the state is too large");
-          return JSON.parse(JSON.stringify(state)) as IssueLife;
-        }, first);
-        expect(folded).toEqual(JSON.parse(JSON.stringify(world.life)));
+        world.live();
+        expect(world.folded()).toEqual(JSON.parse(JSON.stringify(world.life)));
       }),
       { numRuns: 100 },
     );

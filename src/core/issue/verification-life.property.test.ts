@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { emptyLedger, openFindings } from "../ledger/ledger.js";
 import { panelOf, review, type Setup } from "./fixture.js";
-import { type IssueLife, issueMachine } from "./machine.js";
-import { numbersOf, RandomWorld } from "./random-world.js";
+import { type RandomWorld, worldsOf } from "./random-world.js";
 import { triggerResult } from "./session-end-result.js";
 
 const setups: fc.Arbitrary<Setup> = fc
@@ -13,17 +12,7 @@ const setups: fc.Arbitrary<Setup> = fc
     review: { ...review, finding_threshold, ...(panel ? panelOf("one", "two") : {}) },
   }));
 const begin = { start: { issueId: "", title: "epic_verification", life: 1, resume: null }, ledger: emptyLedger("e") };
-const worlds = fc
-  .tuple(setups, fc.integer(), fc.nat(300), fc.constantFrom(0, 20, 100))
-  .map(([setup, seed, length, trouble]) => {
-    return new RandomWorld(setup, begin, { choices: numbersOf(seed, length), trouble });
-  });
-
-function live(world: RandomWorld): RandomWorld {
-  world.arrive({ type: "started" });
-  for (let steps = 0; world.step(); steps += 1) if (steps > 3000) throw new Error("the life does not end");
-  return world;
-}
+const worlds = worldsOf(setups, () => begin, 300);
 const runs = { numRuns: 400 };
 const asked = (world: RandomWorld) => world.history.flatMap((effect) => (effect.kind === "tracker" ? [effect.op] : []));
 const told = (world: RandomWorld, op: string) =>
@@ -33,7 +22,7 @@ describe("whatever happens to the verification of an epic", () => {
   it("its life ends with nothing owed, and an epic that it had is completed or let go", () => {
     fc.assert(
       fc.property(worlds, (world) => {
-        const { state } = live(world).life;
+        const { state } = world.live();
         expect([state.phase, world.owed.size]).toEqual(["done", 0]);
         expect(world.reports.filter((report) => "issue_id" in report)).toEqual([]);
         const claim = told(world, "claim");
@@ -51,7 +40,7 @@ describe("whatever happens to the verification of an epic", () => {
   it("it passes only on a pass of every reviewer that the tracker took; findings are followed up before it is let go", () => {
     fc.assert(
       fc.property(worlds, (world) => {
-        const { state, ledger } = live(world).life;
+        const { state, ledger } = world.live();
         const { result, followUp, reason } = triggerResult(world.policy, state);
         const ends = world.reports.flatMap((one) => (one.type === "review-ended" ? [one] : []));
         const last = new Map(ends.map((one) => [one.reviewer, one.verdict]));
@@ -71,14 +60,8 @@ describe("whatever happens to the verification of an epic", () => {
   it("folding its events gives its row again, through JSON and within 8 kB", () => {
     fc.assert(
       fc.property(worlds, (world) => {
-        live(world);
-        const transition = issueMachine(world.policy);
-        const folded = world.events.reduce(
-          (life, event) => JSON.parse(JSON.stringify(transition(life, event).state)) as IssueLife,
-          JSON.parse(world.first) as IssueLife,
-        );
-        expect(folded).toEqual(JSON.parse(JSON.stringify(world.life)));
-        expect(JSON.stringify(folded.state).length).toBeLessThan(8192);
+        world.live();
+        expect(world.folded()).toEqual(JSON.parse(JSON.stringify(world.life)));
       }),
       { numRuns: 100 },
     );
