@@ -144,6 +144,28 @@ export async function removeWorktree(
   return { parked };
 }
 
+/**
+ * Removes a worktree that lacks one of these commits and that nobody has left anything in, not even a file, so that the
+ * next one starts with them. False: it stays.
+ */
+export async function removeUnused(
+  mirror: Mirror,
+  { commits, ...options }: RemoveOptions & { readonly commits: readonly string[] },
+): Promise<boolean> {
+  const checkout = await findWholeCheckout(options.path);
+  const { head, baseSha } = checkout;
+  if (head !== baseSha || (await hasAll(mirror, baseSha, commits))) return false;
+  if (await hasLooseEnds(checkout, { head, changes: await readChanges(checkout, head) })) return false;
+  await removeWorktree(mirror, options);
+  return true;
+}
+
+async function hasAll({ path }: Mirror, head: string, commits: readonly string[]): Promise<boolean> {
+  for (const commit of commits)
+    if ((await hasCommit(path, commit)) && !(await isAncestor(path, commit, head))) return false;
+  return true;
+}
+
 interface Leaving {
   readonly landed: boolean;
   /** There is no commit beyond the base. */

@@ -64,7 +64,8 @@ async function branchesIn({ settings, repoPath, mirror }: Omit<Place, "target">)
   return new Map([...heads].filter(([ref]) => given.has(ref.replace("refs/heads", givenRefs))));
 }
 
-async function tasksOf(tracker: AskedForIssues, deps: readonly string[]): Promise<ReadonlySet<string>> {
+/** The issues that these are, those of an epic in the epic's place. */
+export async function tasksOf(tracker: AskedForIssues, deps: readonly string[]): Promise<ReadonlySet<string>> {
   const tasks = new Set<string>();
   const seen = new Set<string>();
   const visit = async (issue: Pick<Issue, "id" | "type">): Promise<void> => {

@@ -109,6 +109,7 @@ export function afterNoWorktree(step: Step, { reason, unreachable }: Of<"worktre
 /** An earlier life had a worktree, and neither it nor its branch nor anything parked is there any more. */
 function sayWhatIsLeft(step: Step, { from, head }: Of<"worktree-ready">): void {
   const { resume } = step.state;
+  if (from === "anew") step.log("info", `What it waited for has landed: it starts anew at ${head.slice(0, 12)}`);
   if (from !== "new" || !resume || resume.baseSha === null) return;
   step.log("warn", `Nothing is left of the work of run ${resume.runId}: it starts anew at ${head.slice(0, 12)}`);
 }

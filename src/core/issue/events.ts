@@ -170,8 +170,8 @@ export type IssueEvent =
       readonly head: string;
       readonly tree: string;
       readonly fresh: boolean;
-      /** Where its files came from. */
-      readonly from?: "worktree" | "branch" | "parked" | "new";
+      /** Where its files came from; `anew`: an earlier life left none, and what it waited for has landed since. */
+      readonly from?: "worktree" | "branch" | "parked" | "new" | "anew";
       readonly targetTip: string;
       /** Where files went that were in its way. */
       readonly aside?: readonly string[];

@@ -2,6 +2,7 @@ import type { WorktreeEffect } from "../../core/issue/effects.js";
 import type { IssueEvent } from "../../core/issue/events.js";
 import type { TriggerStart } from "../../core/run/effects.js";
 import type { Settled } from "../../durable/types.js";
+import { hasCheckout } from "../../git/checkout.js";
 import { GitError } from "../../git/git.js";
 import { openForItem } from "../../git/item-worktree.js";
 import { tipOf } from "../../git/mirror.js";
@@ -10,11 +11,12 @@ import { dropLanded } from "../../git/park.js";
 import { fetchBranch } from "../../git/push.js";
 import { readReviewed } from "../../git/reviewed.js";
 import { adoptUsersBranch } from "../../git/users-branch.js";
-import { commitAll, type OpenedWorktree, openWorktree, removeWorktree } from "../../git/worktree.js";
+import { commitAll, type OpenedWorktree, openWorktree, removeUnused, removeWorktree } from "../../git/worktree.js";
 import { ExternalError, messageOf } from "../../lib/errors.js";
 import { type LifeContext, takeSnapshot, worktreePath } from "../context.js";
 import { baseOfEpic } from "../epic-changes.js";
 import { removeTemporaryFolder, temporaryFolder } from "../temporary.js";
+import { tasksOf } from "../unmerged.js";
 import { giveBackSlotNumber } from "./slot-number.js";
 
 export async function performWorktree(
@@ -38,10 +40,12 @@ async function perform(life: LifeContext, effect: WorktreeEffect, signal: AbortS
     case "open": {
       const tip = await tipOf(mirror, target);
       if (tip.type === "missing") return { type: "worktree-failed", key: effect.key, reason: tip.reason };
-      const base = (await knownBase(life, effect.baseSha)) ?? (await newestBase(life, tip.sha, signal));
+      const isAnew = await beginsAnew(life);
+      const begun = isAnew ? null : await knownBase(life, effect.baseSha);
+      const base = begun ?? (await newestBase(life, tip.sha, signal));
       if (life.run.options.only === "land") await adoptUsersBranch(mirror, { path, branch });
       if (life.item) return await openForItemOf(life, { key: effect.key, base, targetTip: tip.sha, signal });
-      const opened = await openAt(life, base);
+      const opened = { ...(await openAt(life, base)), ...(isAnew ? { from: "anew" as const } : {}) };
       const reviewBase = life.trigger
         ? await baselineOf(life, life.trigger, tip.sha)
         : await mergedBase(life, opened.head);
@@ -126,6 +130,21 @@ async function newestBase({ run, item, trigger }: LifeContext, tip: string, sign
     throw error;
   });
   return there !== null && (await isAncestor(run.mirror.path, tip, there)) ? there : tip;
+}
+
+/**
+ * An issue that waits for others starts with what they did. Of one that came to wait only while it was worked on, and left
+ * nothing, the worktree is made anew for that; with work in it, it stays, and the agent has the target to merge.
+ */
+async function beginsAnew(life: LifeContext): Promise<boolean> {
+  const { run, issueId, names, trigger, item } = life;
+  const path = worktreePath(life);
+  if (trigger || item || run.options.only || !(await hasCheckout(run.mirror, path))) return false;
+  const { deps = [] } = (await run.tracker.get(issueId)) ?? {};
+  const tasks = await tasksOf(run.tracker, deps);
+  const landed = await Promise.all([...tasks].map((id) => run.history.landed(id)));
+  const commits = landed.flatMap((one) => one?.commit ?? []);
+  return await removeUnused(run.mirror, { path, branch: names.branch, issue: names.item, commits });
 }
 
 /** An earlier life's base may be from another machine's repository. */
