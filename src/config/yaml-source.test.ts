@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { cpuTimer } from "../../test/cpu-timer.js";
 import { formatDiagnostic } from "./diagnostic.js";
 import { placeOf } from "./source.js";
 import { readYamlSource, readYamlValue } from "./yaml-source.js";
@@ -50,11 +51,11 @@ describe("broken or hostile text gets one clear sentence at its place", () => {
     ["100,000 commas", `[${",".repeat(100_000)}`, "not valid YAML"],
     ["100,000 closing brackets", "]".repeat(100_000), "not valid YAML"],
   ])("%s ends soon", (_, text, message) => {
-    const before = performance.now();
+    const spentMs = cpuTimer();
     const messages = said(text);
     expect(messages[0]).toContain(message);
     expect(messages).toHaveLength(1);
-    expect(performance.now() - before).toBeLessThan(20_000);
+    expect(spentMs()).toBeLessThan(20_000);
   });
 });
 

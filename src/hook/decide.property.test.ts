@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { cpuTimer } from "../../test/cpu-timer.js";
 import { decide } from "./decide.js";
 import type { Place } from "./types.js";
 
@@ -72,20 +73,11 @@ const line = fc.array(
   { maxLength: 60 },
 );
 
-/** Milliseconds of computing since then: what else the machine does meanwhile does not count. */
-function timer(): () => number {
-  const before = process.cpuUsage();
-  return () => {
-    const { user, system } = process.cpuUsage(before);
-    return (user + system) / 1000;
-  };
-}
-
 describe("the guard on any text", () => {
   it("always answers, and soon", () => {
     fc.assert(
       fc.property(line, fc.boolean(), fc.constantFrom(" ", ""), (words, readOnly, glue) => {
-        const used = timer();
+        const used = cpuTimer();
         expect(typeof judge(words.join(glue), readOnly).allow).toBe("boolean");
         expect(used()).toBeLessThan(3000);
       }),
@@ -137,7 +129,7 @@ describe("the guard on any text", () => {
     ["a long pattern", `x=${"a".repeat(4000)}; echo \${x%${"*a".repeat(500)}b}`],
     ["a long sed script", `sed '${"s/a/b/;".repeat(5000)}' x`],
   ])("judges %s within its bounds", (_, text) => {
-    const used = timer();
+    const used = cpuTimer();
     expect(typeof judge(text).allow).toBe("boolean");
     expect(used()).toBeLessThan(5000);
   });
@@ -145,7 +137,7 @@ describe("the guard on any text", () => {
   it("takes time in proportion to the text", () => {
     const time = (lines: number) => {
       const text = `cat > src/a.ts <<'EOF'\n${"const a = 1;\n".repeat(lines)}EOF\n`;
-      const used = timer();
+      const used = cpuTimer();
       for (let round = 0; round < 20; round++) expect(judge(text).allow).toBe(true);
       return used();
     };

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { cpuTimer } from "../../test/cpu-timer.js";
 import { digestOf, outputTails, plainText, renderTails } from "./output-digest.js";
 
 let folder = "";
@@ -68,7 +69,7 @@ test.each([
 });
 
 test("one endless line is handled in linear time", async () => {
-  const started = performance.now();
+  const spentMs = cpuTimer();
   await digestOf(...outputs("\u001b[".repeat(2_000_000), "z".repeat(5_000_000)));
-  expect(performance.now() - started).toBeLessThan(5000);
+  expect(spentMs()).toBeLessThan(5000);
 });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { cpuTimer } from "../../test/cpu-timer.js";
 import { hideSecret, redactor } from "./redact.js";
 
 const redact = redactor({
@@ -30,11 +31,11 @@ test.each([
 });
 
 test("hostile text is redacted in linear time", () => {
-  const started = performance.now();
+  const spentMs = cpuTimer();
   redact("eyJ".repeat(300_000));
   redact("-----BEGIN PRIVATE KEY-----".repeat(40_000));
   redact("sk-".repeat(300_000));
-  expect(performance.now() - started).toBeLessThan(5000);
+  expect(spentMs()).toBeLessThan(5000);
 });
 
 test("a secret that is told later is hidden too, one too short to be one is not", () => {
