@@ -2,7 +2,7 @@ import { basename, dirname, join } from "node:path";
 import type { WorkState } from "../core/gc.js";
 import { type Aside, listAside } from "../git/aside.js";
 import { findWholeCheckout, hasCheckout, readCheckout } from "../git/checkout.js";
-import { diff, diffFiles } from "../git/diff.js";
+import { changedFiles, changedPaths, diff, diffFiles } from "../git/diff.js";
 import { gitText } from "../git/git.js";
 import { readHead } from "../git/head.js";
 import { isLanded } from "../git/land.js";
@@ -25,8 +25,15 @@ export interface Worktrees {
   /** Of work that is done with: what is nowhere else is put aside, the checkout goes. `merged`: the head of the pull request that brought it in. */
   drop(issueId: string, merged: string | null): Promise<void>;
   /** From the commit the issue started at to its files as they are; without a checkout to its last commit, or what is parked. */
-  diff(issueId: string, known: { readonly base: string | null; readonly head: string | null }): Promise<string>;
+  diff(issueId: string, known: Known): Promise<string>;
+  /** The names of the files in that. */
+  changed(issueId: string, known: Known): Promise<readonly string[]>;
   work(issueId: string, target: string): Promise<WorkState>;
+}
+/** What the record of its last run says. */
+interface Known {
+  readonly base: string | null;
+  readonly head: string | null;
 }
 interface WorktreeView {
   /** The issue's id as a file name. */
@@ -78,7 +85,14 @@ export function openWorktrees({ home, projectId, repoPath }: WorktreesOf): Workt
       await removeWorktree(found, { path: pathOf(issueId), branch, issue: issueId, landed });
     },
     restore: async (issueId) => await restoreParked(await mirror(issueId), { issue: issueId, path: pathOf(issueId) }),
-    diff: async (issueId, known) => await diffOf(await mirror(issueId), { ...known, issueId, path: pathOf(issueId) }),
+    diff: async (issueId, known) => {
+      const ends = await endsOf(await mirror(issueId), { ...known, issueId, path: pathOf(issueId) });
+      return ends.checkout ? await diffFiles(ends.checkout, ends.base) : (await diff(ends.mirror, ends)).text;
+    },
+    changed: async (issueId, known) => {
+      const ends = await endsOf(await mirror(issueId), { ...known, issueId, path: pathOf(issueId) });
+      return ends.checkout ? await changedFiles(ends.checkout, ends.base) : await changedPaths(ends.mirror, ends);
+    },
     work: async (issueId, target) => {
       if (!(await exists(mirrorPath))) return "none";
       return await workOf(await openMirror({ repoPath, mirrorPath }), { issueId, path: pathOf(issueId), target });
@@ -148,23 +162,22 @@ async function listAll(mirror: Mirror, folder: string): Promise<Listed[]> {
   ];
 }
 
-interface DiffOf {
+interface EndsOf extends Known {
   readonly issueId: string;
   readonly path: string;
-  readonly base: string | null;
-  readonly head: string | null;
 }
 
-async function diffOf(mirror: Mirror, { issueId, path, base, head }: DiffOf): Promise<string> {
+/** Between what its changes are: up to the files of its checkout, or up to a commit. */
+async function endsOf(mirror: Mirror, { issueId, path, base, head }: EndsOf) {
   if ((await hasCheckout(mirror, path)) && (await exists(path))) {
     const checkout = await findWholeCheckout(path);
-    return await diffFiles(checkout, base ?? checkout.baseSha);
+    return { checkout, base: base ?? checkout.baseSha };
   }
   const last = head ?? (await lastOf(mirror, safeName(issueId)));
   if (base === null || last === null) {
     throw new Refusal(`${issueId} has not changed anything yet`, { code: "not-found" });
   }
-  return (await diff(mirror, { base, head: await ownHead(mirror, last) })).text;
+  return { checkout: null, mirror, base, head: await ownHead(mirror, last) };
 }
 
 /** Where its branch is; else what was put aside of it last, whose tree has the files that were not committed, too. */

@@ -1,4 +1,5 @@
 import { Refusal } from "../../lib/errors.js";
+import { plainText, shownName } from "../../views/plain-text.js";
 import type { Context } from "../context.js";
 import { typed } from "../typed.js";
 
@@ -18,12 +19,13 @@ export async function showDiff(
     });
   }
   const known = { base: record?.review_base ?? record?.base_sha ?? null, head: record?.commit ?? null };
-  const patch = await (await app.worktrees()).diff(issue, known);
-  out.text(stat ? filesIn(patch) : patch);
+  const worktrees = await app.worktrees();
+  if (stat) {
+    for (const name of await worktrees.changed(issue, known)) out.line(shownName(name));
+    return 0;
+  }
+  const patch = await worktrees.diff(issue, known);
+  // A line at a time: what begins a control sequence on one line must not take others with it.
+  out.text(out.isTerminal ? patch.split("\n").map(plainText).join("\n") : patch);
   return 0;
-}
-
-function filesIn(patch: string): string {
-  const files = patch.split("\n").flatMap((line) => /^diff --git a\/.* b\/(.*)$/.exec(line)?.[1] ?? []);
-  return files.map((file) => `${file}\n`).join("");
 }
