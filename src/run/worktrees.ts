@@ -25,12 +25,12 @@ export interface Worktrees {
   /** Of work that is done with: what is nowhere else is put aside, the checkout goes. `merged`: the head of the pull request that brought it in. */
   drop(issueId: string, merged: string | null): Promise<void>;
   /** From the commit the issue started at to its files as they are; without a checkout to its last commit, or what is parked. */
-  diff(issueId: string, known: Known): Promise<string>;
-  /** The names of the files in that. */
-  changed(issueId: string, known: Known): Promise<readonly string[]>;
+  diff(issueId: string, known: Known): Promise<string | null>;
+  /** The names of the files in that. null, of both: nothing is known of any work. */
+  changed(issueId: string, known: Known): Promise<readonly string[] | null>;
   work(issueId: string, target: string): Promise<WorkState>;
 }
-/** What the record of its last run says. */
+/** Between what its work is, as far as that is known; what is asked with comes from the record of its last run. */
 interface Known {
   readonly base: string | null;
   readonly head: string | null;
@@ -60,6 +60,10 @@ export function openWorktrees({ home, projectId, repoPath }: WorktreesOf): Workt
     if (await exists(mirrorPath)) return await openMirror({ repoPath, mirrorPath });
     throw new Refusal(`${issueId} has no worktree`, { code: "not-found", hint: "ratchet worktree list" });
   };
+  const ofIssue = async (issueId: string, known: Known) => {
+    if (!(await exists(mirrorPath))) return null;
+    return await endsOf(await openMirror({ repoPath, mirrorPath }), { ...known, issueId, path: pathOf(issueId) });
+  };
   return {
     list: async () => {
       const folder = dirname(pathOf("any"));
@@ -86,11 +90,13 @@ export function openWorktrees({ home, projectId, repoPath }: WorktreesOf): Workt
     },
     restore: async (issueId) => await restoreParked(await mirror(issueId), { issue: issueId, path: pathOf(issueId) }),
     diff: async (issueId, known) => {
-      const ends = await endsOf(await mirror(issueId), { ...known, issueId, path: pathOf(issueId) });
+      const ends = await ofIssue(issueId, known);
+      if (ends === null) return null;
       return ends.checkout ? await diffFiles(ends.checkout, ends.base) : (await diff(ends.mirror, ends)).text;
     },
     changed: async (issueId, known) => {
-      const ends = await endsOf(await mirror(issueId), { ...known, issueId, path: pathOf(issueId) });
+      const ends = await ofIssue(issueId, known);
+      if (ends === null) return null;
       return ends.checkout ? await changedFiles(ends.checkout, ends.base) : await changedPaths(ends.mirror, ends);
     },
     work: async (issueId, target) => {
@@ -173,18 +179,23 @@ async function endsOf(mirror: Mirror, { issueId, path, base, head }: EndsOf) {
     const checkout = await findWholeCheckout(path);
     return { checkout, base: base ?? checkout.baseSha };
   }
-  const last = head ?? (await lastOf(mirror, safeName(issueId)));
-  if (base === null || last === null) {
-    throw new Refusal(`${issueId} has not changed anything yet`, { code: "not-found" });
-  }
-  return { checkout: null, mirror, base, head: await ownHead(mirror, last) };
+  const kept = await keptOf(mirror, safeName(issueId));
+  const [from, last] = [base ?? kept.base, head ?? kept.head];
+  if (from === null || last === null) return null;
+  return { checkout: null, mirror, base: from, head: await ownHead(mirror, last) };
 }
 
-/** Where its branch is; else what was put aside of it last, whose tree has the files that were not committed, too. */
-async function lastOf({ path }: Mirror, name: string): Promise<string | null> {
-  const branch = `refs/heads/ratchet/${name}`;
-  const refs = await readRefs(path, [branch, `refs/ratchet/parked/${name}`, `refs/ratchet/settled/${name}`]);
-  return refs.get(branch) ?? refs.get(`refs/ratchet/parked/${name}/${newestParked(refs, name)}`) ?? null;
+/**
+ * What the mirror has of it, which outlives the record of its runs: where its branch is; else what was put aside of it
+ * last, whose tree has the files that were not committed, too; else the branch that the user was given.
+ */
+async function keptOf({ path }: Mirror, name: string): Promise<Known> {
+  const branch = `ratchet/${name}`;
+  const [own, theirs, start] = [`refs/heads/${branch}`, `refs/user/heads/${branch}`, baseRef(branch)];
+  const asides = [`refs/ratchet/parked/${name}`, `refs/ratchet/settled/${name}`];
+  const refs = await readRefs(path, [own, theirs, start, ...asides]);
+  const parked = refs.get(`refs/ratchet/parked/${name}/${newestParked(refs, name)}`);
+  return { base: refs.get(start) ?? null, head: refs.get(own) ?? parked ?? refs.get(theirs) ?? null };
 }
 
 /** A merge of Ratchet's own brings in what others did: the issue's work is its second parent. */
