@@ -78,6 +78,18 @@ test("prompts and transcripts are printed as they were, the last one unless numb
   expect((await box.ratchet("logs", "prompt", "last", "two")).code).toBe(1);
 });
 
+test("a transcript has control sequences only when it is asked for as it was printed", async () => {
+  const box = sandbox();
+  const work = "cat > /dev/null; printf '\\033[31mred\\033[0m\\033]0;title\\007 done\\n'; exit 1\n";
+  box.configure({ agent: { type: "command", command: box.script("agent", work) } });
+  await box.add("one");
+  await box.ratchet("run");
+  const shown = async (...how: string[]) =>
+    (await box.ratchet("logs", "transcript", "last", "one", "1", ...how)).stdout;
+  expect(await shown()).toBe("red done\n");
+  expect(await shown("--raw")).toBe("\u001b[31mred\u001b[0m\u001b]0;title\u0007 done\n");
+});
+
 test("the last run of an issue is the last in which it got a prompt, whatever ran since", async () => {
   const box = sandbox();
   const run = await runOnce(box);
