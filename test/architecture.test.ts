@@ -153,6 +153,14 @@ describe("the architecture", () => {
     expect(findCycle(new Map(sources.map((file) => [file, importsOf(file)])))).toBeNull();
   });
 
+  it("spells the codes of all errors the same way", () => {
+    const codesIn = (file: string) =>
+      [...readFileSync(file, "utf8").matchAll(/\bcode: "([^"]*)"/g)].map(([, code]) => code);
+    const isOfSystem = (code = "") => /^E[A-Z]+$/.test(code);
+    const odd = sources.flatMap(codesIn).filter((code = "") => !isOfSystem(code) && !/^[a-z]+(-[a-z]+)*$/.test(code));
+    expect(odd).toEqual([]);
+  });
+
   it("keeps files and functions small", () => {
     const long = files.filter((file) => readFileSync(file, "utf8").split("\n").length > maxFileLines + 1);
     expect(long).toEqual([]);

@@ -58,7 +58,8 @@ async function loadGithub({ settings, repoPath, projectId, home, env }: Place, t
   const { needToken } = await import("../lib/github-client/token.js");
   const origin = await originOf(repoPath);
   if (origin === null) {
-    const hint = "git remote add origin <url>, or set finalize.mode to merge or branch";
+    const isAsked = settings.finalize.mode === "pr";
+    const hint = `git remote add origin <url>${isAsked ? ", or set finalize.mode to merge or branch" : ""}`;
     throw new UserError("pull requests need a remote named origin to push to", { code: "no-remote", hint });
   }
   const place = placeOf(settings.forge, origin);

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from "commander";
+import { nearest } from "../core/suggest.js";
 import { UserError } from "../lib/errors.js";
 import { version } from "../version.js";
 import type { Choose, Chosen } from "./context.js";
@@ -85,7 +86,16 @@ function toUsageError(
     const hint = `text that begins with a dash comes behind --: ${named} -- "-…"; ${named} --help lists the options`;
     return new UserError(message, { hint });
   }
-  return new UserError(message, { hint: suggestion?.replace(/^\((.*)\)$/, "$1") ?? `${named} --help` });
+  return new UserError(message, { hint: nearOf(message, suggestion) ?? `${named} --help` });
+}
+
+/** `Did you mean …?`, with what is near; the parser also offers what shares little more than a letter. */
+function nearOf(message: string, suggestion = ""): string | null {
+  const [, word = ""] = /'([^']*)'/.exec(message) ?? [];
+  const [, offered = ""] = /^\(Did you mean (?:one of )?(.*)\?\)$/.exec(suggestion) ?? [];
+  const near = offered.split(", ").filter((one) => nearest(word, [one]) !== null);
+  if (near.length === 0) return null;
+  return `Did you mean ${near.length > 1 ? "one of " : ""}${near.join(", ")}?`;
 }
 
 /** Whose words are anybody's, a leading dash included. */

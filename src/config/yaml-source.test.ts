@@ -30,7 +30,7 @@ describe("broken or hostile text gets one clear sentence at its place", () => {
     ["a merge key", "a: &a {b: 1}\nc: {<<: *a}", 'f:2:5: c."<<": merge keys are not read: write the settings out'],
     ["an unknown alias", "a: *b", "f:1:4: a: expected the name of an anchor that stands before it, found *b"],
     ["a circle", "a: &a [*a]", "f:1:8: nested too deeply: at most 64 levels are read"],
-    ["__proto__", "__proto__: {a: 1}", "f:1:1: expected a key that is text, found __proto__"],
+    ["__proto__", "__proto__: {a: 1}", "f:1:1: __proto__ cannot be the name of a setting"],
   ])("%s", (_, text, message) => {
     expect(said(text)).toEqual([message]);
   });

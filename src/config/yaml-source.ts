@@ -191,9 +191,8 @@ interface Filling {
 function wrongKey(node: unknown, { lines }: Filling): string | null {
   if (!isScalar(node)) return "expected a key that is text, found a list, mapping or alias";
   const key = node.value;
-  if (typeof key !== "string" || key === "__proto__") {
-    return `expected a key that is text, found ${String(key)}${hintForKey(key)}`;
-  }
+  if (typeof key !== "string") return `expected a key that is text, found ${String(key)}${hintForKey(key)}`;
+  if (key === "__proto__") return "__proto__ cannot be the name of a setting";
   if (key === "<<") return "merge keys are not read: write the settings out";
   return lines.has(key) ? `given twice, first in line ${lines.get(key)}` : null;
 }

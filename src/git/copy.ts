@@ -36,7 +36,7 @@ function insideName(name: string): string {
   if (inside && clean.split(sep)[0] !== ".git" && !/[\n\0]/.test(name)) return clean;
   throw new UserError(`worktree.copy: ${JSON.stringify(name)} is not a path inside the repository`, {
     hint: "Name files relative to the repository's root, such as .env",
-    code: "worktree_copy",
+    code: "worktree-copy",
   });
 }
 

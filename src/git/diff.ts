@@ -24,11 +24,28 @@ export async function diff(
   return { text: text.slice(0, text.lastIndexOf("\n") + 1), truncated: true };
 }
 
+/** The names of what `diff` shows; what was renamed has its new one. */
+export async function changedPaths(mirror: Mirror, { base, head }: Range): Promise<readonly string[]> {
+  return namesIn((await git(mirror.path, ["diff", ...plain, ...namesOnly, base, head, "--"])).stdout);
+}
+
 /**
  * The patch from base to the files as they are, new ones included. Through a copy of our index: neither the agent's, with
  * its flags, counts, nor is anything changed that somebody who works there looks at.
  */
-export async function diffFiles(checkout: Checkout & { readonly head: string }, base: string): Promise<string> {
+export async function diffFiles(checkout: Committed, base: string): Promise<string> {
+  return (await lookAtFiles(checkout, [...plain, base])).toString("utf8");
+}
+
+/** The names of what `diffFiles` shows; what was renamed has its new one. */
+export async function changedFiles(checkout: Committed, base: string): Promise<readonly string[]> {
+  return namesIn(await lookAtFiles(checkout, [...plain, ...namesOnly, base]));
+}
+
+type Committed = Checkout & { readonly head: string };
+const namesOnly = ["--name-only", "-z"];
+
+async function lookAtFiles(checkout: Committed, args: readonly string[]): Promise<Buffer> {
   const index = `${ownIndex(checkout)}.${randomBytes(4).toString("hex")}`;
   try {
     await startIndex(checkout, index);
@@ -39,14 +56,14 @@ export async function diffFiles(checkout: Checkout & { readonly head: string }, 
     const input = Buffer.from(names.join(""), "latin1");
     const add = ["add", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul"];
     if (names.length > 0) await gitIn(checkout, add, { index, input, env: { GIT_LITERAL_PATHSPECS: "1" } });
-    return (await gitIn(checkout, ["diff", ...plain, base, "--"], { index })).stdout.toString("utf8");
+    return (await gitIn(checkout, ["diff", ...args, "--"], { index })).stdout;
   } finally {
     removeIfThere(index);
   }
 }
 
 /** What is known of unchanged files is kept, as far as that can be read. */
-async function startIndex(checkout: Checkout & { readonly head: string }, index: string): Promise<void> {
+async function startIndex(checkout: Committed, index: string): Promise<void> {
   const { head } = checkout;
   if (existsSync(ownIndex(checkout))) copyFileSync(ownIndex(checkout), index);
   const output = await gitIn(checkout, ["read-tree", "-i", "-m", head], { index, okCodes: [1, 128] });
@@ -76,7 +93,6 @@ function count(text: string): number | null {
   return text === "-" ? null : Number(text);
 }
 
-export async function changedPaths(mirror: Mirror, { base, head }: Range): Promise<readonly string[]> {
-  const output = await git(mirror.path, ["diff-tree", "-r", "-z", "--name-only", "--no-renames", base, head, "--"]);
-  return output.stdout.toString("utf8").split("\0").filter(Boolean);
+function namesIn(listing: Buffer): string[] {
+  return listing.toString("utf8").split("\0").filter(Boolean);
 }

@@ -11,7 +11,7 @@ const kept =
 const settings: readonly (readonly [string, string])[] = [
   ["core.hooksPath", "/dev/null"],
   ["core.fsmonitor", "false"],
-  ["core.quotePath", "true"],
+  ["core.quotePath", "false"],
   ["gc.auto", "0"],
   ["gc.autoDetach", "false"],
   ["maintenance.auto", "false"],

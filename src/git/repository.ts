@@ -61,7 +61,7 @@ async function gitDirOf(cwd: string): Promise<Pick<Repository, "gitDir" | "bare"
     if (!/not a git repository/i.test(error.stderr)) throw error;
     throw new UserError(`${cwd} is not in a git repository`, {
       hint: "Change to your repository, or make one: git init && git add -A && git commit",
-      code: "no_repository",
+      code: "no-repository",
       cause: error,
     });
   }

@@ -43,7 +43,7 @@ export async function restoreParked(mirror: Mirror, { issue, n, path }: RestoreO
   if (sha === undefined) {
     throw new Refusal(n === undefined ? `nothing of ${issue} is parked` : `${issue} has no parked work number ${n}`, {
       hint: "ratchet worktree list shows what is parked.",
-      code: "not_found",
+      code: "not-found",
     });
   }
   const parked = await makeRoom(mirror, path);
@@ -104,7 +104,7 @@ export async function dropLanded(
 async function readMeta(mirror: Mirror, sha: string): Promise<Meta> {
   const meta: unknown = JSON.parse(await gitText(mirror.path, ["cat-file", "blob", `${sha}^2:meta.json`]));
   if (typeof meta !== "object" || meta === null || !("branch" in meta && "baseSha" in meta && "head" in meta)) {
-    throw new Refusal(`${sha} does not look like parked work`, { code: "not_found" });
+    throw new Refusal(`${sha} does not look like parked work`, { code: "not-found" });
   }
   const commitsOnly = "commitsOnly" in meta && meta.commitsOnly === true;
   return { branch: String(meta.branch), baseSha: String(meta.baseSha), head: String(meta.head), commitsOnly };

@@ -68,7 +68,8 @@ async function tellStanding(places: Places, standing: Standing): Promise<string 
   if (user !== null && isHere && (await isAncestor(repoPath, landed, user))) return null;
   if (copy === null && (await isPutBack(places, target, user))) return null;
   const note = mirrorPath === null ? null : await readBehindNote(mirrorPath, target, { landed, user });
-  if (note !== null) return note;
+  // What was in the way then may be gone by now, and only a landing tries.
+  if (note !== null) return `${note} (as it was at the last try)`;
   if (copy !== landed)
     return `${target} is behind: the landed commit was not brought over yet, the next \`ratchet run\` tries again`;
   if (user === null) return branchGone(target);

@@ -2,7 +2,7 @@ import { basename, dirname, join } from "node:path";
 import type { WorkState } from "../core/gc.js";
 import { type Aside, listAside } from "../git/aside.js";
 import { findWholeCheckout, hasCheckout, readCheckout } from "../git/checkout.js";
-import { diff, diffFiles } from "../git/diff.js";
+import { changedFiles, changedPaths, diff, diffFiles } from "../git/diff.js";
 import { gitText } from "../git/git.js";
 import { readHead } from "../git/head.js";
 import { isLanded } from "../git/land.js";
@@ -25,8 +25,15 @@ export interface Worktrees {
   /** Of work that is done with: what is nowhere else is put aside, the checkout goes. `merged`: the head of the pull request that brought it in. */
   drop(issueId: string, merged: string | null): Promise<void>;
   /** From the commit the issue started at to its files as they are; without a checkout to its last commit, or what is parked. */
-  diff(issueId: string, known: { readonly base: string | null; readonly head: string | null }): Promise<string>;
+  diff(issueId: string, known: Known): Promise<string | null>;
+  /** The names of the files in that. null, of both: nothing is known of any work. */
+  changed(issueId: string, known: Known): Promise<readonly string[] | null>;
   work(issueId: string, target: string): Promise<WorkState>;
+}
+/** Between what its work is, as far as that is known; what is asked with comes from the record of its last run. */
+interface Known {
+  readonly base: string | null;
+  readonly head: string | null;
 }
 interface WorktreeView {
   /** The issue's id as a file name. */
@@ -61,6 +68,12 @@ export function openWorktrees({ home, projectId, repoPath, baseOf, tell }: Workt
     if (await isAnywhere(issueId)) return await openIt();
     throw new Refusal(`${issueId} has no worktree`, { code: "not-found", hint: "ratchet worktree list" });
   };
+  const ofIssue = async (issueId: string, known: Known) => {
+    if (!(await isAnywhere(issueId))) return null;
+    const [found, path] = [await openIt(), pathOf(issueId)];
+    await find(found, path, issueId);
+    return await endsOf(found, { ...known, issueId, path });
+  };
   return {
     list: async () => {
       const folder = dirname(pathOf("any"));
@@ -88,9 +101,14 @@ export function openWorktrees({ home, projectId, repoPath, baseOf, tell }: Workt
     },
     restore: async (issueId) => await restoreParked(await mirror(issueId), { issue: issueId, path: pathOf(issueId) }),
     diff: async (issueId, known) => {
-      const [found, path] = [await mirror(issueId), pathOf(issueId)];
-      await find(found, path, issueId);
-      return await diffOf(found, { ...known, issueId, path });
+      const ends = await ofIssue(issueId, known);
+      if (ends === null) return null;
+      return ends.checkout ? await diffFiles(ends.checkout, ends.base) : (await diff(ends.mirror, ends)).text;
+    },
+    changed: async (issueId, known) => {
+      const ends = await ofIssue(issueId, known);
+      if (ends === null) return null;
+      return ends.checkout ? await changedFiles(ends.checkout, ends.base) : await changedPaths(ends.mirror, ends);
     },
     work: async (issueId, target) => {
       if (!(await isAnywhere(issueId))) return "none";
@@ -185,30 +203,34 @@ async function listAll(mirror: Mirror, { folder, names: there, find }: Listing):
   ];
 }
 
-interface DiffOf {
+interface EndsOf extends Known {
   readonly issueId: string;
   readonly path: string;
-  readonly base: string | null;
-  readonly head: string | null;
 }
 
-async function diffOf(mirror: Mirror, { issueId, path, base, head }: DiffOf): Promise<string> {
+/** Between what its changes are: up to the files of its checkout, or up to a commit. */
+async function endsOf(mirror: Mirror, { issueId, path, base, head }: EndsOf) {
   if ((await hasCheckout(mirror, path)) && (await exists(path))) {
     const checkout = await findWholeCheckout(path);
-    return await diffFiles(checkout, base ?? checkout.baseSha);
+    return { checkout, base: base ?? checkout.baseSha };
   }
-  const last = head ?? (await lastOf(mirror, safeName(issueId)));
-  if (base === null || last === null) {
-    throw new Refusal(`${issueId} has not changed anything yet`, { code: "not-found" });
-  }
-  return (await diff(mirror, { base, head: await ownHead(mirror, last) })).text;
+  const kept = await keptOf(mirror, safeName(issueId));
+  const [from, last] = [base ?? kept.base, head ?? kept.head];
+  if (from === null || last === null) return null;
+  return { checkout: null, mirror, base: from, head: await ownHead(mirror, last) };
 }
 
-/** Where its branch is; else what was put aside of it last, whose tree has the files that were not committed, too. */
-async function lastOf({ path }: Mirror, name: string): Promise<string | null> {
-  const branch = `refs/heads/ratchet/${name}`;
-  const refs = await readRefs(path, [branch, `refs/ratchet/parked/${name}`, `refs/ratchet/settled/${name}`]);
-  return refs.get(branch) ?? refs.get(`refs/ratchet/parked/${name}/${newestParked(refs, name)}`) ?? null;
+/**
+ * What the mirror has of it, which outlives the record of its runs: where its branch is; else what was put aside of it
+ * last, whose tree has the files that were not committed, too; else the branch that the user was given.
+ */
+async function keptOf({ path }: Mirror, name: string): Promise<Known> {
+  const branch = `ratchet/${name}`;
+  const [own, theirs, start] = [`refs/heads/${branch}`, `refs/user/heads/${branch}`, baseRef(branch)];
+  const asides = [`refs/ratchet/parked/${name}`, `refs/ratchet/settled/${name}`];
+  const refs = await readRefs(path, [own, theirs, start, ...asides]);
+  const parked = refs.get(`refs/ratchet/parked/${name}/${newestParked(refs, name)}`);
+  return { base: refs.get(start) ?? null, head: refs.get(own) ?? parked ?? refs.get(theirs) ?? null };
 }
 
 /** A merge of Ratchet's own brings in what others did: the issue's work is its second parent. */

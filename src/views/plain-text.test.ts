@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { plainLine, plainText } from "./plain-text.js";
+import { plainLine, plainText, shownName } from "./plain-text.js";
 
 const esc = "\u001b";
 
@@ -37,5 +37,22 @@ describe("plainText", () => {
 describe("plainLine", () => {
   it("makes one line of several", () => {
     expect(plainLine("  a\n\n  b\tc\r\nd ")).toBe("a b c d");
+  });
+});
+
+describe("shownName", () => {
+  it.each([
+    ["plain.js", "plain.js"],
+    ["with a blank", "with a blank"],
+    ["über/日本.txt", "über/日本.txt"],
+    ["it's", "it's"],
+    ['q"q', '"q\\"q"'],
+    ["back\\slash", '"back\\\\slash"'],
+    ["new\nline", '"new\\nline"'],
+    ["tab\tx", '"tab\\tx"'],
+    [`${esc}[31m\u0007`, '"\\033[31m\\007"'],
+    ["\u009b31m\u202ecod", '"\\302\\23331m\\342\\200\\256cod"'],
+  ])("shows %j", (name, expected) => {
+    expect(shownName(name)).toBe(expected);
   });
 });

@@ -21,6 +21,26 @@ export function plainText(text: string): string {
   return text.replace(sequences, "").replace(/\r\n?/g, "\n").replace(unsafe, shown);
 }
 
+/** A file's name on a line of its own: as it is, or where that would not be safe or plain to see quoted like git does it. */
+export function shownName(name: string): string {
+  const quoted = name.replace(quotable, (character) => escapes.get(character) ?? octal(character));
+  return quoted === name ? name : `"${quoted}"`;
+}
+
+const quotable = new RegExp(`["\\\\]|${unsafe.source}`, "gu");
+const escapes = new Map([
+  ['"', '\\"'],
+  ["\\", "\\\\"],
+  ["\n", "\\n"],
+  ["\r", "\\r"],
+  ["\t", "\\t"],
+]);
+
+function octal(character: string): string {
+  const bytes = [...new TextEncoder().encode(character)];
+  return bytes.map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
+}
+
 function shown(character: string): string {
   if (character === "\n" || character === "\t") return character;
   const code = character.codePointAt(0) ?? 0;

@@ -14,15 +14,16 @@ export function isInScope(scope: Scope, issueId: string, ancestors: readonly str
   }
 }
 
+/** As it is said of an issue. */
 export function nameScope(scope: Scope): string {
   switch (scope.type) {
     case "all":
-      return "the project";
+      return "in the project";
     case "orphans":
-      return "no epic";
+      return "without an epic";
     case "ids":
-      return scope.ids.join(", ");
+      return `among ${scope.ids.join(", ")}`;
     case "epic":
-      return `epic ${scope.epic}`;
+      return `in epic ${scope.epic}`;
   }
 }

@@ -269,7 +269,7 @@ describe("looking at a repository", () => {
     const home = tempFolder();
     await expect(inspectRepository(home)).rejects.toMatchObject({
       name: "UserError",
-      code: "no_repository",
+      code: "no-repository",
       hint: expect.stringContaining("git init"),
     });
     sh(home, "git init -q -b main empty && git init -q --bare bare.git");

@@ -64,6 +64,7 @@ test.each([
   [["work"], "ratchet work needs a command", "ratchet work --help"],
   [["mcp"], "ratchet mcp is not available yet", "ratchet --help"],
   [["status", "too", "many"], "too many arguments", "ratchet status --help"],
+  [["bogus"], "unknown command 'bogus'", "ratchet --help"],
   [["work", "nope"], "unknown command 'nope'", "ratchet work --help"],
 ])("%j is a mistake that is explained", async (args, message, hint) => {
   const { ratchet } = sandbox();

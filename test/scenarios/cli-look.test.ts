@@ -78,6 +78,18 @@ test("prompts and transcripts are printed as they were, the last one unless numb
   expect((await box.ratchet("logs", "prompt", "last", "two")).code).toBe(1);
 });
 
+test("a transcript has control sequences only when it is asked for as it was printed", async () => {
+  const box = sandbox();
+  const work = "cat > /dev/null; printf '\\033[31mred\\033[0m\\033]0;title\\007 done\\n'; exit 1\n";
+  box.configure({ agent: { type: "command", command: box.script("agent", work) } });
+  await box.add("one");
+  await box.ratchet("run");
+  const shown = async (...how: string[]) =>
+    (await box.ratchet("logs", "transcript", "last", "one", "1", ...how)).stdout;
+  expect(await shown()).toBe("red done\n");
+  expect(await shown("--raw")).toBe("\u001b[31mred\u001b[0m\u001b]0;title\u0007 done\n");
+});
+
 test("the last run of an issue is the last in which it got a prompt, whatever ran since", async () => {
   const box = sandbox();
   const run = await runOnce(box);
@@ -132,6 +144,49 @@ test("diff shows what an issue changed, landed or not", async () => {
   expect(stdout).toContain("+++ b/one.txt");
   expect((await box.ratchet("diff", "one", "--stat")).stdout).toBe("one.txt\n");
   expect((await box.ratchet("diff", "nobody")).code).toBe(1);
+});
+
+/** The name's bytes as `printf` takes them, and as the name is shown. */
+const oddNames: readonly (readonly [string, string])[] = [
+  ["plain.js", "plain.js"],
+  ["\\303\\274ber.js", "über.js"],
+  ["\\346\\227\\245.txt", "日.txt"],
+  ["q\\042q", '"q\\"q"'],
+  ["back\\134slash", '"back\\\\slash"'],
+  ["new\\012line", '"new\\nline"'],
+  ["tab\\011x", '"tab\\tx"'],
+  ["esc\\033[31m", '"esc\\033[31m"'],
+  ["raw\\377", "raw\ufffd"],
+];
+const makeOdd = (prefix: string) => oddNames.map(([bytes]) => `printf x > "$(printf '${prefix}${bytes}')"\n`).join("");
+
+test("diff names every file, whatever it is called: committed, loose and parked", async () => {
+  const box = sandbox();
+  const work = `cat > /dev/null; ${makeOdd("done-")} git add -A && git commit -q -m "Did it"\n${makeOdd("loose-")} exit 1`;
+  box.configure({ agent: { type: "command", command: box.script("agent", work) } });
+  await box.add("one");
+  await box.ratchet("run");
+  const expected = ["done-", "loose-"].flatMap((prefix) =>
+    oddNames.map(([, shown]) => (shown.startsWith('"') ? `"${prefix}${shown.slice(1)}` : prefix + shown)),
+  );
+  const named = async () => (await box.ratchet("diff", "one", "--stat")).stdout.trimEnd().split("\n").sort();
+  expect(await named()).toEqual(expected.sort());
+  expect((await box.ratchet("diff", "one")).stdout).toContain("+++ b/loose-über.js");
+  await box.ratchet("worktree", "park", "one");
+  expect(await named()).toEqual(expected.sort());
+});
+
+test("a reviewer reads the names of files as they are", async () => {
+  const box = sandbox();
+  const work = 'echo x > über.js && git add -A && git commit -q -m "Did it"\n';
+  const review = `cat > ${box.put("asked", "")}; echo '{"verdict": "pass", "findings": []}'\n`;
+  box.configure({
+    agent: { type: "command", command: box.script("agent", work) },
+    per_issue_review: { enabled: true, reviewer_type: "command", command: box.script("review", review) },
+  });
+  await box.add("one");
+  expect((await box.ratchet("run")).code).toBe(0);
+  expect(readFileSync(join(box.root, "asked"), "utf8")).toContain("+++ b/über.js");
 });
 
 test("a failed issue's worktree is listed, put aside and brought back with its untracked files", async () => {

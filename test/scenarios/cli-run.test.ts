@@ -208,6 +208,8 @@ test("a run on an empty board says so, and what fills it", async () => {
   const box = sandbox();
   useAgent(box);
   const said = 'nothing is ready: there is no open issue (ratchet work add "<title>")\n';
+  const orphans = { stderr: "nothing is ready: there is no open issue without an epic\n" };
+  expect(await box.ratchet("run", "--scope", "orphans")).toMatchObject(orphans);
   expect(await box.ratchet("run")).toMatchObject({ code: 0, stderr: said });
 });
 

@@ -134,13 +134,23 @@ test("an epic is not claimed by hand, and that is said", async () => {
   expect(await json(box, "work", "claim", "big")).toEqual({ claimed: false });
 });
 
+test("a claim that has to wait names what is still open", async () => {
+  const box = sandbox();
+  for (const id of ["done", "open"]) await box.add(id);
+  await box.add("late", { more: ["--dep", "done", "--dep", "open"] });
+  await box.ratchet("work", "complete", "done");
+  const { code, stderr } = await box.ratchet("work", "claim", "late");
+  expect([code, stderr]).toEqual([1, "late waits for open\n"]);
+});
+
 test("a claim is kept, given back, and taken by name again and again", async () => {
   const box = sandbox();
   await box.add("one");
   expect(await json(box, "work", "claim", "one", "--as", "me")).toMatchObject({ claimed: true, holder: "me" });
   expect(await json(box, "work", "claim", "one", "--as", "me")).toMatchObject({ claimed: true });
   expect(await json(box, "work", "claim", "one", "--as", "you")).toEqual({ claimed: false });
-  expect((await box.ratchet("work", "heartbeat", "one", "--as", "you")).code).toBe(1);
+  const others = await box.ratchet("work", "heartbeat", "one", "--as", "you");
+  expect([others.code, others.stderr]).toEqual([1, "ratchet: one is held by me\n  hint: ratchet explain one\n"]);
   expect((await box.ratchet("work", "heartbeat", "one")).code).toBe(0);
   expect((await box.ratchet("work", "release", "one", "--as", "you")).code).toBe(1);
   expect((await box.ratchet("work", "release", "one")).code).toBe(0);

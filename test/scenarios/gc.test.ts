@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Sandbox, sandbox } from "./sandbox.js";
@@ -70,6 +70,34 @@ test("gc never touches unlanded work: its run stays until the work is parked, an
   expect(existsSync(join(worktree_path ?? "", "bad.txt"))).toBe(true);
   execFileSync("git", ["fsck", "--no-dangling"], { cwd: join(box.home, "repos", "shop.git"), env: box.env });
   expect((await box.ratchet("run", "--resume")).code).toBe(1);
+});
+
+test("diff shows parked work and given branches after gc, too, and says when nothing tells of the work any more", async () => {
+  const box = world();
+  await box.add("landed");
+  expect((await box.ratchet("run")).code).toBe(0);
+  box.configure({ ...JSON.parse(box.read("ratchet.yaml")), finalize: { mode: "branch" } });
+  await box.add("bad");
+  await box.add("given");
+  await box.ratchet("run");
+  const { worktree_path } = await box.issue("bad");
+  writeFileSync(join(worktree_path ?? "", "loose.txt"), "not committed\n");
+  await box.ratchet("worktree", "park", "bad");
+  const diffs = async () => await Promise.all(["bad", "given"].map((id) => box.ratchet("diff", id)));
+  const before = await diffs();
+  expect(before).toMatchObject([{ stdout: expect.stringContaining("+++ b/loose.txt") }, { code: 0 }]);
+  await makeOld(box);
+  await box.ratchet("gc");
+  expect(runs(box)).toEqual([]);
+  expect(await diffs()).toEqual(before);
+  expect((await box.ratchet("diff", "given", "--stat")).stdout).toBe("given.txt\n");
+  expect(await box.ratchet("diff", "landed")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("no run of it is kept"),
+  });
+  await box.add("new");
+  expect((await box.ratchet("diff", "new")).stderr).toContain("new has not changed anything yet");
+  expect((await box.ratchet("diff", "nobody")).stderr).toContain("no issue nobody in shop");
 });
 
 test.each([

@@ -114,12 +114,18 @@ test("a link to a file that is not there yet stays a link; to a folder that is n
 });
 
 test.each([
-  [["--required", "tset"], /evidence_check\.required.*\n {2}hint: did you mean test/],
-  [["--trigger", "session_end=nope"], /session_end/],
-  [["--command", "bad name=x"], /commands/],
+  [
+    ["--required", "tset"],
+    /^ratchet: --required: .* found "tset" .*\n {2}hint: did you mean test.*\n {2}nothing was written/,
+  ],
+  [
+    ["--trigger", "session_end=nope"],
+    /^ratchet: --trigger: .* found "nope".*session_end.*\n {2}hint: nothing was written/,
+  ],
+  [["--command", "bad name=x"], /^ratchet: --command: .* found "bad name"/],
   [["--preset", "java"], /--preset java is not one of/],
   [["--agent", "command"], /--agent-command/],
-  [["--review-member", "Bad=cerberus"], /panel\[0\]\.name/],
+  [["--review-member", "Bad=cerberus"], /^ratchet: --review-member: .*panel\[0\]\.name/],
   [["--trigger", "run_end=test", "--trigger-option", "run_end.code_review=true"], /needs a reviewer/],
 ])("%j does not hold: nothing is written, what was there stays", async (flags, message) => {
   const box = nodeProject();

@@ -74,8 +74,8 @@ export async function showTranscript(
   const lines = createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY });
   for await (const line of lines) {
     if (out.gone.aborted) break;
-    // What a program printed may move the cursor or change the title of the terminal it is shown in.
-    out.line(out.isTerminal && !raw ? plainText(line) : line);
+    // What a program printed may move the cursor or change the title of the terminal it ends up in, through a pipe, too.
+    out.line(raw ? line : plainText(line));
   }
   return 0;
 }

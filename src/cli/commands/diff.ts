@@ -1,29 +1,50 @@
 import { Refusal } from "../../lib/errors.js";
+import { plainText, shownName } from "../../views/plain-text.js";
 import type { Context } from "../context.js";
+import { foreignTracker } from "../foreign-tracker.js";
 import { typed } from "../typed.js";
 
 /** Against the commit the issue started from; uncommitted changes in its worktree included. */
 export async function showDiff(
-  { app, out }: Context,
+  context: Context,
   issue: string,
   { stat }: { readonly stat?: boolean },
 ): Promise<number> {
+  const { app, out } = context;
+  const record = (await (await app.store()).lastRecord((await app.project()).id, issue))?.record ?? null;
+  const known = { base: record?.review_base ?? record?.base_sha ?? null, head: record?.commit ?? null };
+  const worktrees = await app.worktrees();
+  if (stat) {
+    const names = await worktrees.changed(issue, known);
+    if (names === null) throw await refusalOf(context, issue, record !== null);
+    for (const name of names) out.line(shownName(name));
+    return 0;
+  }
+  const patch = await worktrees.diff(issue, known);
+  if (patch === null) throw await refusalOf(context, issue, record !== null);
+  // A line at a time: what begins a control sequence on one line must not take others with it.
+  out.text(out.isTerminal ? patch.split("\n").map(plainText).join("\n") : patch);
+  return 0;
+}
+
+async function refusalOf(context: Context, issue: string, hasRecord: boolean): Promise<Refusal> {
+  const { app } = context;
   const project = await app.project();
-  const store = await app.store();
-  const record = (await store.lastRecord(project.id, issue))?.record ?? null;
-  if (record === null && (await store.workItems.get(project.id, issue)) === null) {
-    throw new Refusal(`no issue ${typed(issue)} in ${project.id}`, {
+  const item = await (await app.store()).workItems.get(project.id, issue);
+  if (!hasRecord && item === null && (await foreignTracker(context)) === null) {
+    return new Refusal(`no issue ${typed(issue)} in ${project.id}`, {
       code: "not-found",
       hint: "ratchet work list --all",
     });
   }
-  const known = { base: record?.review_base ?? record?.base_sha ?? null, head: record?.commit ?? null };
-  const patch = await (await app.worktrees()).diff(issue, known);
-  out.text(stat ? filesIn(patch) : patch);
-  return 0;
-}
-
-function filesIn(patch: string): string {
-  const files = patch.split("\n").flatMap((line) => /^diff --git a\/.* b\/(.*)$/.exec(line)?.[1] ?? []);
-  return files.map((file) => `${file}\n`).join("");
+  if (!hasRecord && item?.status === "completed") {
+    return new Refusal(
+      `nothing here tells any more what ${issue} has changed: it is completed, and no run of it is kept`,
+      {
+        code: "not-found",
+        hint: "git log shows what has landed",
+      },
+    );
+  }
+  return new Refusal(`${issue} has not changed anything yet`, { code: "not-found" });
 }

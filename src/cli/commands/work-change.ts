@@ -104,7 +104,9 @@ async function whyNot(place: Place, id: string): Promise<string> {
     return `${id} is an epic, which nobody works on itself: ratchet explain ${id} names its issues`;
   }
   if (status === "claimed") return `${id} is claimed by ${claimedBy ?? "somebody"}`;
-  return status === "available" ? `${id} waits for ${deps.join(", ")}` : `${id} is ${status}`;
+  if (status !== "available") return `${id} is ${status}`;
+  const items = await Promise.all(deps.map((dep) => place.board.get(place.projectId, dep)));
+  return `${id} waits for ${deps.filter((_, index) => items[index]?.status !== "completed").join(", ")}`;
 }
 
 export async function renewClaim(context: Context, id: string, options: ClaimOptions): Promise<number> {
@@ -117,7 +119,8 @@ export async function renewClaim(context: Context, id: string, options: ClaimOpt
       claimedBy !== null && lease === null ? `held by the run ${claimedBy}, which needs no heartbeat` : "not held";
     throw new Refusal(`${id} is ${claimedBy !== null && options.as ? `held by ${claimedBy}` : held}`, {
       code: "not-held",
-      hint: `ratchet work claim ${id}`,
+      // What somebody has cannot be claimed.
+      hint: claimedBy === null ? `ratchet work claim ${id}` : `ratchet explain ${id}`,
     });
   }
   const until = new Date(leaseUntil).toISOString();

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { cpus, freemem } from "node:os";
 import { basename, join } from "node:path";
-import { ConfigInvalid } from "../../app.js";
 import { checkConfigText } from "../../config/check.js";
+import type { Diagnostic } from "../../config/diagnostic.js";
 import { UserError } from "../../lib/errors.js";
 import { type Context, findRoot } from "../context.js";
 import { type Answers, type Found, placeholderAgent } from "./answers.js";
@@ -70,8 +70,29 @@ function toCheckedText(answers: Answers, found: Found, dir: string): string {
   const text = renderConfig(planConfig(answers, found));
   const machine = { cores: cpus().length, freeMemoryBytes: freemem() };
   const checked = checkConfigText(text, "ratchet.yaml", { dir, env: {}, flags: {}, machine });
-  if (!checked.ok) throw new ConfigInvalid("ratchet.yaml", checked.diagnostics);
+  if (!checked.ok) throw notWritten(checked.diagnostics);
   return text;
+}
+
+/** A file that is not there has no lines: what was typed is named instead. */
+function notWritten(diagnostics: readonly Diagnostic[]): UserError {
+  const said = diagnostics.map(({ key, message }) => `${flagFor(key)}${message} (${key})`);
+  const hints = diagnostics.flatMap(({ hint }) => hint ?? []);
+  return new UserError(said.join("\n"), { code: "config", hint: [...hints, "nothing was written"].join("\n") });
+}
+
+const flagsOfSettings: readonly (readonly [RegExp, string])[] = [
+  [/^evidence_check\.required\b/, "--required"],
+  [/^validation_triggers\b/, "--trigger"],
+  [/^commands\b/, "--command"],
+  [/^per_issue_review\.panel\b/, "--review-member"],
+  [/^per_issue_review\b/, "--review"],
+  [/^agent\b/, "--agent-command"],
+];
+
+function flagFor(key: string): string {
+  const [, flag] = flagsOfSettings.find(([setting]) => setting.test(key)) ?? [];
+  return flag === undefined ? "" : `${flag}: `;
 }
 
 function remarksOn({ answers }: Given, found: Found, dir: string): string[] {

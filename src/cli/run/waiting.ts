@@ -38,7 +38,7 @@ export async function tellWaiting(
   const meant = items.filter((item) => item.type === "task" && isInScope(scope, item.id, ancestorsOf(item, parents)));
   if (settings.finalize.mode === "pr" && meant.some((item) => isReadyItem(item, resume))) return;
   const line = waitingLine(meant.flatMap(leftAs));
-  const where = scope.type === "all" ? ' (ratchet work add "<title>")' : ` in ${nameScope(scope)}`;
+  const where = scope.type === "all" ? ' (ratchet work add "<title>")' : ` ${nameScope(scope)}`;
   out.note(line ?? `nothing is ready: there is no open issue${where}`);
 }
 

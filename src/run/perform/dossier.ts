@@ -7,7 +7,7 @@ import type { DossierEffect } from "../../core/issue/effects.js";
 import type { IssueEvent } from "../../core/issue/events.js";
 import { openFindings } from "../../core/ledger/ledger.js";
 import type { Settled } from "../../durable/types.js";
-import { messageOf, Refusal } from "../../lib/errors.js";
+import { messageOf } from "../../lib/errors.js";
 import { exists, readJson, writeDurably } from "../../lib/files.js";
 import { jsonText } from "../../lib/json-text.js";
 import { readKept } from "../../lib/long-text.js";
@@ -90,14 +90,9 @@ function byNumber(one: string, other: string): number {
 
 async function writeDiff(life: LifeContext, path: string): Promise<string | null> {
   const { home, projectId, repoPath } = life.run;
-  try {
-    const base = life.state().reviewBase || null;
-    const text = await openWorktrees({ home, projectId, repoPath }).diff(life.issueId, { base, head: null });
-    if (text === "") return null;
-    await writeDurably(path, text);
-    return path;
-  } catch (error) {
-    if (error instanceof Refusal) return null;
-    throw error;
-  }
+  const base = life.state().reviewBase || null;
+  const text = await openWorktrees({ home, projectId, repoPath }).diff(life.issueId, { base, head: null });
+  if (text === null || text === "") return null;
+  await writeDurably(path, text);
+  return path;
 }
