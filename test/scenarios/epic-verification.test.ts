@@ -169,6 +169,41 @@ test("an epic whose last child a person completes is noticed by a run that goes 
   expect([await box.status("f"), countRan(box, "one run")]).toEqual(["completed", 2]);
 });
 
+test("an epic that depends on an issue is completed after it, and only then does what waits for the epic start", async () => {
+  const box = triggerBox({
+    commands: { one: "true" },
+    triggers: { epic_completion: { commands: ["one"] } },
+    reviewer: reviewer(pass),
+    agent: `test "$RATCHET_ISSUE_ID" != slow || { ${waitFor("go")}; }`,
+    more: { max_agents: 2 },
+  });
+  await box.add("first");
+  await box.quick("work", "block", "first");
+  await box.add("e", { more: ["--type", "epic", "--dep", "first"] });
+  await box.add("a", { more: ["--parent", "e"] });
+  await box.add("after", { more: ["--dep", "e"] });
+  expect((await box.ratchet("run", "--dry-run")).stdout).not.toContain("after");
+  const early = await box.ratchet("run");
+  expect(await Promise.all(["a", "e", "after"].map((id) => box.status(id)))).toEqual([
+    "completed",
+    "available",
+    "available",
+  ]);
+  expect([early.code, verified(box), triggerLines(early).filter((line) => line.includes("epic"))]).toEqual([0, 0, []]);
+  expect(JSON.parse(await box.quick("explain", "e", "--json"))).toMatchObject({
+    reason: "it is an epic whose issues are all completed; it waits for first (blocked)",
+    blockers: ["first"],
+  });
+  await box.add("slow");
+  const run = box.start(["run"]);
+  await until("another issue is worked on", () => isWaitedFor(box, "go"));
+  await box.quick("work", "unblock", "first");
+  await until("what waits for the epic has landed", async () => (await box.status("after")) === "completed");
+  box.put("go", "");
+  const ended = await run.ended;
+  expect([ended.code, await box.status("e"), verified(box), countRan(box, "one run")]).toEqual([0, "completed", 1, 1]);
+});
+
 test("an epic that cannot go on fires on failure, once, also when the rest waits for the issue that failed", async () => {
   const box = triggerBox({
     commands: { one: "true" },

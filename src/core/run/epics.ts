@@ -4,8 +4,8 @@ import { isEnding, type RunStep } from "./step.js";
 import { queueTrigger, setTriggers, triggersOf } from "./trigger-state.js";
 
 /**
- * What becomes of epics. One is completed when none of its children is open, where there is a reviewer only after its
- * verification passed; nothing else completes it. A run that finds defects verifies the epic again when the issue for
+ * What becomes of epics. One is completed when none of its children is open and nothing that it depends on is, where
+ * there is a reviewer only after its verification passed; nothing else completes it. A run that finds defects verifies the epic again when the issue for
  * them is done, a few times at most, so that a reviewer who never agrees cannot keep it going.
  */
 const verificationsMax = 3;
@@ -86,7 +86,7 @@ export function verificationEnded(step: RunStep, epic: EpicName, ended: TriggerR
   if (isEnding(step.state)) return;
   const told = `epic ${epic.id} is not completed`;
   if (isOthers(ended) || ended.reason === "not_due") {
-    return step.log("info", `${told} by this run: it has an open child, or somebody else has it`);
+    return step.log("info", `${told} by this run: something of it is open, or somebody else has it`);
   }
   setTriggers(step, { verified: { ...others, [epic.id]: times + 1 } });
   const next =
