@@ -40,12 +40,12 @@ function resultOf(policy: IssuePolicy, concluded: Concluded): SessionEndResult {
 
 /** It passes only as a whole: what its fixers committed must have landed too. */
 export function triggerResult(policy: IssuePolicy, state: IssueState): TriggerResult {
-  const { ending, concluded, abortRun, verification } = state;
+  const { ending, concluded, abortRun, verification, draining } = state;
   const judged = ending?.status === "success" && concluded?.result === "pass";
   const passed = judged && (policy.trigger !== "epic_verification" || verification?.completed === true);
   return {
     result: passed ? "pass" : "fail",
-    reason: passed ? null : judged ? "not_due" : reasonOf(state),
+    reason: passed ? null : judged ? (draining ? "run_aborted" : "not_due") : reasonOf(state),
     commands: concluded ? commandsOf(policy, concluded) : [],
     code_review_result: concluded?.review ?? null,
     abort: abortRun,
