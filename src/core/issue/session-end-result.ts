@@ -4,9 +4,11 @@ import type { TriggerResult } from "../run/effects.js";
 import { type IssuePolicy, mayFail, triggerName, triggerOf } from "./policy.js";
 import type { Concluded, Conclusion, IssueState, SessionEndState } from "./state.js";
 import type { Step } from "./step.js";
+import { endFixer } from "./turns.js";
 
-/** Says how the trigger ended and forgets it; where the life goes on is the caller's. */
+/** Says how the trigger ended and forgets it; where the life goes on is the caller's. A fixer that was to go on does not. */
 export function reportConclusion(step: Step, { result, reason }: Conclusion) {
+  endFixer(step, "stopped");
   const { sessionEnd, sessionEndRuns } = step.state;
   if (!sessionEnd) return;
   if (sessionEnd.timer) step.cancel(sessionEnd.timer);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { emptyLedger } from "../ledger/ledger.js";
 import { review, type Setup } from "./fixture.js";
 import { type IssueLife, issueMachine } from "./machine.js";
-import { numbersOf, RandomWorld } from "./random-world.js";
+import { numbersOf, openFixers, RandomWorld } from "./random-world.js";
 import { triggerResult } from "./session-end-result.js";
 
 const failureMode = fc.constantFrom("continue", "abort", "remediate");
@@ -43,6 +43,15 @@ describe("whatever happens to a trigger of the run", () => {
         const asked = world.history.flatMap((effect) => (effect.kind === "tracker" ? [effect.op] : []));
         expect(asked.filter((op) => op !== "follow-up")).toEqual([]);
         expect(world.history.some((effect) => effect.kind === "turn" && effect.role === "implementer")).toBe(false);
+      }),
+      runs,
+    );
+  });
+
+  it("every fixer that started has ended once", () => {
+    fc.assert(
+      fc.property(worlds, (world) => {
+        expect(openFixers(live(world))).toEqual([]);
       }),
       runs,
     );
