@@ -81,3 +81,9 @@ it("an epic that depends on something says so, whether its issues are open or no
     next: run,
   });
 });
+
+it("an epic in it that has no open issue of its own is explained by itself", () => {
+  const inner = { id: "u", status: "available", isEpic: true } as const;
+  expect(causeOfEpic({ issueId: "e", children: [inner] }, nothing).next).toBe("ratchet explain u");
+  expect(causeOfEpic({ issueId: "e", children: [inner, { id: "c", status: "available" }] }, nothing).next).toBe(run);
+});

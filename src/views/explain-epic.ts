@@ -19,6 +19,7 @@ export interface EpicFacts {
 
 interface Epic {
   readonly issueId: string;
+  /** Of an epic in it that has open issues, these take its place. */
   readonly children: readonly Neighbour[];
   readonly deps?: readonly Neighbour[];
   readonly tracker?: ForeignTracker | null;
@@ -72,14 +73,15 @@ function nextFor(open: readonly Neighbour[], { issueId, tracker }: Required<Omit
   const scope = `--scope epic:${shellWord(issueId)}`;
   if (open.some(({ status }) => status === "failed")) return `ratchet run --resume ${scope}`;
   const [first] = open;
-  if (first === undefined || open.some(({ status }) => !isLeftAlone(status))) return `ratchet run ${scope}`;
+  if (first === undefined || open.some((one) => !isLeftAlone(one))) return `ratchet run ${scope}`;
   // Its pull request, an escalation or a block: what helps there, its own explanation says.
   if (first.status !== "quarantined") return `ratchet explain ${shellWord(first.id)}`;
   return tracker === null ? `ratchet retry ${shellWord(first.id)}` : foreignHint(tracker, "retry", first.id);
 }
 
-function isLeftAlone(status: Neighbour["status"]): boolean {
-  return status === "waiting_for_response" || status === "quarantined" || status === "blocked";
+/** An epic whose own issues are done may wait for something, or have none. */
+function isLeftAlone({ status, isEpic }: Neighbour): boolean {
+  return isEpic === true || status === "waiting_for_response" || status === "quarantined" || status === "blocked";
 }
 
 function completing(epic: string, tracker: ForeignTracker | null): string {
