@@ -59,13 +59,19 @@ async function perform(life: LifeContext, effect: WorktreeEffect, signal: AbortS
       const { reviewBase } = life.state();
       return { type: "worktree-committed", key: effect.key, snapshot: await takeSnapshot(life, reviewBase, null) };
     }
-    case "remove":
-      await removeWorktree(mirror, { path, branch, issue: life.names.item, target });
+    case "remove": {
+      const { parked } = await removeWorktree(mirror, { path, branch, issue: life.names.item, target });
       if (life.run.options.only === "land") await dropLanded(mirror, { issue: life.names.item, target });
       giveBackSlotNumber(life.run.home.root, path);
       await removeTemporaryFolder(temporaryFolder(life));
-      return { type: "worktree-removed", key: effect.key };
+      return { type: "worktree-removed", key: effect.key, ...(life.trigger ? toParked(life, parked) : {}) };
+    }
   }
+}
+
+/** Nobody goes on with it by itself, as the next life of an issue does. */
+function toParked({ names }: LifeContext, parked: { readonly ref: string } | null) {
+  return parked === null ? {} : { parked: { ref: parked.ref, as: names.item } };
 }
 
 /** Takes up what is there; whatever somebody broke in its git folder is made anew. */
