@@ -195,7 +195,7 @@ export type ReportBody =
       readonly type: "trigger-completed";
       readonly trigger: string;
       readonly about: string;
-      /** skipped: somebody else does it. */
+      /** skipped: somebody else does it, or the run ends. */
       readonly result: "pass" | "fail" | "skipped";
       readonly reason: string | null;
     }

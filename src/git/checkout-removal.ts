@@ -30,7 +30,7 @@ export async function removeCheckout(checkout: Checkout): Promise<void> {
 /** What somebody who died began; the children they left there are ended before. */
 export async function finishRemoval(place: Place): Promise<void> {
   if (!(await exists(join(place.gitDir, "ratchet", "removing")))) return;
-  await reapLeftovers(cookieOf(place.gitDir));
+  await reapLeftovers({ cookie: cookieOf(place.gitDir) });
   await removeFolders(place);
 }
 
@@ -48,7 +48,7 @@ async function removeFolders({ mirror, path, gitDir }: Place): Promise<void> {
 export async function clearPlace(place: Place): Promise<string | null> {
   const { path, gitDir } = place;
   const halfMade = await exists(gitDir);
-  if (halfMade) await reapLeftovers(cookieOf(gitDir));
+  if (halfMade) await reapLeftovers({ cookie: cookieOf(gitDir) });
   const begun = halfMade && (await exists(join(gitDir, aboutFile)));
   const isTheirs = !begun && existsSync(path) && readdirSync(path).length > 0;
   const aside = isTheirs ? `${path}.aside-${randomBytes(4).toString("hex")}` : null;

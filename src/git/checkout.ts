@@ -52,7 +52,7 @@ export async function openCheckout(mirror: Mirror, options: CheckoutOptions): Pr
     await repairWhole(checkout);
     return { checkout, fresh: false, from: "worktree", aside: null };
   }
-  await reapLeftovers(cookieOf(gitDir));
+  await reapLeftovers({ cookie: cookieOf(gitDir) });
   setMark(gitDir, "filling");
   mkdirSync(path, { recursive: true, mode: 0o700 });
   await repairWhole(checkout);

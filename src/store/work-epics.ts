@@ -6,11 +6,12 @@ import { scopeCondition } from "./work-ready.js";
 import { eventStatement, type ItemKey, idleClaim, itemColumns, readWorkEvents, toItem } from "./work-rows.js";
 
 /**
- * An epic is due when it has children and none of them is open. It is claimed and completed by compare-and-set on that,
- * so a child that is added meanwhile keeps it open, and of two runs one wins. One that somebody blocked stays blocked.
+ * An epic is due when it has children, none of them is open, and it waits for nothing else. It is claimed and completed
+ * by compare-and-set on that, so a child or a dependency that is added meanwhile keeps it open, and of two runs one wins.
+ * One that somebody blocked stays blocked.
  */
 const isOpenEpic = "type = 'epic' AND status <> 'completed'";
-const isDue = `${isOpenEpic} AND status <> 'blocked'
+const isDue = `${isOpenEpic} AND status <> 'blocked' AND waits_for = 0
   AND EXISTS (SELECT 1 FROM work_items AS children WHERE children.parent = work_items.no)
   AND NOT EXISTS (SELECT 1 FROM work_items AS children
     WHERE children.parent = work_items.no AND children.status <> 'completed')`;

@@ -64,3 +64,26 @@ it.each<[readonly ItemStatus[], string]>([
   const children = statuses.map((status, at) => ({ id: `c${at}`, status }));
   expect(causeOfEpic({ issueId: "e", children }, nothing).next).toBe(next);
 });
+
+it("an epic that depends on something says so, whether its issues are open or not", () => {
+  const deps = [
+    { id: "d", status: "blocked" },
+    { id: "done", status: "completed" },
+  ] as const;
+  expect(causeOfEpic({ issueId: "e", children: done, deps }, nothing)).toEqual({
+    reason: `${all}; it waits for d (blocked)`,
+    blockers: ["d"],
+    next: "ratchet explain d",
+  });
+  expect(causeOfEpic({ issueId: "e", children: [{ id: "c", status: "available" }], deps }, nothing)).toMatchObject({
+    reason: expect.stringMatching(/of its issues c \(available\) is not completed; it waits for d \(blocked\)$/),
+    blockers: ["c", "d"],
+    next: run,
+  });
+});
+
+it("an epic in it that has no open issue of its own is explained by itself", () => {
+  const inner = { id: "u", status: "available", isEpic: true } as const;
+  expect(causeOfEpic({ issueId: "e", children: [inner] }, nothing).next).toBe("ratchet explain u");
+  expect(causeOfEpic({ issueId: "e", children: [inner, { id: "c", status: "available" }] }, nothing).next).toBe(run);
+});

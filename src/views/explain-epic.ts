@@ -19,12 +19,14 @@ export interface EpicFacts {
 
 interface Epic {
   readonly issueId: string;
+  /** Of an epic in it that has open issues, these take its place. */
   readonly children: readonly Neighbour[];
+  readonly deps?: readonly Neighbour[];
   readonly tracker?: ForeignTracker | null;
 }
 
 export function causeOfEpic(
-  { issueId, children, tracker = null }: Epic,
+  { issueId, children, deps = [], tracker = null }: Epic,
   { verifier, inVain, openFindings, waived = 0, looker }: EpicFacts,
 ): Cause {
   const open = children.filter(({ status }) => status !== "completed");
@@ -34,15 +36,22 @@ export function causeOfEpic(
   if (verifier !== null) return causeOfVerifier(verifier);
   const vain = inVain === 0 ? "" : `; it was verified ${plural(inVain, "time")} in vain`;
   const found = openFindings === 0 ? vain : `${vain}; ${plural(openFindings, "finding")} of its verification open`;
+  const before = deps.filter(({ status }) => status !== "completed");
+  const [first] = before;
+  const waits = first === undefined ? "" : `; it waits for ${listOf(before)}`;
   if (open.length > 0) {
     const reason = `it is an epic, which is never run itself; of its issues ${listOf(open)} ${open.length === 1 ? "is" : "are"} not completed`;
     return {
-      reason: `${reason}${found}`,
-      blockers: open.map(({ id }) => id),
+      reason: `${reason}${waits}${found}`,
+      blockers: [...open, ...before].map(({ id }) => id),
       next: nextFor(open, { issueId, tracker }),
     };
   }
   const done = "it is an epic whose issues are all completed";
+  if (first !== undefined) {
+    const blockers = before.map(({ id }) => id);
+    return { reason: `${done}${waits}${found}`, blockers, next: `ratchet explain ${shellWord(first.id)}` };
+  }
   if (looker !== null) {
     return {
       reason: `${done}${found}; run ${looker} sees to it when it has nothing else to start`,
@@ -60,18 +69,19 @@ export function causeOfEpic(
 }
 
 /** What brings the unfinished issues on; a plain run leaves failed ones, and those that wait for a person, alone. */
-function nextFor(open: readonly Neighbour[], { issueId, tracker }: Required<Omit<Epic, "children">>): string {
+function nextFor(open: readonly Neighbour[], { issueId, tracker }: Required<Omit<Epic, "children" | "deps">>): string {
   const scope = `--scope epic:${shellWord(issueId)}`;
   if (open.some(({ status }) => status === "failed")) return `ratchet run --resume ${scope}`;
   const [first] = open;
-  if (first === undefined || open.some(({ status }) => !isLeftAlone(status))) return `ratchet run ${scope}`;
+  if (first === undefined || open.some((one) => !isLeftAlone(one))) return `ratchet run ${scope}`;
   // Its pull request, an escalation or a block: what helps there, its own explanation says.
   if (first.status !== "quarantined") return `ratchet explain ${shellWord(first.id)}`;
   return tracker === null ? `ratchet retry ${shellWord(first.id)}` : foreignHint(tracker, "retry", first.id);
 }
 
-function isLeftAlone(status: Neighbour["status"]): boolean {
-  return status === "waiting_for_response" || status === "quarantined" || status === "blocked";
+/** An epic whose own issues are done may wait for something, or have none. */
+function isLeftAlone({ status, isEpic }: Neighbour): boolean {
+  return isEpic === true || status === "waiting_for_response" || status === "quarantined" || status === "blocked";
 }
 
 function completing(epic: string, tracker: ForeignTracker | null): string {

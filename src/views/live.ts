@@ -61,6 +61,10 @@ function newRow(id: string, title: string, at: number): LiveIssue {
 }
 
 /** Named as its attempts' folder is. */
+function titleOf({ trigger, about }: { readonly trigger: string; readonly about: string }): string {
+  return `${trigger}: ${about}`;
+}
+
 function triggerRow(title: string, at: number): LiveIssue {
   return { ...newRow("_run", title, at), phase: "session-ending" };
 }
@@ -70,10 +74,12 @@ function foldTrigger(model: Live, event: PublicEvent, at: number): Live {
     case "run-end-started":
       return { ...model, trigger: triggerRow("run_end", at) };
     case "trigger-started":
-      return { ...model, trigger: triggerRow(`${event.trigger}: ${event.about}`, at) };
+      return { ...model, trigger: triggerRow(titleOf(event), at) };
     case "run-end-completed":
-    case "trigger-completed":
       return { ...model, trigger: null };
+    case "trigger-completed":
+      // One that never started is told beside the one that runs.
+      return model.trigger?.title === titleOf(event) ? { ...model, trigger: null } : model;
     default: {
       const cost = event.type === "turn-ended" ? (event.usage?.cost_usd ?? null) : null;
       const triggerCostUsd = addCost(model.triggerCostUsd, cost);

@@ -4,6 +4,7 @@ import type { ItemStatus } from "../core/ports/tracker.js";
 export interface Neighbour {
   readonly id: string;
   readonly status: ItemStatus | null;
+  readonly isEpic?: true;
 }
 
 const listedMost = 10;

@@ -68,6 +68,33 @@ test("C9 one that ignores signals is killed with its whole tree, sessions of the
   expect(await followProgram(folder, { signal: never })).toEqual({ type: "exited", code: 137, stopped: "timed-out" });
 });
 
+test.each(["by itself", "stopped"])(
+  "C9 a program that ends (%s) takes along what left its parents, its session and its environment behind",
+  async (how) => {
+    const daemon = "(env -i setsid sh -c 'echo ready; exec sleep 600' &)";
+    const wait = "while [ ! -e go ]; do sleep 0.02; done";
+    const folder = await started(["sh", "-c", `${daemon}; ${wait}`]);
+    // Somebody else, who works in the same place and reads along.
+    const person = spawn("sh", ["-c", 'exec tail -f "$0"', join(folder, "stdout.log")], {
+      cwd: folder,
+      detached: true,
+      stdio: "ignore",
+    });
+    const programs = () => belongings(folder).map((each) => each.replace(/^\d+ /, "").trim());
+    const all = [`tail -f ${join(folder, "stdout.log")}`, "sleep 600"];
+    try {
+      await until("everybody is there", () => all.every((each) => programs().includes(each)));
+      const following = followProgram(folder, { signal: never });
+      if (how === "stopped") await stopProgram(folder, { first: "SIGTERM", graceMs: 500, why: null });
+      else writeFileSync(join(folder, "go"), "");
+      await following;
+      expect(programs()).toEqual(all.slice(0, 1));
+    } finally {
+      person.kill("SIGKILL");
+    }
+  },
+);
+
 test("a turn over its time is told, and still there to be stopped", async () => {
   const folder = await started([join(agents, "hangs.sh")]);
   expect(await followProgram(folder, { signal: never, timeoutAt: Date.now() + 100 })).toEqual({ type: "timed-out" });
@@ -139,7 +166,7 @@ test("reaping tells how many it ended, and nobody is mistaken for a carrier", as
   });
   await until("they run", () => [...carriers, bystander].every((child) => child.pid !== undefined));
   await until("they carry", () => carriers.every((child) => hasCookie(child.pid, cookie)));
-  expect(await reapLeftovers(cookie)).toBe(2);
+  expect(await reapLeftovers({ cookie })).toBe(2);
   expect(bystander.signalCode).toBe(null);
   bystander.kill("SIGKILL");
 });

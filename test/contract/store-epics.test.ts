@@ -97,6 +97,28 @@ describe("an epic", () => {
     expect([await finish("later", "run-1"), await finish("nobody", "run-1")]).toEqual([false, false]);
   });
 
+  it("that depends on something is due when that is completed, too; its issues do not wait for it", async () => {
+    await add({ id: "first" });
+    await board.addDeps("p", "sub", ["first"]);
+    const ready = await board.ready({
+      projectId: "p",
+      scope: { type: "all" },
+      resume: false,
+      limit: 9,
+      now: Date.now(),
+    });
+    expect(ready.map(({ id }) => id)).toEqual(["a", "b", "first"]);
+    await complete("a");
+    await complete("b");
+    expect([await due(), await board.claimEpic("p", "sub", "run-1"), await finish("sub", "run-1")]).toEqual([
+      [],
+      false,
+      false,
+    ]);
+    await complete("first");
+    expect([await due(), await finish("sub", "run-1")]).toEqual([["sub"], true]);
+  });
+
   it("S3 is waited for by none of its issues, however far below or however far around", async () => {
     for (const epic of ["sub", "top"]) {
       await expect(board.addDeps("p", "a", [epic])).rejects.toMatchObject({ code: "cycle", hint: expect.any(String) });

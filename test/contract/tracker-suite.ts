@@ -200,6 +200,27 @@ export function testTracker(name: string, make: () => Promise<TrackerWorld>): vo
       ]);
     });
 
+    it("completes an epic after what it depends on, too", async () => {
+      const epics = tracker.epics;
+      if (!epics) return;
+      await world.add({ id: "first" });
+      await world.add({ id: "epic", type: "epic", deps: ["first"] });
+      await world.add({ id: "one", parent: "epic" });
+      const finish = async (id: string) => {
+        await tracker.claim(id, "run-1");
+        await tracker.complete(id, "run-1", { commit: null, note: "" });
+      };
+      const due = async () => (await epics.due({ scope: all.scope, holder: "run-1" })).map(({ id }) => id);
+      await finish("one");
+      expect([await due(), await epics.claim("epic", "run-1"), await epics.complete("epic", "run-1", "x")]).toEqual([
+        [],
+        false,
+        false,
+      ]);
+      await finish("first");
+      expect([await due(), await epics.complete("epic", "run-1", "x")]).toEqual([["epic"], true]);
+    });
+
     it("puts what an epic lacks into it: then it is not due, and is let go", async () => {
       const epics = tracker.epics;
       if (!epics) return;

@@ -169,6 +169,73 @@ test("an epic whose last child a person completes is noticed by a run that goes 
   expect([await box.status("f"), countRan(box, "one run")]).toEqual(["completed", 2]);
 });
 
+test("an epic that depends on an issue is completed after it, and only then does what waits for the epic start", async () => {
+  const box = triggerBox({
+    commands: { one: "true" },
+    triggers: { epic_completion: { commands: ["one"] } },
+    reviewer: reviewer(pass),
+    agent: `test "$RATCHET_ISSUE_ID" != slow || { ${waitFor("go")}; }`,
+    more: { max_agents: 2 },
+  });
+  await box.add("first");
+  await box.quick("work", "block", "first");
+  await box.add("e", { more: ["--type", "epic", "--dep", "first"] });
+  await box.add("a", { more: ["--parent", "e"] });
+  await box.add("after", { more: ["--dep", "e"] });
+  expect((await box.ratchet("run", "--dry-run")).stdout).not.toContain("after");
+  const early = await box.ratchet("run");
+  expect(await Promise.all(["a", "e", "after"].map((id) => box.status(id)))).toEqual([
+    "completed",
+    "available",
+    "available",
+  ]);
+  expect([early.code, verified(box), triggerLines(early).filter((line) => line.includes("epic"))]).toEqual([0, 0, []]);
+  expect(JSON.parse(await box.quick("explain", "e", "--json"))).toMatchObject({
+    reason: "it is an epic whose issues are all completed; it waits for first (blocked)",
+    blockers: ["first"],
+  });
+  await box.add("slow");
+  const run = box.start(["run"]);
+  await until("another issue is worked on", () => isWaitedFor(box, "go"));
+  await box.quick("work", "unblock", "first");
+  await until("what waits for the epic has landed", async () => (await box.status("after")) === "completed");
+  box.put("go", "");
+  const ended = await run.ended;
+  expect([ended.code, await box.status("e"), verified(box), countRan(box, "one run")]).toEqual([0, "completed", 1, 1]);
+});
+
+const drained = async (box: Sandbox) => {
+  const run = box.start(["run"]);
+  await until("somebody waits", () => isWaitedFor(box, "go"));
+  run.kill("SIGINT");
+  await until("it drains", () => run.stderr().includes("draining"));
+  box.put("go", "");
+  return await run.ended;
+};
+const fires = { commands: { one: "true" }, triggers: { epic_completion: { commands: ["one"] } } };
+
+test("C10 an epic whose last issue ends while the run drains is completed by the next run, which fires for it", async () => {
+  const box = await withEpic(triggerBox({ ...fires, agent: waitFor("go"), more: { max_agents: 2 } }));
+  expect((await drained(box)).code).toBe(130);
+  expect(await Promise.all(["a", "b", "e"].map((id) => box.status(id)))).toEqual([
+    "completed",
+    "completed",
+    "available",
+  ]);
+  expect((await box.ratchet("run")).code).toBe(0);
+  expect([await box.status("e"), countRan(box, "one run")]).toEqual(["completed", 1]);
+});
+
+test("C10 a verification that passes while the run drains completes nothing: the next run verifies the epic again", async () => {
+  const box = await withEpic(triggerBox({ ...fires, reviewer: reviewer(`${waitFor("go")}\n${pass}`) }));
+  const ended = await drained(box);
+  expect([ended.code, await box.status("e"), verified(box)]).toEqual([130, "available", 1]);
+  expect(triggerLines(ended)).toContain("[trigger] epic_verification skipped: epic_id=e, reason=run_aborted");
+  expect(ended.stdout).toContain("epic e is not completed, because the run ends: the next one verifies it");
+  expect((await box.ratchet("run")).code).toBe(0);
+  expect([await box.status("e"), verified(box), countRan(box, "one run")]).toEqual(["completed", 2, 1]);
+});
+
 test("an epic that cannot go on fires on failure, once, also when the rest waits for the issue that failed", async () => {
   const box = triggerBox({
     commands: { one: "true" },

@@ -193,3 +193,20 @@ test("a turn that goes on with an issue may wait for a slot too", async () => {
   box.put("go", "");
   expect((await run.ended).code).toBe(0);
 });
+
+test("explain of an epic looks through the epics in it, so that what it says helps", async () => {
+  const box = sandbox();
+  box.configure({ agent: { type: "command", command: box.script("agent", "cat >/dev/null; exit 1\n") } });
+  await box.add("top", { more: ["--type", "epic"] });
+  await box.add("inner", { more: ["--type", "epic", "--parent", "top"] });
+  await box.add("bad", { more: ["--parent", "inner"] });
+  expect((await box.ratchet("run")).code).toBe(1);
+  expect(await explain(box, "top")).toMatchObject({
+    reason: "it is an epic, which is never run itself; of its issues bad (failed) is not completed",
+    blockers: ["bad"],
+    next: "ratchet run --resume --scope epic:top",
+  });
+  await box.quick("work", "complete", "bad");
+  expect((await explain(box, "top")).next).toBe("ratchet explain inner");
+  expect((await explain(box, "inner")).next).toBe("ratchet run --scope epic:inner");
+});

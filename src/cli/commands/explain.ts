@@ -193,10 +193,29 @@ async function ancestorsOf(board: Board, issue: Issue): Promise<string[]> {
 
 const everything = 100_000;
 
+/** What helps an epic in it is what helps that one's issues: where some are open they take its place. */
 async function childrenOf({ store, project, tracker }: Board, epic: string): Promise<Neighbour[]> {
-  if (tracker) return ((await tracker.epics?.children(epic)) ?? []).map(({ id, status }) => ({ id, status }));
-  const items = await store.workItems.list({ projectId: project.id, statuses: null, limit: everything });
-  return items.filter(({ parent }) => parent === epic).map(({ id, status }) => ({ id, status }));
+  const items = tracker ? [] : await store.workItems.list({ projectId: project.id, statuses: null, limit: everything });
+  const of = async (id: string): Promise<readonly Issue[]> =>
+    tracker ? ((await tracker.epics?.children(id)) ?? []) : items.filter(({ parent }) => parent === id);
+  const seen = new Set<string>();
+  const below = async (id: string): Promise<Neighbour[]> => {
+    // Whoever linked two epics as each other's child gets an end all the same.
+    if (seen.has(id)) return [];
+    seen.add(id);
+    const found: Neighbour[] = [];
+    for (const { id: child, type, status } of await of(id)) {
+      const own = type === "epic" && status !== "completed" ? (await below(child)).filter(isUnfinished) : [];
+      if (own.length > 0) found.push(...own);
+      else found.push({ id: child, status, ...(type === "epic" ? { isEpic: true } : {}) });
+    }
+    return found;
+  };
+  return await below(epic);
+}
+
+function isUnfinished({ status }: Neighbour): boolean {
+  return status !== "completed";
 }
 
 async function countAhead({ store, project, tracker }: Board, id: string): Promise<number> {

@@ -57,11 +57,16 @@ async function waitOf({ app, settings, tracker }: Place, named: Named, asked: As
   return whyNotReady(named, { resume: true, missing, unmerged });
 }
 
-/** An epic is completed with the last of its children. */
-async function willBeDone({ id, type, status }: Issue, asked: Asked): Promise<boolean> {
+/** An epic is completed with the last of its children and of what it depends on. One that waits for itself (`above`) never is. */
+async function willBeDone(issue: Issue, asked: Asked, above: readonly string[] = []): Promise<boolean> {
+  const { id, type, status, deps } = issue;
   if (status === "completed" || type !== "epic") return status === "completed" || asked.willRun(id);
+  if (above.includes(id)) return false;
   const children = await asked.children(id);
-  for (const child of children) if (!(await willBeDone(child, asked))) return false;
+  const before = await Promise.all(deps.map(asked.get));
+  for (const each of [...children, ...before]) {
+    if (each !== null && !(await willBeDone(each, asked, [...above, id]))) return false;
+  }
   return children.length > 0;
 }
 

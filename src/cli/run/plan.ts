@@ -85,10 +85,13 @@ function inOrder(ready: readonly Issue[], { candidates, all, begun }: Board): Is
   return order;
 }
 
-/** An epic is completed with the last of its children, and what waits for it goes on. */
-function isDue({ id, type }: WorkItem, { all, done }: Pick<Board, "all"> & { done: ReadonlySet<string> }): boolean {
+/** An epic is completed with the last of its children and of what it depends on, and what waits for it goes on. */
+function isDue(
+  { id, type, deps }: WorkItem,
+  { all, done }: Pick<Board, "all"> & { done: ReadonlySet<string> },
+): boolean {
   const children = type === "epic" ? all.filter(({ parent }) => parent === id) : [];
-  return children.length > 0 && children.every((child) => done.has(child.id));
+  return children.length > 0 && [...children.map((child) => child.id), ...deps].every((one) => done.has(one));
 }
 
 function isInScope(item: WorkItem, { scope }: Wanted, all: readonly WorkItem[]): boolean {

@@ -20,7 +20,8 @@ export function closeTrigger(step: Step) {
 }
 
 /**
- * Of an epic: a pass completes it. What its review found becomes an issue in it before it is let go, so that nobody sees
+ * Of an epic: a pass completes it, unless the run drains: it starts no trigger any more, so the next one verifies the epic
+ * again and fires for it. What its review found becomes an issue in it before it is let go, so that nobody sees
  * it done in between; the findings stay open, under the epic's id, until a verification passes.
  */
 function closeVerification(step: Step) {
@@ -32,6 +33,7 @@ function closeVerification(step: Step) {
   if (passed) {
     if (found.length > 0) step.apply(letGo(step.ledger, { ids: found, reason: "below threshold", at: step.at }));
     closeOthers(step, stage, { keep: found, passed, visit });
+    if (step.state.draining) return releaseEpic(step);
     return step.owe({ kind: "tracker", key: "tracker:complete", op: "complete", commit: null, note: "verified" });
   }
   if (found.length === 0) return releaseEpic(step);

@@ -79,6 +79,12 @@ export function afterRemoval(step: Step, failure: string | null): void {
   finish(step);
 }
 
+export function sayParked(step: Step, parked?: { readonly ref: string; readonly as: string }): void {
+  if (parked === undefined) return;
+  const { ref, as } = parked;
+  step.log("warn", `What did not land is put aside as ${ref}; ratchet worktree restore ${as} brings it back`);
+}
+
 function trackLeftovers(step: Step) {
   const tracked = openFindings(step.ledger, { defects: true }).filter((finding) => isTracked(step, finding));
   if (tracked.length === 0 || step.state.followUp) {

@@ -184,7 +184,12 @@ export type IssueEvent =
     }
   | { readonly type: "worktree-committed"; readonly key: string; readonly snapshot: Snapshot }
   | { readonly type: "worktree-seen"; readonly key: string; readonly snapshot: Snapshot }
-  | { readonly type: "worktree-removed"; readonly key: string }
+  /** `parked`: what was nowhere else, and the name by which it is had back. */
+  | {
+      readonly type: "worktree-removed";
+      readonly key: string;
+      readonly parked?: { readonly ref: string; readonly as: string };
+    }
   /** `unreachable`: only because the remote gave no answer. */
   | { readonly type: "worktree-failed"; readonly key: string; readonly reason: string; readonly unreachable?: true }
   | TurnEnded

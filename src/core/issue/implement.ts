@@ -3,17 +3,15 @@ import { isSpent } from "./budget.js";
 import type { TurnEnded } from "./events.js";
 import { afterRework } from "./pull-request.js";
 import type { Step } from "./step.js";
-import { settleTurn } from "./turns.js";
+import { endFixer, settleTurn } from "./turns.js";
 
 /** An implementer's turn, or a remediating fixer's, is over: the gate judges what it left, unless nothing changed. */
 export function afterTurn(step: Step, event: TurnEnded) {
   const result = settleTurn(step, event);
   const { turn, work, seen, gate } = step.state;
-  if (!result || !turn || step.state.halt) return;
-  if (turn.prompt === "fixer") {
-    const { stage, attempt } = turn;
-    step.report({ type: "fixer-ended", stage, attempt, outcome: event.outcome.type });
-  }
+  if (!result || !turn) return;
+  endFixer(step, event.outcome.type);
+  if (step.state.halt) return;
   if (result.error !== null) return step.fail(result.error, result.message);
   if (isSpent(step)) return;
   if (!event.snapshot || !work) return step.fail("worktree_failed", "The worktree could not be read after the turn");

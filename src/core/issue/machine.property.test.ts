@@ -6,7 +6,7 @@ import { project } from "../project.js";
 import type { IssueEvent } from "./events.js";
 import { panelOf, policyOf, remark, type Setup, start } from "./fixture.js";
 import { type IssueLife, issueMachine, newIssue } from "./machine.js";
-import { gatedTrees, numbersOf, RandomWorld } from "./random-world.js";
+import { gatedTrees, numbersOf, openFixers, RandomWorld } from "./random-world.js";
 
 const failureMode = fc.constantFrom("continue", "abort", "remediate");
 const reviewSetup = fc.record({
@@ -69,6 +69,12 @@ const worlds = fc
   .map(([setup, begin, seed, length, trouble]) => {
     return new RandomWorld(setup, begin(), { choices: numbersOf(seed, length), trouble });
   });
+/** Where fixers are sent, by the review and by session_end. */
+const fixing = fc.tuple(begins, fc.integer(), fc.nat(900)).map(([begin, seed, length]) => {
+  const remediate = { failure_mode: "remediate", max_retries: 2 } as const;
+  const setup = { review: { ...remediate, max_retries: 1 }, sessionEnd: remediate };
+  return new RandomWorld(setup, begin(), { choices: numbersOf(seed, length), trouble: 100 });
+});
 
 const runs = { numRuns: 400 };
 const slow = 120_000;
@@ -91,6 +97,20 @@ describe("whatever happens to an issue", () => {
           expect(world.owed.size).toBe(0);
           const finished = world.reported("issue-finished");
           expect(finished).toHaveLength(world.life.state.ending?.status === "not-claimed" ? 0 : 1);
+        }),
+        runs,
+      );
+    },
+    slow,
+  );
+
+  it(
+    "every fixer that started has ended once, before its session_end and the issue do",
+    () => {
+      fc.assert(
+        fc.property(fixing, (world) => {
+          world.live();
+          expect(openFixers(world)).toEqual([]);
         }),
         runs,
       );

@@ -2,7 +2,7 @@ import type { LedgerChange } from "../ledger/ledger.js";
 import { waive } from "../ledger/ledger.js";
 import { leaveOut } from "./budget.js";
 import { afterClaim, afterLook, afterNoWorktree, afterSetup, afterWorktree, begin } from "./claim.js";
-import { afterClosingTracker, afterDossier, afterRemoval, enterClosing } from "./close.js";
+import { afterClosingTracker, afterDossier, afterRemoval, enterClosing, sayParked } from "./close.js";
 import type { CommandEnded, IssueEvent, IssueSignal, SlowTracker, Stamped, TurnEnded } from "./events.js";
 import {
   afterLand,
@@ -162,6 +162,7 @@ function settled(step: Step, owed: Owed, event: IssueEvent) {
     case "worktree-seen":
       return afterLook(step, event);
     case "worktree-removed":
+      sayParked(step, event.parked);
       return afterRemoval(step, null);
     case "worktree-failed":
       if (step.state.phase === "closing") return afterRemoval(step, event.reason);

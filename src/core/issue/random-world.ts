@@ -276,3 +276,16 @@ export function gatedTrees(world: RandomWorld): string[] {
   const required = world.policy.settings.evidence_check.required;
   return [...passed].filter(([, names]) => required.every((name) => names.has(name))).map(([tree]) => tree);
 }
+
+/** Fixers that were told to start and not to end, at the moments when none may be at work; and ends of none. */
+export function openFixers({ reports }: RandomWorld): string[] {
+  const wrong: string[] = [];
+  let open = 0;
+  for (const { type } of [...reports, { type: "the end" }]) {
+    if (type === "fixer-started") open += 1;
+    if (type === "fixer-ended") open -= 1;
+    const none = type === "session-end-completed" || type === "issue-finished" || type === "the end";
+    if (open < 0 || open > 1 || (none && open > 0)) wrong.push(`${open} at ${type}`);
+  }
+  return wrong;
+}

@@ -4,9 +4,11 @@ import type { TriggerResult } from "../run/effects.js";
 import { type IssuePolicy, mayFail, triggerName, triggerOf } from "./policy.js";
 import type { Concluded, Conclusion, IssueState, SessionEndState } from "./state.js";
 import type { Step } from "./step.js";
+import { endFixer } from "./turns.js";
 
-/** Says how the trigger ended and forgets it; where the life goes on is the caller's. */
+/** Says how the trigger ended and forgets it; where the life goes on is the caller's. A fixer that was to go on does not. */
 export function reportConclusion(step: Step, { result, reason }: Conclusion) {
+  endFixer(step, "stopped");
   const { sessionEnd, sessionEndRuns } = step.state;
   if (!sessionEnd) return;
   if (sessionEnd.timer) step.cancel(sessionEnd.timer);
@@ -40,12 +42,12 @@ function resultOf(policy: IssuePolicy, concluded: Concluded): SessionEndResult {
 
 /** It passes only as a whole: what its fixers committed must have landed too. */
 export function triggerResult(policy: IssuePolicy, state: IssueState): TriggerResult {
-  const { ending, concluded, abortRun, verification } = state;
+  const { ending, concluded, abortRun, verification, draining } = state;
   const judged = ending?.status === "success" && concluded?.result === "pass";
   const passed = judged && (policy.trigger !== "epic_verification" || verification?.completed === true);
   return {
     result: passed ? "pass" : "fail",
-    reason: passed ? null : judged ? "not_due" : reasonOf(state),
+    reason: passed ? null : judged ? (draining ? "run_aborted" : "not_due") : reasonOf(state),
     commands: concluded ? commandsOf(policy, concluded) : [],
     code_review_result: concluded?.review ?? null,
     abort: abortRun,

@@ -11,7 +11,7 @@ import { isJudged, reportConclusion } from "./session-end-result.js";
 import { reviewSlots } from "./slots.js";
 import type { Conclusion, SessionEndState } from "./state.js";
 import type { Step } from "./step.js";
-import { oweTurn, settleTurn } from "./turns.js";
+import { endFixer, oweTurn, settleTurn } from "./turns.js";
 
 /**
  * A trigger's commands in order up to the first failure that is not allowed, fixers in between where it remediates, then its own review. An
@@ -67,11 +67,10 @@ export function recordCommand(step: Step, event: CommandEnded): void {
 export function afterSessionEndTurn(step: Step, event: TurnEnded): void {
   const result = settleTurn(step, event);
   const { turn, sessionEnd } = step.state;
-  if (!result || !turn || !sessionEnd || step.state.halt) return;
-  const stage = triggerName(step.policy);
-  step.report({ type: "fixer-ended", stage, attempt: turn.attempt, outcome: event.outcome.type });
-  step.set({ turn: null });
-  const message = `Fix ${stage} (${turn.attempt})`;
+  if (!result || !turn || !sessionEnd) return;
+  endFixer(step, event.outcome.type);
+  if (step.state.halt) return;
+  const message = `Fix ${triggerName(step.policy)} (${turn.attempt})`;
   step.owe({ kind: "worktree", key: `worktree:commit:${step.state.turns}`, op: "commit-all", message });
 }
 

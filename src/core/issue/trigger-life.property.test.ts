@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { emptyLedger } from "../ledger/ledger.js";
 import { review, type Setup } from "./fixture.js";
-import { worldsOf } from "./random-world.js";
+import { openFixers, worldsOf } from "./random-world.js";
 import { triggerResult } from "./session-end-result.js";
 
 const failureMode = fc.constantFrom("continue", "abort", "remediate");
@@ -32,6 +32,16 @@ describe("whatever happens to a trigger of the run", () => {
         const asked = world.history.flatMap((effect) => (effect.kind === "tracker" ? [effect.op] : []));
         expect(asked.filter((op) => op !== "follow-up")).toEqual([]);
         expect(world.history.some((effect) => effect.kind === "turn" && effect.role === "implementer")).toBe(false);
+      }),
+      runs,
+    );
+  });
+
+  it("every fixer that started has ended once", () => {
+    fc.assert(
+      fc.property(worlds, (world) => {
+        world.live();
+        expect(openFixers(world)).toEqual([]);
       }),
       runs,
     );

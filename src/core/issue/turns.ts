@@ -60,6 +60,14 @@ export function settleTurn(step: Step, event: TurnEnded): TurnResult | null {
   return afterOutcome(step, event, { ...turn, session });
 }
 
+/** A fixer that was told to start is told to end, once, whatever ended it. */
+export function endFixer(step: Step, outcome: TurnOutcome["type"]): void {
+  const { turn } = step.state;
+  if (turn?.prompt !== "fixer") return;
+  step.report({ type: "fixer-ended", stage: turn.stage, attempt: turn.attempt, outcome });
+  step.set({ turn: null });
+}
+
 /** Nothing that calls itself an id is longer; the state stays small whatever an agent says. */
 function boundedId(id: string | null): string | null {
   return id !== null && id.length <= 512 ? id : null;

@@ -47,8 +47,8 @@ export interface EpicName {
 }
 
 /**
- * Epics are never run. One is due when it has children and none of them is open: then it is completed, after a
- * verification where there is a reviewer. Claims keep two runs from verifying the same one.
+ * Epics are never run. One is due when it has children, none of them is open, and neither is anything that it depends
+ * on: then it is completed, after a verification where there is a reviewer. Claims keep two runs from verifying the same one.
  */
 export interface Epics {
   /** Due, in the scope, and held by nobody else who lives. */

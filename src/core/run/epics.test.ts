@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RunEvent } from "./effects.js";
-import { epicCompletion, Run, triggers } from "./fixture.js";
+import { epicCompletion, periodic, Run, triggers } from "./fixture.js";
 import type { RunPolicy } from "./step.js";
 
 type TriggerEnded = Extract<RunEvent, { type: "trigger-ended" }>;
@@ -95,6 +95,40 @@ describe("the verification of an epic", () => {
     looked(run, top, "due");
     expect(logs(run)).toEqual(["epic e is due: the next run verifies it"]);
     expect(run.finished()).toMatchObject({ exit_code: 0 });
+  });
+});
+
+describe("while the run ends", () => {
+  const begun = (verify: RunPolicy["verify"] = "never") =>
+    inEpic(begin({ verify, triggers: triggers({ epic_completion: epicCompletion() }) }), "a").none();
+  const told = (run: Run) => run.reports.flatMap((one) => (one.type === "trigger-completed" ? [one] : []));
+  const skipped = (trigger: string) => ({ trigger, about: "epic_id=e", result: "skipped", reason: "run_aborted" });
+
+  it("no epic is looked at: the next run completes it", () => {
+    const run = begun().signal("drain").end("a", "success");
+    expect([owedOf(run, "epic"), run.finished()]).toMatchObject([[], { exit_code: 130 }]);
+  });
+
+  it("one that was completed in the same moment has its trigger told as skipped", () => {
+    const run = begun().end("a", "success").none().signal("drain");
+    expect(told(looked(run, top))).toMatchObject([skipped("epic_completion")]);
+    expect(run.finished()).toMatchObject({ exit_code: 130 });
+  });
+
+  it("a trigger that had to wait for another is told as skipped", () => {
+    const policy = { epic_completion: epicCompletion(), periodic: periodic(1) };
+    const run = inEpic(begin({ verify: "never", triggers: triggers(policy) }), "a").none();
+    looked(run.end("a", "success"), top);
+    expect(firing(run)).toEqual(["periodic"]);
+    expect(told(run.signal("drain"))).toMatchObject([skipped("epic_completion")]);
+  });
+
+  it("a verification that passed and completed nothing is told as skipped, and that the next run does it", () => {
+    const run = begun("now").end("a", "success").none();
+    looked(run, top, "due").signal("drain");
+    ended(run, { result: "fail", reason: "run_aborted" });
+    expect(told(run)).toMatchObject([skipped("epic_verification")]);
+    expect(logs(run)).toContain("epic e is not completed, because the run ends: the next one verifies it");
   });
 });
 

@@ -1,11 +1,11 @@
 import type { EpicName } from "../ports/tracker.js";
 import type { EpicLook, RunEffect, RunEvent, TriggerResult } from "./effects.js";
 import { isEnding, type RunStep } from "./step.js";
-import { queueTrigger, setTriggers, triggersOf } from "./trigger-state.js";
+import { queueTrigger, setTriggers, tellSkipped, triggersOf } from "./trigger-state.js";
 
 /**
- * What becomes of epics. One is completed when none of its children is open, where there is a reviewer only after its
- * verification passed; nothing else completes it. A run that finds defects verifies the epic again when the issue for
+ * What becomes of epics. One is completed when none of its children is open and nothing that it depends on is, where
+ * there is a reviewer only after its verification passed; nothing else completes it. A run that finds defects verifies the epic again when the issue for
  * them is done, a few times at most, so that a reviewer who never agrees cannot keep it going.
  */
 const verificationsMax = 3;
@@ -14,8 +14,9 @@ type EpicChecked = Extract<RunEvent, { type: "epic-checked" }>;
 type EpicEffect = Extract<RunEffect, { kind: "epic" | "epics" }>;
 type WithoutKey<E> = E extends unknown ? Omit<E, "key"> : never;
 
-/** An issue of an epic, or an epic in another, has ended. */
+/** An issue of an epic, or an epic in another, has ended. A run that ends fires nothing, so it leaves epics to the next. */
 export function lookAbove(step: RunStep, child: string, at: "so-far" | "at-last" = "so-far"): void {
+  if (isEnding(step.state)) return;
   const verify = step.policy.verify === "now" || step.policy.verify === "later";
   const look: EpicLook = { ...(verify ? { verify } : {}), ...(firesOn(step, "failure") ? { failing: at } : {}) };
   oweLook(step, { kind: "epic", child, ...look });
@@ -52,6 +53,7 @@ export function epicsSeen(step: RunStep, key: string, due: readonly EpicName[]):
 }
 
 export function seeToEpics(step: RunStep, due: readonly EpicName[]): void {
+  if (isEnding(step.state)) return;
   const { verified = {} } = triggersOf(step.state);
   for (const epic of due) {
     if (step.policy.verify === "never") oweLook(step, { kind: "epic", epic: epic.id });
@@ -83,10 +85,13 @@ export function verificationEnded(step: RunStep, epic: EpicName, ended: TriggerR
     setTriggers(step, { verified: others });
     return epicCompleted(step, epic, "all of its children are, and it was verified");
   }
-  if (isEnding(step.state)) return;
   const told = `epic ${epic.id} is not completed`;
+  if (isEnding(step.state)) {
+    const next = ended.followUp === undefined ? "the next one verifies it" : `${ended.followUp} is to be done first`;
+    return step.log("info", `${told}, because the run ends: ${next}`);
+  }
   if (isOthers(ended) || ended.reason === "not_due") {
-    return step.log("info", `${told} by this run: it has an open child, or somebody else has it`);
+    return step.log("info", `${told} by this run: something of it is open, or somebody else has it`);
   }
   setTriggers(step, { verified: { ...others, [epic.id]: times + 1 } });
   const next =
@@ -96,8 +101,16 @@ export function verificationEnded(step: RunStep, epic: EpicName, ended: TriggerR
 }
 
 /** Another run was first to claim the epic: nothing was judged here. */
-export function isOthers({ reason }: Pick<TriggerResult, "reason">): boolean {
+function isOthers({ reason }: Pick<TriggerResult, "reason">): boolean {
   return reason === "not_claimed";
+}
+
+/** Its reviewers passed it, or it was somebody else's, or the run ends: no verdict was against it. */
+export function toldOf({
+  result,
+  reason,
+}: Pick<TriggerResult, "result" | "reason">): TriggerResult["result"] | "skipped" {
+  return isOthers({ reason }) || reason === "not_due" || reason === "run_aborted" ? "skipped" : result;
 }
 
 /** Some epic that this run has verified is still open. */
@@ -139,7 +152,10 @@ function epicFailed(step: RunStep, epic: EpicName, why: string): void {
 function fire(step: RunStep, epic: EpicName, outcome: "success" | "failure"): void {
   if (!firesOn(step, outcome)) return;
   if (step.policy.triggers?.epic_completion?.epic_depth === "top_level" && !epic.isTop) return;
-  queueTrigger(step, { name: "epic_completion", about: `epic_id=${epic.id}` });
+  const about = `epic_id=${epic.id}`;
+  // It was completed in the moment in which the run was told to end.
+  if (isEnding(step.state)) tellSkipped(step, "epic_completion", about);
+  else queueTrigger(step, { name: "epic_completion", about });
 }
 
 function firesOn({ policy }: RunStep, outcome: "success" | "failure"): boolean {

@@ -28,3 +28,8 @@ export function queueTrigger(step: RunStep, trigger: QueuedTrigger): void {
   if (isEnding(step.state)) return;
   setTriggers(step, { queue: [...triggersOf(step.state).queue, trigger] });
 }
+
+/** What should have fired does not, because the run ends. */
+export function tellSkipped(step: RunStep, trigger: QueuedTrigger["name"], about: string): void {
+  step.report({ type: "trigger-completed", trigger, about, result: "skipped", reason: "run_aborted" });
+}

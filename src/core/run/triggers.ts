@@ -1,9 +1,9 @@
 import type { FireOn } from "../settings.js";
 import type { RunEvent, TriggerStart } from "./effects.js";
-import { isOthers, lookAtLast, verificationEnded } from "./epics.js";
+import { lookAtLast, toldOf, verificationEnded } from "./epics.js";
 import type { FiredTrigger, QueuedTrigger, RunState } from "./state.js";
 import { isEnding, type RunStep } from "./step.js";
-import { queueTrigger, setTriggers, triggersOf } from "./trigger-state.js";
+import { queueTrigger, setTriggers, tellSkipped, triggersOf } from "./trigger-state.js";
 
 /**
  * When the triggers of a run fire. They share the run's worktree, so one goes on at a time and the others queue; issues
@@ -29,7 +29,7 @@ export function countFinished(step: RunStep): void {
 
 /** Fires what is due. True: the run cannot end yet. */
 export function goOnWithTriggers(step: RunStep, isIdle: boolean): boolean {
-  if (isEnding(step.state)) setTriggers(step, { queue: [] });
+  if (isEnding(step.state)) dropQueue(step);
   const { running, queue: waiting, looking } = triggersOf(step.state);
   if (running) return true;
   const [next, ...rest] = waiting;
@@ -39,6 +39,13 @@ export function goOnWithTriggers(step: RunStep, isIdle: boolean): boolean {
     return true;
   }
   return looking.length > 0 || (isIdle && (lookAtLast(step) || endsWithRunEnd(step)));
+}
+
+/** An epic is completed once: nobody else will fire for it. */
+function dropQueue(step: RunStep): void {
+  const { queue } = triggersOf(step.state);
+  for (const { name, about } of queue) if (name === "epic_completion") tellSkipped(step, name, about);
+  setTriggers(step, { queue: [] });
 }
 
 export function triggerEnded(step: RunStep, event: TriggerEnded): void {
@@ -58,9 +65,7 @@ export function triggerEnded(step: RunStep, event: TriggerEnded): void {
     step.report({ type: "run-end-completed", result, reason, commands, code_review_result });
   } else {
     const { name: trigger, about, epic } = running;
-    // Its reviewers passed it, or it was somebody else's: no verdict was against it.
-    const told = epic && (isOthers(event) || reason === "not_due") ? "skipped" : result;
-    step.report({ type: "trigger-completed", trigger, about, result: told, reason });
+    step.report({ type: "trigger-completed", trigger, about, result: epic ? toldOf(event) : result, reason });
   }
   if (running.epic) verificationEnded(step, running.epic, event);
 }

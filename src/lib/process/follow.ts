@@ -77,7 +77,7 @@ async function endRest(attempt: Attempt, own: OwnShim | null): Promise<void> {
   if (isTreeClaimed(attempt)) return endClaimed(attempt);
   // One of another process may have been there before ours.
   const isOwn = own !== null && readPid(attempt) === own.pid();
-  await reapLeftovers(attempt.cookie, isOwn ? own.since : null);
+  await reapLeftovers(attempt, isOwn ? own.since : null);
 }
 
 /** Rings when there is a reason to look: the shim ended, its exit was written, an abort, or time. */

@@ -3,11 +3,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { codeOf } from "../errors.js";
 import { type Attempt, attemptOf, claimForNobody, claimTree, markStop, readExit, writeExit } from "./attempt.js";
 import type { BirthMark } from "./births.js";
-import { listCarriers, listProcesses, type ProcessRow } from "./table.js";
+import { type Leaving, listCarriers, listProcesses, type ProcessRow } from "./table.js";
 
 /**
- * Ending a program means its whole tree. Agents run their tools in sessions of their own, daemons fork twice, so three
- * ways of knowing a member are used together: parentage, the shim's session, and the cookie. A scan and a kill race
+ * Ending a program means its whole tree. Agents run their tools in sessions of their own, daemons fork twice, so four
+ * ways of knowing a member are used together: parentage, the shim's session, the cookie, and where its output goes. A scan and a kill race
  * with forks; so they are repeated until a scan finds nobody. The grace is the whole tree's: behind a wrapper that ends
  * at once, the agent is what is left.
  */
@@ -66,11 +66,11 @@ async function stopAttempt(attempt: Attempt, { first, graceMs, why }: Stop): Pro
 }
 
 /** Ends what a program left behind; how many processes that were. `since`: from before it was started. */
-export async function reapLeftovers(cookie: string, since: BirthMark | null = null): Promise<number> {
+export async function reapLeftovers(left: Leaving, since: BirthMark | null = null): Promise<number> {
   const seen = new Set<string>();
   const giveUpAt = Date.now() + giveUpMs;
   for (;;) {
-    const rows = listCarriers(cookie, since);
+    const rows = listCarriers(left, since);
     if (rows.length === 0 || Date.now() > giveUpAt) return seen.size;
     for (const row of rows) {
       seen.add(`${row.pid} ${row.start}`);

@@ -14,7 +14,7 @@ export interface ProcessRow {
   readonly session: number;
   /** With the pid it names a process for good: numbers are given out again. */
   readonly start: string;
-  /** The attempt's cookie is in its environment. */
+  /** The attempt's cookie is in its environment; or no attempt's is, and what it writes goes into the attempt's files. */
   readonly carries: boolean;
   /** It is the attempt's shim, or a fork of it that has not become another program. */
   readonly isShim: boolean;
@@ -28,14 +28,20 @@ export function listProcesses(attempt: Attempt): ProcessRow[] {
     : rowsFromPs(runPs(), attempt.cookie);
 }
 
-/** Only the carriers: what is looked for after every end, so it reads one file per process born since the mark. */
-export function listCarriers(cookie: string, since: BirthMark | null = null): ProcessRow[] {
-  if (!hasProc) return rowsFromPs(runPs(), cookie).filter((row) => row.carries);
+/** Only the carriers: what is looked for after every end, so it reads little of each process born since the mark. */
+export function listCarriers(left: Leaving, since: BirthMark | null = null): ProcessRow[] {
+  const attempt = { folder: "", ...left };
+  if (!hasProc) return rowsFromPs(runPs(), attempt.cookie).filter((row) => row.carries);
   const { pids, mostWork } = bornSince(since, pidsFromProc);
-  return pids.flatMap((pid) =>
-    (mostWork || hasProgram(pid)) && carriesInProc(pid, cookie) ? (rowFromProc(pid, { cookie, folder: "" }) ?? []) : [],
-  );
+  return pids
+    .flatMap((pid) =>
+      (mostWork || hasProgram(pid)) && carriesInProc(pid, attempt) ? (rowFromProc(pid, attempt) ?? []) : [],
+    )
+    .filter((row) => row.carries);
 }
+
+/** Whoever left something behind; without a folder it is known by its cookie alone. */
+export type Leaving = Pick<Attempt, "cookie"> & Partial<Attempt>;
 
 /** Nobody there, zombies and the kernel's own have none; asked first where many are such, because an error costs many times the question. */
 function hasProgram(pid: number): boolean {
@@ -77,10 +83,14 @@ export function programsIn(folder: string): string[] | null {
   return pids.map((pid) => readProc(pid, "comm")?.toString("utf8").trim() ?? "");
 }
 
-/** null: gone meanwhile, or somebody else's. */
 function placeOf(pid: number): string | null {
+  return linkOf(pid, "cwd");
+}
+
+/** null: gone meanwhile, or somebody else's. */
+function linkOf(pid: number, name: string): string | null {
   try {
-    return readlinkSync(`/proc/${pid}/cwd`);
+    return readlinkSync(`/proc/${pid}/${name}`);
   } catch (error) {
     if (unseen.includes(codeOf(error) ?? "")) return null;
     throw error;
@@ -89,8 +99,18 @@ function placeOf(pid: number): string | null {
 
 const unseen = ["ENOENT", "ESRCH", "EACCES", "EPERM"];
 
-function carriesInProc(pid: number, cookie: string): boolean {
-  return readProc(pid, "environ")?.includes(`RATCHET_TURN=${cookie}`) ?? false;
+/** What took an environment, a session and a parent of its own is still known by where its output goes. */
+function carriesInProc(pid: number, { cookie, folder }: Attempt): boolean {
+  const environment = readProc(pid, "environ");
+  if (environment === null) return false;
+  const at = environment.indexOf("RATCHET_TURN=");
+  if (at !== -1) return environment.includes(`RATCHET_TURN=${cookie}`, at);
+  return folder !== "" && hasProgram(pid) && [1, 2].some((fd) => isFileIn(folder, linkOf(pid, `fd/${fd}`)));
+}
+
+/** Right in it: what is below may be another attempt's. */
+function isFileIn(folder: string, path: string | null): boolean {
+  return path?.startsWith(`${folder}/`) === true && path.lastIndexOf("/") === folder.length;
 }
 
 function pidsFromProc(): number[] {
@@ -103,13 +123,15 @@ function rowFromProc(pid: number, attempt: Attempt): ProcessRow | null {
   // The second field is the name in parentheses and may hold anything; fields count from behind it.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   if (fields[0] === "Z" || fields[0] === "X") return null;
+  const isShim = isShimInProc(pid, attempt);
   return {
     pid,
     parent: Number(fields[1]),
     session: Number(fields[3]),
     start: fields[19] ?? "",
-    carries: carriesInProc(pid, attempt.cookie),
-    isShim: isShimInProc(pid, attempt),
+    // The program's files are its shim's too.
+    carries: !isShim && carriesInProc(pid, attempt),
+    isShim,
   };
 }
 

@@ -34,6 +34,7 @@ async function check(run: RunContext, epics: Epics, effect: EpicEffect): Promise
   const { verify = false, failing } = "child" in effect ? effect : {};
   if (epic.status === "completed" && verify) return nothing;
   const outlook = epic.status === "completed" ? "due" : await outlookOf(epics, epic.id);
+  if (outlook === "due" && (await waits(run, epic))) return nothing;
   if (outlook === "due") {
     if (verify) return { epic: name, how: "due" };
     return (await epics.complete(epic.id, run.runId, note)) ? { epic: name } : nothing;
@@ -41,6 +42,13 @@ async function check(run: RunContext, epics: Epics, effect: EpicEffect): Promise
   const isLast = failing === "at-last" && child !== null && child.status !== "completed";
   const failed = failing !== undefined && (isLast || outlook === "stuck");
   return failed ? { epic: name, how: "failed" } : nothing;
+}
+
+/** It is completed after what it depends on, too. */
+async function waits({ tracker }: RunContext, { deps, status }: Issue): Promise<boolean> {
+  if (status === "completed") return false;
+  for (const dep of deps) if ((await tracker.get(dep))?.status !== "completed") return true;
+  return false;
 }
 
 /** Whoever linked two epics as each other's child gets an end all the same. */

@@ -63,12 +63,16 @@ async function perform(life: LifeContext, effect: WorktreeEffect, signal: AbortS
       const { reviewBase } = life.state();
       return { type: "worktree-committed", key: effect.key, snapshot: await takeSnapshot(life, reviewBase, null) };
     }
-    case "remove":
-      await removeWorktree(mirror, { path, branch, issue: life.names.item, target });
-      if (life.run.options.only === "land") await dropLanded(mirror, { issue: life.names.item, target });
+    case "remove": {
+      const { item } = life.names;
+      const { parked } = await removeWorktree(mirror, { path, branch, issue: item, target });
+      const lands = life.run.options.only === "land";
+      if (lands) await dropLanded(mirror, { issue: item, target });
       giveBackSlotNumber(life.run.home.root, path);
       await removeTemporaryFolder(temporaryFolder(life));
-      return { type: "worktree-removed", key: effect.key };
+      const left = parked === null || lands ? {} : { parked: { ref: parked.ref, as: item } };
+      return { type: "worktree-removed", key: effect.key, ...left };
+    }
   }
 }
 

@@ -52,7 +52,7 @@ export function openEpics(beads: Beads, claims: Claims): Epics {
   };
 }
 
-function isDue({ type, status, children }: Bead): boolean {
+function isDue({ type, status, children, blockers }: Bead): boolean {
   if (type !== "epic" || (status !== "open" && status !== "in_progress")) return false;
-  return children.length > 0 && children.every((child) => child.status !== null && isClosed(child.status));
+  return children.length > 0 && [...children, ...blockers].every((each) => isClosed(each.status));
 }

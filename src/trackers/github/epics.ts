@@ -26,7 +26,8 @@ export function openEpics(github: Github, { claims, notes, isWork }: EpicParts):
   const isDue = async (found: Found, all: readonly Found[]): Promise<boolean> => {
     if (!isEpic(found) || !found.isOpen) return false;
     const children = await childrenIn(all, found.id);
-    return children.length > 0 && children.every(({ isOpen }) => !isOpen);
+    if (children.length === 0 || children.some(({ isOpen }) => isOpen)) return false;
+    return !(await new Known(github, all).waits(found));
   };
   const listAll = () => listIssues(github, { state: "all" });
   const claim = async (epic: string, holder: string): Promise<boolean> => {
