@@ -279,7 +279,28 @@ test.each([
 test.each([
   ['{"verdict":"pass","issues":[{"priority":0,"title":"T"}]}', 'protocol: "issues" is no key for findings'],
   ['{"verdict":"pass","Finding":[{"severity":"P0"}]}', 'protocol: "Finding" is no key for findings'],
+  ['{"verdict":"pass","PREVIOUS":{"by":{"jo":{"Priority":"P0"}}}}', 'protocol: "PREVIOUS" is no key for findings'],
+  ['{"verdict":"pass","rounds":[[{"findings":[{"priority":0}]}]]}', 'protocol: "rounds" is no key for findings'],
+  [
+    '{"verdict":"pass","findings":[{"name":"jo","findings":[{"priority":0}]}]}',
+    "protocol: one of the findings has findings of its own",
+  ],
+  ['{"verdict":"pass","findings":[{"priority":3,"cvss":{"severity":"low"}}]}', "pass 1"],
+  [
+    '{"verdict":"fail","findings":[{"priority":3}],"issues":[{"priority":0}]}',
+    'protocol: "issues" is no key for findings',
+  ],
+  [
+    '{"verdict":"fail","findings":[{"priority":3}],"issues":[{"severity":"??"}]}',
+    'protocol: "issues" is no key for findings',
+  ],
+  ['{"verdict":"fail","findings":[{"priority":1}],"settled":[{"severity":"high"},{"priority":null}]}', "fail 1"],
   ['{"verdict":"pass","checked":["a.ts"],"notes":[{"text":"fine"}]}', "pass 0"],
 ])("findings that stand elsewhere are not passed over: %s", (text, expected) => {
   expect(read(text)).toBe(expected);
+});
+
+test("findings that stand elsewhere are not passed over, however deep", () => {
+  const deep = `${"[".repeat(9000)}{"priority":0}${"]".repeat(9000)}`;
+  expect(read(`{"verdict":"pass","deep":${deep}}`)).toBe('protocol: "deep" is no key for findings');
 });

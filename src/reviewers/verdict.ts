@@ -2,7 +2,7 @@ import type { Priority } from "../core/finding.js";
 import { plainPath } from "../core/ledger/identity.js";
 import { contradictoryKey } from "../lib/contradiction.js";
 import { findObjects, isLaterInList, isListedWithAnother, isWithinAnother } from "../lib/json-objects.js";
-import { readFindingPriority, show } from "./finding-priority.js";
+import { isFindingLike, readFindingPriority, show } from "./finding-priority.js";
 
 /**
  * A verdict is positive evidence: a word, and for `fail` at least one finding. Whatever is missing or unreadable is a
@@ -115,8 +115,6 @@ export function toVerdict(written: Fields): VerdictReading {
   if (typeof fields === "string") return saidTwice(fields);
   const word = typeof fields.verdict === "string" ? fields.verdict.trim().toLowerCase() : fields.verdict;
   if (word !== "pass" && word !== "fail") return { type: "protocol", reason: `${show(fields.verdict)} is no verdict` };
-  const misplaced = word === "pass" ? misplacedFindings(written) : null;
-  if (misplaced !== null) return { type: "protocol", reason: `${show(misplaced)} is no key for findings` };
   const given = fields.findings ?? [];
   if (!Array.isArray(given)) return { type: "protocol", reason: "findings is not a list" };
   const lost = given.find((each) => !isRecord(each));
@@ -130,15 +128,46 @@ export function toVerdict(written: Fields): VerdictReading {
     if (reading.type === "unclear") return { type: "protocol", reason: reading.reason };
     findings.push(toFinding(each, reading.priority));
   }
+  const misplaced = misplacedFindings(written, word, findings);
+  if (misplaced !== null) return { type: "protocol", reason: misplaced };
   if (word === "fail" && findings.length === 0) return { type: "protocol", reason: "fail without any finding" };
   return { type: "verdict", verdict: word, findings };
 }
 
-/** Somebody's other word for what they have found: a pass must not pass over it. */
-function misplacedFindings(written: Fields): string | null {
-  const isFinding = (each: unknown) => isRecord(each) && ("priority" in each || "severity" in each);
-  const lists = Object.entries(written).filter(([name]) => !verdictKeys.includes(name.toLowerCase()));
-  return lists.find(([, value]) => Array.isArray(value) && value.some(isFinding))?.[0] ?? null;
+/**
+ * Why something was found that, however deep, does not stand where we look; null: nothing was. A pass must not pass over
+ * it, nor a fail over what is worse than all that is in its place: only what blocks fails a change.
+ */
+function misplacedFindings(written: Fields, verdict: "pass" | "fail", placed: readonly RawFinding[]): string | null {
+  const worst = Math.min(...placed.map(({ priority }) => priority ?? Number.POSITIVE_INFINITY));
+  const counts = (found: Fields): boolean => verdict === "pass" || badness(found) < worst;
+  for (const [key, value] of Object.entries(written)) {
+    const isPlace = key.toLowerCase() === "findings" && Array.isArray(value);
+    const elsewhere = isPlace ? value.filter((each) => isRecord(each) && !isFindingLike(each)) : value;
+    if (!findingsWithin(elsewhere).some(counts)) continue;
+    return isPlace ? "one of the findings has findings of its own" : `${show(key)} is no key for findings`;
+  }
+  return null;
+}
+
+/** What nobody can place is worse than anything. */
+function badness(found: Fields): number {
+  const fields = plainKeys(found, findingKeys);
+  if (typeof fields === "string") return -1;
+  const reading = readFindingPriority({ priority: null, ...fields }, "fail");
+  return reading.type === "unclear" ? -1 : (reading.priority ?? Number.POSITIVE_INFINITY);
+}
+
+/** What a finding has in it is its own. As deep as the writer likes. */
+function findingsWithin(value: unknown): Fields[] {
+  const found: Fields[] = [];
+  const left: unknown[] = [value];
+  while (left.length > 0) {
+    const each = left.pop();
+    if (isRecord(each) && isFindingLike(each)) found.push(each);
+    else if (typeof each === "object" && each !== null) for (const inside of Object.values(each)) left.push(inside);
+  }
+  return found;
 }
 
 function toFinding(fields: Fields, priority: Priority): RawFinding {
