@@ -1,6 +1,7 @@
 import type { Priority } from "../core/finding.js";
 import { plainPath } from "../core/ledger/identity.js";
 import { contradictoryKey } from "../lib/contradiction.js";
+import { JsonNesting } from "../lib/json-nesting.js";
 import { findObjects, isLaterInList, isListedWithAnother, isWithinAnother } from "../lib/json-objects.js";
 import { isFindingLike, readFindingPriority, show } from "./finding-priority.js";
 
@@ -40,16 +41,16 @@ const findingKeys = [
 /** What looks like the beginning of an answer, or would have become one. */
 const beginning = /\{\s*(?:["']|verdict\b|$)/;
 
-/** The end of what a reviewer said; `whole`: nothing was left out before it. */
+/** The end of what a reviewer said; `before`: what was left out before it, null: nothing. */
 export interface Said {
   readonly text: string;
-  readonly whole: boolean;
+  readonly before: JsonNesting | null;
 }
 
 /** The last JSON object of a text, whatever prose stands around it. */
-export function readVerdict({ text, whole }: Said): VerdictReading {
-  const end = text.slice(-verdictBytes);
-  const isWhole = whole && end === text;
+export function readVerdict(said: Said): VerdictReading {
+  const { text: end, before } = cutToEnd(said);
+  const isWhole = before === null;
   const objects = findObjects(end, "verdict");
   const last = objects.at(-1);
   if (last === undefined || !objects.some(({ hasKey }) => hasKey))
@@ -64,14 +65,24 @@ export function readVerdict({ text, whole }: Said): VerdictReading {
   if (key !== null) return saidTwice(key);
   const oneOfSeveral: VerdictReading = { type: "protocol", reason: "the verdict is one of several in a list" };
   if (isListedWithAnother(end, objects, last)) return oneOfSeveral;
+  if (before !== null && !before.isOutsideAfter(end.slice(0, last.start))) return { type: "protocol", reason: tooFar };
   const reading = toVerdict(fields);
   if (reading.type !== "verdict" || reading.verdict !== "pass") return reading;
-  if (isLaterInList(end, last)) return oneOfSeveral;
+  if (isLaterInList({ text: end, isWhole }, last)) return oneOfSeveral;
   return isWithinAnother({ text: end, isWhole }, objects, last)
     ? { type: "protocol", reason: "the pass stands within a JSON object that is broken" }
     : reading;
 }
 
+function cutToEnd({ text, before }: Said): Said {
+  if (text.length <= verdictBytes) return { text, before };
+  const nesting = before ?? new JsonNesting();
+  nesting.add(text.slice(0, -verdictBytes));
+  return { text: text.slice(-verdictBytes), before: nesting };
+}
+
+const tooFar =
+  "the verdict may stand within JSON that began before the last MiB of the output; a longer one belongs in RATCHET_RESULT_FILE";
 const tooLong = "no whole verdict in the last MiB of the output; a longer one belongs in RATCHET_RESULT_FILE";
 
 function parse(text: string): Fields | null {
