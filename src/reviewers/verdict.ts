@@ -102,7 +102,8 @@ export function isAnswer(written: Fields): boolean {
   const fields = plainKeys(written, verdictKeys);
   if (typeof fields === "string") return true;
   const { findings = null } = fields;
-  return "verdict" in fields || (findings !== null && !(Array.isArray(findings) && findings.length === 0));
+  if ("verdict" in fields || findingsWithin(Object.values(written)).length > 0) return true;
+  return findings !== null && !(Array.isArray(findings) && findings.length === 0);
 }
 
 /** The keys that count, without regard to case, as words are; a text: the key that is given twice so, and not the same. */
@@ -125,6 +126,7 @@ export function toVerdict(written: Fields): VerdictReading {
   const fields = plainKeys(written, verdictKeys);
   if (typeof fields === "string") return saidTwice(fields);
   const word = typeof fields.verdict === "string" ? fields.verdict.trim().toLowerCase() : fields.verdict;
+  if (word === undefined) return { type: "protocol", reason: "the answer has no verdict" };
   if (word !== "pass" && word !== "fail") return { type: "protocol", reason: `${show(fields.verdict)} is no verdict` };
   const given = fields.findings ?? [];
   if (!Array.isArray(given)) return { type: "protocol", reason: "findings is not a list" };
