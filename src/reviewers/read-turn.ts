@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { inlineTextBytes, type Remark } from "../core/finding.js";
 import type { ReviewOutcome } from "../core/issue/events.js";
+import { singleLine } from "../core/ledger/render-words.js";
 import type { Reviewer, TurnFiles, TurnReading } from "../core/ports/agent.js";
 import { outcomeOfExit, parseTurnResult, turnResultKeys } from "../core/ports/turn-protocol.js";
 import { readBeginning, readTail } from "../lib/follow-file.js";
@@ -66,7 +67,7 @@ async function toReview(said: VerdictReading, folder: string): Promise<ReviewOut
 }
 
 async function toRemark({ reviewer, newEvidence, ...finding }: RawFinding, path: string): Promise<Remark> {
-  const title = finding.title.replace(/\s+/g, " ");
+  const title = singleLine(finding.title);
   const short = title.length <= longestTitle;
   const told = short ? finding.body : `${title}\n\n${finding.body}`;
   const body = newEvidence === null ? told : `${told}\n\nNew evidence: ${newEvidence}`;

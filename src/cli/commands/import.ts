@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { ImportedIssue, Project, Store } from "../../app.js";
 import { inlineTextBytes, type Remark } from "../../core/finding.js";
+import { singleLine } from "../../core/ledger/render-words.js";
 import type { ItemStatus } from "../../core/ports/tracker.js";
 import type { IssueRecord } from "../../core/record.js";
 import { codeOf, messageOf, Refusal } from "../../lib/errors.js";
@@ -170,7 +171,7 @@ async function prepare(record: IssueRecord, folder: string): Promise<ImportedIss
     const body = await keepText(issue.body, join(folder, `finding-${index + 1}.md`), inlineTextBytes);
     const { line_end, ...rest } = issue;
     const lines = { line_end: Math.max(issue.line_start, line_end) };
-    const remark: Remark = { ...rest, ...lines, title: issue.title.replace(/\s+/g, " ").trim(), body };
+    const remark: Remark = { ...rest, ...lines, title: singleLine(issue.title), body };
     return { remark, issue: { ...issue, body: body.text, ...(body.ref ? { ref: body.ref } : {}) } };
   });
   const all = await Promise.all(kept);
