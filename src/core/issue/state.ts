@@ -42,6 +42,8 @@ export interface IssueState {
     readonly sessionOf?: string;
     readonly baseSha: string | null;
   } | null;
+  /** Nothing is left of the work that it was resumed for. */
+  readonly startsAnew?: boolean;
   /** Blocking findings that an earlier life has left, and this one was resumed with or not; "open": too many to list, all that block are meant. */
   readonly carried: readonly string[] | "open";
   readonly owed: readonly Owed[];
