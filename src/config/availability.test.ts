@@ -29,7 +29,7 @@ test.each([
   "tracker: {type: beads}",
   "commands: {a: x}\ntracker: {type: beads}\nvalidation_triggers: {epic_completion: {commands: [a]}}",
   "per_issue_review: {enabled: true}",
-  `${on} agent_sdk, agent_sdk_agent: {type: command}}`,
+  `${on} agent_sdk, agent_sdk_agent: {type: command, command: [r]}}`,
   `${on} panel, panel: [{reviewer_type: cerberus}]}`,
   "finalize: {mode: branch}",
   "finalize: {mode: pr}\nforge: {repo: a/b}\npull_requests: {max_rework_cycles: 0}",

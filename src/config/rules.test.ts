@@ -30,6 +30,37 @@ test.each([
   expect(said(text)).toEqual([`ratchet.yaml:${message}`]);
 });
 
+describe("an agent that reviews has a program or script of its own", () => {
+  const program = (type: string) => `expected a program and its arguments with type: ${type}, found nothing`;
+  const script = "expected the path of a script in agent.script with type: scripted, found nothing";
+  const scripted = "agent: {type: scripted, script: a.yaml}\n";
+  const acp = "agent: {type: acp, command: [my-agent]}\n";
+  test.each([
+    [agent, "{type: command}", "command", program("command")],
+    [agent, "{type: command, command: [my-reviewer]}", "", null],
+    [agent, "{type: acp}", "command", program("acp")],
+    [acp, "{type: acp}", "", null],
+    [agent, "{type: scripted}", "type", script],
+    [scripted, "{type: scripted}", "", null],
+    [agent, "null", "", null],
+  ])("%s beside %s", (beside, written, key, message) => {
+    const section = `{enabled: true, reviewer_type: agent_sdk, agent_sdk_agent: ${written}}`;
+    const panel = `{enabled: true, reviewer_type: panel, panel: [{reviewer_type: agent_sdk, agent_sdk_agent: ${written}}]}`;
+    for (const [review, path] of [
+      [section, "per_issue_review"],
+      [panel, "per_issue_review.panel[0]"],
+    ]) {
+      const expected = message === null ? [] : [expect.stringContaining(`${path}.agent_sdk_agent.${key}: ${message}`)];
+      expect(said(`${beside}per_issue_review: ${review}`)).toEqual(expected);
+    }
+  });
+  test.each(["scripted", "{type: scripted}"])("as one has that goes on instead: %s", (fallback) => {
+    const [first, ...more] = said(`agent: {type: command, command: [my-agent], fallback: ${fallback}}`);
+    expect([first, more]).toEqual([expect.stringContaining(`agent.fallback: ${script}`), []]);
+    expect(said(`agent: {type: command, command: [my-agent], script: a.yaml, fallback: ${fallback}}`)).toEqual([]);
+  });
+});
+
 describe("evidence_check.required names commands that exist", () => {
   test.each([
     ["commands: {tests: x}", "test", "2:29", 'found "test" (the commands are tests)\n  hint: did you mean tests?'],

@@ -45,6 +45,8 @@ function agentRules(root: unknown, say: Say): Diagnostic[] {
   const { type, script, command, fallback } = mappingAt(root, ["agent"]);
   const found = namedProgram({ type, command }, { say, path: ["agent"] });
   if (isMapping(fallback)) found.push(...otherProgram(root, { say, path: ["agent", "fallback"] }));
+  const other = isMapping(fallback) ? fallback.type : fallback;
+  if (other === "scripted") found.push(...scriptFor(root, { say, path: ["agent", "fallback"] }));
   if (fallback === "acp" || fallback === "command") {
     const message = `expected a section with type: ${fallback} and its command, found only the type`;
     found.push(say({ path: ["agent", "fallback"], message }));
@@ -74,6 +76,23 @@ function namedProgram(
 function otherProgram(root: unknown, where: Where): Diagnostic[] {
   const { type, command } = mappingAt(root, where.path);
   return mappingAt(root, ["agent"]).type === type ? [] : namedProgram({ type, command }, where);
+}
+
+/** A program that implements issues is no reviewer because nobody has named another one. */
+function reviewingAgent(root: unknown, { say, path: section }: Where): Diagnostic[] {
+  const path = [...section, "agent_sdk_agent"];
+  const { type, command } = mappingAt(root, path);
+  if (type === "command") return namedProgram({ type, command }, { say, path });
+  if (type === "scripted") return scriptFor(root, { say, path: [...path, "type"] });
+  return otherProgram(root, { say, path });
+}
+
+/** There is one script, and it is the agent's. */
+function scriptFor(root: unknown, { say, path }: Where): Diagnostic[] {
+  const { type, script } = mappingAt(root, ["agent"]);
+  // Where the agent itself lacks it that is told of the agent.
+  if (type === "scripted" || (script !== undefined && script !== null)) return [];
+  return [say({ path, message: "expected the path of a script in agent.script with type: scripted, found nothing" })];
 }
 
 function isBlank(word: unknown): boolean {
@@ -144,9 +163,7 @@ function reviewRules(root: unknown, { say, path }: Where): Diagnostic[] {
   const found = panelNames(section, { say, path });
   if (section.enabled !== true) return found;
   if (section.reviewer_type === "command") found.push(...reviewerCommand(section.command, { say, path }));
-  if (section.reviewer_type === "agent_sdk" && isMapping(section.agent_sdk_agent)) {
-    found.push(...otherProgram(root, { say, path: [...path, "agent_sdk_agent"] }));
-  }
+  if (section.reviewer_type === "agent_sdk") found.push(...reviewingAgent(root, { say, path }));
   if (section.reviewer_type !== "panel") return found;
   const panel = listAt(section, ["panel"]);
   if (panel.length === 0) {
@@ -157,8 +174,7 @@ function reviewRules(root: unknown, { say, path }: Where): Diagnostic[] {
     const at = [...path, "panel", index];
     if (!isMapping(member)) continue;
     if (member.reviewer_type === "command") found.push(...reviewerCommand(member.command, { say, path: at }));
-    if (member.reviewer_type !== "agent_sdk" || !isMapping(member.agent_sdk_agent)) continue;
-    found.push(...otherProgram(root, { say, path: [...at, "agent_sdk_agent"] }));
+    if (member.reviewer_type === "agent_sdk") found.push(...reviewingAgent(root, { say, path: at }));
   }
   return found;
 }

@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { followLines, readLines, readTail } from "./follow-file.js";
+import { followLines, readBeginning, readLines, readTail } from "./follow-file.js";
 
 let folder = "";
 beforeEach(() => {
@@ -29,7 +29,7 @@ test.each([
 
 test("a missing file has no lines and no tail", async () => {
   expect(await all(readLines(join(folder, "none")))).toEqual([]);
-  expect(await readTail(join(folder, "none"), 10)).toEqual({ text: "", whole: true });
+  expect(await readTail(join(folder, "none"), 10)).toEqual({ text: "", from: 0 });
 });
 
 test("an endless line comes in pieces, none of them lost", async () => {
@@ -49,13 +49,16 @@ test("of a line whose beginning is enough nothing else is kept, and the next lin
 });
 
 test.each([
-  ["abcdef", 3, "def", false],
-  ["abc", 3, "abc", true],
-  ["a😀b", 4, "b", false],
-  ["a😀b", 5, "😀b", false],
-])("the tail of %j within %i bytes is %j", async (text, bytes, tail, whole) => {
+  ["abcdef", 3, "def", 3],
+  ["abc", 3, "abc", 0],
+  ["a😀b", 4, "b", 5],
+  ["a😀b", 5, "😀b", 1],
+])("the tail of %j within %i bytes is %j", async (text, bytes, tail, from) => {
   writeFileSync(join(folder, "f"), text);
-  expect(await readTail(join(folder, "f"), bytes)).toEqual({ text: tail, whole });
+  expect(await readTail(join(folder, "f"), bytes)).toEqual({ text: tail, from });
+  let left = 0;
+  for await (const piece of readBeginning(join(folder, "f"), from)) left += piece.length;
+  expect(left).toBe(from);
 });
 
 test("a file is followed from before it exists to the end, and then said to be at its end", async () => {

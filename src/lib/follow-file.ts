@@ -46,19 +46,29 @@ export async function* followLines(
   yield* splitter.end();
 }
 
-/** The end of a file as text, beginning with a whole character; `whole`: nothing was left out. */
-export async function readTail(path: string, maxBytes: number): Promise<{ text: string; whole: boolean }> {
+/** The end of a file as text, beginning with a whole character; `from`: how many bytes were left out before it. */
+export async function readTail(path: string, maxBytes: number): Promise<{ text: string; from: number }> {
   const file = openOrNull(path);
-  if (file === null) return { text: "", whole: true };
+  if (file === null) return { text: "", from: 0 };
   try {
     const { size } = fstatSync(file);
     const start = Math.max(0, size - maxBytes);
     const buffer = Buffer.alloc(Math.min(size, maxBytes));
     const bytesRead = readSync(file, buffer, 0, buffer.length, start);
-    const bytes = buffer.subarray(start > 0 ? firstCharacter(buffer) : 0, bytesRead);
-    return { text: bytes.toString("utf8"), whole: start === 0 };
+    const skipped = start > 0 ? firstCharacter(buffer) : 0;
+    return { text: buffer.subarray(skipped, bytesRead).toString("utf8"), from: start + skipped };
   } finally {
     closeSync(file);
+  }
+}
+
+/** The first bytes of a file, piece by piece; a piece is good until the next one is asked for. */
+export async function* readBeginning(path: string, bytes: number): AsyncGenerator<Buffer> {
+  let left = bytes;
+  for await (const chunk of readFrom(path, 0)) {
+    if (left <= 0) return;
+    yield chunk.subarray(0, left);
+    left -= chunk.length;
   }
 }
 

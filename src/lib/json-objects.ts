@@ -41,12 +41,16 @@ export function isWithinAnother(
   all: readonly FoundObject[],
   one: FoundObject,
 ): boolean {
+  if (isMember.test(text.slice(0, one.start).trimEnd().slice(-100))) return true;
   const before = between(text, all, { from: 0, to: one.start });
   const open = openBraces(before);
   if (open.some((at) => isBeginning(before, at))) return true;
   const after = between(text, all, { from: one.end, to: text.length });
   return closesMore(after) && (!isWhole || open.length > 0 || goesOn.test(after));
 }
+
+/** Behind a key, as an object's value is. */
+const isMember = /["']\s*:$/;
 
 /** As an object or a list does behind one of its values, or a text behind the quotes within it. */
 const goesOn = /^\s*["',}\]]/;
@@ -62,9 +66,14 @@ const inList = /^[\s[\]]*,[\s,[\]]*$/;
 /** What else a list can have in it; a text that nothing closes goes to the end, so that the whole is looked at once. */
 const otherValue = /"(?:[^"\\]|\\.)*"?|\{\s*\}|-?\d[\d.eE+-]*|true|false|null/gs;
 
-/** Whether it stands in a list behind something else, whole or broken, or cut off with the list's beginning. */
-export function isLaterInList(text: string, one: FoundObject): boolean {
-  return /(?:,[\s[]*|[}\]])$/.test(text.slice(0, one.start).trimEnd()) && listGoesOn.test(text.slice(one.end));
+/** Whether it stands in a list behind something else, whole or broken, or cut off with the list's beginning or, where that is not there, its end. */
+export function isLaterInList(
+  { text, isWhole }: { readonly text: string; readonly isWhole: boolean },
+  one: FoundObject,
+): boolean {
+  const before = text.slice(0, one.start).trimEnd();
+  if (!isWhole && /[,[]$/.test(before)) return true;
+  return /(?:,[\s[]*|[}\]])$/.test(before) && listGoesOn.test(text.slice(one.end));
 }
 
 const listGoesOn = /^\s*(?:\]|,\s*(?:[[{"'\d-]|true|false|null))/;

@@ -7,7 +7,8 @@ import { readTail } from "./follow-file.js";
 import { plainText } from "./output-digest.js";
 import { shellWord } from "./quoted.js";
 
-const largestResult = 10 * 1024 * 1024;
+const mebibyte = 1024 * 1024;
+const largestResult = 10 * mebibyte;
 
 /** The program wrote something there that is no word: half of one must not be taken for silence. */
 export class Unreadable {
@@ -37,8 +38,9 @@ export async function readWritten(path: string, counts: readonly string[] | null
     try {
       const stats = fstatSync(file);
       if (!stats.isFile()) return null;
-      if (stats.size > largestResult) return new Unreadable();
-      const text = readFileSync(file, "utf8");
+      if (stats.size > largestResult) return new Unreadable(`is larger than ${largestResult / mebibyte} MiB`);
+      // Some programs begin every text with a byte order mark.
+      const text = readFileSync(file, "utf8").replace(/^\ufeff/, "");
       if (text.trim() === "") return null;
       const value: unknown = JSON.parse(text);
       const key = contradictoryKey(text, counts);

@@ -1,5 +1,6 @@
 import type { Agent, Reviewer, Turn } from "../core/ports/agent.js";
 import { turnEnvironment } from "../core/ports/turn-protocol.js";
+import { JsonNesting } from "../lib/json-nesting.js";
 import { judge } from "./read-turn.js";
 import { type Said, verdictBytes } from "./verdict.js";
 
@@ -41,10 +42,14 @@ export function agentReviewer({ name, agent, model, effort, timeoutSeconds }: Ag
 
 /** As much of the end as a verdict is looked for in: a message of 100 MB costs no more. */
 async function endOf(lines: AsyncIterable<string>): Promise<Said> {
-  let [text, whole] = ["", true];
+  let text = "";
+  let before: JsonNesting | null = null;
   for await (const line of lines) {
     text += `${line}\n`;
-    if (text.length > 2 * verdictBytes) [text, whole] = [text.slice(-verdictBytes), false];
+    if (text.length <= 2 * verdictBytes) continue;
+    before ??= new JsonNesting();
+    before.add(text.slice(0, -verdictBytes));
+    text = text.slice(-verdictBytes);
   }
-  return { text, whole };
+  return { text, before };
 }

@@ -24,6 +24,11 @@ export function readFindingPriority(
   return { type: "priority", priority: worse(priority, severity) };
 }
 
+/** Says how bad something is, in a key of any case: what is neither in its place nor known must not be passed over. */
+export function isFindingLike(fields: Readonly<Record<string, unknown>>): boolean {
+  return Object.keys(fields).some((key) => /^(?:priority|severity)$/i.test(key));
+}
+
 const wanted = "0 to 3, or null";
 
 /** undefined: a word that nobody knows the weight of. */

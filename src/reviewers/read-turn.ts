@@ -1,9 +1,11 @@
 import { join } from "node:path";
 import { inlineTextBytes, type Remark } from "../core/finding.js";
 import type { ReviewOutcome } from "../core/issue/events.js";
+import { singleLine } from "../core/ledger/render-words.js";
 import type { Reviewer, TurnFiles, TurnReading } from "../core/ports/agent.js";
 import { outcomeOfExit, parseTurnResult, turnResultKeys } from "../core/ports/turn-protocol.js";
-import { readTail } from "../lib/follow-file.js";
+import { readBeginning, readTail } from "../lib/follow-file.js";
+import { JsonNesting } from "../lib/json-nesting.js";
 import { keepText } from "../lib/long-text.js";
 import { readForeignJson, readLastWords, readWritten, Unreadable } from "../lib/program-files.js";
 import {
@@ -21,7 +23,17 @@ import {
 export async function readReview(files: TurnFiles, exitCode: number | null): ReturnType<Reviewer["read"]> {
   const { sessionId, usage } = parseTurnResult(await readForeignJson(files.result, turnResultKeys));
   const outcome = outcomeOfExit(exitCode, exitCode === 0 ? "" : await readLastWords(files.stderr));
-  return judge(files, { outcome, sessionId, usage }, () => readTail(files.stdout, verdictBytes));
+  return judge(files, { outcome, sessionId, usage }, () => endOf(files.stdout));
+}
+
+/** What it began with is only looked through, for what is still open at the end: 100 MB cost no memory. */
+async function endOf(path: string): Promise<Said> {
+  const { text, from } = await readTail(path, verdictBytes);
+  if (from === 0) return { text, before: null };
+  const before = new JsonNesting();
+  // Half a character is nothing that JSON is made of.
+  for await (const chunk of readBeginning(path, from)) before.add(chunk.toString("latin1"));
+  return { text, before };
 }
 
 /** The verdict of a turn that was read already: from the result file, else from the end of its last message. */
@@ -55,7 +67,7 @@ async function toReview(said: VerdictReading, folder: string): Promise<ReviewOut
 }
 
 async function toRemark({ reviewer, newEvidence, ...finding }: RawFinding, path: string): Promise<Remark> {
-  const title = finding.title.replace(/\s+/g, " ");
+  const title = singleLine(finding.title);
   const short = title.length <= longestTitle;
   const told = short ? finding.body : `${title}\n\n${finding.body}`;
   const body = newEvidence === null ? told : `${told}\n\nNew evidence: ${newEvidence}`;

@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { cpuTimer } from "../../test/cpu-timer.js";
+import { JsonNesting } from "../lib/json-nesting.js";
 import { findObjects } from "../lib/json-objects.js";
 import { readVerdict, toVerdict } from "./verdict.js";
 
@@ -13,7 +15,7 @@ const twice = (key: string) => `protocol: "${key}" is given twice, and not the s
 const pass = '{"verdict": "pass", "findings": []}';
 
 function read(text: string, whole = true): string {
-  const reading = readVerdict({ text, whole });
+  const reading = readVerdict({ text, before: whole ? null : new JsonNesting() });
   return reading.type === "protocol" ? `protocol: ${reading.reason}` : `${reading.verdict} ${reading.findings.length}`;
 }
 
@@ -128,6 +130,30 @@ describe("the verdict of an output", () => {
     expect(read(`${pass} All good.`, false)).toBe("pass 0");
   });
 
+  test.each([
+    ["at its end", ""],
+    ["behind the next key", ', "model": "x'],
+    ["with a word behind it", "\nKilled\n"],
+  ])("a fail of more than a megabyte that is cut off %s is no pass that it has in it", (_where, rest) => {
+    const long = { verdict: "fail", findings: [{ ...finding, body: "z".repeat(1_200_000) }] };
+    const history = JSON.stringify({ ...long, previous: JSON.parse(pass) }).slice(0, -1);
+    for (const text of [history, `[${JSON.stringify(long)}, ${pass}`, `{"a": ${JSON.stringify(long)}, "b": ${pass}`])
+      expect(read(`Thinking {about it}.\n${text}${rest}`)).toMatch("protocol");
+    const badly = history.replace("zz", 'z" } }] }"z');
+    expect(read(`${badly}${rest}`)).toMatch("protocol");
+    expect(read(`${badly.slice(0, 200)}${rest}`)).toMatch("protocol");
+  });
+
+  test.each([
+    ["prose", "I looked at `{ return x` and at [1], (a {b) and {this}: it's fine.\n"],
+    ["JSON lines", '{"type":"text","text":"a \\" } ] {\\"","list":[1,-2.5e3,true,null,{}]}\n'],
+    ["code", 'const a = {"b": c, "d": [e]};\nif (x) { y("{}"); }\n'],
+    ["log lines", "[WARN] [2026-01-01T00:00:00] \u001b[1mdone\u001b[0m {id: 7}\n"],
+    ["a diff", '-  "scripts": {\n+  "scripts": { "a": "b", },\n   }\n'],
+  ])("a pass behind more than a megabyte of %s is one", (_what, line) => {
+    expect(read(`${line.repeat(Math.ceil((1024 * 1024 * 1.5) / line.length))}${pass}\n`)).toBe("pass 0");
+  });
+
   test("only the last megabyte is looked at", () => {
     expect(read(`${fail}${" ".repeat(1024 * 1024)}`)).toMatch("protocol");
     expect(read(`${"{".repeat(3_000_000)}${fail}`)).toBe("fail 1");
@@ -198,7 +224,7 @@ test.each([
 test.each(["review.md", "epic_verification.md"])("a reviewer that only repeats %s has said nothing", (name) => {
   const template = readFileSync(new URL(`../../prompts/${name}`, import.meta.url), "utf8");
   expect(template).toContain("one line that names");
-  expect(readVerdict({ text: template, whole: true }).type).toBe("protocol");
+  expect(readVerdict({ text: template, before: null }).type).toBe("protocol");
 });
 
 describe("whatever a reviewer prints", () => {
@@ -211,7 +237,7 @@ describe("whatever a reviewer prints", () => {
 
   test("reading it never throws", () => {
     fc.assert(
-      fc.property(noise, (text) => readVerdict({ text, whole: true }).type !== undefined),
+      fc.property(noise, (text) => readVerdict({ text, before: null }).type !== undefined),
       { numRuns: 2000 },
     );
   });
@@ -252,12 +278,12 @@ describe("whatever a reviewer prints", () => {
     ["verdicts and open strings", '{"verdict":"pass"}, "\\"\\"'],
   ])("a megabyte of %s takes linear time", (_what, unit) => {
     const text = unit.repeat(Math.ceil((1024 * 1024) / unit.length));
-    // Not the time on the wall: others may use the machine.
-    const before = process.cpuUsage();
-    readVerdict({ text, whole: false });
-    readVerdict({ text: `${text}"}]}`, whole: false });
-    readVerdict({ text: `${pass}, ${text}\\${pass}`, whole: false });
-    expect(process.cpuUsage(before).user / 1000).toBeLessThan(20_000);
+    const spentMs = cpuTimer();
+    readVerdict({ text, before: new JsonNesting() });
+    readVerdict({ text: `${text}"}]}`, before: new JsonNesting() });
+    readVerdict({ text: `${pass}, "${text}\\${pass}`, before: new JsonNesting() });
+    readVerdict({ text: `${pass}, ${text}\\${pass}`, before: new JsonNesting() });
+    expect(spentMs()).toBeLessThan(20_000);
   });
 });
 
@@ -279,7 +305,28 @@ test.each([
 test.each([
   ['{"verdict":"pass","issues":[{"priority":0,"title":"T"}]}', 'protocol: "issues" is no key for findings'],
   ['{"verdict":"pass","Finding":[{"severity":"P0"}]}', 'protocol: "Finding" is no key for findings'],
+  ['{"verdict":"pass","PREVIOUS":{"by":{"jo":{"Priority":"P0"}}}}', 'protocol: "PREVIOUS" is no key for findings'],
+  ['{"verdict":"pass","rounds":[[{"findings":[{"priority":0}]}]]}', 'protocol: "rounds" is no key for findings'],
+  [
+    '{"verdict":"pass","findings":[{"name":"jo","findings":[{"priority":0}]}]}',
+    "protocol: one of the findings has findings of its own",
+  ],
+  ['{"verdict":"pass","findings":[{"priority":3,"cvss":{"severity":"low"}}]}', "pass 1"],
+  [
+    '{"verdict":"fail","findings":[{"priority":3}],"issues":[{"priority":0}]}',
+    'protocol: "issues" is no key for findings',
+  ],
+  [
+    '{"verdict":"fail","findings":[{"priority":3}],"issues":[{"severity":"??"}]}',
+    'protocol: "issues" is no key for findings',
+  ],
+  ['{"verdict":"fail","findings":[{"priority":1}],"settled":[{"severity":"high"},{"priority":null}]}', "fail 1"],
   ['{"verdict":"pass","checked":["a.ts"],"notes":[{"text":"fine"}]}', "pass 0"],
 ])("findings that stand elsewhere are not passed over: %s", (text, expected) => {
   expect(read(text)).toBe(expected);
+});
+
+test("findings that stand elsewhere are not passed over, however deep", () => {
+  const deep = `${"[".repeat(9000)}{"priority":0}${"]".repeat(9000)}`;
+  expect(read(`{"verdict":"pass","deep":${deep}}`)).toBe('protocol: "deep" is no key for findings');
 });

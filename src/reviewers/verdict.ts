@@ -1,8 +1,9 @@
 import type { Priority } from "../core/finding.js";
 import { plainPath } from "../core/ledger/identity.js";
 import { contradictoryKey } from "../lib/contradiction.js";
+import { JsonNesting } from "../lib/json-nesting.js";
 import { findObjects, isLaterInList, isListedWithAnother, isWithinAnother } from "../lib/json-objects.js";
-import { readFindingPriority, show } from "./finding-priority.js";
+import { isFindingLike, readFindingPriority, show } from "./finding-priority.js";
 
 /**
  * A verdict is positive evidence: a word, and for `fail` at least one finding. Whatever is missing or unreadable is a
@@ -40,16 +41,16 @@ const findingKeys = [
 /** What looks like the beginning of an answer, or would have become one. */
 const beginning = /\{\s*(?:["']|verdict\b|$)/;
 
-/** The end of what a reviewer said; `whole`: nothing was left out before it. */
+/** The end of what a reviewer said; `before`: what was left out before it, null: nothing. */
 export interface Said {
   readonly text: string;
-  readonly whole: boolean;
+  readonly before: JsonNesting | null;
 }
 
 /** The last JSON object of a text, whatever prose stands around it. */
-export function readVerdict({ text, whole }: Said): VerdictReading {
-  const end = text.slice(-verdictBytes);
-  const isWhole = whole && end === text;
+export function readVerdict(said: Said): VerdictReading {
+  const { text: end, before } = cutToEnd(said);
+  const isWhole = before === null;
   const objects = findObjects(end, "verdict");
   const last = objects.at(-1);
   if (last === undefined || !objects.some(({ hasKey }) => hasKey))
@@ -64,14 +65,24 @@ export function readVerdict({ text, whole }: Said): VerdictReading {
   if (key !== null) return saidTwice(key);
   const oneOfSeveral: VerdictReading = { type: "protocol", reason: "the verdict is one of several in a list" };
   if (isListedWithAnother(end, objects, last)) return oneOfSeveral;
+  if (before !== null && !before.isOutsideAfter(end.slice(0, last.start))) return { type: "protocol", reason: tooFar };
   const reading = toVerdict(fields);
   if (reading.type !== "verdict" || reading.verdict !== "pass") return reading;
-  if (isLaterInList(end, last)) return oneOfSeveral;
+  if (isLaterInList({ text: end, isWhole }, last)) return oneOfSeveral;
   return isWithinAnother({ text: end, isWhole }, objects, last)
     ? { type: "protocol", reason: "the pass stands within a JSON object that is broken" }
     : reading;
 }
 
+function cutToEnd({ text, before }: Said): Said {
+  if (text.length <= verdictBytes) return { text, before };
+  const nesting = before ?? new JsonNesting();
+  nesting.add(text.slice(0, -verdictBytes));
+  return { text: text.slice(-verdictBytes), before: nesting };
+}
+
+const tooFar =
+  "the verdict may stand within JSON that began before the last MiB of the output; a longer one belongs in RATCHET_RESULT_FILE";
 const tooLong = "no whole verdict in the last MiB of the output; a longer one belongs in RATCHET_RESULT_FILE";
 
 function parse(text: string): Fields | null {
@@ -91,7 +102,8 @@ export function isAnswer(written: Fields): boolean {
   const fields = plainKeys(written, verdictKeys);
   if (typeof fields === "string") return true;
   const { findings = null } = fields;
-  return "verdict" in fields || (findings !== null && !(Array.isArray(findings) && findings.length === 0));
+  if ("verdict" in fields || findingsWithin(Object.values(written)).length > 0) return true;
+  return findings !== null && !(Array.isArray(findings) && findings.length === 0);
 }
 
 /** The keys that count, without regard to case, as words are; a text: the key that is given twice so, and not the same. */
@@ -114,9 +126,8 @@ export function toVerdict(written: Fields): VerdictReading {
   const fields = plainKeys(written, verdictKeys);
   if (typeof fields === "string") return saidTwice(fields);
   const word = typeof fields.verdict === "string" ? fields.verdict.trim().toLowerCase() : fields.verdict;
+  if (word === undefined) return { type: "protocol", reason: "the answer has no verdict" };
   if (word !== "pass" && word !== "fail") return { type: "protocol", reason: `${show(fields.verdict)} is no verdict` };
-  const misplaced = word === "pass" ? misplacedFindings(written) : null;
-  if (misplaced !== null) return { type: "protocol", reason: `${show(misplaced)} is no key for findings` };
   const given = fields.findings ?? [];
   if (!Array.isArray(given)) return { type: "protocol", reason: "findings is not a list" };
   const lost = given.find((each) => !isRecord(each));
@@ -130,15 +141,46 @@ export function toVerdict(written: Fields): VerdictReading {
     if (reading.type === "unclear") return { type: "protocol", reason: reading.reason };
     findings.push(toFinding(each, reading.priority));
   }
+  const misplaced = misplacedFindings(written, word, findings);
+  if (misplaced !== null) return { type: "protocol", reason: misplaced };
   if (word === "fail" && findings.length === 0) return { type: "protocol", reason: "fail without any finding" };
   return { type: "verdict", verdict: word, findings };
 }
 
-/** Somebody's other word for what they have found: a pass must not pass over it. */
-function misplacedFindings(written: Fields): string | null {
-  const isFinding = (each: unknown) => isRecord(each) && ("priority" in each || "severity" in each);
-  const lists = Object.entries(written).filter(([name]) => !verdictKeys.includes(name.toLowerCase()));
-  return lists.find(([, value]) => Array.isArray(value) && value.some(isFinding))?.[0] ?? null;
+/**
+ * Why something was found that, however deep, does not stand where we look; null: nothing was. A pass must not pass over
+ * it, nor a fail over what is worse than all that is in its place: only what blocks fails a change.
+ */
+function misplacedFindings(written: Fields, verdict: "pass" | "fail", placed: readonly RawFinding[]): string | null {
+  const worst = Math.min(...placed.map(({ priority }) => priority ?? Number.POSITIVE_INFINITY));
+  const counts = (found: Fields): boolean => verdict === "pass" || badness(found) < worst;
+  for (const [key, value] of Object.entries(written)) {
+    const isPlace = key.toLowerCase() === "findings" && Array.isArray(value);
+    const elsewhere = isPlace ? value.filter((each) => isRecord(each) && !isFindingLike(each)) : value;
+    if (!findingsWithin(elsewhere).some(counts)) continue;
+    return isPlace ? "one of the findings has findings of its own" : `${show(key)} is no key for findings`;
+  }
+  return null;
+}
+
+/** What nobody can place is worse than anything. */
+function badness(found: Fields): number {
+  const fields = plainKeys(found, findingKeys);
+  if (typeof fields === "string") return -1;
+  const reading = readFindingPriority({ priority: null, ...fields }, "fail");
+  return reading.type === "unclear" ? -1 : (reading.priority ?? Number.POSITIVE_INFINITY);
+}
+
+/** What a finding has in it is its own. As deep as the writer likes. */
+function findingsWithin(value: unknown): Fields[] {
+  const found: Fields[] = [];
+  const left: unknown[] = [value];
+  while (left.length > 0) {
+    const each = left.pop();
+    if (isRecord(each) && isFindingLike(each)) found.push(each);
+    else if (typeof each === "object" && each !== null) for (const inside of Object.values(each)) left.push(inside);
+  }
+  return found;
 }
 
 function toFinding(fields: Fields, priority: Priority): RawFinding {

@@ -41,6 +41,7 @@ describe("a run record from elsewhere", () => {
         run_end: null,
       },
       issues: [],
+      leftOut: { issues: 0, findings: new Map() },
     });
     expect(issue({})).toMatchObject({
       issue_id: "x",

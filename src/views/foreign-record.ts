@@ -11,6 +11,14 @@ import { readStoredReviewIssues } from "./record.js";
 export interface ForeignRun {
   readonly run: Omit<RunRecord, "issues" | "project_id">;
   readonly issues: readonly IssueRecord[];
+  readonly leftOut: LeftOut;
+}
+
+/** What is no object, and so nothing that could be kept. */
+interface LeftOut {
+  readonly issues: number;
+  /** Of `last_review_issues`, by the issue's id. */
+  readonly findings: ReadonlyMap<string, number>;
 }
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -48,7 +56,17 @@ export function readForeignRun(value: unknown, here: { readonly repoPath: string
       ...(isFields(value.trigger_usage) ? { trigger_usage: readUsage(value.trigger_usage) } : {}),
     },
     issues,
+    leftOut: leftOutOf(fields(value.issues)),
   };
+}
+
+function leftOutOf(issues: Fields): LeftOut {
+  const all = Object.entries(issues);
+  const findings = all.flatMap(([id, issue]): [string, number][] => {
+    const given = fields(issue).last_review_issues;
+    return Array.isArray(given) ? [[id, given.filter((one) => !isFields(one)).length]] : [];
+  });
+  return { issues: all.filter(([id, issue]) => id === "" || !isFields(issue)).length, findings: new Map(findings) };
 }
 
 function firstOf(issues: readonly IssueRecord[]): string | undefined {

@@ -38,6 +38,7 @@ describe("readStoredReviewIssues", () => {
       [{ line_start: 7.9, line_end: true, priority: Number.NaN }],
       [{ ...defaults, line_start: 7, line_end: 7 }],
     ],
+    ["an end before the beginning", [{ line_start: 9, line_end: 3 }], [{ ...defaults, line_start: 9, line_end: 9 }]],
     ["null values", [{ file: null, title: null, body: null, reviewer: null, line_end: null }], [defaults]],
     ["numbers for texts", [{ title: 5, file: false }], [{ ...defaults, title: "5", file: "false" }]],
     ["objects for texts", [{ title: {}, body: [] }], [defaults]],

@@ -87,7 +87,7 @@ function readStored(stored: Readonly<Record<string, unknown>>): StoredReviewIssu
   return {
     file: toName(stored.file) ?? "unknown",
     line_start: lineStart,
-    line_end: toInteger(stored.line_end) ?? lineStart,
+    line_end: Math.max(lineStart, toInteger(stored.line_end) ?? lineStart),
     priority: readPriority(stored.priority),
     title: toName(stored.title) ?? "Unknown issue",
     body: toText(stored.body) ?? "",

@@ -199,11 +199,11 @@ describe.each(Object.entries(subjects))("the %s agent", (_kind, { does, broken }
     expect(await linesOf(agent, turn)).toEqual([]);
   });
 
-  test("usage is read from the result file", async () => {
+  test.each(["", "\ufeff"])("session and usage are read from the result file (behind %j)", async (mark) => {
     const turn = turnWith();
     const usage = { input_tokens: 10, output_tokens: 5, cost_usd: 0.25 };
-    writeFileSync(turn.files.result, JSON.stringify({ usage, unknown: true }));
-    expect((await does({ type: "crash" }).read(turn.files, 0)).usage).toEqual(usage);
+    writeFileSync(turn.files.result, `${mark}${JSON.stringify({ session_id: "s", usage, unknown: true })}`);
+    expect(await does({ type: "crash" }).read(turn.files, 0)).toMatchObject({ sessionId: "s", usage });
   });
 
   test("what is missing before a turn can start is said, with a hint", async () => {

@@ -87,6 +87,22 @@ describe.each(Object.entries(subjects))("the %s reviewer", (_kind, make) => {
     });
   });
 
+  test("a result file with a byte order mark is read like any other", async () => {
+    const { files } = world.turn();
+    writeFileSync(files.result, `\ufeff${JSON.stringify({ session_id: "s", verdict: "pass", findings: [] })}`);
+    const read = await make(0, "").read(files, 0);
+    expect(read).toMatchObject({ sessionId: "s", review: { type: "verdict", verdict: "pass" } });
+  });
+
+  test("A8 a result file that is too large is told as that, and leaves nothing to the output", async () => {
+    const { files } = world.turn();
+    writeFileSync(files.stdout, '{"verdict": "pass", "findings": []}');
+    const body = "z".repeat(11_000_000);
+    writeFileSync(files.result, JSON.stringify({ verdict: "fail", findings: [{ title: "T", priority: 0, body }] }));
+    const reason = "the result file is larger than 10 MiB";
+    expect((await make(0, "").read(files, 0)).review).toEqual({ type: "protocol", reason });
+  });
+
   test("A8 a result file that says two things is never a pass", async () => {
     const { files } = world.turn();
     writeFileSync(files.stdout, '{"verdict": "pass", "findings": []}');
@@ -165,10 +181,10 @@ describe.each(Object.entries(plain))("the %s reviewer speaks the plain protocol:
   test("A8 findings in a result file without a verdict are not passed over for a pass in the output", async () => {
     const { files } = world.turn();
     writeFileSync(files.stdout, '{"verdict": "pass", "findings": []}');
-    for (const key of ["findings", "Findings"]) {
+    for (const key of ["findings", "Findings", "issues"]) {
       writeFileSync(files.result, `{"${key}": [{"title": "T", "priority": 0}]}`);
       const { review } = await make(0, "").read(files, 0);
-      expect(review).toEqual({ type: "protocol", reason: "nothing is no verdict" });
+      expect(review).toEqual({ type: "protocol", reason: "the answer has no verdict" });
     }
   });
 

@@ -129,6 +129,24 @@ test("nothing is left of the work: it starts anew, says so, and still has sessio
   expect(world.git("show", "main:fix-it.txt")).toBe("review_followup 1");
 });
 
+test("neither the work nor a session is left: the implementer's prompt, followed by the findings", async () => {
+  const world = resumeWorld({ max_retries: 1 });
+  await world.add("fix-it", { body: "What it is all about." });
+  world.agentDoes("fix-it", 'rm "$RATCHET_RESULT_FILE"');
+  world.reviewerDoes("fix-it", says("fail", blocking));
+  expect((await world.ratchet("run")).code).toBe(1);
+  for (const folder of ["worktrees", "repos"]) rmSync(join(world.home, folder), { recursive: true });
+  world.agentDoes("fix-it", "echo better >better.txt");
+  world.reviewerDoes("fix-it", says("pass"));
+  const run = await world.ratchet("run", "--resume");
+  expect(run.code).toBe(0);
+  expect(run.stdout).toContain("Using implementer in a new session for resume, followed by 1 issues from prior run");
+  const [, last, ...more] = world.sent("fix-it");
+  expect(more).toEqual([]);
+  expect(last).toMatchObject({ kind: "implementer", session: "new", attempt: "1" });
+  for (const part of ["What it is all about.", "Null deref"]) expect(last?.text).toContain(part);
+});
+
 test("a person has fixed it by hand in the worktree: the resumed turn may leave it as it is", async () => {
   const world = await failedWorld();
   const { worktree_path } = await world.issue("fix-it");

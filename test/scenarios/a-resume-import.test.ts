@@ -160,6 +160,13 @@ test("A4 last_review_issues are read tolerantly, and what is left is resumable",
     JSON.stringify({ ...parsed, issues: { ...parsed.issues, ...odd } }),
   );
   expect(imported).toMatchObject({ code: 0, stderr: "" });
+  const [told] = JSON.parse(imported.stdout).imported;
+  const lost = told.issues.filter((one: { left_out: number }) => one.left_out > 0);
+  expect(lost).toMatchObject([
+    { issue_id: "example", review_issues: 1, left_out: 2 },
+    { issue_id: "nothing", review_issues: 0, left_out: 4 },
+  ]);
+  expect(told.left_out).toBe(1);
   const record = await world.record();
   for (const [id, [, expected]] of Object.entries(coerced)) {
     expect(record.issues[id]?.last_review_issues, id).toEqual(expected);
@@ -171,6 +178,20 @@ test("A4 last_review_issues are read tolerantly, and what is left is resumable",
     expect(world.sent(id)[0], id).toMatchObject({ kind: expected === null ? "implementer" : "review_followup" });
   }
   expect(world.sent("example")[0]?.text).toContain("unknown:7");
+});
+
+test("A4 what an import cannot read is counted in its words", async () => {
+  const world = resumeWorld();
+  await world.add("some");
+  await world.add("none");
+  const issues = { some: { last_review_issues: [{}, 5, null] }, none: { last_review_issues: ["a"] }, odd: 5 };
+  const file = world.put("odd.json", JSON.stringify({ run_id: "odd", issues }));
+  expect((await world.quick("runs", "import", file)).split("\n").slice(0, 4)).toEqual([
+    "odd imported: 2 issues",
+    "  some: interrupted, 1 review finding, 2 that cannot be read left out",
+    "  none: interrupted, 1 review finding that cannot be read left out",
+    "  1 issue that cannot be read left out",
+  ]);
 });
 
 test("A4 a record of Ratchet's own is the same after export, import and export, and resumes elsewhere", async () => {

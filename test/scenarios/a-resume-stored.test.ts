@@ -93,6 +93,24 @@ test("A5 the review failed and then the turn runs out of time: the findings are 
   expect(await stored(world)).toMatchObject([{ title: "Null deref" }]);
 });
 
+test("A5 the review failed, and a later run that is no resume ends before any review: the findings are stored", async () => {
+  const world = resumeWorld({ max_retries: 1 }, { max_gate_retries: 1 });
+  await world.add("fix-it");
+  world.reviewerDoes("fix-it", says("fail", nullDeref, naming));
+  expect((await world.ratchet("run")).code).toBe(1);
+  await world.quick("retry", "fix-it");
+  world.agentDoes("fix-it", "touch broken");
+  expect((await world.ratchet("run")).code).toBe(1);
+  expect(world.sent("fix-it").map(({ kind }) => kind)).toEqual(["implementer", "implementer"]);
+  expect(await world.issue("fix-it")).toMatchObject({ error: "gate_failed", review_attempts: 0 });
+  expect(await stored(world)).toEqual([{ ...nullDeref, reviewer: "command" }]);
+  world.agentDoes("fix-it", "git rm --quiet broken");
+  world.reviewerDoes("fix-it", says("pass"));
+  const again = await world.ratchet("run", "--resume");
+  expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining("Using review_followup") });
+  expect(await stored(world)).toBeNull();
+});
+
 test("A6 resumed and passed: the newest record has none, and a further resume replays nothing", async () => {
   const world = resumeWorld({ max_retries: 1 });
   await world.add("fix-it");

@@ -21,6 +21,8 @@ const texts: Readonly<Record<string, string>> = {
   "both-ends": "\n\n  begins and ends with white space  \n\n",
 };
 
+const findingTitle = 'Title {{name}} $& `%s` ü: indent with "    ", not "\t" or "\u2028"';
+
 /** Keeps what it was given, then works; the review's findings carry the same texts. */
 const agent = `
 cat >"$HOME/got-$RATCHET_ISSUE_ID-$RATCHET_PROMPT_KIND"
@@ -45,7 +47,7 @@ async function run(): Promise<{ box: Sandbox; runId: string }> {
       line_start: 1,
       line_end: 1,
       priority: 0,
-      title: "Title {{name}} $& `%s` ü",
+      title: findingTitle,
       body,
     };
     box.put(`verdicts/${id}`, JSON.stringify({ verdict: "fail", findings: [finding] }));
@@ -71,11 +73,13 @@ test("A10 issue texts and findings reach agents and reviewers byte for byte", as
     const title = `Title: Title of ${id}: {{issue_id}} $& $\` %s \`x\` {\n`;
     expect(got(box, id, "implementer").indexOf(title), id).toBeGreaterThan(-1);
     const followup = got(box, id, "review_followup").toString("utf8");
-    expect(followup).toContain("Title {{name}} $& `%s` ü");
+    expect(followup).toContain(`[P0] ${findingTitle}\n`);
     expect(followup).toContain("a{{x}}.txt:1");
     const said = await box.ratchet("logs", "prompt", runId, id, "01");
     expect(said.stdout, id).toContain(body.slice(0, 500));
   }
+  const findings: { title: string }[] = JSON.parse(await box.quick("findings", "nasty", "--all", "--json"));
+  expect(findings.map(({ title }) => title)).toEqual([findingTitle]);
   const shown = JSON.parse((await box.ratchet("work", "show", "nasty", "--json")).stdout);
   expect(shown.body).toBe(nasty);
 });

@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { ImportedIssue, Project, Store } from "../../app.js";
 import { inlineTextBytes, type Remark } from "../../core/finding.js";
+import { singleLine } from "../../core/ledger/render-words.js";
 import type { ItemStatus } from "../../core/ports/tracker.js";
 import type { IssueRecord } from "../../core/record.js";
 import { codeOf, messageOf, Refusal } from "../../lib/errors.js";
@@ -9,6 +10,7 @@ import { jsonText } from "../../lib/json-text.js";
 import { keepText } from "../../lib/long-text.js";
 import { type ForeignRun, readForeignRun } from "../../views/foreign-record.js";
 import { type ForeignTracker, foreignName } from "../../views/foreign-tracker.js";
+import { plural } from "../../views/format.js";
 import type { Context } from "../context.js";
 import { foreignTracker } from "../foreign-tracker.js";
 import { findLiving } from "../living.js";
@@ -32,7 +34,11 @@ interface Imported {
     readonly on_board: boolean | null;
     /** Why it is only a record: nothing takes its findings up. null: it is more. */
     readonly only_record: "completed" | "older" | null;
+    /** What its record names as a finding and is none. */
+    readonly left_out: number;
   }[];
+  /** What the record names as an issue and is none. */
+  readonly left_out: number;
 }
 interface Place {
   readonly store: Store;
@@ -109,7 +115,7 @@ function parse(text: string): unknown {
 /** What is known is not touched, not even by the question who works on its issues. */
 async function takeOver(context: Context, place: Place, read: Read): Promise<Imported> {
   const { store, project, foreign } = place;
-  const { file, run, issues } = read;
+  const { file, run, issues, leftOut } = read;
   const record = { ...run, project_id: project.id };
   const statuses = new Map<string, ItemStatus | null>();
   for (const { issue_id } of foreign === null ? issues : []) {
@@ -135,9 +141,10 @@ async function takeOver(context: Context, place: Place, read: Read): Promise<Imp
       review_issues: isNew ? opened : named,
       on_board: foreign === null ? (statuses.get(issue_id) ?? null) !== null : null,
       only_record: isNew && named > 0 ? onlyRecord : null,
+      left_out: leftOut.findings.get(issue_id) ?? 0,
     };
   });
-  return { file, run_id: runId, result: isNew ? "imported" : "known", issues: told };
+  return { file, run_id: runId, result: isNew ? "imported" : "known", issues: told, left_out: leftOut.issues };
 }
 
 interface Preparing {
@@ -168,9 +175,7 @@ async function prepare(record: IssueRecord, folder: string): Promise<ImportedIss
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const kept = stored.map(async (issue, index) => {
     const body = await keepText(issue.body, join(folder, `finding-${index + 1}.md`), inlineTextBytes);
-    const { line_end, ...rest } = issue;
-    const lines = { line_end: Math.max(issue.line_start, line_end) };
-    const remark: Remark = { ...rest, ...lines, title: issue.title.replace(/\s+/g, " ").trim(), body };
+    const remark: Remark = { ...issue, title: singleLine(issue.title), body };
     return { remark, issue: { ...issue, body: body.text, ...(body.ref ? { ref: body.ref } : {}) } };
   });
   const all = await Promise.all(kept);
@@ -196,21 +201,29 @@ function tell({ out }: Context, { imported, failed, foreign, json }: Outcome): v
     out.json({ imported, failed, ...error });
     return;
   }
-  for (const { run_id, result, issues } of imported) {
+  for (const { run_id, result, issues, left_out } of imported) {
     if (result === "known") {
       out.line(`${run_id} is known already: nothing changed`);
       continue;
     }
-    out.line(`${run_id} imported: ${issues.length} ${issues.length === 1 ? "issue" : "issues"}`);
-    for (const { issue_id, status, review_issues, on_board, only_record } of issues) {
-      const findings =
-        review_issues === 0 ? "" : `, ${review_issues} review ${review_issues === 1 ? "finding" : "findings"}`;
-      const why = on_board === false ? "not on the board" : only_record === null ? null : onlyRecord[only_record];
-      out.line(`  ${issue_id}: ${status}${findings}${why === null ? "" : `, ${why}: only its record is kept`}`);
-    }
+    out.line(`${run_id} imported: ${plural(issues.length, "issue")}`);
+    for (const issue of issues) out.line(`  ${issue.issue_id}: ${issue.status}${findingsOf(issue)}${reasonOf(issue)}`);
+    if (left_out > 0) out.line(`  ${plural(left_out, "issue")} that cannot be read left out`);
   }
   if (foreign !== null && imported.some(({ result }) => result === "imported")) {
     out.line(`ratchet run --resume goes on with those that are open in ${foreignName(foreign)}`);
   }
   for (const { file, message } of failed) out.note(`ratchet: ${file} was not imported: ${message}`);
+}
+
+function findingsOf({ review_issues: kept, left_out }: Imported["issues"][number]): string {
+  const told = kept === 0 ? [] : [plural(kept, "review finding")];
+  const lost = kept === 0 ? plural(left_out, "review finding") : String(left_out);
+  if (left_out > 0) told.push(`${lost} that cannot be read left out`);
+  return told.map((words) => `, ${words}`).join("");
+}
+
+function reasonOf({ on_board, only_record }: Imported["issues"][number]): string {
+  const why = on_board === false ? "not on the board" : only_record === null ? null : onlyRecord[only_record];
+  return why === null ? "" : `, ${why}: only its record is kept`;
 }

@@ -5,7 +5,7 @@ import { agentKinds } from "../../config/schema/agent.js";
 import { availableKinds } from "./available.js";
 
 const machine = { cores: 4, freeMemoryBytes: 8e9 };
-const agent = { type: "command", command: ["a"] };
+const agent = { type: "command", command: ["a"], script: "s" };
 /** JSON is YAML. */
 function isFine(config: object): boolean {
   const text = JSON.stringify({ agent, commands: { test: "t" }, ...config });
@@ -27,7 +27,8 @@ test.each(["agent_sdk", "cerberus", "command", "panel"] as const)(
   "the reviewer %s is offered when the configuration takes it",
   (reviewer_type) => {
     const panel = [{ reviewer_type: "command", command: ["r"] }];
-    const section = { enabled: true, reviewer_type, command: ["r"], agent_sdk_agent: { type: "command" }, panel };
+    const agent_sdk_agent = { type: "command", command: ["a"] };
+    const section = { enabled: true, reviewer_type, command: ["r"], agent_sdk_agent, panel };
     expect(available.reviewers.includes(reviewer_type)).toBe(isFine({ per_issue_review: section }));
   },
 );

@@ -5,12 +5,14 @@ export const agentKinds = ["claude", "codex", "pi", "acp", "command", "scripted"
 
 /** An agent in one line, wherever one is named besides `agent` itself. */
 export const agentChoiceKeys = {
-  type: oneOf(agentKinds).describe("The agent."),
+  type: oneOf(agentKinds).describe("The agent; `scripted` plays the script in `agent.script`."),
   model: text().nullable().default(null).describe("Its model; null: the agent's own default."),
   effort: text().nullable().default(null).describe("Its reasoning effort; null: the agent's own default."),
   command: programAndArguments()
     .default([])
-    .describe("For `type: command` and `type: acp`: the program and its arguments."),
+    .describe(
+      "For `type: command` and `type: acp`: the program and its arguments. A reviewer of `type: command` always names its own; else, where `agent` is of the same type, it is that one's.",
+    ),
 };
 
 const price = () => allow(z.number().min(0).max(100_000), "USD per million tokens");

@@ -3,7 +3,7 @@ import { isReviewStage } from "./slots.js";
 import type { Step } from "./step.js";
 import { carriedFindings } from "./turns.js";
 
-/** Open blocking findings of the review, as it rates them itself; before its first verdict in this life, those it was resumed with. */
+/** Open blocking findings of the review, as it rates them itself; before its first verdict in this life, those that an earlier one left. */
 export function blockingReview(step: Step): string[] {
   return step.state.review.judged ? openBlocking(step) : carriedFindings(step);
 }

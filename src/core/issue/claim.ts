@@ -111,6 +111,7 @@ function sayWhatIsLeft(step: Step, { from, head }: Of<"worktree-ready">): void {
   const { resume } = step.state;
   if (from === "anew") step.log("info", `What it waited for has landed: it starts anew at ${head.slice(0, 12)}`);
   if (from !== "new" || !resume || resume.baseSha === null) return;
+  step.set({ startsAnew: true });
   step.log("warn", `Nothing is left of the work of run ${resume.runId}: it starts anew at ${head.slice(0, 12)}`);
 }
 
@@ -138,12 +139,14 @@ function firstTurn(step: Step) {
   const blocking = carriedFindings(step);
   if (blocking.length === 0) return implement(step, session);
   const what = `${blocking.length} issues from prior run ${resume.runId}`;
-  if (!policy.options.fresh) step.log("info", `Using review_followup for resume: ${what}`);
+  // Who has neither the work nor a conversation about it must be told what it was for.
+  const fresh = policy.options.fresh || (state.startsAnew === true && session === null);
+  if (!fresh) step.log("info", `Using review_followup for resume: ${what}`);
   else step.log("info", `Using implementer in a new session for resume, followed by ${what}`);
   oweTurn(step, {
     role: "implementer",
     stage: "implement",
-    prompt: policy.options.fresh ? "implementer" : "review_followup",
+    prompt: fresh ? "implementer" : "review_followup",
     attempt: 1,
     maxAttempts: reviewAttempts(policy),
     session,

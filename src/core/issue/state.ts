@@ -42,7 +42,9 @@ export interface IssueState {
     readonly sessionOf?: string;
     readonly baseSha: string | null;
   } | null;
-  /** Blocking findings the life was resumed with; "open": too many to list, all that block are meant. */
+  /** Nothing is left of the work that it was resumed for. */
+  readonly startsAnew?: boolean;
+  /** Blocking findings that an earlier life has left, and this one was resumed with or not; "open": too many to list, all that block are meant. */
   readonly carried: readonly string[] | "open";
   readonly owed: readonly Owed[];
   readonly signals: number;
@@ -283,6 +285,7 @@ const carriedMax = 100;
 
 export function newIssue(start: IssueStart): IssueState {
   const { resume } = start;
+  const blocking = resume?.blocking ?? start.blocking ?? [];
   return {
     version: 1,
     issueId: start.issueId,
@@ -296,7 +299,7 @@ export function newIssue(start: IssueStart): IssueState {
       ...(resume.sessionOf === undefined ? {} : { sessionOf: resume.sessionOf }),
     },
     ...(start.deliver ? { deliver: start.deliver } : {}),
-    carried: resume === null ? [] : resume.blocking.length > carriedMax ? "open" : resume.blocking,
+    carried: blocking.length > carriedMax ? "open" : blocking,
     owed: [],
     signals: 0,
     folders: start.folders ?? 0,

@@ -32,6 +32,7 @@ it.each([
 describe("findingId", () => {
   it.each([
     ["case and punctuation", { ...base, title: "null deref, in Parser." }],
+    ["blanks in the title", { ...base, title: "Null  deref\tin\u2028parser" }],
     ["a line number in the title", { ...base, title: "Null deref in parser line 12-14" }],
     ["a leading ./", { ...base, file: "./src/a.ts" }],
     ["a way round", { ...base, file: "lib/../src//./a.ts" }],
@@ -50,6 +51,7 @@ describe("findingId", () => {
 
   it("tells titles without any letter apart", () => {
     expect(findingId({ ...base, title: "==" })).not.toBe(findingId({ ...base, title: "!=" }));
+    expect(findingId({ ...base, title: "= \t=" })).toBe(findingId({ ...base, title: "= =" }));
   });
 });
 

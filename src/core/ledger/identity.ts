@@ -56,14 +56,14 @@ export function plainPath(file: string): string {
   return `${root}${names.join("/")}` || file;
 }
 
-/** Case, punctuation and line numbers do not make a title another one. */
+/** Case, punctuation, white space and line numbers do not make a title another one. */
 function normaliseTitle(title: string): string {
   const folded = title.normalize("NFKC").toLowerCase();
   const words = folded
     .replace(/\blines?\s+\d+(\s*[-–]\s*\d+)?/g, " ")
     .replace(/[^\p{L}\p{N}]+/gu, " ")
     .trim();
-  return words === "" ? folded.trim() : words;
+  return words === "" ? folded.replace(/\s+/g, " ").trim() : words;
 }
 
 export function isNear(a: Place, b: Place): boolean {

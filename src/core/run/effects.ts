@@ -25,6 +25,8 @@ export interface IssueStart {
   readonly folders?: number;
   /** What an earlier life's reviews began at, where that is no longer the issue's base. */
   readonly reviewBase?: string;
+  /** Of a life that is no resume: what blocked in the last review of an earlier one and is still open. */
+  readonly blocking?: readonly string[];
   /** An earlier life did the work, and only pushing it is left. */
   readonly deliver?: Deliver;
 }

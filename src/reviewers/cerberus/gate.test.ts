@@ -19,7 +19,8 @@ test.each([
   [[], "not a JSON object"],
   [{ status: "no_active_gate" }, '"no_active_gate", not resolved'],
   [{ status: "pending", verdict: "pass" }, '"pending", not resolved'],
-  [resolved, "nothing is no verdict"],
+  [resolved, "the answer of cerberus wait has no verdict"],
+  [{ verdict: "pass" }, "the answer of cerberus wait has no status"],
   [{ ...resolved, verdict: null }, "null is no verdict"],
   [{ ...resolved, verdict: "ok" }, '"ok" is no verdict'],
 ])("A8 %j is no verdict: %s", (answer, reason) => {
@@ -46,7 +47,51 @@ describe("the findings of the last iteration", () => {
     ["findings alone", { findings: [last] }],
     ["a count of iterations beside findings", { iterations: 2, findings: [last] }],
   ])("are found in %s", (_how, answer) => {
-    expect(findingsIn({ current_iteration: 2, ...answer }).map(({ title }) => title)).toEqual(["last"]);
+    expect(findingsIn({ current_iteration: 2, ...answer })).toMatchObject([{ title: "last" }]);
+  });
+
+  const p0 = { title: "last", priority: 0 };
+  test.each([
+    ["a list under another name", { aggregated_findings: [p0] }],
+    ["a list of issues", { issues: [p0] }],
+    ["a map by iteration", { findings_by_iteration: { 1: [old], 2: [p0] } }],
+    ["a map by something else", { findings_by_priority: { 0: [p0], 2: [] } }],
+    ["each reviewer's part", { iterations: [{ iteration: 2, reviewers: [{ name: "gpt", findings: [p0] }] }] }],
+    ["the parts of reviewers with numbers", { reviewers: [{ number: 1, findings: [p0] }, { number: 2 }] }],
+    ["reviewers by name", { iterations: { 2: { reviewers: { gpt: { output: { findings: [p0] } } } } } }],
+    ["an iteration under another name", { iterations: [{ iteration: 2, issues: [p0] }] }],
+    ["findings beside an iteration without any", { iterations: [{ iteration: 2, findings: [] }], findings: [p0] }],
+    ["one that is no list", { worst: { TITLE: 1, ...p0 } }],
+    ["findings with a number of their own", { findings: [{ number: 1, ...p0 }] }],
+    [
+      "iterations counted from zero",
+      {
+        iterations: [
+          { iteration: 0, findings: [old] },
+          { iteration: 1, findings: [p0] },
+        ],
+      },
+    ],
+    ["an iteration whose number is a text", { current_iteration: "2", findings: { 1: [old], 2: [p0] } }],
+    ["two places", { iterations: { 2: { findings: [p0] } }, aggregated_findings: [p0] }],
+  ])("A8 are found in %s", (_how, answer) => {
+    expect(findingsIn({ current_iteration: 2, ...answer })).toMatchObject([p0]);
+    expect(findingsOfReviewer({ current_iteration: 2, ...answer }, "x")).toSatisfy(
+      (found) => found === null || found.length === 1,
+    );
+  });
+
+  test("are not an iteration, whatever it lacks", () => {
+    const iterations = [{ iteration: 2, status: "clean" }];
+    expect(findingsIn({ current_iteration: 2, iterations, findings: iterations })).toEqual([]);
+    expect(findingsIn({ current_iteration: 1, iterations: iterations })).toEqual([]);
+  });
+
+  test("are handed on where they are none, so that the verdict is refused", () => {
+    expect(findingsIn({ findings: ["P0: data is lost", { text: "and more" }] })).toMatchObject([
+      "P0: data is lost",
+      { text: "and more" },
+    ]);
   });
 
   test("are found among findings that say which iteration they are of, also when it has none", () => {
@@ -68,6 +113,7 @@ test("a reviewer's file names its file in cerberus's way, and the reviewer is kn
   const output = { findings: [{ file_path: "a.ts", line_start: 3, title: "T" }, 7] };
   expect(findingsOfReviewer(output, "codex#1")).toEqual([
     { reviewer: "codex#1", file: "a.ts", line_start: 3, title: "T" },
+    7,
   ]);
   expect(findingsOfReviewer({ findings: null }, "x")).toEqual([]);
   expect(findingsOfReviewer({ findings: {} }, "x")).toBeNull();

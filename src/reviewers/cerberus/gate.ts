@@ -1,3 +1,5 @@
+import { isFindingLike } from "../finding-priority.js";
+
 /**
  * What `cerberus wait --json` answers, and the reviewers' own files below its state folder. The verdict is a word of
  * theirs; ours is pass or fail, and the findings decide. Whatever says neither is no verdict, with the reason.
@@ -10,8 +12,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 export function readGate(answer: unknown): Gate {
   if (!isFields(answer)) return { type: "none", reason: "the answer of cerberus wait is not a JSON object" };
-  if (answer.status !== "resolved")
-    return { type: "none", reason: `the review is ${show(answer.status)}, not resolved` };
+  if (answer.status !== "resolved") return { type: "none", reason: notResolved(answer.status) };
   const word = typeof answer.verdict === "string" ? answer.verdict.toLowerCase() : "";
   const iteration = Number.isSafeInteger(answer.current_iteration) ? Number(answer.current_iteration) : 0;
   switch (word) {
@@ -22,8 +23,20 @@ export function readGate(answer: unknown): Gate {
     case "requires_decision":
       return { type: "verdict", verdict: "fail", word, iteration };
     default:
-      return { type: "none", reason: `${show(answer.verdict)} is no verdict of cerberus` };
+      return { type: "none", reason: noVerdict(answer.verdict) };
   }
+}
+
+function notResolved(status: unknown): string {
+  return status === undefined
+    ? "the answer of cerberus wait has no status"
+    : `the review is ${show(status)}, not resolved`;
+}
+
+function noVerdict(given: unknown): string {
+  return given === undefined
+    ? "the answer of cerberus wait has no verdict"
+    : `${show(given)} is no verdict of cerberus wait: pass, needs_work, fail, requires_decision`;
 }
 
 /** Why it was resolved, in cerberus's words; "" where it says nothing. */
@@ -31,44 +44,86 @@ export function resolutionOf(answer: unknown): string {
   return isFields(answer) && typeof answer.resolution_reason === "string" ? answer.resolution_reason : "";
 }
 
-/** The findings of the last iteration that the answer itself carries. */
-export function findingsIn(answer: unknown): readonly Fields[] {
+/**
+ * The findings of the last iteration that the answer itself carries, wherever in it they stand: a place that nobody told
+ * us of must not make a pass of them. What is in a list of findings and none is handed on, for the verdict to be refused.
+ */
+export function findingsIn(answer: unknown): readonly unknown[] {
   if (!isFields(answer)) return [];
-  const { iterations, findings, current_iteration: current } = answer;
-  for (const given of [iterations, findings]) {
-    const found = lastOf(given, current);
-    if (found !== null) return found.map(toFinding);
-  }
-  return [];
+  const current = toNumber(answer.current_iteration);
+  const found = Object.entries(answer).flatMap(([key, value]) => within(value, { key, current }));
+  // Those of an iteration often stand beside all of them.
+  const kept = new Map(found.map((each) => [JSON.stringify(each), each]));
+  return [...kept.values()];
 }
 
-/** A list of findings, a list of iterations with findings, or either by the number of the iteration. */
-function lastOf(given: unknown, current: unknown): readonly Fields[] | null {
-  if (Array.isArray(given)) {
-    const entries = given.filter(isFields);
-    const last = entries.find((each) => numberOf(each) === current) ?? entries.at(-1);
-    if (last !== undefined && Array.isArray(last.findings)) return last.findings.filter(isFields);
-    const numbers = entries.map(numberOf).filter((number) => typeof number === "number");
-    const newest = typeof current === "number" ? current : Math.max(...numbers);
-    return numbers.length === 0 ? entries : entries.filter((each) => numberOf(each) === newest);
-  }
-  if (!isFields(given)) return null;
-  const keys = Object.keys(given).sort((one, other) => Number(one) - Number(other));
-  const chosen = given[String(current)] ?? given[keys.at(-1) ?? ""];
-  if (isFields(chosen)) return lastOf(chosen.findings, current);
-  return lastOf(chosen, current);
+interface Place {
+  readonly key: string;
+  /** The number of the last iteration; null: nobody said. */
+  readonly current: number | null;
 }
 
-function numberOf(fields: Fields): unknown {
-  return fields.iteration ?? fields.number;
+function within(value: unknown, { key, current }: Place): unknown[] {
+  if (Array.isArray(value)) {
+    const inFindings = key === "findings";
+    return lastOfList(value, { key, current }).flatMap((each) => {
+      if (isFields(each)) return ofEntry(each, { inFindings, current });
+      return inFindings && !Array.isArray(each) ? [each] : within(each, { key, current });
+    });
+  }
+  if (!isFields(value)) return [];
+  if (isFindingLike(value)) return [toFinding(value)];
+  const isByNumber = byIteration.test(key) && Object.keys(value).every((name) => toNumber(name) !== null);
+  return isByNumber
+    ? lastOfNumbered(value, current).flatMap((each) => within(each, { key: "findings", current }))
+    : Object.entries(value).flatMap(([name, each]) => within(each, { key: name, current }));
+}
+
+const byIteration = /^findings$|iteration/i;
+
+/** An entry of a list: a finding, or something that has findings in it, such as an iteration or one of the reviewers. */
+function ofEntry(
+  entry: Fields,
+  { inFindings, current }: { readonly inFindings: boolean; readonly current: number | null },
+): unknown[] {
+  if (isFindingLike(entry)) return [toFinding(entry)];
+  const inside = Object.entries(entry).flatMap(([key, value]) => within(value, { key, current }));
+  const isIteration = "findings" in entry || (numberOf(entry, "iterations") !== null && !("title" in entry));
+  return inFindings && inside.length === 0 && !isIteration ? [toFinding(entry)] : inside;
+}
+
+/** A list's entries, without those of earlier iterations. */
+function lastOfList(list: readonly unknown[], { key, current }: Place): readonly unknown[] {
+  const numbers = list.map((each) => (isFields(each) ? numberOf(each, key) : null));
+  const known = numbers.filter((number) => number !== null);
+  const areFindings = list.some((each) => isFields(each) && (isFindingLike(each) || "title" in each));
+  if (known.length === 0) return key === "iterations" && !areFindings ? list.slice(-1) : list;
+  // Findings may have none in the last iteration; an iteration that is not there is counted in another way than we know.
+  const newest = current !== null && (areFindings || known.includes(current)) ? current : Math.max(...known);
+  return list.filter((_each, index) => numbers[index] === null || numbers[index] === newest);
+}
+
+/** All of them where the last iteration is not among the numbers: they may number something else. */
+function lastOfNumbered(map: Fields, current: number | null): readonly unknown[] {
+  const numbers = Object.keys(map).map(Number);
+  const last = current ?? Math.max(...numbers);
+  return numbers.includes(last) ? [map[String(last)]] : Object.values(map);
+}
+
+/** `number` may be that of a finding or a reviewer. */
+function numberOf(fields: Fields, key: string): number | null {
+  return toNumber(fields.iteration ?? (/iteration/i.test(key) && !isFindingLike(fields) ? fields.number : null));
+}
+
+function toNumber(value: unknown): number | null {
+  const number = typeof value === "string" && /^\d{1,9}$/.test(value) ? Number(value) : value;
+  return typeof number === "number" && Number.isSafeInteger(number) ? number : null;
 }
 
 /** One reviewer's file of the last round; null: it is not what a reviewer writes. */
-export function findingsOfReviewer(output: unknown, reviewer: string): readonly Fields[] | null {
-  if (!isFields(output)) return null;
-  const findings = output.findings ?? [];
-  if (!Array.isArray(findings)) return null;
-  return findings.filter(isFields).map((finding) => ({ reviewer, ...toFinding(finding) }));
+export function findingsOfReviewer(output: unknown, reviewer: string): readonly unknown[] | null {
+  if (!isFields(output) || !Array.isArray(output.findings ?? [])) return null;
+  return findingsIn(output).map((finding) => (isFields(finding) ? { reviewer, ...finding } : finding));
 }
 
 /** Theirs is called file_path; all the rest is read like every reviewer's. */
@@ -84,7 +139,7 @@ export function usageOf(telemetry: unknown): Fields | null {
 }
 
 function show(value: unknown): string {
-  return (JSON.stringify(value) ?? "nothing").slice(0, 80);
+  return JSON.stringify(value).slice(0, 80);
 }
 
 function isFields(value: unknown): value is Fields {

@@ -74,7 +74,11 @@ async function startBest(run: RunContext, not: readonly string[]): Promise<Issue
   // Work that only has to be pushed is not done anew because nobody said resume.
   const resume = run.options.resume || deliver ? last : null;
   const again = await secondLife(run, issueId, had);
-  const kept = { ...(deliver ? { deliver } : {}), ...(last?.reviewBase ? { reviewBase: last.reviewBase } : {}) };
+  const kept = {
+    ...(deliver ? { deliver } : {}),
+    ...(last?.reviewBase ? { reviewBase: last.reviewBase } : {}),
+    ...(last !== null && resume === null && last.blocking.length > 0 ? { blocking: last.blocking } : {}),
+  };
   return { issueId, title, life, resume, parent, followUp: issue.followUpOf != null, ...again, ...kept };
 }
 
