@@ -63,6 +63,17 @@ test("D3 what landed and could not be closed is closed by the next start, and no
   expect(closes()).toBe(7);
 });
 
+test("D3 what landed is not called closed because bd says so: it stays owed, and no agent starts again", async () => {
+  const { box, beads, ratchet } = await world();
+  beads.change(({ faults }) => faults.push({ command: "close", times: 3, prints: "[]\n" }));
+  const run = await ratchet("run");
+  const words = "The tracker could not be told (tracker:complete): bd close bd-1 succeeds and changes nothing";
+  expect([run.code, run.stdout]).toEqual([3, expect.stringContaining(words)]);
+  const again = await ratchet("run", "--resume");
+  expect([again.code, again.stdout]).toEqual([0, expect.stringContaining("The tracker knows now that bd-1 is done")]);
+  expect([beads.issue("bd-1").status, implementers(box)]).toEqual(["closed", 1]);
+});
+
 test("what is still to be told is not called failed or stopped by the start that tells it", async () => {
   const { beads, ratchet } = await world();
   beads.change(({ faults }) => faults.push({ command: "close", times: 3 }));

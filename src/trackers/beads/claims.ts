@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { ExternalError } from "../../lib/errors.js";
 import { safeName } from "../../lib/home.js";
 import { withLock } from "../../lib/lock.js";
+import { hasChanged } from "./change.js";
 import { isClosed, labels, showBead } from "./issues.js";
 import { type Beads, callFailed, pauseAfter } from "./program.js";
 import type { Bead } from "./read.js";
@@ -20,8 +21,8 @@ export interface Claims {
   claimEpic(id: string, holder: string): Promise<boolean>;
   /** In progress, but bound to nobody: without an assignee, or held by a run that is over. */
   isIdle(bead: Bead): Promise<boolean>;
-  /** It may be the claim of `holder`, which has succeeded and was never seen: in progress, under any name but another run's. */
-  isUnseen(id: string, holder: string): Promise<boolean>;
+  /** What may be the claim of `holder`, which has succeeded and was never seen: in progress, under any name but another run's. */
+  unseen(id: string, holder: string): Promise<Bead | null>;
   /** The issue as it is, if `holder` holds it; throws otherwise, unless `isTold` says that its end is known already. */
   held(id: string, holder: string, isTold: (bead: Bead) => boolean): Promise<Bead | null>;
 }
@@ -88,9 +89,9 @@ export function openClaims(beads: Beads, takeOver: TakeOver | null, strangers: S
       return bead?.type !== "epic" && (await claim(bead, { holder, any }));
     },
     claimEpic: async (id, holder) => await claim(await showBead(beads, id), { holder, any: false }),
-    isUnseen: async (id, holder) => {
+    unseen: async (id, holder) => {
       const bead = await showBead(beads, id);
-      return bead?.status === "in_progress" && !isOthers(bead, holder);
+      return bead?.status === "in_progress" && !isOthers(bead, holder) ? bead : null;
     },
     held: async (id, holder, isTold) => {
       const bead = await showBead(beads, id);
@@ -186,10 +187,6 @@ async function onceClaimed<T>(work: () => Promise<T>): Promise<T> {
       ...(hint === null ? {} : { hint }),
     });
   }
-}
-
-function hasChanged(before: Bead, now: Bead): boolean {
-  return now.status !== before.status || now.assignee !== before.assignee;
 }
 
 /**
