@@ -42,9 +42,8 @@ function openTracker(parts: Parts, asker: Asker | null): Tracker {
   };
   /** Label and note first: between the two calls the issue is still held, so nobody sees it free and unmarked. */
   const giveUp = async (id: string, holder: string, end: { label: string; word: string; reason: string }) => {
-    const bead = await claims.held(id, holder, ({ status, labels: given }) => {
-      return status === "open" && given.includes(end.label);
-    });
+    const isTold = (now: Bead | null) => now?.status === "open" && now.labels.includes(end.label);
+    const bead = await claims.held(id, holder, { isTold });
     if (bead === null) return;
     const notes = withNote(bead, `Ratchet run ${holder} ${end.word}: ${end.reason} (ratchet logs show ${holder})`);
     await tell(id, holder, ["update", `--add-label=${end.label}`, `--notes=${notes}`], ({ labels: given }) => {
@@ -63,7 +62,7 @@ function openTracker(parts: Parts, asker: Asker | null): Tracker {
     standing: (id) => readStanding(beads, id, takeOver),
     claim: (id, holder, how) => claims.claim(id, holder, { any: how?.any ?? false }),
     pass: async (id, { from, to }) => {
-      const bead = await claims.held(id, from, (now) => isHeld(now, to));
+      const bead = await claims.held(id, from, { isTold: (now) => now !== null && isHeld(now, to) });
       if (bead === null) return;
       // Where the program keeps a name of its own, only our note tells whose the claim is.
       const isNamed = isHeld(bead, from);
@@ -71,7 +70,8 @@ function openTracker(parts: Parts, asker: Asker | null): Tracker {
       await strangers.pass({ id, holder: from }, to);
     },
     complete: async (id, holder, { commit, note }) => {
-      const bead = await claims.held(id, holder, ({ status }) => isClosed(status));
+      const isTold = (now: Bead | null) => now !== null && isClosed(now.status);
+      const bead = await claims.held(id, holder, { isTold, orFree: true });
       if (bead === null) return;
       const said = note === "" ? "done" : note;
       const reason = commit === null ? said : `${said} (commit ${commit})`;
@@ -86,7 +86,7 @@ function openTracker(parts: Parts, asker: Asker | null): Tracker {
         if (unseen !== null) await release(unseen, holder);
         return;
       }
-      const bead = await claims.held(id, holder, () => true);
+      const bead = await claims.held(id, holder, { isTold: () => true });
       if (bead !== null) await release(bead, holder, `--add-label=${labels.stopped}`);
     },
     epics: openEpics(beads, claims),

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type BeadsWorld, beadsWorld } from "../contract/beads-world.js";
@@ -71,6 +71,52 @@ test("D3 what landed is not called closed because bd says so: it stays owed, and
   expect([run.code, run.stdout]).toEqual([3, expect.stringContaining(words)]);
   const again = await ratchet("run", "--resume");
   expect([again.code, again.stdout]).toEqual([0, expect.stringContaining("The tracker knows now that bd-1 is done")]);
+  expect([beads.issue("bd-1").status, implementers(box)]).toEqual(["closed", 1]);
+});
+
+/** What somebody does with the issue in the agent's first turn. */
+const meanwhile = (what: string) => `ROOT="\${DOWN%/*}"
+export BD_STUB_FILE="$ROOT/issues.json" BD_STUB_AS=bd
+test -e "$HOME/ran" || ${what}`;
+const bd = '"$ROOT/bin/bd"';
+
+test.each([
+  ["taken away", `${bd} update bd-1 --assignee=bob`],
+  ["taken away", `${bd} update bd-1 --status=open --assignee=bob`],
+  ["deleted", `echo '{"issues":[],"faults":[],"lose":[],"calls":[]}' >"$BD_STUB_FILE"`],
+])("an issue that was %s while it was worked on does not land: %s", async (how, what) => {
+  const { box, ratchet } = await world(meanwhile(what));
+  const run = await ratchet("run");
+  const words = `bd-1: interrupted: The issue was ${how} by someone else meanwhile: not landed, the branch is kept`;
+  expect([run.code, run.stdout]).toEqual([0, expect.stringContaining(words)]);
+  expect((await ratchet("diff", "bd-1", "--stat")).stdout).toContain("bd-1.txt");
+  expect(existsSync(join(box.dir, "bd-1.txt"))).toBe(false);
+});
+
+test("a claim that is merely gone is taken again before the work lands, and it lands once", async () => {
+  const { box, beads, ratchet } = await world(meanwhile(`${bd} update bd-1 --status=open --assignee=`));
+  expect((await ratchet("run")).code).toBe(0);
+  expect((await ratchet("run", "--resume")).code).toBe(0);
+  expect([beads.issue("bd-1").status, implementers(box)]).toEqual(["closed", 1]);
+});
+
+test("D3 what has landed is never worked on again, whoever had its issue when that was to be told", async () => {
+  const { box, beads, ratchet } = await world();
+  // Between the landing and the close.
+  const program = join(beads.root, "bin", "bd");
+  const script = readFileSync(program, "utf8");
+  const steal = `if git -C '${box.dir}' cat-file -e main:bd-1.txt 2>/dev/null; then sed -i 's#"ratchet/[^"]*"#"bob"#' "$BD_STUB_FILE"; fi\nexec `;
+  writeFileSync(program, script.replace("exec ", steal));
+  const first = await ratchet("run");
+  expect([first.code, first.stdout]).toEqual([3, expect.stringContaining("it is in_progress, held by bob")]);
+  writeFileSync(program, script);
+  const later = await ratchet("run");
+  const untold = /The tracker was not told that bd-1 is done .*held by bob; the next run tries again/;
+  expect([later.code, later.stdout]).toEqual([0, expect.stringMatching(untold)]);
+  beads.change(({ issues }) => Object.assign(issues[0] ?? {}, { status: "open", assignee: "" }));
+  expect((await ratchet("run", "--dry-run")).stdout).toBe("");
+  const last = await ratchet("run");
+  expect([last.code, last.stdout]).toEqual([0, expect.stringContaining("The tracker knows now that bd-1 is done")]);
   expect([beads.issue("bd-1").status, implementers(box)]).toEqual(["closed", 1]);
 });
 
