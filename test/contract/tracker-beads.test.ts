@@ -35,6 +35,16 @@ describe.each([{ program: "bd" as const }, { program: "br" as const }])("with $p
     expect(await idsOf(world)).toEqual(["one"]);
   });
 
+  test("D3 what the program says of its failure on stdout is told like anything else, cut to a length", async () => {
+    const world = open(options);
+    const fails = (say: string) =>
+      world.change((state) => state.faults.push({ command: "ready", times: 3, say, stdout: true }));
+    fails("working\nError: boom on stdout\nsee the log");
+    await expect(world.tracker.ready(all)).rejects.toThrow(/ready failed \(exit code 1\): Error: boom on stdout$/);
+    fails("x".repeat(5000));
+    await expect(world.tracker.ready(all)).rejects.toThrow(/: x{300}$/);
+  });
+
   test("a claim is passed on, and whoever has it tells the end", async () => {
     const world = open(options);
     await world.add({ id: "one" });

@@ -128,7 +128,7 @@ async function run(path: string, argv: readonly string[], { cwd, env, callFolder
     const code = await ended(child, path);
     // What it says when it is ended is no answer.
     signal?.throwIfAborted();
-    return { code: late ? noAnswer : code, stdout: stdout(), ...wordsOf(stdout(), stderr()) };
+    return { code: late ? noAnswer : code, stdout: stdout(), ...wordsOf(code, stdout(), stderr()) };
   } finally {
     clearTimeout(timer);
     leaving.close();
@@ -185,8 +185,10 @@ const drainMs = 1000;
 
 const wordsMax = 300;
 
-function wordsOf(stdout: string, stderr: string): Pick<Answer, "words" | "said"> {
-  const words = readErrorText(stdout) ?? readErrorText(stderr) ?? tellingLine(stderr);
+/** Some say on stdout why they failed. What a success prints there is its answer. */
+function wordsOf(code: number, stdout: string, stderr: string): Pick<Answer, "words" | "said"> {
+  const printed = stderr.trim() === "" && code !== 0 ? stdout : stderr;
+  const words = readErrorText(stdout) ?? readErrorText(stderr) ?? tellingLine(printed);
   return { words: words.replace(/\s+/g, " ").trim().slice(0, wordsMax), said: `${stdout}\n${stderr}` };
 }
 
