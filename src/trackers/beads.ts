@@ -53,6 +53,7 @@ function openTracker(parts: Parts, asker: Asker | null): Tracker {
   };
   return {
     kind: "beads",
+    program: beads.program,
     askedBy: (other) => openTracker(parts, other),
     ready: (query) => readReady(beads, claims, query),
     get: async (id) => {

@@ -257,3 +257,18 @@ test("D3 explain says that the tracker is missing or failed, not that there is n
   expect([failed.code, failed.stderr]).toEqual([3, expect.stringContaining("bd show bd-1 failed")]);
   expect((await ratchet("explain", "bd-1")).code).toBe(0);
 });
+
+test("where only br is there, it is br that is named", async () => {
+  const { box } = await world();
+  const br = beadsWorld({ program: "br" });
+  onTestFinished(br.done);
+  await br.add({ id: "mine" });
+  br.change(({ issues }) => Object.assign(issues[0] ?? {}, { assignee: "ann" }));
+  const path = (process.env.PATH ?? "").split(":").filter((folder) => !existsSync(join(folder, "bd")));
+  const env = { ...br.env, PATH: [join(br.root, "bin"), ...path].join(":") };
+  const ratchet = (...args: string[]) => box.start(args, { env }).ended;
+  expect((await ratchet("explain", "nope")).stderr).toContain("hint: br list");
+  expect((await ratchet("run", "nope")).stderr).toContain("hint: br list");
+  expect((await ratchet("work", "add", "New")).stderr).toContain("hint: br create");
+  expect((await ratchet("explain", "mine")).stdout).toContain("next: br update mine --assignee=");
+});
