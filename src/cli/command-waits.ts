@@ -18,7 +18,7 @@ export function commandWaits(app: App, run: StoredRun, machines: readonly Machin
   const owing = machines.flatMap((machine): Owing[] => {
     const command = machine.done ? undefined : machine.owed.find(isCommand);
     if (command === undefined) return [];
-    const folder = app.home.attempt(run.runId, issueOf(machine) || "_run", command.folder);
+    const folder = app.home.attempt(run.runId, issueOf(machine) || null, command.folder);
     return [{ machine, command, isRunning: isCommandRunning(folder) }];
   });
   const atWork = owing.filter(({ command, isRunning }) => isRunning && isPlaced(command)).length;

@@ -1,5 +1,6 @@
+import { findBeads } from "../lib/beads-program.js";
 import { UserError } from "../lib/errors.js";
-import { type ForeignTracker, foreignHint, foreignName } from "../views/foreign-tracker.js";
+import { type ForeignTracker, foreignHint, foreignName, foreignOf } from "../views/foreign-tracker.js";
 import type { Context } from "./context.js";
 
 /** Where the issues of a project are, when not on our own board. A configuration that does not hold names no other place. */
@@ -10,8 +11,10 @@ export async function foreignTracker(
   try {
     // Of another project only the board is known.
     if (project !== undefined && (await app.project()).id !== project) return null;
-    const { type } = (await app.settings({})).settings.tracker;
-    return type === "local" ? null : type;
+    const { type: kind } = (await app.settings({})).settings.tracker;
+    const program =
+      kind === "beads" ? findBeads({ cwd: (await app.project()).repoPath, env: app.env })?.name : undefined;
+    return foreignOf({ kind, ...(program ? { program } : {}) });
   } catch (error) {
     if (error instanceof UserError) return null;
     throw error;

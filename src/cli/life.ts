@@ -116,7 +116,9 @@ function nextOf(landing: string): { readonly next?: string } {
 function runningTurns(app: App, run: StoredRun, machines: readonly Machine[]): number {
   const folders = machines.flatMap((machine) =>
     effectsOf(machine).flatMap(({ kind, folder }) =>
-      kind === "turn" && typeof folder === "string" ? [app.home.attempt(run.runId, issueOf(machine), folder)] : [],
+      kind === "turn" && typeof folder === "string"
+        ? [app.home.attempt(run.runId, issueOf(machine) || null, folder)]
+        : [],
     ),
   );
   return folders.filter((folder) => findProgram(folder).state === "running").length;

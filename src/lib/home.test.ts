@@ -4,6 +4,8 @@ import { ratchetHome, safeName } from "./home.js";
 it.each([
   ["cart-1", "cart-1"],
   ["a.b_c", "a.b_c"],
+  ["_a", "_a"],
+  ["_runner", "_runner"],
 ])("%s is a name as it is", (id, name) => expect(safeName(id)).toBe(name));
 
 it.each([
@@ -23,9 +25,16 @@ it.each([
   "a[",
   "a\\b",
   "",
+  "_run",
 ])("%j becomes a name that git and the file system take, told apart by a hash", (id) => {
   expect(safeName(id)).toMatch(/^(?!\.)[A-Za-z0-9._-]*-[0-9a-f]{6}$/);
   expect(safeName(id)).not.toContain("..");
+});
+
+it("an issue that is called like the run's own folder has another", () => {
+  const { attempt } = ratchetHome({ RATCHET_HOME: "/x" });
+  expect(attempt("r", null, "01-run_end")).toBe("/x/runs/r/_run/01-run_end");
+  expect(attempt("r", "_run", "")).toMatch(/^\/x\/runs\/r\/-run-[0-9a-f]{6}$/);
 });
 
 it("ids that differ only in what is replaced stay apart", () => expect(safeName("a b")).not.toBe(safeName("a/b")));

@@ -14,7 +14,8 @@ export interface Home {
   worktree(projectId: string, name: string): string;
   run(runId: string): string;
   runLog(runId: string): string;
-  attempt(runId: string, issueId: string, folder: string): string;
+  /** `issueId` null: the run's own. */
+  attempt(runId: string, issueId: string | null, folder: string): string;
   /** Whose turn it is with an exclusive command of that name. */
   commandLock(name: string): string;
   /** What was seen of a pull request. */
@@ -33,18 +34,25 @@ export function ratchetHome(env: NodeJS.ProcessEnv): Home {
     worktree: (projectId, name) => join(root, "worktrees", safeName(projectId), name),
     run: (runId) => join(root, "runs", runId),
     runLog: (runId) => join(root, "runs", runId, "run.log"),
-    attempt: (runId, issueId, folder) => join(root, "runs", runId, safeName(issueId), folder),
+    attempt: (runId, issueId, folder) =>
+      join(root, "runs", runId, issueId === null ? runLevel : safeName(issueId), folder),
     commandLock: (name) => join(root, "locks", `command-${safeName(name)}`),
     pullRequest: (projectId, number) => join(root, "pull-requests", safeName(projectId), String(number)),
   };
 }
 
-/** An id as a file or ref name: what git or the file system would misread becomes "-", told apart by a hash of the id. */
+/** What a run itself has is kept under this name, beside its issues. */
+export const runLevel = "_run";
+
+/**
+ * An id as a file or ref name: what git or the file system would misread, or is a run's own name, becomes "-", told apart
+ * by a hash of the id.
+ */
 export function safeName(id: string): string {
   const safe = id
     .replace(/[^A-Za-z0-9._-]/g, "-")
     .replace(/\.\.+/g, "-")
-    .replace(/^\./, "-")
+    .replace(/^\.|^_(?=run$)/, "-")
     .replace(/\.lock$/, "-lock")
     .replace(/\.$/, "-");
   if (safe === id && id !== "") return id;

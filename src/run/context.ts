@@ -136,8 +136,8 @@ export interface LifeContext {
 
 /** How files and refs of a life are called. */
 export interface LifeNames {
-  /** Below runs/<run>/. */
-  readonly attempts: string;
+  /** Below runs/<run>/, as the home spells it; null: the run's own. */
+  readonly attempts: string | null;
   readonly worktree: string;
   readonly branch: string;
   /** In merge messages, in the refs of parked work, and for follow-ups. */
@@ -150,7 +150,7 @@ export function issueNames(issueId: string): LifeNames {
 /** No issue's folder begins with "_". */
 export function runNames(runId: string): LifeNames {
   const item = runSource(runId);
-  return { attempts: "_run", worktree: `_${item}`, branch: `ratchet/${item}`, item };
+  return { attempts: null, worktree: `_${item}`, branch: `ratchet/${item}`, item };
 }
 
 export function runMachineId(runId: string): string {

@@ -5,13 +5,15 @@ import { ExternalError } from "../lib/errors.js";
 /**
  * What became of an issue and could not be told to its tracker. It is written down before the life goes on, and whichever
  * run of the project starts next tells it before it takes anything: so work that has landed is never begun again. A
- * follow-up that is refused once more stays owed and holds nothing up. Telling an end twice changes nothing, so a crash
- * in between does no harm.
+ * follow-up that is refused once more stays owed and holds nothing up, and so does a success whose issue somebody else
+ * has by now: nobody takes that for new work. Telling an end twice changes nothing, so a crash in between does no harm.
  */
 export interface Outbox {
   add(telling: Telling): Promise<void>;
   /** Tells what has been owed since before this process; a sentence for each, the first time. Throws while the tracker is away. */
   empty(tracker: Tracker): Promise<readonly string[]>;
+  /** The work on it has succeeded, whatever the tracker says of it. */
+  isDone(issueId: string): Promise<boolean>;
 }
 
 /** `holder`: the run that had the claim. `issueId`: of what a run's own triggers found, the name that it goes by. */
@@ -51,6 +53,8 @@ export function openOutbox(rows: OutboxRows): Outbox {
       emptied = tellAll(rows, tracker);
       return await emptied;
     },
+    isDone: async (issueId) =>
+      (await readOutbox(rows)).some((owed) => owed.op === "complete" && owed.issueId === issueId),
   };
 }
 
@@ -81,7 +85,7 @@ const words = {
   "follow-up": "left something to do",
 } as const;
 
-/** Whoever holds it by now has the last word: then there is nothing left to tell. */
+/** Whoever holds it by now has the last word: then there is nothing left to tell, but that the work is done. */
 async function tellLate(rows: OutboxRows, tracker: Tracker, telling: Telling): Promise<ToldLate> {
   const { issueId, holder, op } = telling;
   const what = `${isRunSource(issueId) ? "the run" : issueId} ${words[op]}`;
@@ -95,8 +99,8 @@ async function tellLate(rows: OutboxRows, tracker: Tracker, telling: Telling): P
     return { said: `The tracker knows now that ${what}, as run ${holder} could not tell it` };
   } catch (error) {
     if (!(error instanceof ExternalError)) throw error;
-    const owed = isTrackerAway(error);
-    if (owed && op !== "follow-up") throw error;
+    if (isTrackerAway(error) && op !== "follow-up") throw error;
+    const owed = op === "follow-up" ? isTrackerAway(error) : op === "complete" && (await tracker.get(issueId)) !== null;
     return { said: `${untold}: ${error.message}${owed ? "; the next run tries again" : ""}`, owed };
   }
 }

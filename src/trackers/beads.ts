@@ -1,4 +1,5 @@
 import type { Asker, Tracker } from "../core/ports/tracker.js";
+import { change, hasChanged } from "./beads/change.js";
 import { assigneeOf, isHeld, openClaims, type TakeOver } from "./beads/claims.js";
 import { openEpics } from "./beads/epics.js";
 import { writeFollowUp } from "./beads/follow-up.js";
@@ -20,6 +21,8 @@ export function beadsTracker(place: BeadsPlace, takeOver: TakeOver | null = null
   return openTracker({ place, takeOver, strangers: openStrangers(takeOver?.noteFolder ?? null) }, null);
 }
 
+type Told = readonly [command: "update" | "close", ...options: string[]];
+
 interface Parts {
   readonly place: BeadsPlace;
   readonly takeOver: TakeOver | null;
@@ -30,22 +33,27 @@ function openTracker(parts: Parts, asker: Asker | null): Tracker {
   const { place, takeOver, strangers } = parts;
   const beads = openBeads(place, asker);
   const claims = openClaims(beads, takeOver, strangers);
-  const release = async (id: string, holder: string, ...more: string[]): Promise<void> => {
-    await beads.call(["update", id, "--status=open", "--assignee=", ...more], { actor: assigneeOf(holder) });
+  const tell = (id: string, holder: string, call: Told, isHeard: (now: Bead) => boolean): Promise<void> =>
+    change(beads, { id, args: [call[0], id, ...call.slice(1)], actor: assigneeOf(holder) }, isHeard);
+  const release = async (bead: Bead, holder: string, ...more: string[]): Promise<void> => {
+    const { id } = bead;
+    await tell(id, holder, ["update", "--status=open", "--assignee=", ...more], (now) => hasChanged(bead, now));
     await strangers.forget({ id, holder });
   };
   /** Label and note first: between the two calls the issue is still held, so nobody sees it free and unmarked. */
   const giveUp = async (id: string, holder: string, end: { label: string; word: string; reason: string }) => {
-    const bead = await claims.held(id, holder, ({ status, labels: given }) => {
-      return status === "open" && given.includes(end.label);
-    });
+    const isTold = (now: Bead | null) => now?.status === "open" && now.labels.includes(end.label);
+    const bead = await claims.held(id, holder, { isTold });
     if (bead === null) return;
     const notes = withNote(bead, `Ratchet run ${holder} ${end.word}: ${end.reason} (ratchet logs show ${holder})`);
-    await beads.call(["update", id, `--add-label=${end.label}`, `--notes=${notes}`], { actor: assigneeOf(holder) });
-    await release(id, holder);
+    await tell(id, holder, ["update", `--add-label=${end.label}`, `--notes=${notes}`], ({ labels: given }) => {
+      return given.includes(end.label);
+    });
+    await release(bead, holder);
   };
   return {
     kind: "beads",
+    program: beads.program,
     askedBy: (other) => openTracker(parts, other),
     ready: (query) => readReady(beads, claims, query),
     get: async (id) => {
@@ -55,27 +63,32 @@ function openTracker(parts: Parts, asker: Asker | null): Tracker {
     standing: (id) => readStanding(beads, id, takeOver),
     claim: (id, holder, how) => claims.claim(id, holder, { any: how?.any ?? false }),
     pass: async (id, { from, to }) => {
-      if ((await claims.held(id, from, (bead) => isHeld(bead, to))) === null) return;
-      await beads.call(["update", id, `--assignee=${assigneeOf(to)}`], { actor: assigneeOf(from) });
+      const bead = await claims.held(id, from, { isTold: (now) => now !== null && isHeld(now, to) });
+      if (bead === null) return;
+      // Where the program keeps a name of its own, only our note tells whose the claim is.
+      const isNamed = isHeld(bead, from);
+      await tell(id, from, ["update", `--assignee=${assigneeOf(to)}`], (now) => !isNamed || hasChanged(bead, now));
       await strangers.pass({ id, holder: from }, to);
     },
     complete: async (id, holder, { commit, note }) => {
-      const bead = await claims.held(id, holder, ({ status }) => isClosed(status));
+      const isTold = (now: Bead | null) => now !== null && isClosed(now.status);
+      const bead = await claims.held(id, holder, { isTold, orFree: true });
       if (bead === null) return;
       const said = note === "" ? "done" : note;
       const reason = commit === null ? said : `${said} (commit ${commit})`;
-      await beads.call(["close", id, `--reason=${reason}`], { actor: assigneeOf(holder) });
+      await tell(id, holder, ["close", `--reason=${reason}`], ({ status }) => isClosed(status));
       await strangers.forget({ id, holder });
     },
     fail: (id, holder, reason) => giveUp(id, holder, { label: labels.failed, word: "failed", reason }),
     escalate: (id, holder, reason) => giveUp(id, holder, { label: labels.escalated, word: "needs a person", reason }),
     release: async (id, holder, how) => {
       if (how?.claimed) {
-        if (await claims.isUnseen(id, holder)) await release(id, holder);
+        const unseen = await claims.unseen(id, holder);
+        if (unseen !== null) await release(unseen, holder);
         return;
       }
-      if ((await claims.held(id, holder, () => true)) === null) return;
-      await release(id, holder, `--add-label=${labels.stopped}`);
+      const bead = await claims.held(id, holder, { isTold: () => true });
+      if (bead !== null) await release(bead, holder, `--add-label=${labels.stopped}`);
     },
     epics: openEpics(beads, claims),
     followUp: (source, text) => writeFollowUp(beads, source, text),

@@ -60,7 +60,7 @@ function openTracker(parts: Parts, asker: Asker | null): Tracker {
     claim: (id, holder, how) => claims.claim(id, holder, { any: how?.any ?? false }),
     pass: claims.pass,
     complete: async (id, holder, { commit, note }) => {
-      const found = await claims.held(id, holder, ({ isOpen }) => !isOpen);
+      const found = await claims.held(id, holder, { isTold: (now) => now?.isOpen === false, orFree: true });
       if (found === null) return;
       const text = [note, commit === null ? "" : `Done in ${commit}.`].filter((each) => each !== "").join("\n\n");
       await notes.tell(id, { key: `done:${holder}`, text: text === "" ? "Done." : text });
@@ -70,7 +70,7 @@ function openTracker(parts: Parts, asker: Asker | null): Tracker {
     fail: (id, holder, reason) => giveUp(id, holder, { label: labels.failed, word: "failed", reason }),
     escalate: (id, holder, reason) => giveUp(id, holder, { label: labels.escalated, word: "needs a person", reason }),
     release: async (id, holder) => {
-      const found = await claims.held(id, holder, () => true);
+      const found = await claims.held(id, holder, { isTold: () => true });
       if (found === null) return;
       await addLabels(github, id, [labels.stopped]);
       await claims.letGo(found, holder);
@@ -93,9 +93,9 @@ function giveUpIn(
   notes: Notes,
 ): (id: string, holder: string, end: End) => Promise<void> {
   return async (id, holder, { label, word, reason }) => {
-    const found = await claims.held(id, holder, ({ isOpen, labels: given }) => {
-      return isOpen && given.includes(label) && !given.includes(labels.claimed);
-    });
+    const isTold = (now: Found | null) =>
+      now?.isOpen === true && now.labels.includes(label) && !now.labels.includes(labels.claimed);
+    const found = await claims.held(id, holder, { isTold });
     if (found === null) return;
     const text = `Ratchet run ${holder} ${word}: ${reason}\n\n\`ratchet logs show ${holder}\``;
     await notes.tell(id, { key: `${label}:${holder}`, text });

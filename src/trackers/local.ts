@@ -13,10 +13,15 @@ function isTold({ status, failureReason }: WorkItem, to: Ending): boolean {
 
 /** The board as a tracker: claims are held by runs, without a lease, as long as the run lives. */
 export function localTracker(workItems: WorkItems, projectId: string, clock: { now(): number } = Date): Tracker {
+  const claim = (id: string, holder: string, any = false): Promise<boolean> =>
+    workItems.claim(projectId, id, { holder, leaseUntil: null, now: clock.now(), any });
   const settle = async (id: string, holder: string, to: Ending): Promise<void> => {
     if (await workItems.settle(projectId, id, holder, to)) return;
     const item = await workItems.get(projectId, id);
-    if (item === null || !isTold(item, to)) throw lostClaim(id, holder, item);
+    if (item !== null && isTold(item, to)) return;
+    // The work is done, and nobody else has it.
+    const isFree = to.status === "completed" && item?.status === "available" && (await claim(id, holder));
+    if (!isFree || !(await workItems.settle(projectId, id, holder, to))) throw lostClaim(id, holder, item);
   };
   const release = async (id: string, holder: string, to: ItemStatus = "available"): Promise<void> => {
     if (await workItems.release(projectId, id, holder, to)) return;
@@ -33,8 +38,7 @@ export function localTracker(workItems: WorkItems, projectId: string, clock: { n
     },
     cursor: () => workItems.cursor(),
     changed: (cursor, signal) => workItems.changed(projectId, cursor, signal),
-    claim: (id, holder, how) =>
-      workItems.claim(projectId, id, { holder, leaseUntil: null, now: clock.now(), any: how?.any ?? false }),
+    claim: (id, holder, how) => claim(id, holder, how?.any),
     complete: (id, holder, { commit, note }) => settle(id, holder, { status: "completed", reason: note, commit }),
     fail: (id, holder, reason) => settle(id, holder, { status: "failed", reason, commit: null, mayQuarantine: true }),
     escalate: async (id, holder, reason) => {

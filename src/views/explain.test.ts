@@ -143,7 +143,7 @@ const claims: readonly Case[] = [
   ],
   [
     "a run that failed and could not tell the tracker",
-    { ...held, runs: [], tracker: "beads", untold: { ...untold, ending: "failed", commit: null } },
+    { ...held, runs: [], tracker: "bd", untold: { ...untold, ending: "failed", commit: null } },
     { reason: "it came out failed in run r1, which beads has not been told yet", next: "ratchet run" },
   ],
   ["a living run", held, { running: true, reason: "run r1 has just claimed it", next: null }],
@@ -373,9 +373,9 @@ test("in a pull request it says what that waits for, and the command that helps"
 test("what an issue of another tracker needs is done there", () => {
   const next = (facts: Partial<IssueFacts>) => explain({ ...plain, ...facts }).next;
   const retry = "bd update x --remove-label=needs-followup --remove-label=human-review";
-  expect(next({ tracker: "beads", status: "waiting_for_response" })).toBe(retry);
-  expect(next({ tracker: "beads", status: "blocked" })).toBe("bd update x --status=open");
-  expect(next({ tracker: "beads", status: "claimed", stoppedIn: "r0" })).toBe("ratchet run --resume x");
+  expect(next({ tracker: "bd", status: "waiting_for_response" })).toBe(retry);
+  expect(next({ tracker: "bd", status: "blocked" })).toBe("bd update x --status=open");
+  expect(next({ tracker: "bd", status: "claimed", stoppedIn: "r0" })).toBe("ratchet run --resume x");
 });
 
 test("what a foreign tracker knows besides comes before what the issue says; a claim of another machine is said", () => {

@@ -1,25 +1,37 @@
 import { shellWord } from "./shell-word.js";
 
-/** Issues that are not on our own board are changed where they are: what to do there. */
-export type ForeignTracker = "beads" | "github";
+/** Issues that are not on our own board are changed where they are: what to do there. Of beads, by which program. */
+export type ForeignTracker = "bd" | "br" | "github";
 
-const names = { beads: "beads", github: "GitHub" } as const;
+const names = { bd: "beads", br: "beads", github: "GitHub" } as const;
 
 export function foreignName(tracker: ForeignTracker): string {
   return names[tracker];
 }
 
+/** null: it is our own board. */
+export function foreignOf({
+  kind,
+  program = "bd",
+}: {
+  readonly kind: "local" | "beads" | "github";
+  readonly program?: "bd" | "br";
+}): ForeignTracker | null {
+  if (kind === "local") return null;
+  return kind === "beads" ? program : kind;
+}
+
 type Change = "add" | "list" | "retry" | "complete" | "unblock" | "change";
 
-const byBeads: Readonly<Record<Change, (id: string) => string>> = {
-  add: () => 'bd create "What is to be done" prints an id; then ratchet run <id>',
-  list: () => "bd list",
-  retry: (id) => `bd update ${shellWord(id)} --remove-label=needs-followup --remove-label=human-review`,
-  complete: (id) => `bd close ${id}`,
-  unblock: (id) => `bd update ${shellWord(id)} --status=open`,
+const byBeads = (bd: "bd" | "br"): Readonly<Record<Change, (id: string) => string>> => ({
+  add: () => `${bd} create "What is to be done" prints an id; then ratchet run <id>`,
+  list: () => `${bd} list`,
+  retry: (id) => `${bd} update ${shellWord(id)} --remove-label=needs-followup --remove-label=human-review`,
+  complete: (id) => `${bd} close ${shellWord(id)}`,
+  unblock: (id) => `${bd} update ${shellWord(id)} --status=open`,
   change: (id) =>
-    `bd show ${shellWord(id)} and bd update ${shellWord(id)}; ratchet explain ${shellWord(id)} says how it stands`,
-};
+    `${bd} show ${shellWord(id)} and ${bd} update ${shellWord(id)}; ratchet explain ${shellWord(id)} says how it stands`,
+});
 const byGithub: Readonly<Record<Change, (id: string) => string>> = {
   add: () => "open an issue on GitHub; then ratchet run <its number>",
   list: () => "ratchet run --dry-run shows what a run would take",
@@ -30,5 +42,5 @@ const byGithub: Readonly<Record<Change, (id: string) => string>> = {
 };
 
 export function foreignHint(tracker: ForeignTracker, change: Change, id = ""): string {
-  return (tracker === "beads" ? byBeads : byGithub)[change](id);
+  return (tracker === "github" ? byGithub : byBeads(tracker))[change](id);
 }

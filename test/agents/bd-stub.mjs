@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Stands in for bd (BD_STUB_AS=bd, in an envelope with BD_STUB_ENVELOPE=1) or br (BD_STUB_AS=br). Issues are in the
 // JSON file BD_STUB_FILE: {issues, faults: [{command, times, code, say, prints}], lose: [ids whose next claim is lost],
-// calls}. Claims are entered under the name BD_STUB_CLAIMS_AS where it is given, and never under another with BD_STUB_STUBBORN. While a file of its name with ".down" exists nothing can be reached. Like the real ones it knows parts of ids,
+// calls}; where `stdout` is given, a fault says its words there. Claims are entered under the name BD_STUB_CLAIMS_AS where it is given, and never under another with BD_STUB_STUBBORN. While a file of its name with ".down" exists nothing can be reached. Like the real ones it knows parts of ids,
 // cuts lists, and refuses options that it does not know.
 import { closeSync, existsSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 
@@ -24,8 +24,9 @@ const { options, words } = parse(rest);
 const actor = process.env.BD_STUB_CLAIMS_AS ?? options.actor?.[0] ?? "somebody";
 
 class Failure extends Error {
-  constructor(code, text, kind = "ERROR") {
+  constructor(code, text, kind = "ERROR", stdout = false) {
     super(text);
+    this.stdout = stdout;
     this.code = code;
     this.kind = kind;
   }
@@ -186,7 +187,7 @@ function answer(state) {
     fault.times--;
     if (fault.prints !== undefined) return { raw: fault.prints };
     if (fault.after) commands[command](state);
-    throw new Failure(fault.code ?? 1, fault.say ?? "Error: database is locked");
+    throw new Failure(fault.code ?? 1, fault.say ?? "Error: database is locked", "ERROR", fault.stdout);
   }
   if (!(command in commands)) throw new Failure(1, `Error: unknown command "${command}"`);
   return commands[command](state);
@@ -198,7 +199,8 @@ try {
   process.stdout.write(value?.raw ?? `${JSON.stringify(wrapped, null, 2)}\n`);
 } catch (error) {
   if (!(error instanceof Failure)) throw error;
-  if (isBr) process.stdout.write(`${JSON.stringify({ error: { code: error.kind, message: error.message } })}\n`);
+  if (error.stdout) process.stdout.write(`${error.message}\n`);
+  else if (isBr) process.stdout.write(`${JSON.stringify({ error: { code: error.kind, message: error.message } })}\n`);
   else process.stderr.write(`${error.message}\n`);
   process.exitCode = error.code;
 }

@@ -35,6 +35,16 @@ describe.each([{ program: "bd" as const }, { program: "br" as const }])("with $p
     expect(await idsOf(world)).toEqual(["one"]);
   });
 
+  test("D3 what the program says of its failure on stdout is told like anything else, cut to a length", async () => {
+    const world = open(options);
+    const fails = (say: string) =>
+      world.change((state) => state.faults.push({ command: "ready", times: 3, say, stdout: true }));
+    fails("working\nError: boom on stdout\nsee the log");
+    await expect(world.tracker.ready(all)).rejects.toThrow(/ready failed \(exit code 1\): Error: boom on stdout$/);
+    fails("x".repeat(5000));
+    await expect(world.tracker.ready(all)).rejects.toThrow(/: x{300}$/);
+  });
+
   test("a claim is passed on, and whoever has it tells the end", async () => {
     const world = open(options);
     await world.add({ id: "one" });
@@ -133,6 +143,44 @@ describe.each([{ program: "bd" as const }, { program: "br" as const }])("with $p
     await world.add({ id: "two" });
     world.change((state) => state.faults.push({ command: "update", times: 3, prints: "[]\n" }));
     await expect(world.tracker.claim("two", "run-1")).rejects.toThrow("claims nothing");
+  });
+
+  test("D3 what became of an issue is not told by a success that changes nothing", async () => {
+    const world = open(options);
+    const { tracker } = world;
+    await world.add({ id: "one" });
+    await tracker.claim("one", "run-1");
+    const complete = () => tracker.complete("one", "run-1", { commit: "c0ffee", note: "done" });
+    const tellings = [
+      ["close", '[{"id": "one", "sta', "", complete],
+      ["update", "[]\n", "", () => tracker.fail("one", "run-1", "gate_failed")],
+      ["update", '{"error": "read-only"}\n', ": read-only", () => tracker.release("one", "run-1")],
+      ["update", "", "", async () => tracker.pass?.("one", { from: "run-1", to: "pull-request:shop:7" })],
+    ] as const;
+    for (const [command, prints, said, tell] of tellings) {
+      world.change((state) => state.faults.push({ command, times: 3, prints }));
+      const message = `${options.program} ${command} one succeeds and changes nothing${said}`;
+      const error = { name: "ExternalError", what: "tracker", retryable: true, message };
+      await expect(tell()).rejects.toMatchObject(error);
+    }
+    expect(world.issue("one")).toMatchObject({ status: "in_progress", labels: [] });
+    world.change((state) => state.faults.push({ command: "close", times: 1, prints: "[]\n" }));
+    await complete();
+    expect(world.issue("one").status).toBe("closed");
+  });
+
+  test("a follow-up that answers success and keeps nothing of it is an error", async () => {
+    const world = open(options);
+    await world.add({ id: "one" });
+    const tell = (body: string) => world.tracker.followUp("one", { title: "Follow-up of one", body });
+    world.change((state) => state.faults.push({ command: "create", times: 3, prints: "[]\n" }));
+    await expect(tell("a")).rejects.toMatchObject({
+      retryable: true,
+      message: expect.stringContaining("made no issue"),
+    });
+    await tell("a");
+    world.change((state) => state.faults.push({ command: "update", times: 3, prints: "[]\n" }));
+    await expect(tell("b")).rejects.toMatchObject({ retryable: true });
   });
 
   test("texts arrive as they are, whatever a shell or an option parser would make of them", async () => {

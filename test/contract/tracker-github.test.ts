@@ -120,6 +120,49 @@ test("what a person has planned for somebody, and what a person works on, is not
   expect(await Promise.all(claims)).toEqual([false, false]);
 });
 
+test("D3 what became of an issue is not told by an answer that shows no change", async () => {
+  const world = await open();
+  await world.add({ id: "one" });
+  await world.tracker.claim("one", "run-1");
+  const { number } = world.issue("one");
+  const body = await world.server.person("jo").send("GET", `/issues/${number}`);
+  const untold = (message: string) => ({ name: "ExternalError", what: "tracker", retryable: true, message });
+  const complete = () => world.tracker.complete("one", "run-1", { commit: "c0ffee", note: "done" });
+  const fail = () => world.tracker.fail("one", "run-1", "gate_failed");
+  const route = "/repos/{owner}/{repo}/issues/{issue_number}";
+  world.server.faults.add({ route: `PATCH ${route}`, kind: "unheard", body });
+  await expect(complete()).rejects.toMatchObject(
+    untold(`GitHub answers success and changes nothing: #${number} is open still`),
+  );
+  world.server.faults.add({ route: `PATCH ${route}`, kind: "unheard" });
+  await expect(complete()).rejects.toMatchObject({ retryable: true });
+  world.server.faults.add({ route: `POST ${route}/labels`, kind: "unheard", body: body.labels });
+  await expect(fail()).rejects.toMatchObject(
+    untold(`GitHub answers success and changes nothing: #${number} has no label needs-followup`),
+  );
+  expect(world.issue("one")).toMatchObject({ state: "open", labels: ["in-progress"] });
+  await complete();
+  expect(world.issue("one").state).toBe("closed");
+});
+
+test("what a person has given to somebody else is that one's, whatever claim there is", async () => {
+  const over: string[] = [];
+  const world = await open({ over });
+  await world.add({ id: "one" });
+  await world.tracker.claim("one", "run-1");
+  const before = world.server.seen.length;
+  expect(await world.tracker.claim("one", "run-1")).toBe(true);
+  // It is only looked at.
+  expect(world.server.seen.slice(before).every(({ route }) => route.startsWith("GET "))).toBe(true);
+  world.issue("one").assignees = ["jo"];
+  expect(await world.tracker.claim("one", "run-1")).toBe(false);
+  over.push("run-1");
+  expect([await idsOf(world, resume), await world.tracker.claim("one", "run-2")]).toEqual([[], false]);
+  world.issue("one").assignees = [];
+  expect(await world.tracker.claim("one", "run-1")).toBe(true);
+  expect(world.issue("one").assignees).toEqual(["ratchet-bot"]);
+});
+
 test("a resume takes over from runs that are over, once, and from nobody else", async () => {
   const over: string[] = [];
   const world = await open({ over });

@@ -134,6 +134,32 @@ export function testTracker(name: string, make: () => Promise<TrackerWorld>): vo
       expect((await tracker.get("one"))?.status).toBe("claimed");
     });
 
+    it("closes what succeeded where nobody has it any more, and leaves alone what somebody else has", async () => {
+      await world.add({ id: "one" });
+      await world.add({ id: "two" });
+      for (const id of ["one", "two"]) {
+        await tracker.claim(id, "run-1");
+        await tracker.release(id, "run-1");
+      }
+      await tracker.claim("two", "run-2");
+      await tracker.complete("one", "run-1", { commit: "c0ffee", note: "done" });
+      expect((await tracker.get("one"))?.status).toBe("completed");
+      await expect(tracker.complete("two", "run-1", { commit: "c0ffee", note: "done" })).rejects.toMatchObject({
+        name: "ExternalError",
+        retryable: false,
+      });
+      expect((await tracker.get("two"))?.status).toBe("claimed");
+    });
+
+    it("takes a claim again that is merely gone; there is nothing to give back of an issue that is gone", async () => {
+      await world.add({ id: "one" });
+      await tracker.claim("one", "run-1");
+      await tracker.release("one", "run-1");
+      expect(await tracker.claim("one", "run-1")).toBe(true);
+      expect((await tracker.get("one"))?.status).toBe("claimed");
+      await tracker.release("nobody", "run-1");
+    });
+
     it("collects one follow-up per issue", async () => {
       await world.add({ id: "one" });
       const { id: first } = await tracker.followUp("one", { title: "Follow-up of one", body: "naming in a.ts" });

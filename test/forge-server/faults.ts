@@ -4,8 +4,18 @@ export interface Fault {
   readonly route?: string;
   /** Only this page of a list. */
   readonly page?: number;
-  readonly kind: "delay" | "drop" | "status" | "truncate" | "secondary-limit" | "rate-limit" | "doubled-webhook";
+  readonly kind:
+    | "delay"
+    | "drop"
+    | "unheard"
+    | "status"
+    | "truncate"
+    | "secondary-limit"
+    | "rate-limit"
+    | "doubled-webhook";
   readonly status?: number;
+  /** Of `unheard`: what is answered, with 200, and nothing is done. */
+  readonly body?: unknown;
   readonly ms?: number;
   /** After it was done: only the answer is lost. */
   readonly after?: boolean;

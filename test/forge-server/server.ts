@@ -183,7 +183,8 @@ class Forge implements ForgeServer {
     return { name: `${method} ?`, answer: notFound().answer, fault: null };
   }
 
-  #refusal({ kind, status = 502, ms = 1000 }: Fault): Answer | null {
+  #refusal({ kind, status = 502, ms = 1000, body = {} }: Fault): Answer | null {
+    if (kind === "unheard") return ok(body);
     const reset = String(Math.ceil((this.state.now() + ms) / 1000));
     if (kind === "status") return { status, body: { message: `made to fail with ${status}` } };
     if (kind === "secondary-limit") {

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type BeadsWorld, beadsWorld } from "../contract/beads-world.js";
@@ -61,6 +61,63 @@ test("D3 what landed and could not be closed is closed by the next start, and no
   expect([implementers(box), closes()]).toEqual([1, 7]);
   expect((await ratchet("run")).code).toBe(0);
   expect(closes()).toBe(7);
+});
+
+test("D3 what landed is not called closed because bd says so: it stays owed, and no agent starts again", async () => {
+  const { box, beads, ratchet } = await world();
+  beads.change(({ faults }) => faults.push({ command: "close", times: 3, prints: "[]\n" }));
+  const run = await ratchet("run");
+  const words = "The tracker could not be told (tracker:complete): bd close bd-1 succeeds and changes nothing";
+  expect([run.code, run.stdout]).toEqual([3, expect.stringContaining(words)]);
+  const again = await ratchet("run", "--resume");
+  expect([again.code, again.stdout]).toEqual([0, expect.stringContaining("The tracker knows now that bd-1 is done")]);
+  expect([beads.issue("bd-1").status, implementers(box)]).toEqual(["closed", 1]);
+});
+
+/** What somebody does with the issue in the agent's first turn. */
+const meanwhile = (what: string) => `ROOT="\${DOWN%/*}"
+export BD_STUB_FILE="$ROOT/issues.json" BD_STUB_AS=bd
+test -e "$HOME/ran" || ${what}`;
+const bd = '"$ROOT/bin/bd"';
+
+test.each([
+  ["taken away", `${bd} update bd-1 --assignee=bob`],
+  ["taken away", `${bd} update bd-1 --status=open --assignee=bob`],
+  ["deleted", `echo '{"issues":[],"faults":[],"lose":[],"calls":[]}' >"$BD_STUB_FILE"`],
+])("an issue that was %s while it was worked on does not land: %s", async (how, what) => {
+  const { box, ratchet } = await world(meanwhile(what));
+  const run = await ratchet("run");
+  const words = `bd-1: interrupted: The issue was ${how} by someone else meanwhile: not landed, the branch is kept`;
+  expect([run.code, run.stdout]).toEqual([0, expect.stringContaining(words)]);
+  expect((await ratchet("diff", "bd-1", "--stat")).stdout).toContain("bd-1.txt");
+  expect(existsSync(join(box.dir, "bd-1.txt"))).toBe(false);
+});
+
+test("a claim that is merely gone is taken again before the work lands, and it lands once", async () => {
+  const { box, beads, ratchet } = await world(meanwhile(`${bd} update bd-1 --status=open --assignee=`));
+  expect((await ratchet("run")).code).toBe(0);
+  expect((await ratchet("run", "--resume")).code).toBe(0);
+  expect([beads.issue("bd-1").status, implementers(box)]).toEqual(["closed", 1]);
+});
+
+test("D3 what has landed is never worked on again, whoever had its issue when that was to be told", async () => {
+  const { box, beads, ratchet } = await world();
+  // Between the landing and the close.
+  const program = join(beads.root, "bin", "bd");
+  const script = readFileSync(program, "utf8");
+  const steal = `if git -C '${box.dir}' cat-file -e main:bd-1.txt 2>/dev/null; then sed -i 's#"ratchet/[^"]*"#"bob"#' "$BD_STUB_FILE"; fi\nexec `;
+  writeFileSync(program, script.replace("exec ", steal));
+  const first = await ratchet("run");
+  expect([first.code, first.stdout]).toEqual([3, expect.stringContaining("it is in_progress, held by bob")]);
+  writeFileSync(program, script);
+  const later = await ratchet("run");
+  const untold = /The tracker was not told that bd-1 is done .*held by bob; the next run tries again/;
+  expect([later.code, later.stdout]).toEqual([0, expect.stringMatching(untold)]);
+  beads.change(({ issues }) => Object.assign(issues[0] ?? {}, { status: "open", assignee: "" }));
+  expect((await ratchet("run", "--dry-run")).stdout).toBe("");
+  const last = await ratchet("run");
+  expect([last.code, last.stdout]).toEqual([0, expect.stringContaining("The tracker knows now that bd-1 is done")]);
+  expect([beads.issue("bd-1").status, implementers(box)]).toEqual(["closed", 1]);
 });
 
 test("what is still to be told is not called failed or stopped by the start that tells it", async () => {
@@ -199,4 +256,19 @@ test("D3 explain says that the tracker is missing or failed, not that there is n
   const failed = await ratchet("explain", "bd-1");
   expect([failed.code, failed.stderr]).toEqual([3, expect.stringContaining("bd show bd-1 failed")]);
   expect((await ratchet("explain", "bd-1")).code).toBe(0);
+});
+
+test("where only br is there, it is br that is named", async () => {
+  const { box } = await world();
+  const br = beadsWorld({ program: "br" });
+  onTestFinished(br.done);
+  await br.add({ id: "mine" });
+  br.change(({ issues }) => Object.assign(issues[0] ?? {}, { assignee: "ann" }));
+  const path = (process.env.PATH ?? "").split(":").filter((folder) => !existsSync(join(folder, "bd")));
+  const env = { ...br.env, PATH: [join(br.root, "bin"), ...path].join(":") };
+  const ratchet = (...args: string[]) => box.start(args, { env }).ended;
+  expect((await ratchet("explain", "nope")).stderr).toContain("hint: br list");
+  expect((await ratchet("run", "nope")).stderr).toContain("hint: br list");
+  expect((await ratchet("work", "add", "New")).stderr).toContain("hint: br create");
+  expect((await ratchet("explain", "mine")).stdout).toContain("next: br update mine --assignee=");
 });

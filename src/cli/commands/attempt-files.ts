@@ -7,6 +7,7 @@ import { folderName } from "../../core/folder-name.js";
 import type { AgentEvent } from "../../core/ports/agent-event.js";
 import type { Settings } from "../../core/settings.js";
 import { codeOf, Refusal } from "../../lib/errors.js";
+import { runLevel } from "../../lib/home.js";
 import { plainText } from "../../views/plain-text.js";
 import { shellWord } from "../../views/shell-word.js";
 import { transcriptLines } from "../../views/transcript.js";
@@ -143,15 +144,14 @@ async function attemptsIn(
 ) {
   const isWorkflow = options.workflow !== undefined;
   const own = app.home.attempt(runId, issue, "");
-  if (!isWorkflow || issue === runLevel)
-    return { runId, settings, isWorkflow, root: own, folders: await foldersWith(own, file), others: [] };
-  const root = app.home.attempt(runId, runLevel, "");
+  const ofIssue = isWorkflow ? [] : await foldersWith(own, file);
+  const root = app.home.attempt(runId, null, "");
+  if (!isWorkflow && (issue !== runLevel || ofIssue.length > 0))
+    return { runId, settings, isWorkflow, root: own, folders: ofIssue, others: [] };
   const all = await foldersWith(root, file);
+  if (issue === runLevel) return { runId, settings, isWorkflow, root, folders: all, others: [] };
   return { runId, settings, isWorkflow, root, folders: all.filter((folder) => isStage(folder, issue)), others: all };
 }
-
-/** Where the stages of a workflow run have their folders. */
-const runLevel = "_run";
 
 /** `others`: the folders of the stages that got one. */
 function gotNone(others: readonly string[]): string {

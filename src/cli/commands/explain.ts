@@ -13,7 +13,7 @@ import {
   renderExplanation,
   type UntoldFacts,
 } from "../../views/explain.js";
-import { type ForeignTracker, foreignHint, foreignName } from "../../views/foreign-tracker.js";
+import { type ForeignTracker, foreignHint, foreignName, foreignOf } from "../../views/foreign-tracker.js";
 import type { Neighbour } from "../../views/neighbours.js";
 import { pullRequestWait } from "../../views/pull-request-wait.js";
 import { openTracker } from "../asked-tracker.js";
@@ -77,7 +77,7 @@ function notFound({ project, tracker, untracked }: Board, id: string): Refusal |
 }
 
 function foreignKind(tracker: Tracker | null): ForeignTracker | null {
-  return tracker === null || tracker.kind === "local" ? null : tracker.kind;
+  return tracker === null ? null : foreignOf(tracker);
 }
 
 async function configured(context: Context): Promise<Pick<Board, "settings" | "tracker" | "untracked">> {

@@ -4,7 +4,7 @@ import type { Issue, Tracker } from "../../core/ports/tracker.js";
 import type { Settings } from "../../core/settings.js";
 import { Refusal, UserError } from "../../lib/errors.js";
 
-import { foreignHint, foreignName } from "../../views/foreign-tracker.js";
+import { type ForeignTracker, foreignHint, foreignName, foreignOf } from "../../views/foreign-tracker.js";
 import { pullRequestWait } from "../../views/pull-request-wait.js";
 import { shellWord } from "../../views/shell-word.js";
 import { openTracker } from "../asked-tracker.js";
@@ -84,7 +84,7 @@ async function findUnready(board: Board, issues: readonly Issue[], wanted: Wante
   return named.flatMap((one) => {
     const { id } = one.issue;
     const found = reasons.get(id);
-    return found ? [{ id, reason: withNext(found, id, tracker.kind), isStuck: !isCaredFor(one) }] : [];
+    return found ? [{ id, reason: withNext(found, id, foreignOf(tracker)), isStuck: !isCaredFor(one) }] : [];
   });
 }
 
@@ -127,18 +127,18 @@ async function readAll({ tracker, project }: Board, ids: readonly string[]): Pro
     else found.push(issue);
   }
   if (unknown.length === 0) return found;
-  const { kind } = tracker;
-  const place = kind === "local" ? project.id : foreignName(kind);
-  const hint =
-    kind === "local" ? "ratchet work list shows the issues; ratchet work add makes one" : foreignHint(kind, "list");
+  const foreign = foreignOf(tracker);
+  const place = foreign === null ? project.id : foreignName(foreign);
+  const own = "ratchet work list shows the issues; ratchet work add makes one";
+  const hint = foreign === null ? own : foreignHint(foreign, "list");
   throw new Refusal(`no issue ${unknown.map(typed).join(", ")} in ${place}`, { code: "not-found", hint });
 }
 
 /** The reason, and what to do. */
-function withNext({ why, reason, about = "" }: NotReady, id: string, kind: Tracker["kind"]): string {
-  const isLocal = kind === "local";
-  const retry = isLocal ? `ratchet retry ${id}` : foreignHint(kind, "retry", id);
-  const unblock = isLocal ? `use ratchet work unblock ${id}` : foreignHint(kind, "unblock", id);
+function withNext({ why, reason, about = "" }: NotReady, id: string, foreign: ForeignTracker | null): string {
+  const isLocal = foreign === null;
+  const retry = isLocal ? `ratchet retry ${id}` : foreignHint(foreign, "retry", id);
+  const unblock = isLocal ? `use ratchet work unblock ${id}` : foreignHint(foreign, "unblock", id);
   const decide = isLocal ? `, use ${retry}` : `, ${retry}`;
   const next: Partial<Record<NotReady["why"], string>> = {
     epic: `, use --scope epic:${id}`,
@@ -146,7 +146,7 @@ function withNext({ why, reason, about = "" }: NotReady, id: string, kind: Track
     blocked: `, ${unblock}`,
     waiting_for_response: decide,
     quarantined: decide,
-    claimed: isLocal ? "" : ` in ${foreignName(kind)}`,
+    claimed: isLocal ? "" : ` in ${foreignName(foreign)}`,
     obstacle: `; ${about}`,
     unmerged: `, use ratchet land ${shellWord(about)}`,
     untouched: ", so there is nothing to check",

@@ -25,7 +25,10 @@ export async function planRun(context: Context, wanted: Wanted, settings: Settin
   const tracker = await openTracker(context, settings);
   const { scope, resume } = wanted;
   const isMerged = async ({ deps }: Pick<Issue, "deps">) => (await app.unmerged(settings, deps, tracker)).length === 0;
-  const ready = await filterBy(await tracker.ready({ scope, resume, limit: everything }), isMerged);
+  // What has landed is told to the tracker first, and not done again.
+  const done = (await app.untold(tracker.kind)).flatMap(({ op, issueId }) => (op === "complete" ? [issueId] : []));
+  const offered = (await tracker.ready({ scope, resume, limit: everything })).filter(({ id }) => !done.includes(id));
+  const ready = await filterBy(offered, isMerged);
   const store = await app.store();
   const { workItems } = store;
   const continued = await findLeftRuns(context);

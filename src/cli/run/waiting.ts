@@ -2,7 +2,7 @@ import { pullRequestSources } from "../../core/board/payload.js";
 import type { Issue, Tracker } from "../../core/ports/tracker.js";
 import type { WorkItem } from "../../core/ports/work-items.js";
 import type { Settings } from "../../core/settings.js";
-import { foreignName } from "../../views/foreign-tracker.js";
+import { foreignName, foreignOf } from "../../views/foreign-tracker.js";
 import { isInScope, nameScope } from "../../views/scope.js";
 import { type Left, waitingLine } from "../../views/waiting.js";
 import type { Context } from "../context.js";
@@ -25,10 +25,11 @@ export async function tellWaiting(
     const ready = waits ? await tracker.ready({ scope, resume, limit: everything }) : [];
     return await tellUnmerged({ app, out }, ready, { settings, tracker });
   }
-  if (tracker.kind !== "local") {
+  const foreign = foreignOf(tracker);
+  if (foreign !== null) {
     // What the tracker is still to be told, this run tells it before it takes anything.
     const untold = (await app.untold(tracker.kind)).filter(({ op }) => op !== "follow-up");
-    const facts = { name: foreignName(tracker.kind), untold: untold.map(({ issueId }) => issueId) };
+    const facts = { name: foreignName(foreign), untold: untold.map(({ issueId }) => issueId) };
     return out.note(await tellForeign(tracker, wanted, facts));
   }
   const { id: projectId } = await app.project();

@@ -121,8 +121,8 @@ export type LandOutcome =
   /** It cannot land before a person has acted, such as after the target was rewound: asked again until it can. */
   | { readonly type: "waits"; readonly reason: string }
   | { readonly type: "refused"; readonly reason: string }
-  /** The issue was closed, or blocked, by someone else meanwhile. */
-  | { readonly type: "closed"; readonly blocked?: true };
+  /** The issue was closed, blocked, deleted or taken away by someone else meanwhile. */
+  | { readonly type: "closed"; readonly blocked?: true; readonly how?: "deleted" | "taken away" };
 
 export type PushOutcome =
   | { readonly type: "pushed" }

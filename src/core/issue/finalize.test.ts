@@ -131,6 +131,10 @@ describe("landing", () => {
       { type: "closed", blocked: true },
       { status: "interrupted", error: "closed", message: expect.stringContaining("was blocked by someone else") },
     ],
+    [
+      { type: "closed", how: "taken away" },
+      { status: "interrupted", error: "closed", message: expect.stringContaining("was taken away by someone else") },
+    ],
   ])("%j ends the issue, not landed", (outcome, ending) => {
     expect(play({}, { land: () => outcome }).finished()).toMatchObject(ending);
   });

@@ -62,7 +62,7 @@ export function afterLand(step: Step, outcome: LandOutcome) {
     case "refused":
       return step.fail("landing_failed", `Landing was refused: ${outcome.reason}`);
     case "closed": {
-      const how = outcome.blocked ? "blocked" : "closed";
+      const how = outcome.how ?? (outcome.blocked ? "blocked" : "closed");
       const message = `The issue was ${how} by someone else meanwhile: not landed, the branch is kept`;
       return step.end({ status: "interrupted", message, error: "closed", commit: null });
     }

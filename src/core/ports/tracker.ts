@@ -95,6 +95,8 @@ export interface Asker {
 /** Where issues come from and where their fate is told. A failing call throws ExternalError: it is never "no work". */
 export interface Tracker {
   readonly kind: "local" | "beads" | "github";
+  /** What people call, too, to change something there; absent: no program. */
+  readonly program?: "bd" | "br";
   /**
    * The same tracker, as somebody asks it who may leave. A call that ends with the signal has failed, and whether it was
    * done nobody knows. Absent: its answers are here already.

@@ -40,6 +40,15 @@ describe("a run", () => {
     expect(picks.at(-1)).toMatchObject({ not: ["a", "b"] });
   });
 
+  it("that did nothing because others were faster says so in one line", () => {
+    const said = (run: Run) => run.reports.filter(({ type }) => type === "log");
+    const run = running("a").end("a", "not-claimed").pick("b").end("b", "not-claimed").none();
+    const text = "Nothing was worked on: somebody else has claimed a and 1 more first";
+    expect([run.finished()?.exit_code, said(run)]).toEqual([0, [{ type: "log", level: "info", text }]]);
+    expect(said(running("a", "b").end("a", "not-claimed").end("b", "success").none())).toEqual([]);
+    expect(said(running("a").end("a", "not-claimed", { trackerOwed: true }).none())).toEqual([]);
+  });
+
   it("takes max_issues and no more; one that could not be claimed does not count", () => {
     const run = new Run({ maxIssues: 1 }).prepared().pick("a");
     expect(run.picking()).toBe("no pick is owed");

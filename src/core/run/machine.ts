@@ -13,7 +13,7 @@ import {
   seeToEpics,
 } from "./epics.js";
 import { followBroke, followed, followsFirst, noteBehind } from "./following.js";
-import { isNamedLook, looksAtNamed, namedBroke, namedSeen, noteBegun, noteLost, noteNamed } from "./named.js";
+import { isNamedLook, looksAtNamed, namedBroke, namedSeen, noteBegun, noteLost, noteNamed, sayLost } from "./named.js";
 import type { RunChild, RunState } from "./state.js";
 import { isEnding, type RunNext, type RunPolicy, RunStep } from "./step.js";
 import { setTriggers, triggersOf } from "./trigger-state.js";
@@ -357,6 +357,7 @@ function oweSignal(step: RunStep): void {
 
 function finish(step: RunStep): void {
   stopListening(step);
+  sayLost(step);
   const { state } = step;
   const [status, exit_code] = outcome(state, hasUnverified(step));
   step.report({

@@ -1,5 +1,5 @@
 import type { IssueStart, RunEvent } from "./effects.js";
-import type { RunStep } from "./step.js";
+import { isEnding, type RunStep } from "./step.js";
 
 /**
  * Whoever names issues is told of each that did not run, and why. That is looked at when all else is over: what one waited
@@ -65,4 +65,13 @@ export function namedBroke(step: RunStep, event: Extract<RunEvent, { type: "cras
   if (!isNamedLook(step, event.key)) return false;
   step.set({ namedLook: "over", unbegun: [] });
   return true;
+}
+
+/** A run that did nothing says why: whoever started it saw an issue that was ready. */
+export function sayLost(step: RunStep): void {
+  const { started, lost, external } = step.state;
+  const [first, ...more] = lost;
+  if (first === undefined || started > 0 || external || isEnding(step.state)) return;
+  const which = more.length === 0 ? first : `${first} and ${more.length} more`;
+  step.log("info", `Nothing was worked on: somebody else has claimed ${which} first`);
 }

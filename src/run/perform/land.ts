@@ -12,6 +12,7 @@ import {
   putBranch,
 } from "../../git/land.js";
 import type { LifeContext, RunContext } from "../context.js";
+import { takenAway } from "./taken-away.js";
 
 /** One landing worktree per run: two runs on one repository never share it. */
 export function landingPath(run: RunContext): string {
@@ -37,7 +38,7 @@ async function land(life: LifeContext, effect: LandEffect, signal: AbortSignal):
   switch (effect.op) {
     case "propose":
       return (
-        (await landedBefore(life, effect)) ?? (await closedMeanwhile(life)) ?? (await propose(life, effect, signal))
+        (await landedBefore(life, effect)) ?? (await endedMeanwhile(life)) ?? (await propose(life, effect, signal))
       );
     case "commit":
       await life.run.landing.acquire(life.machine, signal);
@@ -62,11 +63,11 @@ function needsNoGate({ gated = [] }: ProposeEffect, tree: string): boolean {
   return gated === null || gated.includes(tree);
 }
 
-async function closedMeanwhile({ run, issueId, trigger }: LifeContext): Promise<LandOutcome | null> {
-  if (trigger !== undefined || run.options.only === "land") return null;
-  const { status } = (await run.tracker.get(issueId)) ?? {};
-  if (status === "completed") return { type: "closed" };
-  return status === "blocked" ? { type: "closed", blocked: true } : null;
+async function endedMeanwhile(life: LifeContext): Promise<LandOutcome | null> {
+  if (life.trigger !== undefined || life.run.options.only === "land") return null;
+  const how = await takenAway(life);
+  if (how === null || how === "completed") return how && { type: "closed" };
+  return how === "blocked" ? { type: "closed", blocked: true } : { type: "closed", how };
 }
 
 async function propose(life: LifeContext, effect: ProposeEffect, signal: AbortSignal): Promise<LandOutcome> {

@@ -105,6 +105,7 @@ async function bestIssue(run: RunContext, not: readonly string[]): Promise<Found
       if (await isHeldBack(run, issue)) continue;
       if (only !== undefined && !(await isFor(run, id, only))) continue;
       if (await waitsForMerge(run, issue)) continue;
+      if (begun !== false && (await run.outbox.isDone(id))) continue;
       return { issue, had };
     }
     if (ready.length < limit) return null;

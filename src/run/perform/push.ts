@@ -5,6 +5,7 @@ import { pushBranch } from "../../git/push.js";
 import { messageOf } from "../../lib/errors.js";
 import { forgeOf, type LifeContext } from "../context.js";
 import { isTrackerAway } from "../tracker-outbox.js";
+import { takenAway } from "./taken-away.js";
 
 /** Pushing what is there already changes nothing, so it is simply done again. */
 export async function performPush(
@@ -32,11 +33,10 @@ async function whyOver(life: LifeContext, signal: AbortSignal): Promise<PushOutc
 }
 
 /** No pull request for an issue that somebody has ended while it was worked on. A tracker that is away says nothing. */
-async function whyUnwanted({ run, issueId }: LifeContext): Promise<PushOutcome | null> {
+async function whyUnwanted(life: LifeContext): Promise<PushOutcome | null> {
   try {
-    const status = (await run.tracker.get(issueId))?.status;
-    if (status !== "completed" && status !== "blocked") return null;
-    return { type: "closed", reason: `The issue was ${status} by someone else` };
+    const how = await takenAway(life);
+    return how === null ? null : { type: "closed", reason: `The issue was ${how} by someone else` };
   } catch (error) {
     if (isTrackerAway(error)) return null;
     throw error;

@@ -55,7 +55,8 @@ export async function performTracker(
   } catch (error) {
     // Nobody hears it, and the effect itself is what stays owed.
     if (signal.aborted) throw error;
-    const owed = isTrackerAway(error) ? (claimOwed(life, effect, error) ?? (await owedBy(life, effect))) : null;
+    const isOwed = isTrackerAway(error) || (effect.op === "complete" && error instanceof ExternalError);
+    const owed = isOwed ? (claimOwed(life, effect, error) ?? (await owedBy(life, effect))) : null;
     if (owed !== null) await life.run.outbox.add(owed);
     return { event: { type: "tracker-done", key, ok: false, reason: messageOf(error), lost: false } };
   }

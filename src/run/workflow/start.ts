@@ -56,9 +56,6 @@ export interface WorkflowEnd {
   readonly reason: string | null;
 }
 
-/** The run's own folder of attempts. */
-const attempts = "_run";
-
 /** What a run is made of, and the goal it was given last; absent: as its options have it. */
 export interface KeptWorkflow extends WorkflowSource {
   readonly goal?: string;
@@ -102,7 +99,7 @@ export async function startWorkflow(given: WorkflowParts): Promise<StartedWorkfl
       graph,
       source,
       issueId: "",
-      folder: home.attempt(runId, attempts, ""),
+      folder: home.attempt(runId, null, ""),
       checkout: parts.checkout,
       initial: begun.initial,
       told: (transition) => tellRun(parts, transition),

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { ExternalError } from "../../lib/errors.js";
 import { safeName } from "../../lib/home.js";
 import { withLock } from "../../lib/lock.js";
+import { hasChanged } from "./change.js";
 import { isClosed, labels, showBead } from "./issues.js";
 import { type Beads, callFailed, pauseAfter } from "./program.js";
 import type { Bead } from "./read.js";
@@ -20,10 +21,18 @@ export interface Claims {
   claimEpic(id: string, holder: string): Promise<boolean>;
   /** In progress, but bound to nobody: without an assignee, or held by a run that is over. */
   isIdle(bead: Bead): Promise<boolean>;
-  /** It may be the claim of `holder`, which has succeeded and was never seen: in progress, under any name but another run's. */
-  isUnseen(id: string, holder: string): Promise<boolean>;
-  /** The issue as it is, if `holder` holds it; throws otherwise, unless `isTold` says that its end is known already. */
-  held(id: string, holder: string, isTold: (bead: Bead) => boolean): Promise<Bead | null>;
+  /** What may be the claim of `holder`, which has succeeded and was never seen: in progress, under any name but another run's. */
+  unseen(id: string, holder: string): Promise<Bead | null>;
+  /**
+   * The issue as it is, if `holder` holds it; throws otherwise, unless `isTold` says that its end is known already; null:
+   * it is gone. `orFree`: nobody holds it; whoever did the work says that it is done.
+   */
+  held(id: string, holder: string, ending: Ending): Promise<Bead | null>;
+}
+
+interface Ending {
+  readonly isTold: (bead: Bead | null) => boolean;
+  readonly orFree?: boolean;
 }
 
 /** What it takes to take over from a run that is over: to know that, and to be alone while doing so. */
@@ -88,15 +97,16 @@ export function openClaims(beads: Beads, takeOver: TakeOver | null, strangers: S
       return bead?.type !== "epic" && (await claim(bead, { holder, any }));
     },
     claimEpic: async (id, holder) => await claim(await showBead(beads, id), { holder, any: false }),
-    isUnseen: async (id, holder) => {
+    unseen: async (id, holder) => {
       const bead = await showBead(beads, id);
-      return bead?.status === "in_progress" && !isOthers(bead, holder);
+      return bead?.status === "in_progress" && !isOthers(bead, holder) ? bead : null;
     },
-    held: async (id, holder, isTold) => {
+    held: async (id, holder, { isTold, orFree = false }) => {
       const bead = await showBead(beads, id);
       if (bead !== null && (isHeld(bead, holder) || (await isStranger(bead, holder)))) return bead;
-      if (bead !== null && isTold(bead)) return null;
-      throw lostClaim(id, holder, bead);
+      if (isTold(bead)) return null;
+      if (bead !== null && orFree && isFree(bead)) return bead;
+      throw lostClaim(beads, { id, holder, bead });
     },
   };
 }
@@ -139,7 +149,11 @@ async function tryToTake(means: Means, bead: Bead, by: Claimant): Promise<boolea
     // It was seen to be free.
     if (failures >= 3) await means.strangers.forget({ id: bead.id, holder: by.holder });
     if (failures >= 3 && answer.code !== 0) throw callFailed(beads.nameOf(args), answer);
-    if (failures >= 3) throw new ExternalError("tracker", `${beads.nameOf(args)} --claim succeeds and claims nothing`);
+    if (failures >= 3) {
+      throw new ExternalError("tracker", `${beads.nameOf(args)} --claim succeeds and claims nothing`, {
+        retryable: true,
+      });
+    }
     await beads.wait(beads.nameOf(args), (signal) => pauseAfter(failures, signal));
   }
 }
@@ -188,10 +202,6 @@ async function onceClaimed<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function hasChanged(before: Bead, now: Bead): boolean {
-  return now.status !== before.status || now.assignee !== before.assignee;
-}
-
 /**
  * The program's claim succeeded, and the issue does not show the run's name. false: it shows another run's. Otherwise it
  * gets ours, so that this run finds its claim again after a crash and others see whose it is.
@@ -219,10 +229,17 @@ async function forgetEarlierEnd(beads: Beads, bead: Bead, actor: string): Promis
   await beads.call(["update", bead.id, ...old.map((label) => `--remove-label=${label}`)], { actor });
 }
 
-function lostClaim(id: string, holder: string, bead: Bead | null): ExternalError {
+function isFree({ status, assignee }: Bead): boolean {
+  return assignee === null && (status === "open" || status === "in_progress");
+}
+
+function lostClaim(
+  beads: Beads,
+  { id, holder, bead }: { readonly id: string; readonly holder: string; readonly bead: Bead | null },
+): ExternalError {
   const by = bead?.assignee == null ? "" : `, held by ${bead.assignee}`;
   const now = bead === null ? "is gone" : `is ${isClosed(bead.status) ? "closed" : bead.status}${by}`;
   return new ExternalError("tracker", `${id} is no longer held by ${holder}: it ${now}`, {
-    hint: `bd show ${id}`,
+    hint: beads.nameOf(["show", id]),
   });
 }

@@ -1,4 +1,5 @@
 import type { EpicName, Epics, Issue } from "../../core/ports/tracker.js";
+import { change, hasChanged } from "./change.js";
 import { assigneeOf, type Claims } from "./claims.js";
 import { isClosed, listWhere, showAll, showBead, toIssue } from "./issues.js";
 import type { Beads } from "./program.js";
@@ -41,13 +42,15 @@ export function openEpics(beads: Beads, claims: Claims): Epics {
       const bead = await showBead(beads, epic);
       if (bead !== null && isClosed(bead.status)) return bead.assignee === assigneeOf(holder);
       if (!(await claim(epic, holder))) return false;
-      await beads.call(["close", epic, `--reason=${note}`], { actor: assigneeOf(holder) });
+      const close = ["close", epic, `--reason=${note}`] as const;
+      await change(beads, { id: epic, args: close, actor: assigneeOf(holder) }, ({ status }) => isClosed(status));
       return true;
     },
     release: async (epic, holder) => {
       const bead = await showBead(beads, epic);
       if (bead?.status !== "in_progress" || bead.assignee !== assigneeOf(holder)) return;
-      await beads.call(["update", epic, "--status=open", "--assignee="], { actor: assigneeOf(holder) });
+      const free = ["update", epic, "--status=open", "--assignee="] as const;
+      await change(beads, { id: epic, args: free, actor: assigneeOf(holder) }, (now) => hasChanged(bead, now));
     },
   };
 }

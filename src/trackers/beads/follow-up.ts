@@ -1,6 +1,7 @@
 import { isRunSource, type OpenFollowUp, paragraphsOf, placeFollowUp } from "../../core/follow-up.js";
 import type { FollowUpTold, Tracker } from "../../core/ports/tracker.js";
 import { ExternalError } from "../../lib/errors.js";
+import { change } from "./change.js";
 import { followUpMark, isClosed, labels, listWhere, showAll, showBead, toIssue } from "./issues.js";
 import { type Beads, pauseAfter } from "./program.js";
 import { readBeads } from "./read.js";
@@ -57,7 +58,9 @@ async function create(beads: Beads, source: string, { title, body, inEpic = fals
   ];
   const { stdout } = await beads.call(args, { tries: 1 });
   const [made] = readBeads(stdout, beads.nameOf(["create"]));
-  if (made === undefined) throw new ExternalError("tracker", `${beads.nameOf(["create"])} made no issue`);
+  if (made === undefined) {
+    throw new ExternalError("tracker", `${beads.nameOf(["create"])} made no issue`, { retryable: true });
+  }
   return made.id;
 }
 
@@ -66,9 +69,11 @@ async function append(
   old: OpenFollowUp,
   { source, added }: { readonly source: string; readonly added: readonly string[] },
 ): Promise<string> {
-  if (added.length > 0) {
-    const whole = [...paragraphsOf(old.body), ...added];
-    await beads.call(["update", old.id, `--description=${fitArgument(whole, source)}`]);
+  const text = added.length === 0 ? old.body : fitArgument([...paragraphsOf(old.body), ...added], source);
+  // What is full already says so.
+  if (text !== old.body) {
+    const args = ["update", old.id, `--description=${text}`] as const;
+    await change(beads, { id: old.id, args }, ({ description }) => description !== old.body);
   }
   return old.id;
 }

@@ -3,9 +3,9 @@ import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Asker } from "../../core/ports/tracker.js";
 import { askTracker } from "../../lib/ask.js";
+import { type BeadsProgram, findBeads } from "../../lib/beads-program.js";
 import { commandEnvironment } from "../../lib/environment.js";
 import { ExternalError, messageOf } from "../../lib/errors.js";
-import { findExecutable } from "../../lib/executable.js";
 import { endGroup, endWithUs } from "./calls.js";
 import { readErrorText } from "./read.js";
 
@@ -14,6 +14,7 @@ import { readErrorText } from "./read.js";
  * call that fails is tried again, and then it is an error with the program's own words: nothing is concluded from it.
  */
 export interface Beads {
+  readonly program: BeadsProgram;
   call(args: readonly string[], options?: CallOptions): Promise<Answer>;
   /** How a call is named in messages. */
   nameOf(args: readonly string[]): string;
@@ -44,7 +45,6 @@ export interface BeadsPlace {
   readonly callFolder?: string;
 }
 
-const names = ["bd", "br"];
 const timeoutMs = 60_000;
 /** For a program that nobody waits for any more to end by itself. */
 const graceMs = 500;
@@ -57,22 +57,16 @@ export function missingBeads(place: BeadsPlace): { readonly message: string; rea
   return findBeads(place) === null ? { message: `tracker.type beads: ${noProgram}`, hint } : null;
 }
 
-function findBeads({ cwd, env }: BeadsPlace): { readonly name: string; readonly path: string } | null {
-  for (const name of names) {
-    const seen = findExecutable(name, env.PATH ?? "", cwd);
-    if (seen.state === "found") return { name, path: seen.path };
-  }
-  return null;
-}
-
 /** `asker`: who may leave before there is an answer; null: nobody does. */
 export function openBeads(place: BeadsPlace, asker: Asker | null = null): Beads {
   const found = findBeads(place);
+  const program = found?.name ?? "bd";
   const nameOf = ([command = "", subject = "-"]: readonly string[]): string => {
     const issue = command === "create" || subject.startsWith("-") ? [] : [subject];
-    return [found?.name ?? "bd", command, ...issue].join(" ");
+    return [program, command, ...issue].join(" ");
   };
   return {
+    program,
     nameOf,
     wait: (what, work) => askTracker(what, asker, work),
     call: (args, { actor, tries = pausesMs.length + 1, isAnswer = () => false } = {}) =>
@@ -128,7 +122,7 @@ async function run(path: string, argv: readonly string[], { cwd, env, callFolder
     const code = await ended(child, path);
     // What it says when it is ended is no answer.
     signal?.throwIfAborted();
-    return { code: late ? noAnswer : code, stdout: stdout(), ...wordsOf(stdout(), stderr()) };
+    return { code: late ? noAnswer : code, stdout: stdout(), ...wordsOf(code, stdout(), stderr()) };
   } finally {
     clearTimeout(timer);
     leaving.close();
@@ -185,8 +179,10 @@ const drainMs = 1000;
 
 const wordsMax = 300;
 
-function wordsOf(stdout: string, stderr: string): Pick<Answer, "words" | "said"> {
-  const words = readErrorText(stdout) ?? readErrorText(stderr) ?? tellingLine(stderr);
+/** Some say on stdout why they failed. What a success prints there is its answer. */
+function wordsOf(code: number, stdout: string, stderr: string): Pick<Answer, "words" | "said"> {
+  const printed = stderr.trim() === "" && code !== 0 ? stdout : stderr;
+  const words = readErrorText(stdout) ?? readErrorText(stderr) ?? tellingLine(printed);
   return { words: words.replace(/\s+/g, " ").trim().slice(0, wordsMax), said: `${stdout}\n${stderr}` };
 }
 

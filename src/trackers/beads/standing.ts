@@ -13,6 +13,6 @@ export async function readStanding(beads: Beads, id: string, takeOver: TakeOver 
   if (holder !== null) {
     return { claim: { holder, isOver: (await takeOver?.isOver(holder)) ?? false }, obstacle: null };
   }
-  const obstacle = { reason: `it is assigned to ${assignee}`, next: `bd update ${id} --assignee=` };
+  const obstacle = { reason: `it is assigned to ${assignee}`, next: `${beads.program} update ${id} --assignee=` };
   return { claim: null, obstacle };
 }

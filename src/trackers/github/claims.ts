@@ -16,10 +16,18 @@ export interface Claims {
   /** Claimed by a run that is over. */
   isIdle(found: Found): Promise<boolean>;
   holderOf(id: string): Promise<string | null>;
-  /** The issue as it is, if `holder` holds it; throws otherwise, unless `isTold` says that its end is known already. */
-  held(id: string, holder: string, isTold: (found: Found) => boolean): Promise<Found | null>;
+  /**
+   * The issue as it is, if `holder` holds it; throws otherwise, unless `isTold` says that its end is known already; null:
+   * it is gone. `orFree`: nobody holds it; whoever did the work says that it is done.
+   */
+  held(id: string, holder: string, ending: Ending): Promise<Found | null>;
   letGo(found: Found, holder: string): Promise<void>;
   pass(id: string, claim: { readonly from: string; readonly to: string }): Promise<void>;
+}
+
+interface Ending {
+  readonly isTold: (found: Found | null) => boolean;
+  readonly orFree?: boolean;
 }
 
 export interface ClaimOptions {
@@ -40,12 +48,15 @@ export function openClaims(github: Github, options: ClaimOptions): Claims {
     // Without a claim it is a person's word, and so is another assignee.
     if (current === null && !isUnplanned(found, await me())) return false;
     if (current !== null && current !== holder && !(await isOver(current))) return false;
+    if (isReassigned(found, await me())) return false;
+    // The assignee is the last thing that a claim sets.
+    if (current === holder && found.assignees.length > 0) return true;
     return (await takeFirst(notes, { id, holder, isOver })) && (await mark(found));
   };
   const mark = async (found: Found): Promise<true> => {
     if (!found.labels.includes(labels.claimed)) await addLabels(github, found.id, [labels.claimed]);
-    await setAssignee(github, found.id, await me(), true);
     await removeLabels(github, found, [labels.failed, labels.stopped, labels.escalated]);
+    await setAssignee(github, found.id, await me(), true);
     return true;
   };
   return {
@@ -57,11 +68,12 @@ export function openClaims(github: Github, options: ClaimOptions): Claims {
       const holder = await holderOf(found.id);
       return holder !== null && (await isOver(holder));
     },
-    held: async (id, holder, isTold) => {
+    held: async (id, holder, { isTold, orFree = false }) => {
       const found = await findIssue(github, id);
       const current = found === null ? null : await holderOf(id);
       if (found !== null && current === holder) return found;
-      if (found !== null && isTold(found)) return null;
+      if (isTold(found)) return null;
+      if (found !== null && orFree && current === null && found.isOpen && isUnplanned(found, await me())) return found;
       throw lostClaim(id, holder, { found, current });
     },
     letGo: async (found, holder) => {
@@ -82,6 +94,11 @@ export function openClaims(github: Github, options: ClaimOptions): Claims {
 
 function isOpenTo(found: Found, any: boolean): boolean {
   return found.isOpen && !found.isPull && (any || statusOf(found) !== "waiting_for_response");
+}
+
+/** Whoever may not be assigned there is in nobody's place. */
+export function isReassigned({ assignees }: Found, me: string): boolean {
+  return assignees.length > 0 && !assignees.includes(me);
 }
 
 function isUnplanned({ labels: given, assignees }: Found, me: string): boolean {

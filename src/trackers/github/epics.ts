@@ -54,7 +54,7 @@ export function openEpics(github: Github, { claims, notes, isWork }: EpicParts):
       const found = await findIssue(github, epic);
       if (found !== null && !found.isOpen) return notes.hasTold(epic, `done:${holder}`);
       if (!(await claim(epic, holder))) return false;
-      const held = await claims.held(epic, holder, () => false);
+      const held = await claims.held(epic, holder, { isTold: () => false });
       if (held === null) return false;
       await notes.tell(epic, { key: `done:${holder}`, text: note === "" ? "Completed." : note });
       await changeIssue(github, epic, { state: "closed", state_reason: "completed" });

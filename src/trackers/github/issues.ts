@@ -1,8 +1,9 @@
 import { markersIn } from "../../core/marker.js";
 import type { Issue, ItemStatus } from "../../core/ports/tracker.js";
+import { ExternalError } from "../../lib/errors.js";
 import type { Github } from "../../lib/github-client/client.js";
 import { GithubError } from "../../lib/github-client/failure.js";
-import { readIssue, type WireIssue } from "./wire.js";
+import { readIssue, readLabels, type WireIssue, type WireLabel } from "./wire.js";
 
 /** Labels tell people and other programs what became of an issue; `stopped` keeps what a run had begun ahead of what is new. */
 export const labels = {
@@ -39,12 +40,16 @@ export function toFound(wire: WireIssue): Found {
     id: String(wire.number),
     isOpen: wire.state === "open",
     isPull: wire.pull_request != null,
-    labels: wire.labels.flatMap((label) => (typeof label === "string" ? label : (label.name ?? []))),
+    labels: namesOf(wire.labels),
     assignees: (wire.assignees ?? []).map(({ login }) => login),
     parent: parent ?? null,
     deps: dependenciesIn(body),
     blockedBy: wire.issue_dependencies_summary?.blocked_by ?? 0,
   };
+}
+
+function namesOf(given: readonly WireLabel[]): string[] {
+  return given.flatMap((label) => (typeof label === "string" ? label : (label.name ?? [])));
 }
 
 /** Lines `Depends on #1` or `Depends on: #1, #2`; the same in a list. */
@@ -136,12 +141,22 @@ export async function changeIssue(
   change: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const route = "PATCH /repos/{owner}/{repo}/issues/{issue_number}";
-  await github.send({ route, with: { issue_number: Number(id), ...change } });
+  const { state } = readIssue(await github.send({ route, with: { issue_number: Number(id), ...change } }));
+  if (change.state !== undefined && change.state !== state) throw unheard(`#${id} is ${state} still`);
+}
+
+/** An answer that shows no change is no success: what was told has to be told again. */
+function unheard(what: string): ExternalError {
+  return new ExternalError("tracker", `GitHub answers success and changes nothing: ${what}`, { retryable: true });
 }
 
 export async function addLabels(github: Github, id: string, given: readonly string[]): Promise<void> {
   const route = "POST /repos/{owner}/{repo}/issues/{issue_number}/labels";
-  await github.send({ route, with: { issue_number: Number(id), labels: given }, repeatable: true });
+  const answer = await github.send({ route, with: { issue_number: Number(id), labels: given }, repeatable: true });
+  // It knows a label in any case of its letters.
+  const now = namesOf(readLabels(answer)).map((name) => name.toLowerCase());
+  const missing = given.find((name) => !now.includes(name.toLowerCase()));
+  if (missing !== undefined) throw unheard(`#${id} has no label ${missing}`);
 }
 
 /** Of those it has; one that somebody else took off meanwhile is off. */

@@ -1,6 +1,6 @@
 import type { Issue, Scope, Tracker } from "../../core/ports/tracker.js";
 import type { Github } from "../../lib/github-client/client.js";
-import type { Claims } from "./claims.js";
+import { type Claims, isReassigned } from "./claims.js";
 import { type Found, isEpic, labels, listIssues, lookUp, priorityOf, statusOf, toIssue } from "./issues.js";
 
 type Query = Parameters<Tracker["ready"]>[0];
@@ -38,7 +38,9 @@ type Ranking = ReadyOptions & { readonly login: string; readonly resume: boolean
 
 async function rankOf(found: Found, { claims, login, resume }: Ranking): Promise<"never" | "begun" | "fresh"> {
   const status = statusOf(found);
-  if (status === "claimed") return resume && (await claims.isIdle(found)) ? "begun" : "never";
+  if (status === "claimed") {
+    return resume && !isReassigned(found, login) && (await claims.isIdle(found)) ? "begun" : "never";
+  }
   if (status === "waiting_for_response" || found.assignees.some((assignee) => assignee !== login)) return "never";
   if (status === "failed") return resume ? "begun" : "never";
   return resume && found.labels.includes(labels.stopped) ? "begun" : "fresh";

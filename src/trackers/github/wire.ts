@@ -4,6 +4,9 @@ import { ExternalError } from "../../lib/errors.js";
 /** What GitHub answers about issues, as far as Ratchet reads it. A schema reads what it gave itself. */
 const user = z.object({ login: z.string() }).nullish();
 
+const label = z.union([z.string(), z.object({ name: z.string().nullish() })]);
+export type WireLabel = z.infer<typeof label>;
+
 const issue = z.object({
   number: z.number(),
   title: z.string(),
@@ -11,7 +14,7 @@ const issue = z.object({
   state: z.enum(["open", "closed"]),
   user,
   author_association: z.string().nullish(),
-  labels: z.array(z.union([z.string(), z.object({ name: z.string().nullish() })])),
+  labels: z.array(label),
   assignees: z.array(z.object({ login: z.string() })).nullish(),
   updated_at: z.string(),
   /** Only pull requests have it. */
@@ -35,9 +38,11 @@ function reader<T>(schema: z.ZodType<T>, what: string): (data: unknown) => T {
     if (result.success) return result.data;
     const [problem] = result.error.issues;
     const path = problem === undefined || problem.path.length === 0 ? "" : ` at ${problem.path.join(".")}`;
-    throw new ExternalError("tracker", `${what} is not as expected${path}: ${problem?.message ?? "unknown"}`);
+    const found = problem?.message ?? "unknown";
+    throw new ExternalError("tracker", `${what} is not as expected${path}: ${found}`, { retryable: true });
   };
 }
 
 export const readIssue = reader(issue, "an issue");
+export const readLabels = reader(z.array(label), "the labels of an issue");
 export const readComment = reader(comment, "a comment");
