@@ -66,14 +66,18 @@ async function perform(life: LifeContext, effect: WorktreeEffect, signal: AbortS
     case "remove": {
       const { item } = life.names;
       const { parked } = await removeWorktree(mirror, { path, branch, issue: item, target });
-      const lands = life.run.options.only === "land";
-      if (lands) await dropLanded(mirror, { issue: item, target });
+      if (life.run.options.only === "land") await dropLanded(mirror, { issue: item, target });
       giveBackSlotNumber(life.run.home.root, path);
       await removeTemporaryFolder(temporaryFolder(life));
-      const left = parked === null || lands ? {} : { parked: { ref: parked.ref, as: item } };
+      const left = parked === null || isElsewhere(life) ? {} : { parked: { ref: parked.ref, as: item } };
       return { type: "worktree-removed", key: effect.key, ...left };
     }
   }
+}
+
+/** Of what is put aside, the work is on a branch that people have, too, or is dropped once it has landed. */
+function isElsewhere({ run, trigger }: LifeContext): boolean {
+  return run.options.only === "land" || (!trigger && run.settings.finalize.mode !== "merge");
 }
 
 /** Takes up what is there; whatever somebody broke in its git folder is made anew. */
