@@ -302,16 +302,18 @@ test.each([
   expect(read(text, !text.startsWith("y"))).toBe(expected);
 });
 
+const nested = "protocol: one of the findings has findings of its own";
 test.each([
   ['{"verdict":"pass","issues":[{"priority":0,"title":"T"}]}', 'protocol: "issues" is no key for findings'],
   ['{"verdict":"pass","Finding":[{"severity":"P0"}]}', 'protocol: "Finding" is no key for findings'],
   ['{"verdict":"pass","PREVIOUS":{"by":{"jo":{"Priority":"P0"}}}}', 'protocol: "PREVIOUS" is no key for findings'],
   ['{"verdict":"pass","rounds":[[{"findings":[{"priority":0}]}]]}', 'protocol: "rounds" is no key for findings'],
-  [
-    '{"verdict":"pass","findings":[{"name":"jo","findings":[{"priority":0}]}]}',
-    "protocol: one of the findings has findings of its own",
-  ],
-  ['{"verdict":"pass","findings":[{"priority":3,"cvss":{"severity":"low"}}]}', "pass 1"],
+  ['{"verdict":"pass","findings":[{"name":"jo","findings":[{"priority":0}]}]}', nested],
+  ['{"verdict":"pass","findings":[{"file":"a.c","title":"group","priority":3,"items":[{"priority":0}]}]}', nested],
+  ['{"verdict":"pass","findings":[{"priority":3,"by":{"jo":[[{"Severity":"low"}]]}}]}', nested],
+  ['{"verdict":"fail","findings":[{"reviewer":"sec","priority":null,"findings":[{"priority":0}]}]}', nested],
+  ['{"verdict":"fail","findings":[{"priority":0},{"priority":1,"items":[{"priority":1}]}]}', nested],
+  ['{"verdict":"pass","findings":[{"priority":3,"range":{"from":3,"to":4}}]}', "pass 1"],
   [
     '{"verdict":"fail","findings":[{"priority":3}],"issues":[{"priority":0}]}',
     'protocol: "issues" is no key for findings',

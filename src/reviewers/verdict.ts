@@ -149,16 +149,17 @@ export function toVerdict(written: Fields): VerdictReading {
 
 /**
  * Why something was found that, however deep, does not stand where we look; null: nothing was. A pass must not pass over
- * it, nor a fail over what is worse than all that is in its place: only what blocks fails a change.
+ * it, nor a fail over what is worse than all that is in its place: only what blocks fails a change. What stands within a
+ * finding would be lost with whatever it says, so there it always counts.
  */
 function misplacedFindings(written: Fields, verdict: "pass" | "fail", placed: readonly RawFinding[]): string | null {
   const worst = Math.min(...placed.map(({ priority }) => priority ?? Number.POSITIVE_INFINITY));
   const counts = (found: Fields): boolean => verdict === "pass" || badness(found) < worst;
   for (const [key, value] of Object.entries(written)) {
-    const isPlace = key.toLowerCase() === "findings" && Array.isArray(value);
-    const elsewhere = isPlace ? value.filter((each) => isRecord(each) && !isFindingLike(each)) : value;
-    if (!findingsWithin(elsewhere).some(counts)) continue;
-    return isPlace ? "one of the findings has findings of its own" : `${show(key)} is no key for findings`;
+    if (key.toLowerCase() === "findings" && Array.isArray(value)) {
+      const inside = value.filter(isRecord).flatMap((each) => Object.values(each));
+      if (findingsWithin(inside).length > 0) return "one of the findings has findings of its own";
+    } else if (findingsWithin(value).some(counts)) return `${show(key)} is no key for findings`;
   }
   return null;
 }

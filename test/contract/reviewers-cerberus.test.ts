@@ -123,6 +123,15 @@ test.each<[string, CerberusPlan, string]>([
   ["fails without a finding", { wait: resolved("fail") }, "fail without any finding"],
   ["decides nothing", { wait: resolved("requires_decision", { resolution_reason: "tie" }) }, "no decision: tie"],
   [
+    "has a finding within another",
+    {
+      wait: resolved("pass", {
+        findings: [{ title: "group", priority: 3, items: [{ file_path: "a.c", priority: 0 }] }],
+      }),
+    },
+    "one of the findings has findings of its own",
+  ],
+  [
     "leaves findings that cannot be read",
     { wait: resolved("pass"), files: { [round(2, 1, "codex#1")]: "{" } },
     "the findings of codex#1 cannot be read",
