@@ -132,6 +132,11 @@ test.each<[string, CerberusPlan, string]>([
     "one of the findings has findings of its own",
   ],
   [
+    "tells its findings as a text",
+    { wait: resolved("needs_work", { findings: "P0 crash" }) },
+    '"P0 crash" is no finding',
+  ],
+  [
     "leaves findings that cannot be read",
     { wait: resolved("pass"), files: { [round(2, 1, "codex#1")]: "{" } },
     "the findings of codex#1 cannot be read",

@@ -94,6 +94,22 @@ describe("the findings of the last iteration", () => {
     ]);
   });
 
+  test.each([
+    ["a text", { findings: "P0: crash in a.c" }, "P0: crash in a.c"],
+    ["a text of no findings", { findings: "none" }, "none"],
+    ["a list within a text", { Findings: '[{"priority":0}]' }, '[{"priority":0}]'],
+    ["a number", { findings: 3 }, 3],
+    ["texts by file", { findings: { "a.c": "P0 crash" } }, "P0 crash"],
+    ["texts by file, and a list", { findings: { "a.c": "P0 crash", "b.c": [] } }, "P0 crash"],
+    ["lists of texts by file", { findings: { "a.c": ["P0 crash"] } }, "P0 crash"],
+    ["texts deeper in a map", { findings: { src: { "a.c": "P0 crash" } } }, "P0 crash"],
+    ["the text of an iteration", { iterations: [{ iteration: 2, findings: "P0 crash" }] }, "P0 crash"],
+    ["a text by iteration", { findings_by_iteration: { 1: [], 2: "P0 crash" } }, "P0 crash"],
+    ["the text of a reviewer", { reviewers: { gpt: { FINDINGS: "P0 crash" } } }, "P0 crash"],
+  ])("A8 are handed on where they are %s, so that the verdict is refused", (_what, answer, text) => {
+    expect(findingsIn({ current_iteration: 2, ...answer })).toEqual([text]);
+  });
+
   test("are found among findings that say which iteration they are of, also when it has none", () => {
     const findings = [
       { iteration: 1, ...old },
@@ -103,10 +119,18 @@ describe("the findings of the last iteration", () => {
     expect(findingsIn({ current_iteration: 3, findings })).toEqual([]);
   });
 
-  test.each([[null], [{}], [{ findings: null }], [{ findings: [] }], [{ iterations: [] }], [{ findings: "none" }]])(
-    "in %j there are none",
-    (answer) => expect(findingsIn(answer)).toEqual([]),
-  );
+  test.each([
+    [null],
+    [{}],
+    [{ findings: null }],
+    [{ findings: [] }],
+    [{ iterations: [] }],
+    [{ findings: {} }],
+    [{ findings: { count: 0, items: [] } }],
+    [{ findings: { 1: { status: "clean", findings: [] } } }],
+    [{ iterations: { 1: "clean" } }],
+    [{ iterations: { 1: { status: "clean" } } }],
+  ])("in %j there are none", (answer) => expect(findingsIn(answer)).toEqual([]));
 });
 
 test("a reviewer's file names its file in cerberus's way, and the reviewer is known", () => {

@@ -46,12 +46,11 @@ export function resolutionOf(answer: unknown): string {
 
 /**
  * The findings of the last iteration that the answer itself carries, wherever in it they stand: a place that nobody told
- * us of must not make a pass of them. What is in a list of findings and none is handed on, for the verdict to be refused.
+ * us of must not make a pass of them. What stands where findings belong and is none is handed on, for the verdict to be refused.
  */
 export function findingsIn(answer: unknown): readonly unknown[] {
   if (!isFields(answer)) return [];
-  const current = toNumber(answer.current_iteration);
-  const found = Object.entries(answer).flatMap(([key, value]) => within(value, { key, current }));
+  const found = withinMembers(answer, toNumber(answer.current_iteration));
   // Those of an iteration often stand beside all of them.
   const kept = new Map(found.map((each) => [JSON.stringify(each), each]));
   return [...kept.values()];
@@ -59,36 +58,57 @@ export function findingsIn(answer: unknown): readonly unknown[] {
 
 interface Place {
   readonly key: string;
+  /** Findings belong here, whatever they are sorted by. */
+  readonly inFindings: boolean;
   /** The number of the last iteration; null: nobody said. */
   readonly current: number | null;
 }
 
-function within(value: unknown, { key, current }: Place): unknown[] {
+function within(value: unknown, place: Place): unknown[] {
+  const { key, inFindings, current } = place;
   if (Array.isArray(value)) {
-    const inFindings = key === "findings";
-    return lastOfList(value, { key, current }).flatMap((each) => {
-      if (isFields(each)) return ofEntry(each, { inFindings, current });
-      return inFindings && !Array.isArray(each) ? [each] : within(each, { key, current });
+    return lastOfList(value, place).flatMap((each) => {
+      if (isFields(each)) return ofEntry(each, place);
+      return inFindings && !Array.isArray(each) ? [each] : within(each, place);
     });
   }
-  if (!isFields(value)) return [];
+  if (!isFields(value)) return inFindings && (value ?? null) !== null ? [value] : [];
   if (isFindingLike(value)) return [toFinding(value)];
   const isByNumber = byIteration.test(key) && Object.keys(value).every((name) => toNumber(name) !== null);
-  return isByNumber
-    ? lastOfNumbered(value, current).flatMap((each) => within(each, { key: "findings", current }))
-    : Object.entries(value).flatMap(([name, each]) => within(each, { key: name, current }));
+  if (!isByNumber) return inFindings ? ofSorted(value, current) : withinMembers(value, current);
+  return lastOfNumbered(value, current).flatMap((each) => {
+    const isPlace = inFindings || Array.isArray(each) || /findings/i.test(key);
+    return within(each, { key: "findings", inFindings: isPlace, current });
+  });
 }
 
 const byIteration = /^findings$|iteration/i;
 
+function withinMembers(map: Fields, current: number | null): unknown[] {
+  return Object.entries(map).flatMap(([key, value]) => within(value, { key, inFindings: isFindingsKey(key), current }));
+}
+
+function isFindingsKey(key: string): boolean {
+  return key.toLowerCase() === "findings";
+}
+
+/** A map where findings belong: they are below it, sorted by something; where none are, what else it says is all there is. */
+function ofSorted(map: Fields, current: number | null): unknown[] {
+  if (Object.keys(map).some(isFindingsKey)) return withinMembers(map, current);
+  const below = Object.entries(map).filter(([, value]) => typeof value === "object" && value !== null);
+  const found = below.flatMap(([key, value]) => within(value, { key, inFindings: true, current }));
+  const plain = Object.values(map).filter((value) => typeof value !== "object");
+  if (found.length > 0) return found;
+  // How many there are may stand beside them.
+  return below.length > 0 ? plain.filter((value) => typeof value === "string") : plain;
+}
+
 /** An entry of a list: a finding, or something that has findings in it, such as an iteration or one of the reviewers. */
-function ofEntry(
-  entry: Fields,
-  { inFindings, current }: { readonly inFindings: boolean; readonly current: number | null },
-): unknown[] {
+function ofEntry(entry: Fields, { inFindings, current }: Place): unknown[] {
   if (isFindingLike(entry)) return [toFinding(entry)];
-  const inside = Object.entries(entry).flatMap(([key, value]) => within(value, { key, current }));
-  const isIteration = "findings" in entry || (numberOf(entry, "iterations") !== null && !("title" in entry));
+  const inside = withinMembers(entry, current);
+  const isIteration =
+    Object.keys(entry).some(isFindingsKey) || (numberOf(entry, "iterations") !== null && !("title" in entry));
   return inFindings && inside.length === 0 && !isIteration ? [toFinding(entry)] : inside;
 }
 
