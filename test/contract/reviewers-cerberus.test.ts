@@ -78,7 +78,7 @@ test("the findings are those of the last round of the last iteration, each with 
 
 test.each([
   ["needs_work", "pass"],
-  ["requires_decision", "fail"],
+  ["fail", "fail"],
 ])("%s with findings is %s, and the findings decide", async (word, verdict) => {
   const wait = resolved(word, { iterations: [{ findings: [] }, { findings: [{ title: "T", priority: 1 }] }] });
   const { review } = await world.play(world.cerberus({ wait }));
@@ -121,7 +121,12 @@ test.each<[string, CerberusPlan, string]>([
   ["has no review", { wait: { print: '{"status": "no_active_gate"}' } }, "not resolved"],
   ["says nothing that is known", { wait: resolved("great") }, '"great" is no verdict'],
   ["fails without a finding", { wait: resolved("fail") }, "fail without any finding"],
-  ["decides nothing", { wait: resolved("requires_decision", { resolution_reason: "tie" }) }, "no decision: tie"],
+  ["decides nothing", { wait: resolved("requires_decision", { resolution_reason: "tie" }) }, "decision: tie"],
+  [
+    "asks for a decision on what does not block",
+    { wait: resolved("requires_decision", { findings: [{ title: "nit", priority: 3 }] }) },
+    "cerberus asks for a person's decision",
+  ],
   [
     "has a finding within another",
     {

@@ -9,7 +9,6 @@ test.each([
   ["needs_work", "pass"],
   ["PASS", "pass"],
   ["fail", "fail"],
-  ["requires_decision", "fail"],
 ])("the word %j is %s: findings decide the rest", (verdict, expected) => {
   expect(readGate({ ...resolved, verdict })).toMatchObject({ type: "verdict", verdict: expected, iteration: 2 });
 });
@@ -23,6 +22,11 @@ test.each([
   [{ verdict: "pass" }, "the answer of cerberus wait has no status"],
   [{ ...resolved, verdict: null }, "null is no verdict"],
   [{ ...resolved, verdict: "ok" }, '"ok" is no verdict'],
+  [{ ...resolved, verdict: "Requires_Decision", findings: [{ priority: 3 }] }, "cerberus asks for a person's decision"],
+  [
+    { ...resolved, verdict: "requires_decision", resolution_reason: "tie" },
+    "cerberus asks for a person's decision: tie",
+  ],
 ])("A8 %j is no verdict: %s", (answer, reason) => {
   expect(readGate(answer)).toMatchObject({ type: "none", reason: expect.stringContaining(reason) });
 });

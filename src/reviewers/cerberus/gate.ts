@@ -5,7 +5,7 @@ import { isFindingLike } from "../finding-priority.js";
  * theirs; ours is pass or fail, and the findings decide. Whatever says neither is no verdict, with the reason.
  */
 export type Gate =
-  | { readonly type: "verdict"; readonly verdict: "pass" | "fail"; readonly word: string; readonly iteration: number }
+  | { readonly type: "verdict"; readonly verdict: "pass" | "fail"; readonly iteration: number }
   | { readonly type: "none"; readonly reason: string };
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -18,10 +18,12 @@ export function readGate(answer: unknown): Gate {
   switch (word) {
     case "pass":
     case "needs_work":
-      return { type: "verdict", verdict: "pass", word, iteration };
+      return { type: "verdict", verdict: "pass", iteration };
     case "fail":
+      return { type: "verdict", verdict: "fail", iteration };
+    // With findings that do not block, a fail would be a pass; what was asked for is a person.
     case "requires_decision":
-      return { type: "verdict", verdict: "fail", word, iteration };
+      return { type: "none", reason: undecided(answer.resolution_reason) };
     default:
       return { type: "none", reason: noVerdict(answer.verdict) };
   }
@@ -39,9 +41,9 @@ function noVerdict(given: unknown): string {
     : `${show(given)} is no verdict of cerberus wait: pass, needs_work, fail, requires_decision`;
 }
 
-/** Why it was resolved, in cerberus's words; "" where it says nothing. */
-export function resolutionOf(answer: unknown): string {
-  return isFields(answer) && typeof answer.resolution_reason === "string" ? answer.resolution_reason : "";
+function undecided(why: unknown): string {
+  const asks = "cerberus asks for a person's decision";
+  return typeof why === "string" && why !== "" ? `${asks}: ${why}` : asks;
 }
 
 /**

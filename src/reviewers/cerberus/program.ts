@@ -6,7 +6,7 @@ import { contradictoryKey } from "../../lib/contradiction.js";
 import { messageOf } from "../../lib/errors.js";
 import { readForeignJson } from "../../lib/program-files.js";
 import { runToEnd } from "../../lib/run-to-end.js";
-import { findingsIn, findingsOfReviewer, readGate, resolutionOf, usageOf } from "./gate.js";
+import { findingsIn, findingsOfReviewer, readGate, usageOf } from "./gate.js";
 import { type Plan, planVariable, waits, waitTimeout } from "./plan.js";
 import { runKeyIn, saysLeftOpen } from "./spawned.js";
 
@@ -112,10 +112,6 @@ async function resultOf(answer: unknown, runFolder: string): Promise<Record<stri
   if (gate.type === "none") throw new Ended(gate.reason);
   const told = findingsIn(answer);
   const findings = told.length > 0 ? told : await findingsOnDisk(runFolder, gate.iteration);
-  if (gate.word === "requires_decision" && findings.length === 0) {
-    const why = resolutionOf(answer);
-    throw new Ended(`cerberus came to no decision${why === "" ? "" : `: ${why}`}`);
-  }
   const usage = usageOf(await readForeignJson(join(runFolder, "run-telemetry.json")));
   return { verdict: gate.verdict, findings, ...(usage === null ? {} : { usage }) };
 }
