@@ -48,7 +48,10 @@ describe("the findings of the last iteration", () => {
     ["iterations by number", { iterations: { 1: { findings: [old] }, 2: { findings: [last] } } }],
     ["findings by number", { findings: { 1: [old], 2: [last] } }],
     ["findings by number, ten before two", { current_iteration: 10, findings: { 2: [old], 10: [last] } }],
+    ["iterations by name", { iterations: { iteration_1: { findings: [old] }, iteration_2: { findings: [last] } } }],
+    ["findings by name", { findings: { "iter-1": [old], "iter-2": [last] } }],
     ["findings alone", { findings: [last] }],
+    ["findings beside earlier iterations", { findings: [last], history: [{ iteration: 1, findings: [old] }] }],
     ["a count of iterations beside findings", { iterations: 2, findings: [last] }],
   ])("are found in %s", (_how, answer) => {
     expect(findingsIn({ current_iteration: 2, ...answer })).toMatchObject([{ title: "last" }]);
@@ -83,6 +86,23 @@ describe("the findings of the last iteration", () => {
     expect(findingsOfReviewer({ current_iteration: 2, ...answer }, "x")).toSatisfy(
       (found) => found === null || found.length === 1,
     );
+  });
+
+  test.each([
+    ["the last one's name", { iterations: { iteration_1: { findings: [p0] }, iteration_2: { findings: [] } } }],
+    ["a history", { findings: [], history: [{ iteration: 1, findings: [p0] }] }],
+    ["a reviewer's history", { reviewers: { gpt: { findings: [], earlier: [{ iteration: "1", findings: "P0" }] } } }],
+  ])("are not those of an earlier iteration, as %s tells", (_how, answer) => {
+    expect(findingsIn({ current_iteration: 2, ...answer })).toEqual([]);
+  });
+
+  test.each([
+    ["names that number something else", { iterations: { "gpt-1": { findings: [p0] }, "gpt-2": { findings: [] } } }],
+    ["a history that counts from zero", { history: [{ iteration: 0 }, { iteration: 1, findings: [p0] }] }],
+    ["a history that is ahead", { history: [{ iteration: 1 }, { iteration: 3, findings: [p0] }] }],
+    ["iterations of which the last is not there", { iterations: [{ iteration: 1, findings: [p0] }] }],
+  ])("A8 are found with %s", (_how, answer) => {
+    expect(findingsIn({ current_iteration: 2, ...answer })).toMatchObject([p0]);
   });
 
   test("are not an iteration, whatever it lacks", () => {

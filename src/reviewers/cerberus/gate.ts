@@ -76,7 +76,7 @@ function within(value: unknown, place: Place): unknown[] {
   }
   if (!isFields(value)) return inFindings && (value ?? null) !== null ? [value] : [];
   if (isFindingLike(value)) return [toFinding(value)];
-  const isByNumber = byIteration.test(key) && Object.keys(value).every((name) => toNumber(name) !== null);
+  const isByNumber = byIteration.test(key) && Object.keys(value).every((name) => numberIn(name) !== null);
   if (!isByNumber) return inFindings ? ofSorted(value, current) : withinMembers(value, current);
   return lastOfNumbered(value, current).flatMap((each) => {
     const isPlace = inFindings || Array.isArray(each) || /findings/i.test(key);
@@ -120,16 +120,25 @@ function lastOfList(list: readonly unknown[], { key, current }: Place): readonly
   const known = numbers.filter((number) => number !== null);
   const areFindings = list.some((each) => isFields(each) && (isFindingLike(each) || "title" in each));
   if (known.length === 0) return key === "iterations" && !areFindings ? list.slice(-1) : list;
-  // Findings may have none in the last iteration; an iteration that is not there is counted in another way than we know.
-  const newest = current !== null && (areFindings || known.includes(current)) ? current : Math.max(...known);
+  // Findings and a history may have none of the last iteration; iterations without it are counted in another way than we know.
+  const isOfAll = /^iterations$/i.test(key) || known.includes(0);
+  const highest = Math.max(...known);
+  const isLast = current !== null && (areFindings || known.includes(current) || (!isOfAll && highest < current));
+  const newest = isLast ? current : highest;
   return list.filter((_each, index) => numbers[index] === null || numbers[index] === newest);
 }
 
 /** All of them where the last iteration is not among the numbers: they may number something else. */
 function lastOfNumbered(map: Fields, current: number | null): readonly unknown[] {
-  const numbers = Object.keys(map).map(Number);
+  const numbers = Object.keys(map).map((name) => numberIn(name) ?? 0);
   const last = current ?? Math.max(...numbers);
-  return numbers.includes(last) ? [map[String(last)]] : Object.values(map);
+  const isThere = numbers.includes(last);
+  return Object.values(map).filter((_each, index) => !isThere || numbers[index] === last);
+}
+
+/** Of an iteration, in its name: `2`, `iteration_2`. Another word may number reviewers or rounds. */
+function numberIn(name: string): number | null {
+  return toNumber(/^(?:it(?:er(?:ation)?)?[\s_.#-]*)?(\d+)$/i.exec(name)?.[1]);
 }
 
 /** `number` may be that of a finding or a reviewer. */
