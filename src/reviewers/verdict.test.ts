@@ -87,6 +87,12 @@ describe("the verdict of an output", () => {
     ["with its key in capitals", '{"VERDICT":"pass","Findings":[{"Priority":0,"Title":"T"}]}', "pass 1"],
     ["twice, once in capitals", '{"Verdict":"fail","verdict":"pass"}', twice("verdict")],
     ["twice, once in capitals and the same", '{"Verdict":"pass","verdict":"pass"}', "pass 0"],
+    ["twice, and the same without regard to case", '{"verdict":"pass","Verdict":" PASS"}', "pass 0"],
+    [
+      "with a severity twice, and the same without regard to case",
+      '{"verdict":"pass","findings":[{"priority":3,"severity":"Low","Severity":"low"}]}',
+      "pass 1",
+    ],
     [
       "with findings twice, once in capitals",
       '{"verdict":"pass","Findings":[{"priority":0}],"findings":[]}',

@@ -112,10 +112,16 @@ function plainKeys(written: Fields, known: readonly string[]): Fields | string {
   for (const [name, value] of Object.entries(written)) {
     const key = name.toLowerCase();
     if (!known.includes(key)) continue;
-    if (fields.has(key) && JSON.stringify(fields.get(key)) !== JSON.stringify(value)) return key;
+    if (fields.has(key) && sameWhen(key, fields.get(key)) !== sameWhen(key, value)) return key;
     fields.set(key, value);
   }
   return Object.fromEntries(fields);
+}
+
+/** Two that are read as one are the same: words are, without regard to case. */
+function sameWhen(key: string, value: unknown): string {
+  const isWord = typeof value === "string" && ["verdict", "priority", "severity"].includes(key);
+  return JSON.stringify(isWord ? value.trim().toLowerCase() : value);
 }
 
 function saidTwice(key: string): VerdictReading {
