@@ -153,3 +153,30 @@ test("D4: the members beside one that deletes the git folder are asked again", a
   expect(verdicts(run)).toEqual(["ada pass", "mal pass"]);
   expect(run.code).toBe(0);
 });
+
+test.each([
+  [
+    "goes on another branch and deletes the issue's",
+    "git checkout -q -b elsewhere; git branch -q -D ratchet/fix-it",
+    "HEAD, refs/heads/ratchet/fix-it, refs/heads/elsewhere",
+  ],
+  ["leaves HEAD on no branch", "git checkout -q --detach", "HEAD"],
+  ["leaves a branch", "git branch elsewhere", "refs/heads/elsewhere"],
+  ["replaces what a commit is", "git replace HEAD HEAD~1", "refs/replace/…"],
+])("D4: a reviewer that %s has given no verdict, and it is put back", async (_what, harm, told) => {
+  const world = resumeWorld();
+  const look = "git symbolic-ref HEAD; git for-each-ref";
+  world.reviewerDoes(
+    "fix-it",
+    `if [ ! -e "$HOME/before" ]; then { ${look}; } >"$HOME/before"; ${harm}; else { ${look}; } >"$HOME/after"; fi; ${says("pass")}`,
+  );
+  await world.add("fix-it");
+  const run = await world.ratchet("run", "--json");
+  expect([run.code, verdicts(run)]).toEqual([0, ["command pass", "command protocol"]]);
+  const reasons = eventsOf(run).flatMap((event) => (event.type === "review-ended" ? (event.reason ?? []) : []));
+  expect(reasons.map((reason) => reason.replace(/[0-9a-f]{40}/, "…"))).toEqual([
+    `the reviewer changed the tree (${told}); the changes were discarded`,
+  ]);
+  expect(world.read("../before")).toContain("refs/heads/ratchet/fix-it");
+  expect(world.read("../after")).toBe(world.read("../before"));
+});

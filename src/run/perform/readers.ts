@@ -1,6 +1,8 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { findCheckout } from "../../git/checkout.js";
 import { hasKeptIndex, keepIndex } from "../../git/kept-index.js";
+import { findRefChanges, hasKeptRefs, keepRefs, putRefsBack } from "../../git/kept-refs.js";
 import { discardChanges, putAt } from "../../git/worktree.js";
 import { ExternalError } from "../../lib/errors.js";
 import { isMissing, readJson, writeWhole } from "../../lib/files.js";
@@ -52,19 +54,21 @@ interface Reading {
 }
 
 /**
- * Right before the reviewer starts: there is a folder to start in, the index is kept, and it is noted how often HEAD had
- * been moved by then. While others read, the index is theirs to have changed: what was kept before them counts.
+ * Right before the reviewer starts: there is a folder to start in, the index and the refs are kept, and it is noted how
+ * often HEAD had been moved by then. While others read, both are theirs to have changed: what was kept before them counts.
  */
 export async function startReading(readers: Readers, reading: Reading, head: string): Promise<void> {
   const { folder, worktree, gitDir } = reading;
   if (isMissing(worktree)) {
     await readers.inTurn(() => putAt(worktree, head, (paths) => noteOthers(readers.besides(folder), paths)));
   }
-  if (readers.besides(folder).length === 0 || !hasKeptIndex(gitDir)) keepIndex(gitDir, head);
+  const isAlone = readers.besides(folder).length === 0;
+  if (isAlone || !hasKeptIndex(gitDir)) keepIndex(gitDir, head);
+  if (isAlone || !hasKeptRefs(gitDir)) await keepRefs(gitDir, head);
   writeWhole(join(folder, "reading.json"), JSON.stringify({ moves: movesOf(gitDir) }));
 }
 
-/** Puts files and index back; null: nobody has touched them. */
+/** Puts files, index and refs back; null: nobody has touched them. */
 export async function endReading(readers: Readers, reading: Reading, head: string): Promise<Meddling | null> {
   const { folder } = reading;
   return await readers.inTurn(async () => {
@@ -87,12 +91,17 @@ export async function endReading(readers: Readers, reading: Reading, head: strin
 
 /** A git folder that somebody broke is put back too, by the last one that reads there: nobody may be at work in it then. */
 async function putBack(
-  { worktree, mend }: Reading,
+  { worktree, gitDir, mend }: Reading,
   head: string,
   { note, isAlone }: { note(paths: readonly string[]): void; isAlone(): boolean },
 ): Promise<readonly string[]> {
   try {
-    return await discardChanges(worktree, head, note);
+    const changed = await discardChanges(worktree, head, note);
+    const refs = await findRefChanges(gitDir, head);
+    if (refs.length === 0) return changed;
+    if (changed.length === 0) note(refs);
+    await putRefsBack(await findCheckout(worktree), head);
+    return changed.length === 0 ? refs : changed;
   } catch (error) {
     if (!(error instanceof ExternalError) || error.retryable) throw error;
     note([".git"]);
