@@ -1,5 +1,6 @@
 import type { Finding } from "../finding.js";
 import { letGo, openFindings } from "../ledger/ledger.js";
+import { reportsOf } from "../ledger/reports.js";
 import { blockingReview } from "./blocking.js";
 import { afterEpicTold, afterTriggerFollowUp, closeTrigger } from "./close-trigger.js";
 import type { IssueEvent } from "./events.js";
@@ -100,10 +101,13 @@ function isTracked(step: Step, finding: Finding): boolean {
   const own = validation_triggers.session_end?.code_review;
   const byReview = review.enabled && review.track_review_issues;
   const byTrigger = (own?.enabled ?? false) && (own?.track_review_issues ?? false);
-  // About work that is not there any more.
-  if (isReviewStage(finding.stage)) return byReview && !landsNothing(step.state);
-  if (finding.stage !== "session_end") return false;
-  return finding.source === "review" ? byTrigger : byReview || byTrigger;
+  const isBy = (stage: string) => {
+    // About work that is not there any more.
+    if (isReviewStage(stage)) return byReview && !landsNothing(step.state);
+    if (stage !== "session_end") return false;
+    return finding.source === "review" ? byTrigger : byReview || byTrigger;
+  };
+  return reportsOf(finding).some(({ stage }) => isBy(stage));
 }
 
 function waiveLeftovers(step: Step, followUp: string | null): void {
