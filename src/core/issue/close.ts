@@ -9,6 +9,7 @@ import { landsNothing } from "./preconditions.js";
 import { reportConclusion } from "./session-end-result.js";
 import { isReviewStage } from "./slots.js";
 import type { Step } from "./step.js";
+import { dropLeftOut } from "./unchecked.js";
 
 type TrackerDone = Extract<IssueEvent, { type: "tracker-done" }>;
 
@@ -87,6 +88,7 @@ export function sayParked(step: Step, parked?: { readonly ref: string; readonly 
 }
 
 function trackLeftovers(step: Step) {
+  dropLeftOut(step);
   const tracked = openFindings(step.ledger, { defects: true }).filter((finding) => isTracked(step, finding));
   if (tracked.length === 0 || step.state.followUp) {
     waiveLeftovers(step, null);

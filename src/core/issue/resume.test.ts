@@ -202,6 +202,24 @@ describe("a life resumed with the findings of its last review", () => {
     ]);
   });
 
+  it("a review that a flag leaves out keeps what it found until the issue has succeeded without it", () => {
+    const { settings } = policyOf({ review: {} });
+    const per_issue_review = { ...settings.per_issue_review, enabled: false };
+    const left_out_reviewer = { section: "per_issue_review", review: settings.per_issue_review } as const;
+    const flagged: Setup = { settings: { per_issue_review, left_out_reviewer } };
+    const failed = resume(flagged, { implement: () => ({ outcome: { type: "failed", reason: "x" } }) });
+    expect(failed.turns()[0]).toMatchObject({ prompt: "review_followup", only: left().blocking });
+    expect(failed.finished()).toMatchObject({ status: "failed", last_review_issues: left().blocking });
+    expect(failed.life.ledger).toEqual(left().ledger);
+    const same = snapshot(1);
+    const world = resume(flagged, { implement: () => ({ snapshot: same }) }, left("per_issue_review", same));
+    expect(world.finished()).toMatchObject({ status: "success", last_review_issues: null });
+    expect(world.life.ledger.findings.map((finding) => finding.reason)).toEqual([
+      "no longer checked",
+      "no longer checked",
+    ]);
+  });
+
   it("C8 base_sha is the earlier life's", () => {
     const from = left();
     const begin = { ...from.begin, resume: from.begin.resume && { ...from.begin.resume, baseSha: "b7" } };
