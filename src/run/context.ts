@@ -128,8 +128,10 @@ export interface LifeContext {
   readonly stopping: AbortSignal;
   /** Turns and commands waiting for a place, by folder, so that a stop reaches them. */
   readonly pending: Map<string, AbortController>;
-  /** What running turns have used so far, by key, where their agents tell it. */
+  /** What turns have used so far, by key, where their agents tell it; it counts until the state has it. */
   readonly live: Map<string, Usage>;
+  /** Turns that an earlier process saw end, or could have: what they used is known once they settle. */
+  readonly harvests: Set<Promise<unknown>>;
   /** Its reviewers at work. */
   readonly readers: Readers;
 }

@@ -45,6 +45,7 @@ export async function driveLife(run: RunContext, whose: Life, stop: AbortSignal)
     stopping: stopping.signal,
     pending: new Map(),
     live: new Map(),
+    harvests: new Set(),
     readers: new Readers(),
   };
   try {

@@ -133,3 +133,60 @@ test("D1 the time in which no process was there counts neither for the issue's m
   expect(await box.ratchet("run")).toMatchObject({ code: 0 });
   expect(await box.status("slow")).toBe("completed");
 });
+
+/** Four reviewers and one place: each costs a dollar, waits while there is a file `wait-<reviewer>`, and finds something. */
+function panel(budgets: object): Sandbox {
+  const box = sandbox();
+  const small = never.replace('"priority": 0', '"priority": 3');
+  const command = box.script(
+    "review.sh",
+    `cat >/dev/null
+echo "$RATCHET_REVIEWER" >>"$HOME/asked-reviewers"
+while [ -e "$HOME/wait-$RATCHET_REVIEWER" ]; do sleep 0.05; done
+echo '{"usage": {"cost_usd": 1}}' >"$RATCHET_RESULT_FILE"
+echo '{"verdict": "pass", "findings": [${small}]}'`,
+  );
+  const members = ["r1", "r2", "r3", "r4"].map((name) => ({ name, reviewer_type: "command", command }));
+  box.configure({
+    agent: { type: "command", command: box.script("agent.sh", agent.replace("0.5}", "0}")) },
+    max_agents: 1,
+    budgets,
+    per_issue_review: { enabled: true, reviewer_type: "panel", panel: members },
+  });
+  return box;
+}
+
+test.each([
+  ["issue", "The issue's budget is used up: 2.00 of 1.5 USD"],
+  ["run", "The run's budget is used up: 2.00 of 1.5 USD"],
+])(
+  "reviewers that wait for a place when the %s's budget is used up are not started, and what was found is kept",
+  async (whose, message) => {
+    const box = panel({ [whose]: { usd: 1.5 } });
+    await box.add("dear");
+    expect((await box.ratchet("run")).code).toBe(1);
+    expect(asked(box, "reviewers")).toHaveLength(2);
+    expect(await box.issue("dear")).toMatchObject({
+      status: "escalated",
+      error: "budget",
+      message,
+      review_attempts: 1,
+    });
+    expect(JSON.parse(await box.quick("findings", "dear", "--json"))).toMatchObject([{ title: "Wrong" }]);
+  },
+);
+
+test("D1 killed while a reviewer runs that uses the budget up, those that wait are not started by the next start", async () => {
+  const box = panel({ issue: { usd: 0.5 } });
+  await box.add("dear");
+  for (const name of ["r1", "r2", "r3", "r4"]) box.put(`wait-${name}`, "");
+  const run = box.start(["run"]);
+  await until("a reviewer is asked", () => asked(box, "reviewers").length > 0);
+  run.kill("SIGKILL");
+  await run.ended;
+  for (const name of ["r1", "r2", "r3", "r4"]) rmSync(join(box.root, `wait-${name}`));
+  await until("it has ended", () => box.processes().length === 0);
+  expect((await box.ratchet("run")).code).toBe(1);
+  expect(asked(box, "reviewers")).toHaveLength(1);
+  expect(await box.issue("dear")).toMatchObject({ status: "escalated", error: "budget" });
+});

@@ -13,6 +13,7 @@ const costly: Rules = {
   fix: (_, n) => ({ usage, snapshot: snapshot(50 + n) }),
   review: () => ({ ...failWith(remark("Wrong", 0)), usage }),
 };
+const notBegun = { outcome: { type: "stopped" }, unbegun: true } as const;
 const sessionEnd = { failure_mode: "remediate", max_retries: 2 } as const;
 const failing: Rules["command"] = (effect) => ({ exitCode: effect.stage === "session_end" ? 1 : 0 });
 
@@ -57,6 +58,18 @@ describe("an issue's budget", () => {
     expect(retried.finished()).toMatchObject({ status: "escalated", error: "budget" });
   });
 
+  it("a reviewer that was not started waits for the word of whoever used it up, whichever is recorded first", () => {
+    for (const first of ["security", "style"]) {
+      const rules: Rules = {
+        ...costly,
+        review: ({ slot }) => (slot === first ? notBegun : { ...pass, usage }),
+      };
+      const world = play(within({ tokens: 200 }, { review: panelOf("security", "style") }), rules);
+      expect(world.turns().map(({ prompt }) => prompt)).toEqual(["implementer", "review", "review"]);
+      expect(world.finished()).toMatchObject({ status: "escalated", error: "budget" });
+    }
+  });
+
   it("a back-off that outlasts the minutes does not send the turn again", () => {
     const rules: Rules = { implement: () => ({ outcome: { type: "transient", reason: "busy" } }) };
     const world = play(within({ minutes: 0.02 }), rules);
@@ -99,6 +112,21 @@ describe("the run's budget", () => {
     );
     expect(own.turns()).toHaveLength(1);
     expect(own.finished()).toMatchObject({ status: "escalated", error: "budget" });
+  });
+  it("gives back an issue whose first turn was not started, and escalates one whose later turn was not", () => {
+    const runBudget = "5 of 5 USD";
+    const fresh = play({}, { implement: () => ({ ...notBegun, runBudget }) });
+    expect(fresh.turns()).toHaveLength(1);
+    expect(fresh.finished()).toMatchObject({ status: "interrupted", error: "budget" });
+    const later = play(
+      { review: {} },
+      {
+        implement: (_, n) => (n === 2 ? { ...notBegun, runBudget } : { snapshot: snapshot(n) }),
+        review: () => failWith(remark("Wrong", 0)),
+      },
+    );
+    expect(later.turns().map(({ prompt }) => prompt)).toEqual(["implementer", "review", "review_followup"]);
+    expect(later.finished()).toMatchObject({ status: "escalated", error: "budget" });
   });
   it("gives back an issue whose first turn has not begun", () => {
     const world = play({}, signal("worktree:open"));

@@ -1,13 +1,13 @@
-import { type LedgerChange, openFindings, supersedeStage } from "../ledger/ledger.js";
+import { openFindings } from "../ledger/ledger.js";
 import type { Deliver } from "../run/effects.js";
 import { oweGivingBack } from "./close.js";
 import type { IssueEvent, Snapshot } from "./events.js";
 import { isPass } from "./ledger-parts.js";
 import { gateAttempts, reviewAttempts } from "./policy.js";
 import { beginItem, leaveToAgent } from "./pull-request.js";
-import { isReviewStage, perIssueReview, reviewSlots, reviewStage } from "./slots.js";
 import type { Step } from "./step.js";
 import { carriedFindings, oweTurn } from "./turns.js";
+import { dropUnchecked, withoutUnchecked } from "./unchecked.js";
 
 type Of<T extends IssueEvent["type"]> = Extract<IssueEvent, { type: T }>;
 
@@ -152,7 +152,7 @@ function firstTurn(step: Step) {
     session,
     earlier: session !== null,
     only: true,
-    judged: true,
+    judged: policy.settings.per_issue_review.enabled,
   });
 }
 
@@ -187,22 +187,4 @@ function implement(step: Step, session: string | null): void {
   const maxAttempts = gateAttempts(step.policy);
   const plan = { role: "implementer", stage: "implement", prompt: "implementer", attempt: 1 } as const;
   oweTurn(step, { ...plan, maxAttempts, session, earlier: session !== null });
-}
-
-function dropUnchecked(step: Step): void {
-  const dropped = withoutUnchecked(step);
-  if (dropped) step.apply(dropped);
-}
-
-/** Findings of reviewers that are no longer configured would stay open for ever. null: there are none. */
-function withoutUnchecked({ policy: { settings }, ledger, at }: Step): LedgerChange | null {
-  const checked = settings.per_issue_review.enabled
-    ? [perIssueReview, ...reviewSlots(settings).map((slot) => reviewStage(settings, slot.name))]
-    : [];
-  const stages = ledger.findings.flatMap((finding) => [
-    finding.stage,
-    ...(finding.stages ?? []).map((report) => report.stage),
-  ]);
-  const gone = [...new Set(stages)].filter((stage) => isReviewStage(stage) && !checked.includes(stage));
-  return gone.length === 0 ? null : supersedeStage(ledger, { stages: gone, reason: "no longer checked", at });
 }

@@ -1,5 +1,6 @@
 import type { Finding } from "../finding.js";
 import { letGo, openFindings } from "../ledger/ledger.js";
+import { reportsOf } from "../ledger/reports.js";
 import { blockingReview } from "./blocking.js";
 import { afterEpicTold, afterTriggerFollowUp, closeTrigger } from "./close-trigger.js";
 import type { IssueEvent } from "./events.js";
@@ -8,6 +9,7 @@ import { landsNothing } from "./preconditions.js";
 import { reportConclusion } from "./session-end-result.js";
 import { isReviewStage } from "./slots.js";
 import type { Step } from "./step.js";
+import { dropLeftOut } from "./unchecked.js";
 
 type TrackerDone = Extract<IssueEvent, { type: "tracker-done" }>;
 
@@ -86,6 +88,7 @@ export function sayParked(step: Step, parked?: { readonly ref: string; readonly 
 }
 
 function trackLeftovers(step: Step) {
+  dropLeftOut(step);
   const tracked = openFindings(step.ledger, { defects: true }).filter((finding) => isTracked(step, finding));
   if (tracked.length === 0 || step.state.followUp) {
     waiveLeftovers(step, null);
@@ -100,10 +103,13 @@ function isTracked(step: Step, finding: Finding): boolean {
   const own = validation_triggers.session_end?.code_review;
   const byReview = review.enabled && review.track_review_issues;
   const byTrigger = (own?.enabled ?? false) && (own?.track_review_issues ?? false);
-  // About work that is not there any more.
-  if (isReviewStage(finding.stage)) return byReview && !landsNothing(step.state);
-  if (finding.stage !== "session_end") return false;
-  return finding.source === "review" ? byTrigger : byReview || byTrigger;
+  const isBy = (stage: string) => {
+    // About work that is not there any more.
+    if (isReviewStage(stage)) return byReview && !landsNothing(step.state);
+    if (stage !== "session_end") return false;
+    return finding.source === "review" ? byTrigger : byReview || byTrigger;
+  };
+  return reportsOf(finding).some(({ stage }) => isBy(stage));
 }
 
 function waiveLeftovers(step: Step, followUp: string | null): void {

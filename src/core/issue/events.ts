@@ -71,7 +71,7 @@ export interface TurnEnded {
   readonly review: ReviewOutcome | null;
   /** For reviewers: what was changed in the tree while others read it too. */
   readonly disturbed?: readonly string[];
-  /** It was stopped before it had a place: no program was started. */
+  /** It was stopped before it had a place, or a budget was used up by then: no program was started. */
   readonly unbegun?: true;
   /** When the turn's own clock runs out, for continues. */
   readonly until: number;

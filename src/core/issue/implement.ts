@@ -1,7 +1,10 @@
+import { openFindings } from "../ledger/ledger.js";
 import { blockingReview } from "./blocking.js";
 import { isSpent } from "./budget.js";
 import type { TurnEnded } from "./events.js";
+import { brokenPreconditions, landsNothing } from "./preconditions.js";
 import { afterRework } from "./pull-request.js";
+import type { Work } from "./state.js";
 import type { Step } from "./step.js";
 import { endFixer, settleTurn } from "./turns.js";
 
@@ -21,9 +24,16 @@ export function afterTurn(step: Step, event: TurnEnded) {
     gate: { ...gate, next: "session-ending" },
   });
   const same = seen !== null && seen.tree === work.tree && seen.filesTree === work.filesTree;
-  if (turn.judged && same && blockingReview(step).length > 0) {
-    return step.fail("no_progress", "No progress: the tree is the one that the last review saw");
+  if (turn.judged && same && blockingReview(step).length > 0 && !answersGate(step, work)) {
+    return step.fail("no_progress", "No progress: the tree is the one that the last check saw");
   }
   if (step.policy.item) return afterRework(step, step.policy.item);
   step.go("gating");
+}
+
+/** The gate had something against the same tree, and would let this turn's marker pass: that it has not seen. */
+function answersGate(step: Step, work: Work): boolean {
+  const { state, ledger, dirty } = step;
+  if (!landsNothing(state) || openFindings(ledger, { stages: ["gate"] }).length === 0) return false;
+  return brokenPreconditions(state, work, dirty).length === 0;
 }

@@ -71,6 +71,31 @@ describe("a life resumed with the findings of its last review", () => {
     expect(world.finished()?.last_review_issues).toEqual(left().blocking);
   });
 
+  it("A8 a marker that settles what the gate had against the same tree is judged by the gate; anything else is no progress", () => {
+    const work = snapshot(0, { commits: 0 });
+    const from = left("per_issue_review", work);
+    const { begin } = from;
+    const gate = { stage: "gate", source: "gate", reviewer: "gate", outcome: "fail", visit: 1 } as const;
+    const remarks = [remark("No commit", 1, "")];
+    const { ledger } = raise(from.ledger, { ...gate, at: 2, commit: "c9", runId: "run-1", remarks });
+    const answer = (name: "NO_CHANGE" | "ALREADY_COMPLETE" | null, more: Partial<typeof work> = {}): Rules => ({
+      implement: () => ({ snapshot: { ...work, ...more }, marker: name && { name, rationale: "not needed" } }),
+    });
+    expect(resume({ review: {} }, answer("NO_CHANGE"), { begin, ledger }).finished()).toMatchObject({
+      status: "success",
+      resolution: { outcome: "NO_CHANGE" },
+    });
+    const stuck = { status: "failed", error: "no_progress", message: expect.stringContaining("last check saw") };
+    expect(resume({ review: {} }, answer(null), { begin, ledger }).finished()).toMatchObject(stuck);
+    for (const name of ["NO_CHANGE", "ALREADY_COMPLETE"] as const) {
+      const world = resume({ review: {} }, answer(name, { commits: 1 }), { begin, ledger });
+      expect(world.finished()).toMatchObject(stuck);
+    }
+    // The gate had nothing against it: what the review said is not answered by a marker.
+    const named = answer("ALREADY_COMPLETE", { commits: 1, namedCommitInTarget: true });
+    expect(resume({ review: {} }, named, from).finished()).toMatchObject(stuck);
+  });
+
   it("A7 the session is gone: once more, the same prompt in a new session", () => {
     const gone: Rules = {
       implement: (turn) => (turn.session === "old" ? { outcome: { type: "no-session" }, sessionId: null } : {}),
@@ -171,6 +196,24 @@ describe("a life resumed with the findings of its last review", () => {
   it("findings of a reviewer that is no longer configured are superseded", () => {
     const world = resume({ review: {} }, {}, left("per_issue_review/security"));
     expect(world.turns()[0]?.prompt).toBe("implementer");
+    expect(world.life.ledger.findings.map((finding) => finding.reason)).toEqual([
+      "no longer checked",
+      "no longer checked",
+    ]);
+  });
+
+  it("a review that a flag leaves out keeps what it found until the issue has succeeded without it", () => {
+    const { settings } = policyOf({ review: {} });
+    const per_issue_review = { ...settings.per_issue_review, enabled: false };
+    const left_out_reviewer = { section: "per_issue_review", review: settings.per_issue_review } as const;
+    const flagged: Setup = { settings: { per_issue_review, left_out_reviewer } };
+    const failed = resume(flagged, { implement: () => ({ outcome: { type: "failed", reason: "x" } }) });
+    expect(failed.turns()[0]).toMatchObject({ prompt: "review_followup", only: left().blocking });
+    expect(failed.finished()).toMatchObject({ status: "failed", last_review_issues: left().blocking });
+    expect(failed.life.ledger).toEqual(left().ledger);
+    const same = snapshot(1);
+    const world = resume(flagged, { implement: () => ({ snapshot: same }) }, left("per_issue_review", same));
+    expect(world.finished()).toMatchObject({ status: "success", last_review_issues: null });
     expect(world.life.ledger.findings.map((finding) => finding.reason)).toEqual([
       "no longer checked",
       "no longer checked",

@@ -54,7 +54,7 @@ export function settleReviewer(step: Step, name: string, event: TurnEnded): void
   reportTurn(step, event, { role: "reviewer", reviewer: name });
   const slot = panelOf(step).slots.find((one) => one.name === name);
   // Keys count on: only one that starts no further turn is set back.
-  const uncalled = event.unbegun && isWindingDown(step);
+  const uncalled = event.unbegun && (isWindingDown(step) || usedUp(step) !== null);
   if (slot) settleSlot(step, uncalled ? { ...slot, starts: slot.starts - 1 } : slot, event);
   startQueued(step);
 }
@@ -67,6 +67,8 @@ function settleSlot(step: Step, slot: Slot, event: TurnEnded) {
   if (disturbed && !cutShort.includes(outcome.type)) return repeatAlone(step, slot, disturbed);
   if (outcome.type === "ended") return judge(step, slot, event.review);
   if (isWindingDown(step)) return giveUp(step, slot, "stopped");
+  // What used the budget up may not have been recorded yet: it is asked again once nobody else runs.
+  if (event.unbegun) return setSlot(step, { ...slot, status: "queued" });
   switch (outcome.type) {
     case "lost":
     case "stopped":

@@ -44,6 +44,19 @@ describe("session_end", () => {
     expect(world.life.ledger.findings).toMatchObject([{ status: "waived", reason: "session_end: continue" }]);
   });
 
+  it.each([
+    ["its own review tracks nothing", false, true],
+    ["the issue's review tracks nothing", true, false],
+  ])("B8 what both reviews report is tracked although %s", (_, byTrigger, byReview) => {
+    const setup = {
+      review: { track_review_issues: byReview },
+      ...own({ code_review: { ...review, track_review_issues: byTrigger } }),
+    };
+    const world = play(setup, { review: () => failWith(remark("Naming", 3)), tracker: () => ({ id: "p-7" }) });
+    expect(world.finished()?.status).toBe("success");
+    expect(world.life.ledger.findings).toMatchObject([{ status: "waived", reason: "tracked as p-7" }]);
+  });
+
   it("records each command with its place, in one folder each", () => {
     const world = play({ sessionEnd: {} });
     expect(result(world)).toMatchObject({ status: "pass", reason: null, code_review_result: null });

@@ -94,7 +94,7 @@ export function afterSessionEndReviewer(step: Step) {
   if (isReviewerRunning(step)) return;
   const { outcome, slots } = sessionEnd;
   settleReview(step, sessionEnd);
-  if (isSpent(step)) {
+  if (isSpent(step) || (slots.some(({ status }) => status === "out") && isOverBudget(step))) {
     const passed = outcome?.passed === true && slots.every((slot) => slot.status === "pass");
     return reportConclusion(step, { result: passed ? "pass" : "fail", reason: passed ? null : "code_review" });
   }

@@ -1,7 +1,7 @@
 import { addUsage } from "../budget.js";
 import { adoptFindings } from "../ledger/adopt-findings.js";
 import { openFindings, reject } from "../ledger/ledger.js";
-import { isOverBudget } from "./budget.js";
+import { isOverBudget, usedUp } from "./budget.js";
 import type { TurnEnded, TurnOutcome } from "./events.js";
 import { triggerName } from "./policy.js";
 import { isReviewFinding, isReviewStage } from "./slots.js";
@@ -133,6 +133,7 @@ function namedFindings(step: Step, { prompt }: TurnState): string[] {
 
 function afterOutcome(step: Step, event: TurnEnded, turn: TurnState): TurnResult | null {
   const { outcome } = event;
+  if (event.unbegun && takeBack(step)) return null;
   switch (outcome.type) {
     case "ended":
       return { error: null, message: "" };
@@ -156,6 +157,13 @@ function afterOutcome(step: Step, event: TurnEnded, turn: TurnState): TurnResult
     case "overflow":
       return afterOverflow(step, turn, outcome.reason);
   }
+}
+
+/** A budget was used up before it began: the life ends as if it had never been owed. */
+function takeBack(step: Step): boolean {
+  if (usedUp(step) === null) return false;
+  step.set({ turns: step.state.turns - 1 });
+  return isOverBudget(step);
 }
 
 /** Without a session id there is nothing to continue: the same prompt again. */

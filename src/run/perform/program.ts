@@ -51,12 +51,14 @@ export async function performProgram<T>(
   }
 }
 
-/** A turn that is stopped before it has a place needs none: its folder says that it ended. */
+/** A turn that is stopped before it begins is never started: its folder says that it ended. */
 async function takeSlot(run: ProgramRun, turn: ProgramTurn, signal: AbortSignal): Promise<Release> {
   const { state } = findProgram(turn.folder);
   if (state === "running") return run.slots.force(turn.place.issueId);
   if (state !== "none") return () => undefined;
-  return run.slots.takeKept(turn.place.issueId) ?? (await waitForSlot(run, turn, signal));
+  const release = run.slots.takeKept(turn.place.issueId) ?? (await waitForSlot(run, turn, signal));
+  if (await turn.isUsedUp?.()) await stopTurn(turn, "stopped");
+  return release;
 }
 
 async function waitForSlot(run: ProgramRun, turn: ProgramTurn, signal: AbortSignal): Promise<Release> {

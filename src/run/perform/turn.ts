@@ -6,6 +6,7 @@ import { hear, nothingSaid, type Said } from "../../core/issue/marker.js";
 import type { Agent, Reviewer, TurnFiles, TurnReading } from "../../core/ports/agent.js";
 import type { Settled } from "../../durable/types.js";
 import { gitDirFor } from "../../git/checkout.js";
+import { findProgram } from "../../lib/process/find.js";
 import { attemptFolder, type LifeContext, runMachineId, takeSnapshot, worktreePath } from "../context.js";
 import { expectNext } from "../expect-next.js";
 import { renderPrompt } from "../prompt.js";
@@ -28,15 +29,23 @@ export async function performTurn(
   const program = programTurn(life, effect);
   if (effect.role === "reviewer") life.readers.begin(program.folder);
   try {
-    const ended = await performProgram(life.run, program, {
+    const performed = performProgram(life.run, program, {
       signal,
       settle: (end) => settle(life, effect, { ...end, files: program.turn.files }),
     });
-    return { event: await charge(life, ended) };
+    return { event: await charge(life, await harvest(life, program.folder, performed)) };
   } finally {
-    life.live.delete(effect.key);
     life.readers.end(program.folder);
   }
+}
+
+async function harvest<T>(life: LifeContext, folder: string, performed: Promise<T>): Promise<T> {
+  const { state } = findProgram(folder);
+  if (state === "ended" || state === "lost") {
+    const known = performed.catch(() => undefined).finally(() => life.harvests.delete(known));
+    life.harvests.add(known);
+  }
+  return await performed;
 }
 
 function programTurn(life: LifeContext, effect: TurnEffect): ProgramTurn {
@@ -62,6 +71,10 @@ function programTurn(life: LifeContext, effect: TurnEffect): ProgramTurn {
     },
     onSession: (id) => tellSession(life, effect, id),
     isOver: (usage) => isOver(life, effect, usage),
+    isUsedUp: async () => {
+      await Promise.all(life.harvests);
+      return usedUp(life) !== null;
+    },
     onEnd: () => expectNext(life, effect),
     pending: life.pending,
   };
@@ -73,16 +86,21 @@ async function tellSession(life: LifeContext, effect: TurnEffect, id: string): P
   await life.run.inbox.send(life.machine, { name: "session", turn: effect.key, id });
 }
 
-/** With what all running turns have used so far. */
 function isOver(life: LifeContext, { key }: TurnEffect, usage: Usage): boolean {
-  const { settings, meter, clock } = life.run;
   life.live.set(key, usage);
-  if (meter.running(key, usage) !== null) return true;
-  if (life.trigger) return false;
-  const state = life.state();
-  const { usage: spent } = state;
-  const sum = [...life.live.values()].reduce((total: typeof spent, one: Usage) => addUsage(total, one), spent);
-  return overBudget(settings.budgets.issue, { ...sum, ms: clock.now() - countedFrom(state) }) !== null;
+  return life.run.meter.running(key, usage) !== null || ownUsedUp(life) !== null;
+}
+
+function usedUp(life: LifeContext): string | null {
+  return life.state().runBudget ?? life.run.meter.over() ?? ownUsedUp(life);
+}
+
+/** With what all turns have used that the state does not count yet: an end is recorded after its place is given on. */
+function ownUsedUp({ run, trigger, state, live }: LifeContext): string | null {
+  if (trigger) return null;
+  const { usage, owed, ...begun } = state();
+  const spent = owed.flatMap(({ key }) => live.get(key) ?? []).reduce(addUsage, usage);
+  return overBudget(run.settings.budgets.issue, { ...spent, ms: run.clock.now() - countedFrom(begun) });
 }
 
 function timeoutMs(life: LifeContext, effect: TurnEffect): number {
@@ -104,6 +122,7 @@ type Ended = ProgramEnded<Agent | Reviewer> & { readonly files: TurnFiles };
 
 async function settle(life: LifeContext, effect: TurnEffect, ended: Ended): Promise<TurnEnded> {
   const { outcome, reading, files, seconds, until, refused, agentsAtOnce, unbegun } = ended;
+  if (reading.usage) isOver(life, effect, reading.usage);
   const base = {
     type: "turn-ended" as const,
     key: effect.key,
