@@ -90,7 +90,7 @@ export interface RunFacts {
   readonly full: boolean;
   /** How many more it may take; null: any number. */
   readonly remaining?: number | null;
-  /** It has had this issue and nobody has said retry since. */
+  /** It has had this issue, which nothing has put back into the queue since. */
   readonly hadIt: boolean;
   /** The issue is a follow-up of one that it has had. */
   readonly madeIt?: boolean;
