@@ -86,12 +86,13 @@ export function verificationEnded(step: RunStep, epic: EpicName, ended: TriggerR
     return epicCompleted(step, epic, "all of its children are, and it was verified");
   }
   const told = `epic ${epic.id} is not completed`;
+  if (isOthers(ended) || ended.reason === "not_due") {
+    const why = "something of it is open, or somebody else has it or has completed it";
+    return step.log("info", `${told} by this run: ${why}`);
+  }
   if (isEnding(step.state)) {
     const next = ended.followUp === undefined ? "the next one verifies it" : `${ended.followUp} is to be done first`;
     return step.log("info", `${told}, because the run ends: ${next}`);
-  }
-  if (isOthers(ended) || ended.reason === "not_due") {
-    return step.log("info", `${told} by this run: something of it is open, or somebody else has it`);
   }
   setTriggers(step, { verified: { ...others, [epic.id]: times + 1 } });
   const next =
