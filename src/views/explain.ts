@@ -142,7 +142,7 @@ const nothingOfEpic: EpicFacts = { verifier: null, inVain: 0, openFindings: 0, l
 function causeOf(facts: IssueFacts): Cause {
   const { issueId, status } = facts;
   if (status === "completed") return { reason: "completed", next: null };
-  if (facts.type === "epic") return causeOfEpic(facts, facts.epic ?? nothingOfEpic);
+  if (facts.type === "epic" && status !== "blocked") return causeOfEpic(facts, facts.epic ?? nothingOfEpic);
   const { tracker = null, untold = null } = facts;
   if (untold !== null) return causeOfUntold(untold, tracker);
   const retry = tracker === null ? `ratchet retry ${shellWord(issueId)}` : foreignHint(tracker, "retry", issueId);
