@@ -272,6 +272,25 @@ test("an epic that cannot go on fires on failure, once, also when the rest waits
   expect(ended.stdout).toContain("epic e failed: none of its issues can go on");
 });
 
+test("an epic fires on failure in the run in which its issue failed, not in another that has one of it done", async () => {
+  const box = triggerBox({
+    commands: { one: "true" },
+    triggers: { epic_completion: { fire_on: "failure", commands: ["one"] } },
+    agent: `case $RATCHET_ISSUE_ID in bad) exit 1 ;; slow) ${waitFor("go")} ;; esac`,
+    more: { max_agents: 1 },
+  });
+  await box.add("e", { more: ["--type", "epic"] });
+  for (const id of ["bad", "slow"]) await box.add(id, { more: ["--parent", "e"] });
+  const slow = box.start(["run", "slow"]);
+  await until("the other run is at work", () => isWaitedFor(box, "go"));
+  expect((await box.ratchet("run", "bad")).code).toBe(1);
+  expect(countRan(box, "one run")).toBe(1);
+  box.put("go", "");
+  expect([(await slow.ended).code, countRan(box, "one run")]).toEqual([0, 1]);
+  await box.add("late", { more: ["--parent", "e"] });
+  expect([(await box.ratchet("run")).code, countRan(box, "one run")]).toEqual([0, 1]);
+});
+
 test("what the run's own reviewers cost is in its record, beside what each issue's did", async () => {
   const verdict = '{"verdict":"pass","findings":[],"usage":{"input_tokens":10,"output_tokens":5,"cost_usd":0.5}}';
   const box = await withEpic(
