@@ -193,6 +193,11 @@ const stops: readonly Case[] = [
     { reason: "blocked by an operator", next: "ratchet work unblock x" },
   ],
   [
+    "an operator, of an epic",
+    { type: "epic", status: "blocked", failureReason: "hold", children: [{ id: "c", status: "completed" }] },
+    { reason: "blocked by an operator: hold", next: "ratchet work unblock x" },
+  ],
+  [
     "quarantine",
     { status: "quarantined", failureCount: 3, failureReason: "needs a key" },
     { reason: "quarantined after 3 failures: needs a key", next: "ratchet retry x" },

@@ -90,7 +90,7 @@ export interface RunFacts {
   readonly full: boolean;
   /** How many more it may take; null: any number. */
   readonly remaining?: number | null;
-  /** It has had this issue and nobody has said retry since. */
+  /** It has had this issue, which nothing has put back into the queue since. */
   readonly hadIt: boolean;
   /** The issue is a follow-up of one that it has had. */
   readonly madeIt?: boolean;
@@ -142,7 +142,7 @@ const nothingOfEpic: EpicFacts = { verifier: null, inVain: 0, openFindings: 0, l
 function causeOf(facts: IssueFacts): Cause {
   const { issueId, status } = facts;
   if (status === "completed") return { reason: "completed", next: null };
-  if (facts.type === "epic") return causeOfEpic(facts, facts.epic ?? nothingOfEpic);
+  if (facts.type === "epic" && status !== "blocked") return causeOfEpic(facts, facts.epic ?? nothingOfEpic);
   const { tracker = null, untold = null } = facts;
   if (untold !== null) return causeOfUntold(untold, tracker);
   const retry = tracker === null ? `ratchet retry ${shellWord(issueId)}` : foreignHint(tracker, "retry", issueId);

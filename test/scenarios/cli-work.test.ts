@@ -123,7 +123,7 @@ test("S1 of many who claim one item at the same time one gets it", async () => {
   expect(claims.filter(({ stdout }) => JSON.parse(stdout).claimed === true)).toHaveLength(1);
 });
 
-test("an epic is not claimed by hand, and that is said", async () => {
+test("an epic is not claimed by hand, nor does it fail, and that is said", async () => {
   const box = sandbox();
   await box.add("big", { more: ["--type", "epic"] });
   expect(await box.ratchet("work", "claim", "big")).toMatchObject({
@@ -132,6 +132,12 @@ test("an epic is not claimed by hand, and that is said", async () => {
     stderr: expect.stringContaining("big is an epic, which nobody works on itself"),
   });
   expect(await json(box, "work", "claim", "big")).toEqual({ claimed: false });
+  expect(await box.ratchet("work", "fail", "big")).toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringContaining("big is an epic, which nobody works on itself"),
+  });
+  expect(await json(box, "work", "show", "big")).toMatchObject({ status: "available" });
 });
 
 test("a claim that has to wait names what is still open", async () => {

@@ -19,6 +19,8 @@ const reviewer = (epic: string) => `if [ "$RATCHET_STAGE_ID" = epic_verification
 /** Until the issue for what it found has landed. */
 const untilFixed = `if ls shop-*.txt >/dev/null 2>&1; then ${pass}; else ${failWith("There is no manual")}; fi`;
 
+const fires = { commands: { one: "true" }, triggers: { epic_completion: { commands: ["one"] } } };
+
 async function withEpic(box: Sandbox): Promise<Sandbox> {
   await box.add("e", { body: "Acceptance: there is a manual", more: ["--type", "epic"] });
   for (const id of ["a", "b"]) await box.add(id, { more: ["--parent", "e"] });
@@ -144,6 +146,26 @@ test("an epic whose verification was killed in the middle is verified once more 
   await expectNothingLeft(box, []);
 });
 
+test.each([
+  ["a reviewer that finds something", failWith("There is no manual")],
+  ["a reviewer without a verdict", "echo fine"],
+])(
+  "an epic that a person completes during its verification is done, whatever %s says then: no issue is made of it",
+  async (_who, says) => {
+    const box = await withEpic(
+      triggerBox({ ...fires, reviewer: reviewer(`${waitFor("go")}\n${says}`), more: { max_agents: 1 } }),
+    );
+    const run = box.start(["run"]);
+    await until("the epic is being verified", () => isWaitedFor(box, "go"));
+    await box.quick("work", "complete", "e");
+    box.put("go", "");
+    const ended = await run.ended;
+    expect([ended.code, await box.status("e"), (await board(box)).length]).toEqual([0, "completed", 3]);
+    expect(triggerLines(ended)).toContain("[trigger] epic_verification skipped: epic_id=e, reason=not_due");
+    expect(JSON.parse(await box.quick("findings", "e", "--json"))).toEqual([]);
+  },
+);
+
 test("an epic whose last child a person completes is noticed by a run that goes on, and by the next", async () => {
   const box = triggerBox({
     commands: { one: "true" },
@@ -212,7 +234,6 @@ const drained = async (box: Sandbox) => {
   box.put("go", "");
   return await run.ended;
 };
-const fires = { commands: { one: "true" }, triggers: { epic_completion: { commands: ["one"] } } };
 
 test("C10 an epic whose last issue ends while the run drains is completed by the next run, which fires for it", async () => {
   const box = await withEpic(triggerBox({ ...fires, agent: waitFor("go"), more: { max_agents: 2 } }));
@@ -249,6 +270,25 @@ test("an epic that cannot go on fires on failure, once, also when the rest waits
   const ended = await box.ratchet("run");
   expect([ended.code, await box.status("e"), countRan(box, "one run")]).toEqual([1, "available", 1]);
   expect(ended.stdout).toContain("epic e failed: none of its issues can go on");
+});
+
+test("an epic fires on failure in the run in which its issue failed, not in another that has one of it done", async () => {
+  const box = triggerBox({
+    commands: { one: "true" },
+    triggers: { epic_completion: { fire_on: "failure", commands: ["one"] } },
+    agent: `case $RATCHET_ISSUE_ID in bad) exit 1 ;; slow) ${waitFor("go")} ;; esac`,
+    more: { max_agents: 1 },
+  });
+  await box.add("e", { more: ["--type", "epic"] });
+  for (const id of ["bad", "slow"]) await box.add(id, { more: ["--parent", "e"] });
+  const slow = box.start(["run", "slow"]);
+  await until("the other run is at work", () => isWaitedFor(box, "go"));
+  expect((await box.ratchet("run", "bad")).code).toBe(1);
+  expect(countRan(box, "one run")).toBe(1);
+  box.put("go", "");
+  expect([(await slow.ended).code, countRan(box, "one run")]).toEqual([0, 1]);
+  await box.add("late", { more: ["--parent", "e"] });
+  expect([(await box.ratchet("run")).code, countRan(box, "one run")]).toEqual([0, 1]);
 });
 
 test("what the run's own reviewers cost is in its record, beside what each issue's did", async () => {

@@ -142,6 +142,33 @@ test("an issue that failed lives again in the same run after ratchet retry, in n
   expect(asked(box, "bad")).toBe(2);
 });
 
+test("an issue that failed after a person completed what it had come to wait for is taken again at once, also with one agent", async () => {
+  const box = sandbox();
+  box.configure({ agent: { type: "command", command: box.script("agent.sh", agent) }, max_agents: 1 });
+  for (const name of ["wait-a", "broken-a", "wait-long"]) box.put(name, "");
+  await box.add("a");
+  const run = box.start(["run", "--watch"]);
+  await until("a has begun", () => asked(box, "a") === 1);
+  for (const id of ["blocker", "other"]) await box.add(id);
+  await box.quick("work", "block", "other");
+  await box.quick("work", "dep", "a", "--on", "blocker");
+  await box.quick("work", "complete", "blocker");
+  rmSync(join(box.root, "wait-a"));
+  await until("a has failed and lives again", () => asked(box, "a") === 2, 10_000);
+  await box.quick("work", "dep", "a", "--on", "other");
+  await box.add("long", { more: ["--priority", "P0"] });
+  await until("long has begun", () => asked(box, "long") === 1);
+  rmSync(join(box.root, "broken-a"));
+  await box.quick("work", "unblock", "other");
+  await box.quick("work", "complete", "other");
+  const { reason } = JSON.parse(await box.quick("explain", "a", "--json"));
+  expect(reason).toMatch(/^ready, waiting for a slot in run/);
+  rmSync(join(box.root, "wait-long"));
+  await completed(box, "a");
+  run.kill("SIGTERM");
+  await run.ended;
+});
+
 test("an issue that was stopped lives again in the same run after ratchet retry, and not before", async () => {
   const box = world();
   for (const id of ["long", "halted"]) box.put(`wait-${id}`, "");

@@ -1,6 +1,7 @@
 import type { Project, Store } from "../../app.js";
 import type { Issue, Standing, Tracker } from "../../core/ports/tracker.js";
 import type { WorkItem } from "../../core/ports/work-items.js";
+import { mayLiveAgain } from "../../core/run/live-again.js";
 import { livesMaxOf } from "../../core/run/policy.js";
 import type { Settings } from "../../core/settings.js";
 import { Refusal, UserError } from "../../lib/errors.js";
@@ -91,7 +92,8 @@ async function configured(context: Context): Promise<Pick<Board, "settings" | "t
   }
 }
 
-type Known = Issue & Partial<Pick<WorkItem, "source" | "claimedBy" | "leaseUntil" | "failureCount" | "failureReason">>;
+type Known = Issue &
+  Partial<Pick<WorkItem, "source" | "claimedBy" | "leaseUntil" | "failureCount" | "failureReason" | "updatedAt">>;
 
 async function readIssue({ store, project, tracker }: Board, id: string): Promise<Known | null> {
   return (await tracker?.get(id)) ?? (await store.workItems.get(project.id, id));
@@ -228,16 +230,17 @@ async function countAhead({ store, project, tracker }: Board, id: string): Promi
   );
 }
 
-async function runsFor({ app }: Context, { store, project }: Board, issue: Issue): Promise<RunFacts[]> {
+async function runsFor({ app }: Context, { store, project }: Board, issue: Known): Promise<RunFacts[]> {
   const unfinished = await store.unfinishedRuns(project.id);
+  const changed = { status: issue.status, changedAt: issue.changedAt ?? issue.updatedAt ?? 0 };
+  const isRetried = () => store.workItems.isRetried(project.id, issue.id);
   // A run that is a workflow takes no issues.
   const takers = unfinished.filter(({ run }) => run.options.workflow === undefined);
   return await Promise.all(
     takers.map(async ({ run, driverAlive }): Promise<RunFacts> => {
       const state = await app.runState(run.runId);
       const { scope, resume, maxIssues } = run.options;
-      const had = async (id: string) => (await store.issueRecord(run.runId, id)) !== null;
-      const isOver = async (id: string) => (await had(id)) && !(await store.workItems.isRetried(project.id, id));
+      const had = async (id: string) => (await store.issueRecord(run.runId, id))?.record ?? null;
       return {
         runId: run.runId,
         driverAlive,
@@ -246,8 +249,8 @@ async function runsFor({ app }: Context, { store, project }: Board, issue: Issue
         ending: state !== null && (state.draining || state.stopping || state.aborting || state.closed),
         full: maxIssues !== null && (state?.started ?? 0) >= maxIssues,
         remaining: maxIssues === null ? null : Math.max(0, maxIssues - (state?.started ?? 0)),
-        hadIt: await isOver(issue.id),
-        madeIt: issue.followUpOf != null && (await had(issue.followUpOf)),
+        hadIt: !(await mayLiveAgain(changed, await had(issue.id), isRetried)),
+        madeIt: issue.followUpOf != null && (await had(issue.followUpOf)) !== null,
         stopped: await store.workItems.isStopped(project.id, issue.id, run.runId),
         endedIn: await store.endedElsewhere({ projectId: project.id, issueId: issue.id, runId: run.runId }),
         maxAgents: run.settings.max_agents,

@@ -98,11 +98,18 @@ async function claim(
   return (await board.claim(projectId, id, { holder, leaseUntil, now: Date.now() })) ? id : null;
 }
 
+function isOpenEpic({ type, status }: WorkItem): boolean {
+  return type === "epic" && status !== "completed";
+}
+
+function ofEpic(id: string): string {
+  return `${id} is an epic, which nobody works on itself`;
+}
+
 async function whyNot(place: Place, id: string): Promise<string> {
-  const { type, status, claimedBy, deps } = await mustExist(place, id);
-  if (type === "epic" && status !== "completed") {
-    return `${id} is an epic, which nobody works on itself: ratchet explain ${id} names its issues`;
-  }
+  const item = await mustExist(place, id);
+  const { status, claimedBy, deps } = item;
+  if (isOpenEpic(item)) return `${ofEpic(id)}: ratchet explain ${id} names its issues`;
   if (status === "claimed") return `${id} is claimed by ${claimedBy ?? "somebody"}`;
   if (status !== "available") return `${id} is ${status}`;
   const items = await Promise.all(deps.map((dep) => place.board.get(place.projectId, dep)));
@@ -173,8 +180,9 @@ async function leavePullRequest({ out }: Context, { board, projectId }: Place, i
 }
 
 /** An epic is done when its issues are. */
-async function refuseOpenChildren({ board, projectId }: Place, { id, type, status }: WorkItem): Promise<void> {
-  if (type !== "epic" || status === "completed") return;
+async function refuseOpenChildren({ board, projectId }: Place, item: WorkItem): Promise<void> {
+  const { id } = item;
+  if (!isOpenEpic(item)) return;
   const open = (await board.childrenOf(projectId, id)).filter((child) => child.status !== "completed");
   if (open.length === 0) return;
   const [first] = open;
@@ -204,7 +212,11 @@ export async function unblockItem(context: Context, id: string, options: ItemOpt
 export async function failItem(context: Context, id: string, options: ItemOptions): Promise<number> {
   const place = await openItem(context, { id }, options);
   const { board, projectId } = place;
-  await refuseHeld(context, await mustExist(place, id));
+  const item = await mustExist(place, id);
+  await refuseHeld(context, item);
+  if (isOpenEpic(item)) {
+    throw new Refusal(ofEpic(id), { code: "wrong-status", hint: `ratchet explain ${id} names its issues` });
+  }
   const status = await board.failItem(projectId, id, options.reason ?? "no reason given");
   return told(context, options, { value: { id, status }, line: `${id} is ${status}` });
 }

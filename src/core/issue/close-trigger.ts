@@ -45,9 +45,17 @@ export function afterEpicTold(step: Step, event: TrackerDone) {
   if (event.key === "tracker:complete" && event.ok) step.set({ verification: { completed: true } });
   if (event.key === "tracker:follow-up" && told !== null)
     step.set({ verification: { completed: false, followUp: told } });
+  if (!event.ok && event.lost && event.key !== "tracker:complete") leaveDone(step);
   // One that could not be completed is somebody else's, or has an open child again.
   if (event.key === "tracker:release" || (event.key === "tracker:complete" && event.ok)) return dropWorktree(step);
   releaseEpic(step);
+}
+
+/** Nobody looks at it again, so nothing of it stays open. */
+function leaveDone(step: Step): void {
+  const ids = openFindings(step.ledger, { stages: [triggerName(step.policy)] }).map(({ id }) => id);
+  if (ids.length > 0) step.apply(letGo(step.ledger, { ids, reason: "the epic was completed", at: step.at }));
+  if (step.state.verification === undefined) step.set({ verification: { completed: false, byOthers: true } });
 }
 
 function releaseEpic(step: Step): void {

@@ -47,7 +47,7 @@ export function triggerResult(policy: IssuePolicy, state: IssueState): TriggerRe
   const passed = judged && (policy.trigger !== "epic_verification" || verification?.completed === true);
   return {
     result: passed ? "pass" : "fail",
-    reason: passed ? null : judged ? (draining ? "run_aborted" : "not_due") : reasonOf(state),
+    reason: passed ? null : judged && draining && !verification?.byOthers ? "run_aborted" : reasonOf(state, judged),
     commands: concluded ? commandsOf(policy, concluded) : [],
     code_review_result: concluded?.review ?? null,
     abort: abortRun,
@@ -55,7 +55,8 @@ export function triggerResult(policy: IssuePolicy, state: IssueState): TriggerRe
   };
 }
 
-function reasonOf({ ending, concluded }: IssueState): string {
+function reasonOf({ ending, concluded, verification }: IssueState, judged: boolean): string {
+  if (judged || verification?.byOthers) return "not_due";
   if (ending?.status === "not-claimed") return "not_claimed";
   return concluded?.reason ?? ending?.error ?? "interrupted";
 }

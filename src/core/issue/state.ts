@@ -85,7 +85,7 @@ export interface IssueState {
   /** How the trigger ended that the life is of; absent in an issue's life. */
   readonly concluded?: Concluded;
   /** Of an epic's verification: what the tracker was told of it. */
-  readonly verification?: { readonly completed: boolean; readonly followUp?: string };
+  readonly verification?: Verification;
   readonly sessionEndRuns: number;
   /** How often the gate has refused what fixers of session_end committed; absent: never. */
   readonly fixersRefused?: number;
@@ -178,6 +178,13 @@ export interface GateState {
   readonly cache: readonly { readonly tree: string; readonly names: readonly string[] }[];
 }
 
+export interface Verification {
+  readonly completed: boolean;
+  /** The issue that was made of what it found. */
+  readonly followUp?: string;
+  /** Somebody else has completed the epic meanwhile. */
+  readonly byOthers?: true;
+}
 export interface SessionEndState {
   readonly startedAt: number;
   readonly execution: number;

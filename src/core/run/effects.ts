@@ -67,6 +67,8 @@ export interface EpicLook {
   readonly verify?: boolean;
   /** One that failed is told too. `so-far`: all of its open children have ended badly; `at-last`: whatever is still open. */
   readonly failing?: "so-far" | "at-last";
+  /** Only where one of these is in it: what has failed in this run. Absent: the child itself has. */
+  readonly failed?: readonly string[];
 }
 
 /** What the life of a trigger of the run came to. */

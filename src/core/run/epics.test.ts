@@ -203,6 +203,21 @@ describe("epic_completion on failure", () => {
     expect(firing(run)).toEqual(["epic_completion"]);
   });
 
+  it("looks after a success only for what has failed in this run and not succeeded since", () => {
+    const run = inEpic(inEpic(inEpic(both("failure"), "a"), "b"), "c").none();
+    run.end("a", "success");
+    expect(owedOf(run, "epic")[0]).not.toHaveProperty("failing");
+    looked(run, null);
+    looked(run.end("b", "failed").none(), null);
+    run.end("c", "success");
+    expect(owedOf(run, "epic")).toMatchObject([{ child: "c", failing: "so-far", failed: ["b"] }]);
+    looked(run, null);
+    const again = { issueId: "b", title: "b", life: 2, resume: null, again: true, parent: "e" };
+    run.arrive({ type: "picked", key: run.picking(), start: again }).none();
+    run.end("b", "success", { key: "child:b:2" });
+    expect(owedOf(run, "epic")[0]).not.toHaveProperty("failing");
+  });
+
   it("fires when a verification failed, and goes up to the epic above", () => {
     const run = begin({ verify: "now", triggers: triggers({ epic_completion: epicCompletion("all", "failure") }) });
     inEpic(run, "a").none().end("a", "success").none();

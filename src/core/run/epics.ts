@@ -14,12 +14,18 @@ type EpicChecked = Extract<RunEvent, { type: "epic-checked" }>;
 type EpicEffect = Extract<RunEffect, { kind: "epic" | "epics" }>;
 type WithoutKey<E> = E extends unknown ? Omit<E, "key"> : never;
 
-/** An issue of an epic, or an epic in another, has ended. A run that ends fires nothing, so it leaves epics to the next. */
-export function lookAbove(step: RunStep, child: string, at: "so-far" | "at-last" = "so-far"): void {
+/** An issue of an epic, or an epic in another, is done. What failed in other runs is for those to tell. */
+export function lookAbove(step: RunStep, child: string): void {
+  const failed = (triggersOf(step.state).failing ?? []).filter((one) => one !== child);
+  if (triggersOf(step.state).failing?.includes(child)) setTriggers(step, { failing: failed });
+  look(step, child, failed.length > 0 ? { failing: "so-far", failed } : {});
+}
+
+/** A run that ends fires nothing, so it leaves epics to the next. */
+function look(step: RunStep, child: string, failure: Pick<EpicLook, "failing" | "failed">): void {
   if (isEnding(step.state)) return;
   const verify = step.policy.verify === "now" || step.policy.verify === "later";
-  const look: EpicLook = { ...(verify ? { verify } : {}), ...(firesOn(step, "failure") ? { failing: at } : {}) };
-  oweLook(step, { kind: "epic", child, ...look });
+  oweLook(step, { kind: "epic", child, ...(verify ? { verify } : {}), ...failure });
 }
 
 /** An issue in an epic has not succeeded: whether the epic can go on is known for sure only at the end. */
@@ -27,7 +33,7 @@ export function noteFailing(step: RunStep, child: string): void {
   if (!firesOn(step, "failure")) return;
   const { failing = [] } = triggersOf(step.state);
   setTriggers(step, { failing: [...failing.filter((one) => one !== child), child].slice(-namesMax) });
-  lookAbove(step, child);
+  look(step, child, { failing: "so-far" });
 }
 
 /** Whatever others, people and runs, have completed. */
@@ -42,7 +48,7 @@ export function lookAtLast(step: RunStep): boolean {
   if (isEnding(step.state)) return false;
   const { failing = [], searched } = triggersOf(step.state);
   setTriggers(step, { ...(failing.length > 0 ? { failing: [] } : {}) });
-  for (const child of failing) lookAbove(step, child, "at-last");
+  for (const child of failing) look(step, child, { failing: "at-last" });
   if (searched !== step.state.picks) searchEpics(step);
   return triggersOf(step.state).looking.length > 0;
 }
@@ -86,12 +92,13 @@ export function verificationEnded(step: RunStep, epic: EpicName, ended: TriggerR
     return epicCompleted(step, epic, "all of its children are, and it was verified");
   }
   const told = `epic ${epic.id} is not completed`;
+  if (isOthers(ended) || ended.reason === "not_due") {
+    const why = "something of it is open, or somebody else has it or has completed it";
+    return step.log("info", `${told} by this run: ${why}`);
+  }
   if (isEnding(step.state)) {
     const next = ended.followUp === undefined ? "the next one verifies it" : `${ended.followUp} is to be done first`;
     return step.log("info", `${told}, because the run ends: ${next}`);
-  }
-  if (isOthers(ended) || ended.reason === "not_due") {
-    return step.log("info", `${told} by this run: something of it is open, or somebody else has it`);
   }
   setTriggers(step, { verified: { ...others, [epic.id]: times + 1 } });
   const next =

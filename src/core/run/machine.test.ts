@@ -33,11 +33,11 @@ describe("a run", () => {
     expect(running("a").none().end("a", status, patch).none().finished()).toMatchObject(ending);
   });
 
-  it("does not pick an issue again that it failed or could not claim", () => {
-    const run = running("a", "b").end("a", "not-claimed").end("b", "failed").none();
+  it("does not pick an issue again that it could not claim; of one that failed the pick itself knows", () => {
+    const run = running("a", "b").end("a", "not-claimed").none().end("b", "failed").none();
     expect(run.finished()).toMatchObject({ exit_code: 1, total_count: 1 });
     const picks = run.history.filter((effect) => effect.kind === "pick");
-    expect(picks.at(-1)).toMatchObject({ not: ["a", "b"] });
+    expect(picks.at(-1)).toMatchObject({ not: ["a"] });
   });
 
   it("that did nothing because others were faster says so in one line", () => {

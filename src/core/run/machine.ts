@@ -128,8 +128,10 @@ function uncount(step: RunStep, count: "failed" | "interrupted"): void {
 
 /** Lives that run may free others, and so may people: the board is listened to for as long as there is a reason to go on. */
 function noneLeft(step: RunStep, event: Extract<RunEvent, { type: "none-left" }>, policy: RunPolicy): void {
+  const isOld = event.key === step.state.picking && step.state.pickIsOld === true;
   if (event.key === step.state.picking) step.set({ picking: null });
   if (event.budget !== undefined) usedUp(step, event.budget);
+  if (isOld) pickAgain(step, policy);
   const { picking, board, boards = 0, children } = step.state;
   if (picking !== null || board || !mayPick(step, policy)) return;
   if (children.length === 0 && !isWatchful(step, policy)) return;
@@ -171,6 +173,7 @@ function childEnded(step: RunStep, event: Extract<RunEvent, { type: "child-ended
   if ((status === "failed" || status === "escalated") && child.parent) noteFailing(step, child.issueId);
   // The issue itself may be taken again only where it has not succeeded; the last life to end may end the run.
   const isOver = status === "success" || status === "not-claimed";
+  if (!isOver && step.state.picking !== null) step.set({ pickIsOld: true });
   if (isOver && step.state.children.length > 0) pickUnheard(step, policy);
   else pickAgain(step, policy);
 }
@@ -316,7 +319,7 @@ function pick(step: RunStep): void {
   stopListening(step);
   const picks = step.state.picks + 1;
   const key = `pick:${picks}`;
-  step.set({ picks, picking: key });
+  step.set({ picks, picking: key, ...(step.state.pickIsOld ? { pickIsOld: false } : {}) });
   step.owe({ kind: "pick", key, not: notToPick(step) });
 }
 

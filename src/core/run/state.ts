@@ -11,6 +11,8 @@ export interface RunState {
   readonly picks: number;
   /** The pick that is owed. */
   readonly picking: string | null;
+  /** An issue that it leaves out has ended since and may be taken again. */
+  readonly pickIsOld?: boolean;
   /** How often the board was waited for, and the wait that is owed. */
   readonly boards?: number;
   readonly board?: string | null;

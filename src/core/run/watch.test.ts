@@ -71,6 +71,15 @@ describe("when nothing is left to start", () => {
   });
 });
 
+it("a pick that was under way when an issue failed, and so left it out, is not the last word of what is left", () => {
+  const run = new Run().prepared().pick("a");
+  expect(run.owed.get(run.picking())).toMatchObject({ not: ["a"] });
+  run.end("a", "failed").noneHeard();
+  expect(run.finished()).toBeUndefined();
+  expect(run.owed.get(run.picking())).toMatchObject({ kind: "pick", not: [] });
+  expect(run.noneHeard().finished()).toMatchObject({ exit_code: 1 });
+});
+
 it("an issue that failed, was made available again and then succeeded does not make the run fail", () => {
   const run = none(new Run().prepared().pick("a"));
   run.end("a", "failed");

@@ -31,7 +31,7 @@ async function check(run: RunContext, epics: Epics, effect: EpicEffect): Promise
   const epic = id === null ? null : await run.tracker.get(id);
   if (epic === null || epic.type !== "epic" || epic.status === "blocked") return nothing;
   const name: EpicName = { id: epic.id, isTop: epic.parent === null };
-  const { verify = false, failing } = "child" in effect ? effect : {};
+  const { verify = false, failing, failed } = "child" in effect ? effect : {};
   if (epic.status === "completed" && verify) return nothing;
   const outlook = epic.status === "completed" ? "due" : await outlookOf(epics, epic.id);
   if (outlook === "due" && (await waits(run, epic))) return nothing;
@@ -40,8 +40,9 @@ async function check(run: RunContext, epics: Epics, effect: EpicEffect): Promise
     return (await epics.complete(epic.id, run.runId, note)) ? { epic: name } : nothing;
   }
   const isLast = failing === "at-last" && child !== null && child.status !== "completed";
-  const failed = failing !== undefined && (isLast || outlook === "stuck");
-  return failed ? { epic: name, how: "failed" } : nothing;
+  if (failing === undefined || !(isLast || outlook === "stuck")) return nothing;
+  const isOurs = failed === undefined || (await epics.children(epic.id)).some((one) => failed.includes(one.id));
+  return isOurs ? { epic: name, how: "failed" } : nothing;
 }
 
 /** It is completed after what it depends on, too. */

@@ -1,26 +1,8 @@
 import { readdir } from "node:fs/promises";
 import type { Issue } from "../../core/ports/tracker.js";
-import type { IssueRecord } from "../../core/record.js";
+import type { LastLife } from "../../core/run/live-again.js";
 import { exists } from "../../lib/files.js";
 import type { RunContext } from "../context.js";
-
-type LastLife = Pick<IssueRecord, "status" | "started_at">;
-
-/**
- * Once in a run, unless it was made available again after a life that did not succeed: that is somebody's word. A life
- * that was stopped leaves its issue available, so there the word must be an explicit retry.
- */
-export async function mayLiveAgain(
-  issue: Issue,
-  last: LastLife | null,
-  isRetried: () => Promise<boolean>,
-): Promise<boolean> {
-  if (last === null) return true;
-  if (issue.status !== "available") return false;
-  if (last.status === "interrupted") return await isRetried();
-  if (last.status !== "failed" && last.status !== "escalated") return false;
-  return (issue.changedAt ?? 0) > Date.parse(last.started_at);
-}
 
 /**
  * What somebody stopped by its name is left alone by the runs that were there then, and so is what failed in one of them:

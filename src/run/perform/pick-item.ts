@@ -1,8 +1,9 @@
 import type { WorkItem } from "../../core/ports/work-items.js";
 import type { IssueRecord } from "../../core/record.js";
 import type { IssueStart } from "../../core/run/effects.js";
+import { mayLiveAgain } from "../../core/run/live-again.js";
 import type { RunContext } from "../context.js";
-import { isHeldBack, mayLiveAgain, secondLife } from "./live-again.js";
+import { isHeldBack, secondLife } from "./live-again.js";
 
 /** The best item of a pull request that may be worked on now; they come before new issues. */
 export async function bestItem(run: RunContext, not: readonly string[]): Promise<IssueStart | null> {

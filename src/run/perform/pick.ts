@@ -1,10 +1,11 @@
 import type { Issue } from "../../core/ports/tracker.js";
 import type { IssueRecord } from "../../core/record.js";
 import type { IssueStart, RunEffect, RunEvent } from "../../core/run/effects.js";
+import { mayLiveAgain } from "../../core/run/live-again.js";
 import type { Settled } from "../../durable/types.js";
 import { type RunContext, runNames } from "../context.js";
 import { unmergedDeps } from "../unmerged.js";
-import { isHeldBack, mayLiveAgain, secondLife } from "./live-again.js";
+import { isHeldBack, secondLife } from "./live-again.js";
 import { bestItem } from "./pick-item.js";
 
 type PickEffect = Extract<RunEffect, { readonly kind: "pick" }>;

@@ -112,6 +112,7 @@ async function tellOfEpic(life: LifeContext, effect: TrackerEffect, epic: string
     case "complete":
       return answer(await tracker.epics.complete(epic, runId, effect.note));
     case "follow-up": {
+      if (await isDone(life, epic)) return answer(false);
       const text = await followUpText(life, effect.findings);
       const title = `What epic ${epic} still lacks: ${life.title}`;
       const { id } = await tracker.followUp(epic, { ...text, title, inEpic: true });
@@ -119,8 +120,13 @@ async function tellOfEpic(life: LifeContext, effect: TrackerEffect, epic: string
     }
     default:
       await tracker.epics.release(epic, runId);
-      return { ok: true };
+      return answer(!(await isDone(life, epic)));
   }
+}
+
+/** What somebody has completed meanwhile is done, whatever was found. */
+async function isDone({ run: { tracker } }: LifeContext, epic: string): Promise<boolean> {
+  return (await tracker.get(epic))?.status === "completed";
 }
 
 /** What of one finding's text a follow-up repeats. */

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { Issue, ItemStatus } from "../../core/ports/tracker.js";
-import type { IssueStatus } from "../../core/record.js";
+import type { Issue, ItemStatus } from "../ports/tracker.js";
+import type { IssueStatus } from "../record.js";
 import { mayLiveAgain } from "./live-again.js";
 
 const started = "2030-01-01T00:00:00.000Z";
