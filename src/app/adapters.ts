@@ -86,12 +86,12 @@ export async function loadStageAgent(
 /** `agent.fallback`, with the words for it. */
 export async function loadFallback(settings: AgentSettings, env: NodeJS.ProcessEnv): Promise<Agent | null> {
   if (settings.fallback === null) return null;
-  return namedBy("agent.fallback.command", await loadAgent(settings, settings.fallback, env));
+  return namedBy("agent.fallback", await loadAgent(settings, settings.fallback, env));
 }
 
-/** What an agent says of `agent.command` is said of the key that names this one. */
+/** What an agent says of a key of `agent` is said of the one that names it here. */
 function namedBy(key: string, agent: Agent): Agent {
-  const rename = (text: string) => text.replaceAll("agent.command", key);
+  const rename = (text: string) => text.replaceAll(/\bagent\.(command|type)\b/g, `${key}.$1`);
   const check: Agent["check"] = async (dir) => {
     const missing = await agent.check(dir);
     return missing === null ? null : { message: rename(missing.message), hint: rename(missing.hint) };
@@ -129,7 +129,7 @@ const reviewers: Record<
   agent_sdk: async (chosen, { name, key, settings, env }) => {
     const { agentReviewer } = await import("../reviewers/agent-sdk.js");
     const choice = chosen.agent_sdk_agent ?? (await claudeAs(chosen.agent_sdk_model, settings.agent));
-    const agent = namedBy(`${key}.agent_sdk_agent.command`, await loadAgent(settings.agent, choice, env));
+    const agent = namedBy(`${key}.agent_sdk_agent`, await loadAgent(settings.agent, choice, env));
     const { model, effort } = choice;
     return agentReviewer({ name, agent, model, effort, timeoutSeconds: chosen.agent_sdk_timeout });
   },

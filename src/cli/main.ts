@@ -12,8 +12,14 @@ if (["run", "do", "land"].includes(command) || (command === "workflow" && verb =
   outliveTerminal();
   compileLess();
 }
-if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) process.stdout.write(`${version}\n`);
-else void import("./program.js").then(({ runProgram }) => runProgram(args, process));
+if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
+  // The program knows what to say of it.
+  process.stdout.once("error", start).write(`${version}\n`);
+} else start();
+
+function start(): void {
+  void import("./program.js").then(({ runProgram }) => runProgram(args, process));
+}
 
 /** Until the command itself listens, nothing has begun: there is nothing to wait for, but the word and the exit code. */
 function endWhileAlone(): void {

@@ -1,10 +1,12 @@
-import { codeOf } from "../lib/errors.js";
+import { fstatSync, writeSync } from "node:fs";
+import { codeOf, messageOf } from "../lib/errors.js";
 import { jsonText } from "../lib/json-text.js";
 import { redactor } from "../lib/redact.js";
 
 /**
  * The two streams. Whoever reads them may go away at any moment (`ratchet run | head`): what is written afterwards is
- * dropped, and the work goes on. Text for people is free of secrets; JSON is printed as it is.
+ * dropped, and the work goes on. A file that cannot take it (`> file` on a full disk) is told once on stderr. Text for
+ * people is free of secrets; JSON is printed as it is.
  */
 export interface Output {
   /** A line for people on stdout. */
@@ -26,29 +28,40 @@ export interface Output {
   /** How wide a table may be: the terminal, or what COLUMNS says of another reader; null: nothing is cut. */
   readonly tableColumns: number | null;
   readonly rows: number;
-  /** Aborted when nobody reads stdout any longer. */
+  /** Aborted when nobody reads stdout any longer, or it cannot be written. */
   readonly gone: AbortSignal;
+  /** Something that belongs on stdout could not be written. */
+  readonly isCut: boolean;
   /** Resolves when everything written to stdout has left this process, or cannot any more. */
   flushed(): Promise<void>;
 }
 
+type Stream = NodeJS.WriteStream & { readonly fd: number };
 type Streams = Pick<NodeJS.Process, "stdout" | "stderr">;
 
 export function openOutput(streams: Streams, env: NodeJS.ProcessEnv): Output {
   const { stdout } = streams;
   const gone = new AbortController();
-  const write = writer(stdout, () => gone.abort());
+  let isCut = false;
+  const write = writer(stdout, {
+    onGone: () => gone.abort(),
+    onCut: (reason) => {
+      isCut = true;
+      note(`ratchet: the output could not be written: ${reason}`);
+    },
+  });
   // Opening a stream takes its time, and most commands have no remark to make.
   let writeError: ((text: string) => void) | null = null;
   const redact = redactor(env);
+  const note = (text: string): void => {
+    writeError ??= writer(streams.stderr, { onGone: () => undefined, onCut: () => undefined });
+    writeError(`${redact(text)}\n`);
+  };
   if (stdout.isTTY) assumeSize(stdout);
   const isTerminal = stdout.isTTY === true && env.TERM !== "dumb" && !env.CI;
   return {
     line: (text) => write(`${redact(text)}\n`),
-    note: (text) => {
-      writeError ??= writer(streams.stderr, () => undefined);
-      writeError(`${redact(text)}\n`);
-    },
+    note,
     text: (text) => write(redact(text)),
     json: (value) => write(`${jsonText(value, 2)}\n`),
     jsonLine: (value) => write(`${jsonText(value)}\n`),
@@ -65,6 +78,9 @@ export function openOutput(streams: Streams, env: NodeJS.ProcessEnv): Output {
       return stdout.rows ?? 24;
     },
     gone: gone.signal,
+    get isCut() {
+      return isCut;
+    },
     flushed: () =>
       new Promise((resolve) => {
         if (gone.signal.aborted) return resolve();
@@ -87,16 +103,48 @@ function columnsIn({ COLUMNS: told = "" }: NodeJS.ProcessEnv): number | null {
   return /^[1-9]\d{0,3}$/.test(told) ? Number(told) : null;
 }
 
-function writer(stream: NodeJS.WriteStream, onGone: () => void): (text: string) => void {
+interface Ends {
+  /** Nothing that is written arrives any longer. */
+  onGone(): void;
+  /** Not because somebody went away. */
+  onCut(reason: string): void;
+}
+
+function writer(stream: Stream, ends: Ends): (text: string) => void {
   let isOpen = true;
-  stream.on("error", (error) => {
+  const end = (): void => {
     isOpen = false;
-    onGone();
+    ends.onGone();
+  };
+  stream.on("error", (error) => {
+    end();
     const code = codeOf(error) ?? "";
-    // A full disk behind `> file` is not ours to report on the stream that failed; nothing of the run depends on it.
     if (!["EPIPE", "ERR_STREAM_DESTROYED", "ECONNRESET", "EIO", "ENOSPC", "EBADF"].includes(code)) throw error;
   });
+  if (hasReader(stream)) {
+    return (text) => {
+      if (isOpen) stream.write(text);
+    };
+  }
   return (text) => {
-    if (isOpen) stream.write(text);
+    if (!isOpen) return;
+    try {
+      writeWhole(stream.fd, text);
+    } catch (error) {
+      end();
+      ends.onCut(messageOf(error).replace(/^[A-Z\d]+: (.+), write$/, "$1"));
+    }
   };
+}
+
+function hasReader({ isTTY, fd }: Stream): boolean {
+  if (isTTY) return true;
+  const stat = fstatSync(fd);
+  return stat.isFIFO() || stat.isSocket();
+}
+
+/** Node's own stream takes it for written when a file had room for the beginning. */
+function writeWhole(fd: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written);
 }

@@ -16,7 +16,8 @@ export function runProgram(args: readonly string[], host: NodeJS.Process): void 
     const code = await run(args, { host, out });
     host.exitCode = code;
     await out.flushed();
-    setTimeout(() => host.exit(code), lingerMs).unref();
+    if (out.isCut) host.exitCode ||= 1;
+    setTimeout(() => host.exit(), lingerMs).unref();
   });
 }
 

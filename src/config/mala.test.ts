@@ -19,7 +19,7 @@ test("coder: claude is the agent of that name", () => {
 test.each([
   [
     "coder: amp",
-    "1:8: coder: amp is not available yet, expected one of claude, codex; other programs are given as agent",
+    "1:8: coder: there is no agent amp here, expected one of claude, codex; other programs are given as agent",
   ],
   ["coder: gpt", '1:8: coder: expected one of claude, codex, found "gpt"; other programs are given as agent'],
   ["coder: [a]", "1:8: coder: expected one of claude, codex, found a list; other programs are given as agent"],

@@ -65,7 +65,7 @@ function moveCoder(source: Source): Diagnostic[] {
   move(source, ["coder"], "type", "command");
   move(source, ["coder"], "command", ["-"]);
   const allowed = `expected one of ${coders.join(", ")}`;
-  const wrong = coder === "amp" ? `amp is not available yet, ${allowed}` : `${allowed}, found ${valueText(coder)}`;
+  const wrong = coder === "amp" ? `there is no agent amp here, ${allowed}` : `${allowed}, found ${valueText(coder)}`;
   const message = `${wrong}; other programs are given as agent`;
   return [diagnosticAt(placeOf(source, ["coder"]), { path: ["coder"], message })];
 }

@@ -87,3 +87,13 @@ it("an epic in it that has no open issue of its own is explained by itself", () 
   expect(causeOfEpic({ issueId: "e", children: [inner] }, nothing).next).toBe("ratchet explain u");
   expect(causeOfEpic({ issueId: "e", children: [inner, { id: "c", status: "available" }] }, nothing).next).toBe(run);
 });
+
+it("an epic without issues says how it gets one, and what calls it done", () => {
+  const empty = { issueId: "e", children: [] };
+  const reason = "it is an epic, which is never run itself, and it has no issues";
+  expect(causeOfEpic(empty, nothing)).toEqual({
+    reason: `${reason}; ratchet work add --parent e gives it one`,
+    next: "ratchet work complete e",
+  });
+  expect(causeOfEpic({ ...empty, tracker: "bd" }, nothing)).toEqual({ reason, next: "bd close e" });
+});

@@ -31,8 +31,11 @@ export function causeOfEpic(
 ): Cause {
   const open = children.filter(({ status }) => status !== "completed");
   const next = `ratchet run --scope epic:${shellWord(issueId)}`;
-  if (children.length === 0)
-    return { reason: "it is an epic, which is never run itself, and it has no issues", next: null };
+  if (children.length === 0) {
+    const reason = "it is an epic, which is never run itself, and it has no issues";
+    const more = tracker === null ? `; ratchet work add --parent ${shellWord(issueId)} gives it one` : "";
+    return { reason: `${reason}${more}`, next: completing(issueId, tracker) };
+  }
   if (verifier !== null) return causeOfVerifier(verifier);
   const vain = inVain === 0 ? "" : `; it was verified ${plural(inVain, "time")} in vain`;
   const found = openFindings === 0 ? vain : `${vain}; ${plural(openFindings, "finding")} of its verification open`;

@@ -240,7 +240,6 @@ const epics: readonly Case[] = [
       next: "ratchet run --resume --scope epic:x",
     },
   ],
-  ["no issues", epic, { reason: "it is an epic, which is never run itself, and it has no issues", next: null }],
   [
     "completed issues",
     { ...epic, children: two.slice(2) },

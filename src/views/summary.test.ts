@@ -193,4 +193,40 @@ describe("renderSummary", () => {
       "  a: It could not be claimed: bd update a failed",
     ]);
   });
+
+  it("D3 says why a run whose issues succeeded has failed, and what tells the tracker", () => {
+    const text = "The tracker could not be told (tracker:complete): bd close a failed: locked\nby dolt";
+    const events = [
+      event(0, started),
+      event(0, begin("Fix it"), "a"),
+      event(1, landed(sha("a"), null), "a"),
+      event(2, { type: "log", level: "error", text }, "a"),
+      event(2, finished("success", "", sha("a")), "a"),
+    ];
+    const end = (code: number) =>
+      event(3, { type: "run-finished", status: "failed", exit_code: code, success_count: 1, total_count: 1 });
+    expect(summaryOf([...events, end(3)]).slice(-6)).toEqual([
+      "",
+      "Why the exit code is 3:",
+      "  the tracker could not be told that a is done: bd close a failed: locked by dolt",
+      "",
+      "What next:",
+      "  ratchet run   # once that works again: tells the tracker, and goes on",
+    ]);
+    for (const fine of [events, [...events, end(0)]]) expect(summaryOf(fine).join("\n")).not.toContain("tracker");
+  });
+
+  it("D3 tells beside it what else failed, and goes on with what is left by --resume", () => {
+    const lines = summaryOf([
+      event(0, started),
+      event(0, begin("t"), "a"),
+      event(1, finished("interrupted", "no answer", null), "a"),
+      event(2, { type: "log", level: "error", text: "The next issue could not be asked for: bd ready failed" }),
+      event(3, { type: "run-finished", status: "failed", exit_code: 3, success_count: 0, total_count: 0 }),
+    ]);
+    expect(lines).toContain("  The next issue could not be asked for: bd ready failed");
+    expect(lines.filter((line) => line.startsWith("  ratchet run"))).toEqual([
+      "  ratchet run --resume   # go on with these first",
+    ]);
+  });
 });

@@ -2,6 +2,7 @@ import type { IssueStatus } from "../core/record.js";
 import type { PublicEvent } from "../core/report.js";
 import { type Endings, endingsIn, formatCost, formatEndings, formatSeconds, plural, shortSha } from "./format.js";
 import { plainLine } from "./plain-text.js";
+import { errorLines, errorsAfter, nextAfterErrors } from "./run-errors.js";
 import { shellWord } from "./shell-word.js";
 
 /** What a run came to, folded from its events. */
@@ -23,10 +24,11 @@ export interface Summary {
   readonly ofEpics: readonly string[];
   /** Of a run that is a workflow: how its stages came out, and itself. */
   readonly workflow: readonly string[];
-  /** The last errors the run told of, for one that began nothing. */
+  /** The last errors the run told of, for one that began nothing or did not end well. */
   readonly errors: readonly string[];
   readonly costUsd: number | null;
   readonly status: string;
+  readonly exitCode: number | null;
   /** As the run itself has counted its issues, once it has ended. */
   readonly endings: Endings | null;
 }
@@ -44,7 +46,15 @@ interface SummaryIssue {
 }
 
 export const emptySummary: Summary = {
-  ...{ runId: null, startedAt: null, finishedAt: null, costUsd: null, status: "running", endings: null },
+  ...{
+    runId: null,
+    startedAt: null,
+    finishedAt: null,
+    costUsd: null,
+    status: "running",
+    exitCode: null,
+    endings: null,
+  },
   ...{ issues: {}, raised: [], closed: {}, behind: {}, triggers: [], workflow: [], errors: [] },
   ...{ epics: [], ofEpics: [] },
 };
@@ -53,8 +63,10 @@ export function foldSummary(summary: Summary, event: PublicEvent): Summary {
   switch (event.type) {
     case "run-started":
       return { ...summary, runId: event.run_id, startedAt: Date.parse(event.time) };
-    case "run-finished":
-      return { ...summary, status: event.status, finishedAt: Date.parse(event.time), endings: endingsIn(event) };
+    case "run-finished": {
+      const [exitCode, endings] = [event.exit_code, endingsIn(event)];
+      return { ...summary, status: event.status, exitCode, finishedAt: Date.parse(event.time), endings };
+    }
     case "turn-ended": {
       const cost = event.usage?.cost_usd ?? null;
       return cost === null ? summary : { ...summary, costUsd: (summary.costUsd ?? 0) + cost };
@@ -81,19 +93,12 @@ export function foldSummary(summary: Summary, event: PublicEvent): Summary {
       return foldTrigger({ ...summary, epics: epicsAfter(summary, event) }, event);
     case "log":
       return foldTrigger(
-        event.level === "error" ? { ...summary, errors: errorsAfter(summary, event) } : summary,
+        event.level === "error" ? { ...summary, errors: errorsAfter(summary.errors, event) } : summary,
         event,
       );
     default:
       return foldIssue(foldTrigger(summary, event), event);
   }
-}
-
-const errorsMax = 5;
-
-function errorsAfter({ errors }: Summary, event: Extract<PublicEvent, { type: "log" }>): readonly string[] {
-  const who = event.issue_id === undefined ? "" : `${event.issue_id}: `;
-  return [...errors, `${who}${event.text}`].slice(-errorsMax);
 }
 
 type Told = Extract<PublicEvent, { type: "stage-ended" | "workflow-finished" }>;
@@ -197,8 +202,14 @@ export function renderSummary(summary: Summary): string[] {
     ...issues.flatMap(([id, issue]) => issueLines(id, issue)),
     ...summary.triggers,
     ...Object.entries(summary.behind).flatMap(([target, why]) => ["", behindLine(target, why)]),
+    ...(hasErred(summary) ? errorLines(summary.errors, summary.exitCode) : []),
     ...nextSteps(summary),
   ];
+}
+
+/** While it goes on its lines are on the screen, and after a good end nothing is left of them. */
+function hasErred(summary: Summary): summary is Summary & { readonly exitCode: number } {
+  return summary.exitCode !== null && summary.exitCode !== 0 && summary.errors.length > 0;
 }
 
 function headLine(summary: Summary): string {
@@ -264,7 +275,9 @@ function behindLine(target: string, why: string): string {
 function nextSteps(summary: Summary): string[] {
   const lost = Object.entries(summary.issues).filter(([, issue]) => issue.status !== "success");
   const ofRun = nextOfRun(summary);
-  if (lost.length === 0) return ofRun.length === 0 ? [] : ["", "What next:", ...ofRun];
+  const retell = hasErred(summary) ? [nextAfterErrors(summary.errors)] : [];
+  const without = [...retell, ...ofRun];
+  if (lost.length === 0) return without.length === 0 ? [] : ["", "What next:", ...without];
   const looks = lost.map(([id, issue]) => {
     const why = issue.status === "running" || issue.status === "interrupted" ? "is unfinished" : `is ${issue.status}`;
     const [command, what] = hasOpen(summary, id) ? ["findings", "what is still open"] : ["explain", "what can be done"];
@@ -272,7 +285,7 @@ function nextSteps(summary: Summary): string[] {
   });
   // What still runs goes on by itself, or with whoever takes its run up.
   const isLeft = lost.some(([, { status }]) => !["running", "escalated", "quarantined"].includes(status));
-  const goOn = isLeft ? ["  ratchet run --resume   # go on with these first"] : [];
+  const goOn = isLeft ? ["  ratchet run --resume   # go on with these first"] : retell;
   return ["", "What next:", ...looks, ...goOn, ...ofRun];
 }
 

@@ -27,6 +27,7 @@ export async function runInProcess(
     tableColumns: null,
     rows: 24,
     gone: new AbortController().signal,
+    isCut: false,
     flushed: async () => undefined,
   };
   const parsed = parseArguments(args, out);

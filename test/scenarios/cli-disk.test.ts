@@ -70,3 +70,68 @@ test.skipIf(!canMount)("a state home that has become read-only is told by every 
   expect(stderr.match(/^ratchet: the state home .* is read-only$/gm)).toHaveLength(2);
   expect(stderr).toContain("hint: make it writable, or set RATCHET_HOME");
 });
+
+/** Runs a line of shell with `ratchet` in it. */
+function shell({ dir, env }: Sandbox, script: string) {
+  const ratchet = `ratchet() { ${process.execPath} ${program} "$@"; }`;
+  const { status, stdout, stderr } = spawnSync("sh", ["-c", `${ratchet}\n${script}`], {
+    cwd: dir,
+    env,
+    encoding: "utf8",
+  });
+  return { code: status, stdout, stderr };
+}
+
+const unwritten = "ratchet: the output could not be written: no space left on device\n";
+
+test("output that cannot be written is one sentence and exit 1", async () => {
+  const box = sandbox();
+  await box.add("one");
+  for (const command of [
+    "export",
+    "status",
+    "work list --json",
+    "config schema",
+    "--help",
+    "--version",
+    "explain one",
+  ]) {
+    expect([command, shell(box, `ratchet ${command} > /dev/full`)]).toEqual([
+      command,
+      { code: 1, stdout: "", stderr: unwritten },
+    ]);
+  }
+  // An exit code that says something already stays, and a remark on stderr is no result.
+  expect(shell(box, "ratchet explain nothing --json > /dev/full").stderr).toBe(unwritten);
+  expect(shell(box, "ratchet config check --nope > /dev/full 2>&1").code).toBe(2);
+  expect(shell(box, "ratchet work list 2> /dev/full").code).toBe(0);
+});
+
+test("whoever stops reading is no failure", async () => {
+  const box = sandbox();
+  await box.add("one");
+  const script = "{ ratchet config schema; echo code $? >&2; } | true";
+  expect(shell(box, script).stderr).toBe("code 0\n");
+});
+
+test.skipIf(!canMount)("a file that only the beginning of the output has room in is told as well", async () => {
+  const box = sandbox();
+  await box.add("one", { body: "x".repeat(9000) });
+  const script = `mkdir small && mount -t tmpfs -o size=4k none small && ratchet work list --json > small/list; echo code $?; wc -c < small/list`;
+  const { lines, stderr } = onSmallDisk(
+    box,
+    `ratchet work add two --body "$(head -c 9000 /dev/zero | tr '\\0' x)" >&2; ${script}`,
+  );
+  expect(lines).toEqual(["code 1", "4096"]);
+  expect(stderr).toContain(unwritten);
+});
+
+test("a run whose output cannot be written goes on, says so once, and ends with exit 1", async () => {
+  const box = sandbox();
+  const work = "echo y > y && git add -A && git commit -q -m y\n";
+  box.configure({ agent: { type: "command", command: box.script("agent", work) } });
+  await box.add("one");
+  expect(shell(box, "ratchet run > /dev/full")).toEqual({ code: 1, stdout: "", stderr: unwritten });
+  expect(box.read("y")).toBe("y\n");
+  expect((await box.record()).exit_code).toBe(0);
+});

@@ -73,3 +73,22 @@ test("worktree clean removes what nobody works in, says what became of each, and
     expect.stringMatching(/^removed two, put aside as /),
   ]);
 });
+
+test("a worktree that is emptied and put aside is removed: the issue starts afresh, on the branch as it is then", async () => {
+  const box = sandbox();
+  const agent = `ls >"$HOME/seen"; [ -e needed.txt ] && w=good || w=junk; echo x >$w.txt; git add -A; git commit -qm $w; [ $w = good ]\n`;
+  box.configure({ agent: { type: "command", command: box.script("agent", agent) } });
+  await box.add("one");
+  expect((await box.ratchet("run")).code).toBe(1);
+  box.write("needed.txt", "x\n");
+  box.git("add", "needed.txt");
+  box.git("commit", "-qm", "Needed");
+  const inWorktree = (...args: string[]) => box.git("-C", pathOf(box, "one"), ...args);
+  inWorktree("reset", "-q", "--hard", "main");
+  inWorktree("clean", "-fdq");
+  expect(await box.quick("worktree", "park", "one")).toBe("one had nothing to put aside; its worktree is removed\n");
+  await box.quick("retry", "one");
+  expect((await box.ratchet("run")).code).toBe(0);
+  expect(readFileSync(join(box.root, "seen"), "utf8")).not.toContain("junk.txt");
+  expect((await box.quick("diff", "one", "--stat")).trim()).toBe("good.txt");
+});

@@ -192,11 +192,11 @@ test("doctor tells which other agents are here, and names agent.fallback when it
   });
   const fallback = {
     ok: false,
-    detail: expect.stringMatching(/^agent\.fallback\.command: the program pi was not found/),
+    detail: expect.stringMatching(/^agent\.fallback\.type: the program pi was not found/),
   };
   expect(checks["agent.fallback"]).toMatchObject({ ...fallback, advice: expect.stringContaining("npm install") });
   const { code, stderr } = await box.start(["run"], { env }).ended;
-  expect([code, stderr]).toEqual([2, expect.stringContaining("agent.fallback.command: the program pi")]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("agent.fallback.type: the program pi")]);
 });
 
 test("doctor looks at every member of a panel", async () => {
@@ -207,15 +207,17 @@ test("doctor looks at every member of a panel", async () => {
   box.git("commit", "--quiet", "--message", "Our own reviewer");
   const panel = [
     { name: "other", reviewer_type: "agent_sdk", agent_sdk_agent: { type: "codex" } },
+    { name: "named", reviewer_type: "agent_sdk", agent_sdk_agent: { type: "codex", command: ["no-such-codex"] } },
     { name: "own", reviewer_type: "agent_sdk", agent_sdk_agent: { type: "command", command: ["./own.sh"] } },
     { name: "style", reviewer_type: "command", command: ["no-such-reviewer"] },
   ];
   const per_issue_review = { enabled: true, reviewer_type: "panel", panel };
   box.configure({ agent: { type: "command", command: ["sh"] }, per_issue_review });
   const examined = await examine(box, { env: { PATH: "/usr/bin:/bin" } });
-  expect([examined.code, missing(examined)]).toEqual([1, ["reviewer other", "reviewer style"]]);
+  expect([examined.code, missing(examined)]).toEqual([1, ["reviewer other", "reviewer named", "reviewer style"]]);
   for (const name of missing(examined)) expect(examined.checks[name]?.advice).toMatch(/\S/);
-  expect(examined.checks["reviewer other"]?.detail).toContain("per_issue_review.panel[0].agent_sdk_agent.command: ");
+  expect(examined.checks["reviewer other"]?.detail).toContain("per_issue_review.panel[0].agent_sdk_agent.type: ");
+  expect(examined.checks["reviewer named"]?.detail).toContain("per_issue_review.panel[1].agent_sdk_agent.command: ");
 });
 
 test("doctor says what run would refuse: no branch to land on, or one that is not there", async () => {

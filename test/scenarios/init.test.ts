@@ -27,6 +27,14 @@ test("B9 --yes takes what is there, never adds a review, and the file passes con
   expect(await box.ratchet("config", "check")).toMatchObject({ code: 0, stdout: "ratchet.yaml is fine\n" });
 });
 
+test("a package.json that is no JSON is told as that, not as one without scripts", async () => {
+  const box = nodeProject();
+  box.write("package.json", '{"scripts": {"test": "true",}}');
+  const { code, stderr } = await box.ratchet("init", "--yes");
+  expect([code, stderr]).toEqual([0, expect.stringContaining("note: package.json is not valid JSON: ")]);
+  expect(box.read("ratchet.yaml")).toContain("test: null # package.json is not valid JSON\n");
+});
+
 test.each(["node-npm", "python-uv", "go", "rust", "none"])(
   "B9 --yes --preset %s passes config check",
   async (preset) => {

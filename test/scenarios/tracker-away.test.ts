@@ -49,6 +49,9 @@ test("D3 what landed and could not be closed is closed by the next start, and no
   const { box, beads, ratchet } = await world();
   beads.change(({ faults }) => faults.push({ command: "close", times: 6 }));
   expect((await ratchet("run")).code).toBe(3);
+  const why =
+    /^Why the exit code is 3:\n {2}the tracker could not be told that bd-1 is done: bd close bd-1 .*\n\nWhat next:\n {2}ratchet run {3}#/m;
+  expect((await ratchet("logs", "show", "last")).stdout).toMatch(why);
   const { status, commit } = await box.issue("bd-1");
   expect([status, beads.issue("bd-1").status]).toEqual(["success", "in_progress"]);
   const landed = /it has landed as [0-9a-f]{12} in run \S+, which beads has not been told yet\nnext: ratchet run$/m;

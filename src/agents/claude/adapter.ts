@@ -1,8 +1,9 @@
 import { statSync } from "node:fs";
 import type { Agent, TurnFiles, TurnReading } from "../../core/ports/agent.js";
 import type { AgentSettings } from "../../core/settings.js";
-import { missingProgram, readLastWords } from "../../lib/program-files.js";
+import { readLastWords } from "../../lib/program-files.js";
 import { outcomeOfError } from "../error-words.js";
+import { missingAgent } from "../missing-agent.js";
 import type { AgentPlace } from "../place.js";
 import { costOf } from "../prices.js";
 import { lastMessage, readStream } from "../read-stream.js";
@@ -26,10 +27,7 @@ export function claudeAgent(settings: AgentSettings, place: AgentPlace): Agent {
     readClaude(files, exitCode, () => readStream(reader(files), files, exitCode));
   return {
     kind: "claude",
-    check: async (dir) => {
-      const missing = missingProgram(settings.command[0] ?? "claude", "agent.command", dir);
-      return missing === null || settings.command.length > 0 ? missing : { ...missing, hint: installHint };
-    },
+    check: async (dir) => missingAgent(settings.command, { program: "claude", installHint }, dir),
     prepare: (turn) => prepareClaude(place, turn),
     command: (turn) => callClaude(settings, place, turn),
     read,

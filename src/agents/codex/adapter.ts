@@ -2,8 +2,9 @@ import { statSync } from "node:fs";
 import type { TurnOutcome } from "../../core/issue/events.js";
 import type { Agent, TurnFiles, TurnReading } from "../../core/ports/agent.js";
 import type { AgentSettings } from "../../core/settings.js";
-import { missingProgram, readLastWords } from "../../lib/program-files.js";
+import { readLastWords } from "../../lib/program-files.js";
 import { outcomeOfError } from "../error-words.js";
+import { missingAgent } from "../missing-agent.js";
 import type { AgentPlace } from "../place.js";
 import { lastMessage, readStream } from "../read-stream.js";
 import { callCodex, prepareCodex } from "./call.js";
@@ -29,10 +30,7 @@ export function codexAgent(settings: AgentSettings, place: AgentPlace): Agent {
   };
   return {
     kind: "codex",
-    check: async (dir) => {
-      const missing = missingProgram(settings.command[0] ?? "codex", "agent.command", dir);
-      return missing === null || settings.command.length > 0 ? missing : { ...missing, hint: installHint };
-    },
+    check: async (dir) => missingAgent(settings.command, { program: "codex", installHint }, dir),
     prepare: (turn) => prepareCodex(place, turn),
     command: (turn) => callCodex(settings, place, turn),
     read,

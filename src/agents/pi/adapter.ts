@@ -3,9 +3,9 @@ import type { Agent, TurnFiles, TurnReading } from "../../core/ports/agent.js";
 import type { AgentSettings } from "../../core/settings.js";
 import { readTail } from "../../lib/follow-file.js";
 import { plainText } from "../../lib/output-digest.js";
-import { missingProgram } from "../../lib/program-files.js";
 import { outcomeOfError } from "../error-words.js";
 import { writeGuardFile } from "../guard-file.js";
+import { missingAgent } from "../missing-agent.js";
 import type { AgentPlace } from "../place.js";
 import { costOf } from "../prices.js";
 import { lastMessage, readStream } from "../read-stream.js";
@@ -23,10 +23,7 @@ export function piAgent(settings: AgentSettings, place: AgentPlace): Agent {
   const read: Agent["read"] = (files, exitCode) => readPi(files, exitCode, () => readStream(reader(), files, exitCode));
   return {
     kind: "pi",
-    check: async (dir) => {
-      const missing = missingProgram(settings.command[0] ?? "pi", "agent.command", dir);
-      return missing === null || settings.command.length > 0 ? missing : { ...missing, hint: installHint };
-    },
+    check: async (dir) => missingAgent(settings.command, { program: "pi", installHint }, dir),
     prepare: writeGuardFile,
     command: (turn) => callPi(settings, place, turn),
     read,

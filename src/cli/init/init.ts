@@ -14,6 +14,7 @@ import { agentRemark } from "./questions.js";
 import type { InitFlags } from "./read-flag.js";
 import { renderConfig } from "./render.js";
 import { joinWords } from "./split-words.js";
+import { brokenPackage } from "./stacks.js";
 import { writeWithBackup } from "./write.js";
 
 /** `ratchet init`: what is found, given and answered becomes a ratchet.yaml that holds; otherwise nothing is written. */
@@ -106,6 +107,9 @@ function remarksOn({ answers }: Given, found: Found, dir: string): string[] {
     remarks.push("put your agent into agent.command before the first run");
   }
   remarks.push(...missingAgents(answers, found));
+  if (answers.preset === "node-npm" && found.candidates["node-npm"].some(({ why }) => why === brokenPackage)) {
+    remarks.push(`${brokenPackage}: its scripts could not be read; mend it, then run init again`);
+  }
   if (answers.required.length === 0) remarks.push("no command has to pass yet: see evidence_check");
   if (existsSync(join(dir, "mala.yaml"))) remarks.push("mala.yaml is no longer read now that there is a ratchet.yaml");
   return remarks;

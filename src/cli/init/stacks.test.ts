@@ -30,7 +30,7 @@ test("of package.json's scripts those of the preset are commands, with the prese
 test.each([
   ["no lock file", { "package.json": scripts({}) }, "setup", "there is no lock file"],
   ["no package.json", {}, "test", "there is no package.json yet"],
-  ["broken JSON", { "package.json": "{" }, "test", "package.json has no script test"],
+  ["broken JSON", { "package.json": "{" }, "test", "package.json is not valid JSON"],
   ["scripts of another kind", { "package.json": '{"scripts": [1]}' }, "test", "package.json has no script test"],
   [
     "npm's own beginning",

@@ -108,8 +108,12 @@ function whyNoSetup(files: ProjectFiles): string | null {
   return lockFiles.some((name) => isThere(files, name)) ? null : "there is no lock file";
 }
 
+/** Told besides where the file is written: it has more than no scripts. */
+export const brokenPackage = "package.json is not valid JSON";
+
 function whyNoScript(name: string, script: string | undefined, text: string | null): string | null {
   if (text === null) return "there is no package.json yet";
+  if (parsePackage(text) === null) return brokenPackage;
   if (script === undefined) return `package.json has no script ${name}`;
   return /no test specified/.test(script) ? "package.json has only the empty test script" : null;
 }
@@ -121,13 +125,16 @@ function isOffered(name: string): boolean {
 }
 
 function scriptsIn(text: string | null): Readonly<Record<string, string>> {
-  // One that is no JSON has no scripts; npm itself will say what is wrong with it.
-  const parsed = parseJson((text ?? "{}").replace(/^\ufeff/, ""));
+  const parsed = parsePackage(text ?? "{}");
   const scripts = isRecord(parsed) ? parsed.scripts : null;
   if (!isRecord(scripts)) return {};
   return Object.fromEntries(
     Object.entries(scripts).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
   );
+}
+
+function parsePackage(text: string): unknown {
+  return parseJson(text.replace(/^\ufeff/, ""));
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
