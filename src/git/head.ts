@@ -61,7 +61,7 @@ export async function readRefFiles(
   return found;
 }
 
-function entriesIn(folder: string): Dirent[] {
+export function entriesIn(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch (error) {

@@ -59,8 +59,8 @@ async function isUsable(checkout: Checkout, branch: string): Promise<boolean> {
   }
 }
 
-/** Those of Ratchet's own, what agents have committed, and what was put out of the way. */
-const kept = ["ratchet", "objects", "replaced"];
+/** Those of Ratchet's own, what agents have committed, in submodules too, and what was put out of the way. */
+const kept = ["ratchet", "objects", "modules", "replaced"];
 
 async function remake(checkout: Checkout): Promise<Seen> {
   const { path, gitDir } = checkout;
