@@ -365,6 +365,36 @@ describe("D4 an agent that breaks its git folder", () => {
     expect(kept()).toEqual([refs, before, "?? loose.txt"]);
   });
 
+  test.each([
+    ["its branch", ": >refs/heads/ratchet/one"],
+    ["its branch and HEAD", ": >refs/heads/ratchet/one; : >HEAD"],
+    [
+      "a branch of its own that it was on",
+      "git update-ref refs/heads/ratchet/one HEAD~2; echo ref: refs/heads/x >HEAD; : >refs/heads/x",
+    ],
+  ])("D4 with an empty file as %s it goes on from what the mirror knows, and says so", async (_, how) => {
+    const { world, path, lost: head, before } = await brokenWorld("true");
+    await snapshot(path, { base: world.base, docsPatterns: [] });
+    sh(path, `cd "$(git rev-parse --git-dir)"; ${how}`);
+    const told = `Its branch could not be read: it goes on from ${head.slice(0, 12)} with the files`;
+    expect(await open(world, "one")).toMatchObject({ from: "worktree", head, lost: expect.stringContaining(told) });
+    expect(sh(world.mirror.path, "git rev-parse ratchet/one")).toBe(head);
+    expect(sh(path, "git rev-parse HEAD ratchet/one && git status --porcelain")).toBe(`${head}\n${head}\n?? loose.txt`);
+    expect(fingerprint(path)).toBe(before);
+  });
+
+  test("D4 with an empty HEAD it goes on from its own branch, which the mirror need not know yet", async () => {
+    const {
+      world,
+      path,
+      lost: head,
+    } = await brokenWorld('git commit -q --amend -m other; : >"$(git rev-parse --git-dir)/HEAD"');
+    const amended = sh(path, 'cat "$(sed "s/gitdir: //" .git)/refs/heads/ratchet/one"');
+    expect(amended).not.toBe(head);
+    const opened = await open(world, "one");
+    expect([opened.head, opened.lost]).toEqual([amended, undefined]);
+  });
+
   /** `$d` is its git folder, `$w` its worktree. `keeps`: the last commit can still be found. */
   const deleted = [
     ["nothing", "rm -rf $d", false],
