@@ -5,9 +5,11 @@ import { codeOf, ExternalError } from "../lib/errors.js";
 import { namesIn } from "../lib/files.js";
 import { isAnybodyIn } from "../lib/process/table.js";
 import type { Checkout } from "./checkout-git.js";
+import { git } from "./git.js";
 import { resolveHead } from "./head.js";
 import type { Mirror } from "./mirror-refs.js";
 import { putText, readOr, removeIfThere, textOf } from "./small-files.js";
+import { noteLost } from "./whole.js";
 
 /**
  * The files of a checkout's git folder that are Ratchet's to say. There are a dozen, all tiny, and they are looked at
@@ -27,7 +29,7 @@ export interface Seen {
 /** Puts back whatever an agent changed of them, and a `.git` that leads there. */
 export async function repairFiles(checkout: Checkout): Promise<Seen> {
   try {
-    return putFilesBack(checkout);
+    return await putFilesBack(checkout);
   } catch (error) {
     // A folder where a file belongs, a link to itself, no right to look: whatever it is but what the machine is short of.
     const code = codeOf(error);
@@ -41,7 +43,7 @@ export function damaged({ path, gitDir }: Pick<Checkout, "path" | "gitDir">, cau
   return new ExternalError("git", `the git folder of ${path} is damaged: ${way}`, cause === undefined ? {} : { cause });
 }
 
-function putFilesBack(checkout: Checkout): Seen {
+async function putFilesBack(checkout: Checkout): Promise<Seen> {
   const { mirror, gitDir, template } = checkout;
   dropStandIn(checkout);
   const names = namesIn(gitDir);
@@ -57,7 +59,7 @@ function putFilesBack(checkout: Checkout): Seen {
     if (there.has(name)) removeIfThere(join(gitDir, name));
   }
   dropStaleLocks(checkout, there);
-  const head = repairHead(checkout);
+  const head = await repairHead(checkout);
   repairLink(checkout);
   return { head, names };
 }
@@ -72,7 +74,8 @@ function dropStaleLocks({ gitDir, path, branch }: Checkout, there: ReadonlySet<s
 }
 
 /** A HEAD that names no commit is put back on the issue's branch, at the newest commit known of it. */
-function repairHead({ mirror, gitDir, branch, baseSha }: Checkout): string {
+async function repairHead(checkout: Checkout): Promise<string> {
+  const { gitDir, branch, baseSha } = checkout;
   const found = resolveHead(gitDir);
   if (found !== null) return found;
   if (branch === null) {
@@ -80,10 +83,25 @@ function repairHead({ mirror, gitDir, branch, baseSha }: Checkout): string {
     return baseSha;
   }
   const ref = `refs/heads/${branch}`;
-  const known = resolveHead(gitDir, ref) ?? resolveHead(mirror.path, ref) ?? baseSha;
+  const own = resolveHead(gitDir, ref);
+  const known = await newestKnown(checkout, { own, shared: resolveHead(checkout.mirror.path, ref) });
   putText(join(gitDir, ref), `${known}\n`);
   putText(join(gitDir, "HEAD"), `ref: ${ref}\n`);
+  if (known !== own) noteLost(gitDir, "Its branch could not be read", known);
   return known;
+}
+
+interface Known {
+  readonly own: string | null;
+  /** What the mirror was given of it. */
+  readonly shared: string | null;
+}
+
+/** Its own, unless the mirror has that and more: the agent's last commits were on another branch. */
+async function newestKnown({ mirror, baseSha }: Checkout, { own, shared }: Known): Promise<string> {
+  if (own === null || shared === null) return own ?? shared ?? baseSha;
+  const args = ["merge-base", "--is-ancestor", own, shared];
+  return (await git(mirror.path, args, { okCodes: [1, 128] })).code === 0 ? shared : own;
 }
 
 /**

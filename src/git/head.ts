@@ -14,9 +14,11 @@ export function isCommitId(text: string): boolean {
 export function resolveHead(gitDir: string, ref = "HEAD"): string | null {
   let name = ref;
   for (let depth = 0; depth < 5; depth++) {
-    const text = (textOf(join(gitDir, name)) ?? "").trim();
+    const text = textOf(join(gitDir, name))?.trim();
+    if (text === undefined) return fromPackedRefs(gitDir, name);
     if (isCommitId(text)) return text;
-    if (!text.startsWith("ref: ")) return text === "" ? fromPackedRefs(gitDir, name) : null;
+    // Nor does git look among the packed ones where a file is empty: what it said was newer than those.
+    if (!text.startsWith("ref: ")) return null;
     name = text.slice("ref: ".length).trim();
   }
   return null;
@@ -61,7 +63,7 @@ export async function readRefFiles(
   return found;
 }
 
-function entriesIn(folder: string): Dirent[] {
+export function entriesIn(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch (error) {

@@ -41,6 +41,19 @@ export async function bareLinks(checkout: Checkout, range: LinkRange): Promise<r
   return left.map((path) => Buffer.from(path, "latin1"));
 }
 
+export interface Link {
+  readonly path: Buffer;
+  /** The commit it names. */
+  readonly id: string;
+}
+
+/** All links of the commit, submodules or not. */
+export async function linksOf(checkout: Checkout, commit: string): Promise<readonly Link[]> {
+  const listing = (await gitIn(checkout, ["ls-tree", "-r", "-z", commit])).stdout.toString("latin1");
+  const found = listing.matchAll(/(?<=^|\0)160000 commit ([0-9a-f]+)\t([^\0]+)\0/g);
+  return [...found].map(([, id = "", path = ""]) => ({ path: Buffer.from(path, "latin1"), id }));
+}
+
 async function addedLinks(checkout: Checkout, from: string, to: string): Promise<readonly string[]> {
   // Two trees are compared: an index that the agent has broken must not matter, so none is named that is there.
   const index = join(checkout.gitDir, "ratchet", "no-index");

@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
-import { copyFile, lstat, mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { codeOf } from "../lib/errors.js";
 import { exists, namesIn } from "../lib/files.js";
 import { safeName } from "../lib/home.js";
 import { packFiles } from "./archive.js";
 import { findWholeCheckout } from "./checkout.js";
 import { type Checkout, gitIn, ownIndex } from "./checkout-git.js";
 import { resolveHead } from "./head.js";
-import { bareLinks, isKnownLinkless } from "./links.js";
+import { hasLooseRepositories, isThere, linkedRepositories } from "./linked-repositories.js";
+import { isKnownLinkless } from "./links.js";
 import { type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
 import { commitsToKeep, hasOwnRefs, stagedBlobs } from "./own-refs.js";
 import { asAuthor } from "./repository.js";
@@ -64,7 +64,7 @@ function parkedName(checkout: Checkout): string {
 export async function hasLooseEnds(checkout: Checkout, { head, changes }: Left): Promise<boolean> {
   if (changes.length > 0 || (await unfinishedOperations(checkout)).length > 0) return true;
   if ((await exists(join(checkout.gitDir, "replaced"))) || (await hasOwnRefs(checkout, head))) return true;
-  return (await linkedRepositories(checkout, head)).length > 0;
+  return await hasLooseRepositories(checkout, head);
 }
 
 /** The same as far as it can be told without git, which may run in a checkout only once it is repaired. False: it has to look. */
@@ -73,6 +73,7 @@ export async function holdsNothingLoose(checkout: Checkout, head: string): Promi
   return (
     operationsIn(there).length === 0 &&
     !there.includes("replaced") &&
+    !there.includes("modules") &&
     isKnownLinkless(checkout.baseSha, head) &&
     isProvenAt(checkout, head) &&
     !(await hasOwnRefs(checkout, head))
@@ -83,15 +84,6 @@ interface Left {
   readonly head: string;
   readonly changes: readonly Change[];
   readonly commitsOnly?: boolean;
-}
-
-/** Those whose commits are in the worktree and nowhere else. */
-async function linkedRepositories(checkout: Checkout, head: string): Promise<readonly Buffer[]> {
-  const links = await bareLinks(checkout, { base: checkout.baseSha, head });
-  const there = await Promise.all(
-    links.map((link) => isThere(Buffer.concat([Buffer.from(`${checkout.path}/`), link, Buffer.from("/.git")]))),
-  );
-  return links.filter((_, index) => there[index]);
 }
 
 async function filesTree(checkout: Checkout, { head, changes }: Left): Promise<string> {
@@ -170,16 +162,6 @@ async function hiddenRepositories(checkout: Checkout): Promise<readonly Buffer[]
     if (await isThere(Buffer.concat([root, name]))) found.push(name);
   }
   return found;
-}
-
-async function isThere(path: Buffer): Promise<boolean> {
-  try {
-    await lstat(path);
-    return true;
-  } catch (error) {
-    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return false;
-    throw error;
-  }
 }
 
 async function nextRef(mirror: Mirror, name: string, sha: string): Promise<string> {

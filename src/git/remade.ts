@@ -1,4 +1,5 @@
-import { chmodSync, copyFileSync, existsSync, lstatSync, realpathSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { chmodSync, copyFileSync, existsSync, lstatSync, realpathSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { ExternalError } from "../lib/errors.js";
 import { namesIn } from "../lib/files.js";
@@ -11,21 +12,21 @@ import { GitError, git, gitScript, runTool } from "./git.js";
 import { readHead, resolveHead } from "./head.js";
 import { isHollow, unmarkHollow } from "./reclaim.js";
 import { removeTree } from "./remove-tree.js";
-import { putText } from "./small-files.js";
+import { linkStatsOf, putText } from "./small-files.js";
 import { goOnFrom, mendCheckout, noteLost } from "./whole.js";
 
 /**
  * The git folder of a checkout is Ratchet's to make, and everything in it an agent's to break. Where git cannot work with
- * it, whatever the reason, it is made anew, at the newest commit that is known of the issue; its objects and all files of
+ * it, whatever the reason but its index, it is made anew, at the newest commit that is known of the issue; its objects and all files of
  * the worktree stay. Each step can be repeated: one that was killed half way has left a folder that git cannot work with.
  */
 export async function repairWhole(checkout: Checkout): Promise<Seen> {
-  const seen = (await repairIfUsable(checkout)) ?? (await remake(checkout));
+  const seen = (await repairIfUsable(checkout)) ?? (await renewIndex(checkout)) ?? (await remake(checkout));
   return { ...seen, head: await mendCheckout(checkout, seen.head) };
 }
 
-/** null: it is not. */
-async function repairIfUsable(checkout: Checkout): Promise<Seen | null> {
+/** null: it is not. `index`: in the place of the one that is there. */
+async function repairIfUsable(checkout: Checkout, index?: string): Promise<Seen | null> {
   if (isHollow(checkout.gitDir)) return null;
   const seen = await repairFiles(checkout).catch((error: unknown) => {
     if (error instanceof ExternalError) return null;
@@ -33,7 +34,7 @@ async function repairIfUsable(checkout: Checkout): Promise<Seen | null> {
   });
   // In one for judging nobody works, and it is opened for every merge.
   const isKnown = seen === null || checkout.branch === null;
-  return isKnown || (await isUsable(checkout, checkout.branch)) ? seen : null;
+  return isKnown || (await isUsable(checkout, checkout.branch, index)) ? seen : null;
 }
 
 /** What a commit takes: to read commits, all refs and the index, and to lock a ref beside the branch. */
@@ -48,9 +49,9 @@ printf 'start\\nupdate refs/heads/%s-probe %s\\nprepare\\nabort\\n' "$2" "$1" | 
 `,
 };
 
-async function isUsable(checkout: Checkout, branch: string): Promise<boolean> {
+async function isUsable(checkout: Checkout, branch: string, index?: string): Promise<boolean> {
   try {
-    const [args, env] = [[checkout.baseSha, branch], gitEnvironmentIn(checkout, {})];
+    const [args, env] = [[checkout.baseSha, branch], gitEnvironmentIn(checkout, index === undefined ? {} : { index })];
     await gitScript(checkout.gitDir, probeScript, { args, env, lockWaitMs: 0 });
     return true;
   } catch (error) {
@@ -59,12 +60,27 @@ async function isUsable(checkout: Checkout, branch: string): Promise<boolean> {
   }
 }
 
-/** Those of Ratchet's own, what agents have committed, and what was put out of the way. */
-const kept = ["ratchet", "objects", "replaced"];
+/** An index is only a cache: where nothing else is broken it alone is made anew, and branches, tags and the stash stay. null: more is. */
+async function renewIndex(checkout: Checkout): Promise<Seen | null> {
+  const { gitDir } = checkout;
+  const [index, aside] = [join(gitDir, "index"), join(gitDir, `ratchet-index.${randomBytes(4).toString("hex")}`)];
+  const seen = await repairIfUsable(checkout, aside);
+  if (seen === null) return null;
+  refuseWhileInUse(checkout);
+  const env = gitEnvironmentIn(checkout, { index: aside });
+  if ((await git(gitDir, ["read-tree", seen.head], { env, okCodes: [128] })).code !== 0) return null;
+  if (linkStatsOf(index)?.isDirectory()) await removeTree(index);
+  renameSync(aside, index);
+  noteLost(gitDir, "Its index could not be read and is made anew", seen.head);
+  return seen;
+}
+
+/** Those of Ratchet's own, what agents have committed, in submodules too, and what was put out of the way. */
+const kept = ["ratchet", "objects", "modules", "replaced"];
 
 async function remake(checkout: Checkout): Promise<Seen> {
-  const { path, gitDir } = checkout;
-  if (existsSync(path) && isAnybodyIn(realpathSync(path))) throw damaged(checkout);
+  const { gitDir } = checkout;
+  refuseWhileInUse(checkout);
   const had = readHead(gitDir);
   chmodSync(gitDir, 0o700);
   const isKept = (name: string) => kept.includes(name) && lstatSync(join(gitDir, name)).isDirectory();
@@ -77,6 +93,11 @@ async function remake(checkout: Checkout): Promise<Seen> {
   const { names } = await repairFiles(checkout);
   unmarkHollow(gitDir);
   return { head: commit, names };
+}
+
+function refuseWhileInUse(checkout: Checkout): void {
+  const { path } = checkout;
+  if (existsSync(path) && isAnybodyIn(realpathSync(path))) throw damaged(checkout);
 }
 
 async function fill({ mirror, path, gitDir, branch, baseSha }: Checkout): Promise<void> {

@@ -303,8 +303,6 @@ describe("D4 an agent that breaks its git folder", () => {
     ["nonsensical packed refs", "echo garbage >packed-refs", true],
     ["a folder as HEAD", "rm HEAD && mkdir HEAD", false],
     ["a file in the place of its objects", "rm -rf objects && touch objects", false],
-    ["a nonsensical index", "echo garbage >index", true],
-    ["a folder as index", "rm index && mkdir -p index/x", true],
     ["a folder as configuration", "rm config && mkdir config", true],
     ["a link to itself", "rm -rf info && ln -s info info", true],
   ] as const;
@@ -338,6 +336,63 @@ describe("D4 an agent that breaks its git folder", () => {
     expect([parked?.ref, existsSync(path)]).toEqual(["refs/ratchet/parked/one/1", false]);
     await restoreParked(world.mirror, { issue: "one", path });
     expect(fingerprint(path)).toBe(before);
+  });
+
+  test.each([
+    ["an empty index", ": >index"],
+    ["a nonsensical index", "echo garbage >index"],
+    ["a folder as index", "rm index && mkdir -p index/x"],
+    ["a link to itself as index", "rm index && ln -s index index"],
+  ])("D4 one that leaves %s loses nothing else: commits, branches, tags, stash and files stay", async (_, how) => {
+    const {
+      world,
+      path,
+      lost: head,
+    } = await brokenWorld(
+      "git add -A && git stash -q && git branch side stash && git tag -am t mine stash && echo loose >loose.txt",
+    );
+    const [refs, before] = [sh(path, "git for-each-ref"), fingerprint(path)];
+    const breakIndex = () => sh(path, `cd "$(git rev-parse --git-dir)" && ${how}`);
+    const kept = () => [sh(path, "git for-each-ref"), fingerprint(path), sh(path, "git status --porcelain")];
+    breakIndex();
+    const told = `Its index could not be read and is made anew: it goes on from ${head.slice(0, 12)} with the files`;
+    expect(await open(world, "one")).toMatchObject({ from: "worktree", head, lost: expect.stringContaining(told) });
+    expect(kept()).toEqual([refs, before, "?? loose.txt"]);
+    breakIndex();
+    const { parked } = await removeWorktree(world.mirror, { path, branch: "ratchet/one", issue: "one", landed: null });
+    expect([parked?.ref, existsSync(path)]).toEqual(["refs/ratchet/parked/one/1", false]);
+    await restoreParked(world.mirror, { issue: "one", path });
+    expect(kept()).toEqual([refs, before, "?? loose.txt"]);
+  });
+
+  test.each([
+    ["its branch", ": >refs/heads/ratchet/one"],
+    ["its branch and HEAD", ": >refs/heads/ratchet/one; : >HEAD"],
+    [
+      "a branch of its own that it was on",
+      "git update-ref refs/heads/ratchet/one HEAD~2; echo ref: refs/heads/x >HEAD; : >refs/heads/x",
+    ],
+  ])("D4 with an empty file as %s it goes on from what the mirror knows, and says so", async (_, how) => {
+    const { world, path, lost: head, before } = await brokenWorld("true");
+    await snapshot(path, { base: world.base, docsPatterns: [] });
+    sh(path, `cd "$(git rev-parse --git-dir)"; ${how}`);
+    const told = `Its branch could not be read: it goes on from ${head.slice(0, 12)} with the files`;
+    expect(await open(world, "one")).toMatchObject({ from: "worktree", head, lost: expect.stringContaining(told) });
+    expect(sh(world.mirror.path, "git rev-parse ratchet/one")).toBe(head);
+    expect(sh(path, "git rev-parse HEAD ratchet/one && git status --porcelain")).toBe(`${head}\n${head}\n?? loose.txt`);
+    expect(fingerprint(path)).toBe(before);
+  });
+
+  test("D4 with an empty HEAD it goes on from its own branch, which the mirror need not know yet", async () => {
+    const {
+      world,
+      path,
+      lost: head,
+    } = await brokenWorld('git commit -q --amend -m other; : >"$(git rev-parse --git-dir)/HEAD"');
+    const amended = sh(path, 'cat "$(sed "s/gitdir: //" .git)/refs/heads/ratchet/one"');
+    expect(amended).not.toBe(head);
+    const opened = await open(world, "one");
+    expect([opened.head, opened.lost]).toEqual([amended, undefined]);
   });
 
   /** `$d` is its git folder, `$w` its worktree. `keeps`: the last commit can still be found. */

@@ -224,3 +224,25 @@ test("an agent that deletes its git folder and its worktree has left no work, an
   const landed = await box.ratchet("land", "one");
   expect([landed.code, landed.stderr]).toEqual([1, expect.stringContaining("one has no work that could land")]);
 });
+
+test("an agent that commits inside a submodule and pushes it nowhere loses nothing when its issue lands, and the log says so", async () => {
+  const local = "git -c protocol.file.allow=always -c user.name=a -c user.email=a@b";
+  const box = await withAgent(
+    `cat >/dev/null; ${local} submodule --quiet update --init
+     cd mod; echo fix >fix.txt; git add --all; ${local} commit --quiet --message "Fix"; cd ..
+     git add --all; git commit --quiet --message "One"`,
+  );
+  const inner = join(box.root, "inner");
+  box.git("clone", "--quiet", ".", inner);
+  box.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", inner, "mod");
+  box.git("commit", "--quiet", "--message", "Mod");
+  const run = await box.ratchet("run");
+  expect([run.code, run.stdout]).toEqual([
+    0,
+    expect.stringContaining("one: What did not land is put aside as refs/ratchet/parked/one/1"),
+  ]);
+  await box.quick("worktree", "restore", "one");
+  const mod = join(box.home, "worktrees", "shop", "one", "mod");
+  expect(box.git("-C", mod, "rev-parse", "HEAD")).toBe(box.git("rev-parse", "main:mod"));
+  expect(readFileSync(join(mod, "fix.txt"), "utf8")).toBe("fix\n");
+});
