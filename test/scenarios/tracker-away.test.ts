@@ -223,6 +223,28 @@ test("D3 B8 follow-ups that could not be made are made by the next start, an iss
   expect(await findings()).toEqual(made.map((id) => ["waived", `tracked as ${id}`]));
 });
 
+test("B8 D3 a follow-up that only its label tells makes none of its own, and is not taken by the run that made it", async () => {
+  const { beads, ratchet } = await world("", { reviewer: failWith("Naming", 3) });
+  const program = join(beads.root, "bin", "bd");
+  writeFileSync(program, readFileSync(program, "utf8").replace("exec ", "export BD_STUB_TERSE=1\nexec "));
+  const states = () => beads.state().issues.map(({ id, status }) => `${id} ${status}`);
+  expect((await ratchet("run", "--max-issues", "3")).code).toBe(0);
+  expect(states()).toEqual(["bd-1 closed", "bd-2 open"]);
+  expect((await ratchet("run", "--max-issues", "3")).code).toBe(0);
+  expect(states()).toEqual(["bd-1 closed", "bd-2 closed"]);
+});
+
+test("B8 D3 the run that makes a follow-up that an earlier one could not make does not take it", async () => {
+  const { beads, ratchet } = await world("", { reviewer: failWith("Naming", 3) });
+  beads.change(({ faults }) => faults.push({ command: "create", times: 3 }));
+  expect((await ratchet("run")).code).toBe(3);
+  const second = await ratchet("run");
+  expect(second.stdout).toContain("The tracker knows now that bd-1 left something to do");
+  expect(beads.issue("bd-2").status).toBe("open");
+  expect((await ratchet("run")).code).toBe(0);
+  expect(beads.issue("bd-2").status).toBe("closed");
+});
+
 test("commands that name an issue ask the tracker, or say where it is", async () => {
   const { beads, ratchet, box } = await world();
   const elsewhere = { code: 2, stdout: "" };

@@ -1,3 +1,4 @@
+import { unknownSource } from "../../core/follow-up.js";
 import type { Issue, ItemStatus } from "../../core/ports/tracker.js";
 import type { Answer, Beads } from "./program.js";
 import { type Bead, readBeads } from "./read.js";
@@ -110,6 +111,8 @@ export function followUpMark(source: string): string {
   return `<!-- ratchet:follow-up-of:${source} -->`;
 }
 
-function followedBy({ description }: Bead): string | null {
-  return /<!-- ratchet:follow-up-of:(.+?) -->/.exec(description)?.[1] ?? null;
+/** A description that somebody has written anew, or that the program did not keep, says nothing: the label does. */
+function followedBy({ description, labels: given }: Bead): string | null {
+  const source = /<!-- ratchet:follow-up-of:(.+?) -->/.exec(description)?.[1];
+  return source ?? (given.includes(labels.followUp) ? unknownSource : null);
 }
