@@ -93,6 +93,15 @@ test.each([
   expect(existsSync(join(box.dir, "bd-1.txt"))).toBe(false);
 });
 
+test("an issue that was deleted while it was worked on is no failure of the review that it was to get", async () => {
+  const gone = `echo '{"issues":[],"faults":[],"lose":[],"calls":[]}' >"$BD_STUB_FILE"`;
+  const { box, ratchet } = await world(meanwhile(gone), { reviewer: pass });
+  const run = await ratchet("run");
+  const words = "bd-1: interrupted: The issue was deleted by someone else meanwhile: not landed, the branch is kept";
+  expect([run.code, run.stdout]).toEqual([0, expect.stringContaining(words)]);
+  expect([implementers(box), countRan(box, "review bd-1")]).toEqual([1, 0]);
+});
+
 test("a claim that is merely gone is taken again before the work lands, and it lands once", async () => {
   const { box, beads, ratchet } = await world(meanwhile(`${bd} update bd-1 --status=open --assignee=`));
   expect((await ratchet("run")).code).toBe(0);
