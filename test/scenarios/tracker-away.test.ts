@@ -254,6 +254,16 @@ test("B8 D3 the run that makes a follow-up that an earlier one could not make do
   expect(beads.issue("bd-2").status).toBe("closed");
 });
 
+test("an id that begins with a dash is named once as one that no run takes, and holds nothing else up", async () => {
+  const { beads, ratchet } = await world();
+  await beads.add({ id: "-x" });
+  const words = "ratchet: -x is no id that bd can be asked about: it begins with a dash\n";
+  expect(await ratchet("run", "--dry-run")).toMatchObject({ code: 0, stdout: "bd-1\n", stderr: words });
+  const run = await ratchet("run");
+  expect([run.code, run.stderr.split(words).length - 1]).toEqual([0, 1]);
+  expect([beads.issue("bd-1").status, beads.issue("-x").status]).toEqual(["closed", "open"]);
+});
+
 test("commands that name an issue ask the tracker, or say where it is", async () => {
   const { beads, ratchet, box } = await world();
   const elsewhere = { code: 2, stdout: "" };

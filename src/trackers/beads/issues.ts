@@ -25,12 +25,13 @@ export async function listWhere(beads: Beads, filter: `--${string}`): Promise<Be
 }
 
 async function list(beads: Beads, args: readonly string[]): Promise<Bead[]> {
-  return readBeads((await beads.call(args)).stdout, beads.nameOf(args));
+  const listed = readBeads((await beads.call(args)).stdout, beads.nameOf(args));
+  return listed.filter(({ id }) => beads.canName(id));
 }
 
 /** Both programs also take a part of an id for the whole: only the issue asked for counts. */
 export async function showBead(beads: Beads, id: string): Promise<Bead | null> {
-  if (id === "" || id.startsWith("-")) return null;
+  if (id === "" || !beads.canName(id)) return null;
   const args = ["show", id];
   const { code, stdout } = await beads.call(args, { isAnswer: (failure) => saysNotFound(failure, id) });
   if (code !== 0) return null;
