@@ -100,6 +100,8 @@ export interface App {
   answer(question: Question, answer: Answer): Promise<void>;
   /** What became of issues of the current directory's project, where such a tracker has not been told yet. */
   untold(tracker: Tracker["kind"]): Promise<readonly Telling[]>;
+  /** The follow-ups that a run has made or added to. */
+  followUpsOf(runId: string): Promise<readonly string[]>;
   /** The pull requests of the current directory's project. */
   pullRequests(settings: Settings): Promise<PullRequests>;
   /** Who and where the forge of a folder's repository is, and what is wrong with it. */
@@ -177,6 +179,7 @@ export function createApp({ cwd, env: given }: { readonly cwd: string; readonly 
     ...programRooms(env),
     checkJournal: async (run) => (await import("./app/check-run.js")).checkRun(await store(), run),
     untold: (tracker) => untoldTo(app, tracker),
+    followUpsOf: (runId) => followUpsOf(app, runId),
     pullRequests: (settings) => pullRequestsOf(app, settings),
     forgeStatus: async (settings, repoPath) => {
       const { forgeStatusOf } = await import("./app/forge.js");
@@ -262,6 +265,11 @@ async function untoldTo({ project, store }: App, tracker: Tracker["kind"]): Prom
   const { readOutbox } = await import("./run/tracker-outbox.js");
   const { id: projectId } = await project();
   return await readOutbox(outboxRows(await store(), { tracker, projectId }));
+}
+
+async function followUpsOf({ store }: App, runId: string): Promise<readonly string[]> {
+  const { followUpsMade } = await import("./app/journal.js");
+  return await followUpsMade(await store(), runId).all();
 }
 
 async function pullRequestsOf({ project, store, home, env }: App, settings: Settings): Promise<PullRequests> {

@@ -155,7 +155,7 @@ export const trackers: Record<Settings["tracker"]["type"], (place: TrackerPlace)
     const callFolder = join(home.root, "beads-calls");
     endLeftCalls(callFolder);
     const tracker = beadsTracker(
-      { cwd: repoPath, env, callFolder },
+      { cwd: repoPath, env, callFolder, warn: warnOnce },
       { lockFolder, noteFolder, isOver: isOverIn(store) },
     );
     return withOneFollowUp(tracker, followUpLock(home, projectId));
@@ -167,13 +167,20 @@ export const trackers: Record<Settings["tracker"]["type"], (place: TrackerPlace)
     const { needToken } = await import("../lib/github-client/token.js");
     const place = placeOf(settings.forge, await originOf(repoPath));
     const { value: token } = await needToken(env, hostOf(place));
-    const warn = (text: string) => process.stderr.write(`ratchet: ${text}\n`);
-    const etags = openEtags(join(home.root, "forge", safeName(projectId)), warn);
+    const etags = openEtags(join(home.root, "forge", safeName(projectId)), warnOnce);
     const { trusted } = settings.pull_requests;
     const options = { place, token, userAgent: `ratchet/${version}`, trusted, isOver: isOverIn(store) };
     return withOneFollowUp(githubTracker(options, etags), followUpLock(home, projectId));
   },
 };
+
+/** Whoever opens a tracker a second time in this process says nothing twice. */
+function warnOnce(text: string): void {
+  if (warned.has(text)) return;
+  warned.add(text);
+  process.stderr.write(`ratchet: ${text}\n`);
+}
+const warned = new Set<string>();
 
 function followUpLock({ root }: Home, projectId: string): string {
   return join(root, "locks", `follow-up-${safeName(projectId)}`);

@@ -10,8 +10,9 @@ import type { RunState } from "../core/run/state.js";
 import type { Settings } from "../core/settings.js";
 import type { History, Journal } from "../run/context.js";
 import { resumeFrom } from "../run/resume.js";
-import type { OutboxRows } from "../run/tracker-outbox.js";
+import type { FollowUpsMade, OutboxRows } from "../run/tracker-outbox.js";
 import type { WorkflowMachine } from "../run/workflow/context.js";
+import { followUpsName } from "../store/inbox.js";
 import type { Store } from "../store/store.js";
 import type { WorkflowEffect } from "../workflow/machine/effects.js";
 import type { WorkflowEvent } from "../workflow/machine/events.js";
@@ -83,6 +84,15 @@ export function outboxRows(
       if (open.some((finding) => finding.id === id))
         await store.waiveDirect({ projectId, issueId, id, reason, letGo: true });
     },
+  };
+}
+
+/** In an inbox that no machine reads, too; it goes with the run. */
+export function followUpsMade(store: Store, runId: string): FollowUpsMade {
+  const name = followUpsName(runId);
+  return {
+    add: async (id) => void (await store.signal(name, id)),
+    all: async () => (await store.signals(name)).map(({ body }) => String(body)),
   };
 }
 

@@ -25,7 +25,7 @@ export async function runParts(app: Around, request: RunRequest, asker?: Asker):
   const [store, repository] = [await app.store(), await app.repository()];
   const { newRunId, newRunRecord } = await import("../run/start.js");
   const { loadAgent, loadFallback, loadReviewers, trackers } = await import("./adapters.js");
-  const { historyOf, journalOf, outboxRows } = await import("./journal.js");
+  const { followUpsMade, historyOf, journalOf, outboxRows } = await import("./journal.js");
   const { openOutbox } = await import("../run/tracker-outbox.js");
   const { loadTemplates } = await import("./templates.js");
   const stored = request.type === "unfinished" ? await store.run(request.runId) : null;
@@ -50,7 +50,10 @@ export async function runParts(app: Around, request: RunRequest, asker?: Asker):
     env: app.env,
     clock: systemClock,
     tracker: await trackers[settings.tracker.type]({ store, ...frame, env: app.env, home: app.home }),
-    outbox: openOutbox(outboxRows(store, { tracker: settings.tracker.type, projectId })),
+    outbox: openOutbox(
+      outboxRows(store, { tracker: settings.tracker.type, projectId }),
+      followUpsMade(store, frame.runId),
+    ),
     board: store.workItems,
     follow: await followFor(app, store, frame),
     warn: app.warn,

@@ -62,6 +62,9 @@ function findingOf(paragraph: string): string | null {
   return ownMark.exec(paragraph)?.[1] ?? null;
 }
 
+/** Of a follow-up that does not say whose findings it collects: no issue has this id. */
+export const unknownSource = "";
+
 /** The source of what triggers of a whole run find. */
 export function runSource(runId: string): string {
   return `run-${runId}`;

@@ -11,6 +11,7 @@ import { messageOf } from "../lib/errors.js";
 import { attemptFolder, type LifeContext, type LifeNames, type RunContext } from "./context.js";
 import { lifePerformer } from "./perform/index.js";
 import { Readers } from "./perform/readers.js";
+import { IssueGone } from "./prompt.js";
 import { isTrackerAway } from "./tracker-outbox.js";
 
 /** Whose life it is: an issue's, or a trigger's of the run. */
@@ -60,6 +61,7 @@ export async function driveLife(run: RunContext, whose: Life, stop: AbortSignal)
         effect: effect.kind,
         message: messageOf(error),
         ...(isTrackerAway(error) ? { trackerAway: true } : {}),
+        ...(error instanceof IssueGone && error.isOwn ? { issueGone: true } : {}),
       }),
       now: () => run.clock.now(),
       drivenUntil: run.drivenUntil,

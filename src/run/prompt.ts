@@ -213,10 +213,19 @@ async function findingsText(life: LifeContext, folder: string, findings: readonl
   return life.run.redact(text);
 }
 
+/** Somebody has deleted it. An item of a pull request is on our own board, whatever became of its issue. */
+export class IssueGone extends ExternalError {
+  readonly isOwn: boolean;
+  constructor({ issueId, item }: Pick<LifeContext, "issueId" | "item">) {
+    super("tracker", `the issue ${issueId} is no longer there`);
+    this.isOwn = item === undefined;
+  }
+}
+
 async function issueText(life: LifeContext): Promise<IssueText> {
   if (life.trigger) return { id: life.names.item, title: life.title, body: allOfIt };
   const issue = await life.run.tracker.get(life.item?.issueId ?? life.issueId);
-  if (!issue) throw new ExternalError("tracker", `the issue ${life.issueId} is no longer there`);
+  if (!issue) throw new IssueGone(life);
   return { id: issue.id, title: issue.title, body: issue.body };
 }
 

@@ -14,6 +14,9 @@ export interface Outbox {
   empty(tracker: Tracker): Promise<readonly string[]>;
   /** The work on it has succeeded, whatever the tracker says of it. */
   isDone(issueId: string): Promise<boolean>;
+  /** This run has made that follow-up, or added to it: it is for a later one. */
+  noteFollowUp(id: string): Promise<void>;
+  hasMade(id: string): Promise<boolean>;
 }
 
 /** `holder`: the run that had the claim. `issueId`: of what a run's own triggers found, the name that it goes by. */
@@ -41,7 +44,13 @@ export interface OutboxRows {
   waive(finding: { readonly of: string; readonly id: string; readonly reason: string }): Promise<void>;
 }
 
-export function openOutbox(rows: OutboxRows): Outbox {
+/** The follow-ups that a run has made, whatever the tracker keeps of what they say. */
+export interface FollowUpsMade {
+  add(id: string): Promise<void>;
+  all(): Promise<readonly string[]>;
+}
+
+export function openOutbox(rows: OutboxRows, made: FollowUpsMade): Outbox {
   let emptied: Promise<readonly string[]> | null = null;
   return {
     add: (telling) => rows.add(telling),
@@ -50,15 +59,19 @@ export function openOutbox(rows: OutboxRows): Outbox {
         await emptied;
         return [];
       }
-      emptied = tellAll(rows, tracker);
+      emptied = tellAll({ ...rows, made }, tracker);
       return await emptied;
     },
     isDone: async (issueId) =>
       (await readOutbox(rows)).some((owed) => owed.op === "complete" && owed.issueId === issueId),
+    noteFollowUp: (id) => made.add(id),
+    hasMade: async (id) => (await made.all()).includes(id),
   };
 }
 
-async function tellAll(rows: OutboxRows, tracker: Tracker): Promise<readonly string[]> {
+type Rows = OutboxRows & { readonly made: FollowUpsMade };
+
+async function tellAll(rows: Rows, tracker: Tracker): Promise<readonly string[]> {
   const told: string[] = [];
   for (const { id, telling } of await rows.all()) {
     const { said, owed = false } = isTelling(telling) ? await tellLate(rows, tracker, telling) : { said: null };
@@ -86,7 +99,7 @@ const words = {
 } as const;
 
 /** Whoever holds it by now has the last word: then there is nothing left to tell, but that the work is done. */
-async function tellLate(rows: OutboxRows, tracker: Tracker, telling: Telling): Promise<ToldLate> {
+async function tellLate(rows: Rows, tracker: Tracker, telling: Telling): Promise<ToldLate> {
   const { issueId, holder, op } = telling;
   const what = `${isRunSource(issueId) ? "the run" : issueId} ${words[op]}`;
   const untold = `The tracker was not told that ${what} (run ${holder})`;
@@ -107,11 +120,12 @@ async function tellLate(rows: OutboxRows, tracker: Tracker, telling: Telling): P
 
 /** What is tracked now has been open until now: a run's own findings are kept under its id. */
 async function tellFollowUp(
-  rows: OutboxRows,
+  rows: Rows,
   tracker: Tracker,
   { issueId, holder, text }: Extract<Telling, { op: "follow-up" }>,
 ): Promise<void> {
   const { id: followUp, older } = await tracker.followUp(issueId, text);
+  await rows.made.add(followUp);
   const of = isRunSource(issueId) ? holder : issueId;
   for (const id of findingsIn(text.body)) await rows.waive({ of, id, reason: `tracked as ${older[id] ?? followUp}` });
 }

@@ -1,3 +1,4 @@
+import { followUpsName } from "./inbox.js";
 import { Refused, type Sql, type Statement } from "./sql.js";
 import { readStream, stepId } from "./steps.js";
 
@@ -17,6 +18,7 @@ export async function deleteRun(sql: Sql, runId: string): Promise<boolean> {
     await sql.batch([
       isOver,
       ...(stream === null ? [] : journalOf(stream)),
+      { sql: "DELETE FROM inbox WHERE machine = ?", params: [followUpsName(runId)] },
       { sql: "DELETE FROM issue_records WHERE run_id = ?", params: [runId] },
       { sql: "DELETE FROM runs WHERE run_id = ?", params: [runId] },
     ]);

@@ -6,6 +6,11 @@ export interface Signal {
   readonly body: unknown;
 }
 
+/** Where a run notes the follow-ups that it has made. */
+export function followUpsName(runId: string): string {
+  return `follow-ups:${runId}`;
+}
+
 /** Puts a signal into a machine's inbox, whether or not the machine exists yet. Returns its id. */
 export async function sendSignal(
   sql: Sql,

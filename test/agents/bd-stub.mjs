@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Stands in for bd (BD_STUB_AS=bd, in an envelope with BD_STUB_ENVELOPE=1) or br (BD_STUB_AS=br). Issues are in the
 // JSON file BD_STUB_FILE: {issues, faults: [{command, times, code, say, prints}], lose: [ids whose next claim is lost],
-// calls}; where `stdout` is given, a fault says its words there. Claims are entered under the name BD_STUB_CLAIMS_AS where it is given, and never under another with BD_STUB_STUBBORN. While a file of its name with ".down" exists nothing can be reached. Like the real ones it knows parts of ids,
+// calls}; where `stdout` is given, a fault says its words there. Claims are entered under the name BD_STUB_CLAIMS_AS where it is given, and never under another with BD_STUB_STUBBORN. With BD_STUB_TERSE a new issue gets no description. While a file of its name with ".down" exists nothing can be reached. Like the real ones it knows parts of ids,
 // cuts lists, and refuses options that it does not know.
 import { closeSync, existsSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 
@@ -139,7 +139,7 @@ function create(state) {
   const issue = {
     id: `${isBr ? "br" : "bd"}-${state.issues.length + 1}`,
     title: words[0],
-    description: options.description?.[0] ?? "",
+    description: process.env.BD_STUB_TERSE ? "" : (options.description?.[0] ?? ""),
     notes: "",
     status: "open",
     priority: Number(options.priority?.[0] ?? 2),

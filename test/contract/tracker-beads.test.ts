@@ -212,6 +212,15 @@ test("a follow-up of an issue with a blank in its id is known as that issue's, a
   expect([await world.tracker.get(id), await tell("b")]).toMatchObject([{ followUpOf: "one two" }, { id }]);
 });
 
+test("a follow-up whose description was written anew is one by its label, and nobody's", async () => {
+  const world = open();
+  for (const id of ["one", "two"]) await world.add({ id });
+  const { id } = await world.tracker.followUp("one", { title: "Follow-up", body: "a" });
+  world.change(({ issues }) => Object.assign(issues.find((each) => each.id === id) ?? {}, { description: "Tidy up" }));
+  expect(await world.tracker.get(id)).toMatchObject({ followUpOf: "" });
+  expect((await world.tracker.followUp("two", { title: "Follow-up", body: "b" })).id).not.toBe(id);
+});
+
 test("a follow-up that is closed is left alone: later findings get a new one", async () => {
   const world = open();
   await world.add({ id: "one" });

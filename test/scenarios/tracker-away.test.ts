@@ -96,6 +96,15 @@ test.each([
   expect(existsSync(join(box.dir, "bd-1.txt"))).toBe(false);
 });
 
+test("an issue that was deleted while it was worked on is no failure of the review that it was to get", async () => {
+  const gone = `echo '{"issues":[],"faults":[],"lose":[],"calls":[]}' >"$BD_STUB_FILE"`;
+  const { box, ratchet } = await world(meanwhile(gone), { reviewer: pass });
+  const run = await ratchet("run");
+  const words = "bd-1: interrupted: The issue was deleted by someone else meanwhile: not landed, the branch is kept";
+  expect([run.code, run.stdout]).toEqual([0, expect.stringContaining(words)]);
+  expect([implementers(box), countRan(box, "review bd-1")]).toEqual([1, 0]);
+});
+
 test("a claim that is merely gone is taken again before the work lands, and it lands once", async () => {
   const { box, beads, ratchet } = await world(meanwhile(`${bd} update bd-1 --status=open --assignee=`));
   expect((await ratchet("run")).code).toBe(0);
@@ -224,6 +233,38 @@ test("D3 B8 follow-ups that could not be made are made by the next start, an iss
   const made = beads.state().issues.flatMap(({ id }) => (/^bd-[12]$/.test(id) ? [] : [id]));
   expect(made).toHaveLength(2);
   expect(await findings()).toEqual(made.map((id) => ["waived", `tracked as ${id}`]));
+});
+
+test("B8 D3 a follow-up that only its label tells makes none of its own, and is not taken by the run that made it", async () => {
+  const { beads, ratchet } = await world("", { reviewer: failWith("Naming", 3) });
+  const program = join(beads.root, "bin", "bd");
+  writeFileSync(program, readFileSync(program, "utf8").replace("exec ", "export BD_STUB_TERSE=1\nexec "));
+  const states = () => beads.state().issues.map(({ id, status }) => `${id} ${status}`);
+  expect((await ratchet("run", "--max-issues", "3")).code).toBe(0);
+  expect(states()).toEqual(["bd-1 closed", "bd-2 open"]);
+  expect((await ratchet("run", "--max-issues", "3")).code).toBe(0);
+  expect(states()).toEqual(["bd-1 closed", "bd-2 closed"]);
+});
+
+test("B8 D3 the run that makes a follow-up that an earlier one could not make does not take it", async () => {
+  const { beads, ratchet } = await world("", { reviewer: failWith("Naming", 3) });
+  beads.change(({ faults }) => faults.push({ command: "create", times: 3 }));
+  expect((await ratchet("run")).code).toBe(3);
+  const second = await ratchet("run");
+  expect(second.stdout).toContain("The tracker knows now that bd-1 left something to do");
+  expect(beads.issue("bd-2").status).toBe("open");
+  expect((await ratchet("run")).code).toBe(0);
+  expect(beads.issue("bd-2").status).toBe("closed");
+});
+
+test("an id that begins with a dash is named once as one that no run takes, and holds nothing else up", async () => {
+  const { beads, ratchet } = await world();
+  await beads.add({ id: "-x" });
+  const words = "ratchet: -x is no id that bd can be asked about: it begins with a dash\n";
+  expect(await ratchet("run", "--dry-run")).toMatchObject({ code: 0, stdout: "bd-1\n", stderr: words });
+  const run = await ratchet("run");
+  expect([run.code, run.stderr.split(words).length - 1]).toEqual([0, 1]);
+  expect([beads.issue("bd-1").status, beads.issue("-x").status]).toEqual(["closed", "open"]);
 });
 
 test("commands that name an issue ask the tracker, or say where it is", async () => {

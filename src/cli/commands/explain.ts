@@ -250,7 +250,9 @@ async function runsFor({ app }: Context, { store, project }: Board, issue: Known
         full: maxIssues !== null && (state?.started ?? 0) >= maxIssues,
         remaining: maxIssues === null ? null : Math.max(0, maxIssues - (state?.started ?? 0)),
         hadIt: !(await mayLiveAgain(changed, await had(issue.id), isRetried)),
-        madeIt: issue.followUpOf != null && (await had(issue.followUpOf)) !== null,
+        madeIt:
+          (await app.followUpsOf(run.runId)).includes(issue.id) ||
+          (issue.followUpOf != null && (await had(issue.followUpOf)) !== null),
         stopped: await store.workItems.isStopped(project.id, issue.id, run.runId),
         endedIn: await store.endedElsewhere({ projectId: project.id, issueId: issue.id, runId: run.runId }),
         maxAgents: run.settings.max_agents,

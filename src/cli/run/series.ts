@@ -148,7 +148,9 @@ async function lookForWork(
   const ready = await tracker.ready({ scope, resume, limit: everything });
   const records = await Promise.all(continued.map((runId) => store.issueRecords(runId)));
   const sources = new Set([...records.flat().map(({ issueId }) => issueId), ...continued.map(runSource)]);
-  const made = ready.filter(({ followUpOf }) => followUpOf != null && sources.has(followUpOf));
+  const noted = await Promise.all(continued.map((runId) => app.followUpsOf(runId)));
+  const ids = new Set(noted.flat());
+  const made = ready.filter(({ id, followUpOf }) => ids.has(id) || (followUpOf != null && sources.has(followUpOf)));
   const leave = scope.type === "ids" ? [] : made.map(({ id }) => id);
   return { isThere: ready.length > leave.length, leave };
 }

@@ -209,6 +209,8 @@ export type IssueEvent =
       readonly message: string;
       /** It needed the tracker, which gave no answer: nothing is said about the work. */
       readonly trackerAway?: boolean;
+      /** It needed the issue, which is no longer there. */
+      readonly issueGone?: boolean;
     };
 
 export type IssueSignal =

@@ -3,7 +3,7 @@ import { folderName } from "../folder-name.js";
 import { add } from "../ledger/ledger.js";
 import type { CommandEnded, LandOutcome, OpenOutcome, Proposed, PushOutcome } from "./events.js";
 import { commandNames, isRemembered, remember, rememberTree } from "./gate.js";
-import { endHalted, isStopping } from "./halt.js";
+import { endHalted, endTakenAway, isStopping } from "./halt.js";
 import { closeOthers, commandRemark, isByHand, isPass, plainRemark, raiseAgainst, visitOf } from "./ledger-parts.js";
 import { gateAttempts } from "./policy.js";
 import { landsNothing } from "./preconditions.js";
@@ -61,11 +61,8 @@ export function afterLand(step: Step, outcome: LandOutcome) {
       return waitToLand(step, outcome.reason);
     case "refused":
       return step.fail("landing_failed", `Landing was refused: ${outcome.reason}`);
-    case "closed": {
-      const how = outcome.how ?? (outcome.blocked ? "blocked" : "closed");
-      const message = `The issue was ${how} by someone else meanwhile: not landed, the branch is kept`;
-      return step.end({ status: "interrupted", message, error: "closed", commit: null });
-    }
+    case "closed":
+      return endTakenAway(step, outcome.how ?? (outcome.blocked ? "blocked" : "closed"));
   }
 }
 

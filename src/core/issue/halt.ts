@@ -25,6 +25,18 @@ export function loseTracker(step: Step, reason: string): void {
   halt(step, "stop");
 }
 
+/** Its work is nobody's any more: it ends as where that is seen before a landing. */
+export function loseIssue(step: Step): void {
+  if (isStopping(step.state)) return;
+  step.set({ issueGone: true });
+  halt(step, "stop");
+}
+
+export function endTakenAway(step: Step, how: string): void {
+  const message = `The issue was ${how} by someone else meanwhile: not landed, the branch is kept`;
+  step.end({ status: "interrupted", message, error: "closed", commit: null });
+}
+
 export function isHalting({ state }: Step): boolean {
   if (state.halt === null || state.phase === "claiming" || state.phase === "closing") return false;
   return state.phase !== "finalizing" || isStopping(state);
@@ -41,10 +53,12 @@ export function isInFlight(step: Step): boolean {
 
 export function endHalted(step: Step) {
   const aborted = step.state.halt === "abort";
-  const away = step.state.trackerAway;
-  const reason = aborted ? "run_aborted" : away === undefined ? "SIGINT received" : "tracker_unreachable";
+  const { trackerAway: away, issueGone = false } = step.state;
+  const unasked = away === undefined ? "SIGINT received" : "tracker_unreachable";
+  const reason = aborted ? "run_aborted" : issueGone ? "closed" : unasked;
   reportConclusion(step, { result: "interrupted", reason });
   if (aborted) return step.fail("run_aborted", "The run was aborted");
+  if (issueGone) return endTakenAway(step, "deleted");
   if (away !== undefined) {
     const message = `The tracker could not be reached; resumable: ${away}`;
     return step.end({ status: "interrupted", message, error: "tracker_unreachable", commit: null });

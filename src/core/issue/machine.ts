@@ -13,7 +13,7 @@ import {
   enterFinalize,
 } from "./finalize.js";
 import { afterGateCommand, enterGate } from "./gate.js";
-import { absorbCommand, endHalted, failureOf, halt, isHalting, isInFlight, loseTracker } from "./halt.js";
+import { absorbCommand, endHalted, failureOf, halt, isHalting, isInFlight, loseIssue, loseTracker } from "./halt.js";
 import { afterTurn } from "./implement.js";
 import type { IssuePolicy } from "./policy.js";
 import { afterReworkCommit } from "./pull-request.js";
@@ -83,6 +83,7 @@ function handle(step: Step, event: IssueEvent): boolean {
     else if (owed.kind === "wait") step.oweSignal();
     else if (event.type !== "crashed") settled(step, owed, event);
     else if (event.trackerAway && needsTracker(owed)) withoutTracker(step, owed, event.message);
+    else if (event.issueGone && owed.kind === "turn") withoutIssue(step, owed, event.message);
     else if (judges(step, owed)) step.fail("command_failed_to_run", `A check could not be run: ${event.message}`);
     else settled(step, owed, failureOf(owed, event));
   }
@@ -90,9 +91,18 @@ function handle(step: Step, event: IssueEvent): boolean {
 }
 
 /** A prompt is told to be sent when its turn is owed: one that could not be made is taken back, as its turn never ends. */
-function withoutTracker(step: Step, { kind, folder }: Owed, reason: string): void {
-  if (kind === "turn") step.log("warn", `The prompt of ${folder} was not sent after all: ${reason}`);
+function withoutTracker(step: Step, owed: Owed, reason: string): void {
+  if (owed.kind === "turn") takePromptBack(step, owed, reason);
   loseTracker(step, reason);
+}
+
+function withoutIssue(step: Step, owed: Owed, reason: string): void {
+  takePromptBack(step, owed, reason);
+  loseIssue(step);
+}
+
+function takePromptBack(step: Step, { folder }: Owed, reason: string): void {
+  step.log("warn", `The prompt of ${folder} was not sent after all: ${reason}`);
 }
 
 function needsTracker({ kind }: Owed): boolean {

@@ -201,6 +201,27 @@ describe("the tracker takes long", () => {
   });
 });
 
+describe("the issue is gone", () => {
+  it.each<[string, Setup]>([
+    ["turn:implementer:1", {}],
+    ["review:b:round-1:try-1", { review: panelOf("a", "b") }],
+  ])("when %s needs it: interrupted, and nobody is owed anything", (key, setup) => {
+    let sent = false;
+    const before = (world: World) => {
+      if (sent || !world.owed.has(key)) return null;
+      sent = true;
+      world.arrive({ type: "crashed", key, effect: "turn", message: "it is no longer there", issueGone: true });
+      return null;
+    };
+    const world = play(setup, { before });
+    expect(world.finished()).toMatchObject({ status: "interrupted", error: "closed", commit: null });
+    expect([world.life.state.trackerOwed, world.reported("log").at(0)?.text]).toEqual([
+      false,
+      expect.stringContaining("was not sent after all: it is no longer there"),
+    ]);
+  });
+});
+
 describe("the tracker is away", () => {
   it.each<[string, string, Setup]>([
     ["turn:implementer:1", "turn", {}],

@@ -98,6 +98,8 @@ export interface IssueState {
   readonly trackerOwed: boolean;
   /** Why the life cannot go on: the tracker gave no answer. */
   readonly trackerAway?: string;
+  /** Somebody has deleted the issue: nothing can be said to anybody about it. */
+  readonly issueGone?: true;
   /** The effect that was last known to wait long for the tracker, and for what. */
   readonly slow?: { readonly key: string; readonly for: string };
   /** Its failure mode says that the whole run aborts. */

@@ -10,7 +10,7 @@ export interface Issue {
   readonly deps: readonly string[];
   readonly priority: Priority;
   readonly status: ItemStatus;
-  /** The issue whose non-blocking findings it collects; never taken by the run that made it. */
+  /** The issue whose non-blocking findings it collects, or "" where it does not say; never taken by the run that made it. */
   readonly followUpOf?: string | null;
   /** Somebody has had it, where the tracker knows. */
   readonly begun?: boolean;

@@ -1,4 +1,4 @@
-import type { Issue } from "../../core/ports/tracker.js";
+import type { Issue, Scope } from "../../core/ports/tracker.js";
 import type { IssueRecord } from "../../core/record.js";
 import type { IssueStart, RunEffect, RunEvent } from "../../core/run/effects.js";
 import { mayLiveAgain } from "../../core/run/live-again.js";
@@ -94,12 +94,14 @@ async function bestIssue(run: RunContext, not: readonly string[]): Promise<Found
   const { scope, resume, only, leave = [] } = run.options;
   if (only === "land") return await namedIssue(run, not);
   const ownItem = runNames(run.runId).item;
-  const isOurs = async (id: string) => id === ownItem || not.includes(id) || (await run.history.record(id)) !== null;
+  const hadIt = async (id: string) => id === ownItem || not.includes(id) || (await run.history.record(id)) !== null;
+  const isOurs = async ({ id, followUpOf }: Issue) =>
+    (followUpOf != null && (await hadIt(followUpOf))) || (!isNamed(scope, id) && (await run.outbox.hasMade(id)));
   for (let limit = 4; ; limit *= 4) {
     const ready = await run.tracker.ready({ scope, resume, limit });
     for (const issue of ready) {
-      const { id, begun, followUpOf } = issue;
-      if (not.includes(id) || leave.includes(id) || (followUpOf != null && (await isOurs(followUpOf)))) continue;
+      const { id, begun } = issue;
+      if (not.includes(id) || leave.includes(id) || (await isOurs(issue))) continue;
       // What nobody has begun was not begun here.
       const had = begun === false ? null : await run.history.record(id);
       if (!(await mayLiveAgain(issue, had, () => run.board.isRetried(run.projectId, id)))) continue;
@@ -111,6 +113,11 @@ async function bestIssue(run: RunContext, not: readonly string[]): Promise<Found
     }
     if (ready.length < limit) return null;
   }
+}
+
+/** Then it was there before the run. */
+function isNamed(scope: Scope, id: string): boolean {
+  return scope.type === "ids" && scope.ids.some((each) => each.replace(/^#/, "") === id);
 }
 
 /** What it depends on is on branches that nobody has merged: it would start without. */

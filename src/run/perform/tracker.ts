@@ -35,15 +35,11 @@ export async function performTracker(
       }
       case "hand-over":
         return { event: { type: "tracker-done", key, ...(await handOver(life, effect)) } };
-      case "follow-up":
-        return {
-          event: {
-            type: "tracker-done",
-            key,
-            ok: true,
-            ...(await tracker.followUp(life.names.item, await followUpText(life, effect.findings))),
-          },
-        };
+      case "follow-up": {
+        const told = await tracker.followUp(life.names.item, await followUpText(life, effect.findings));
+        await life.run.outbox.noteFollowUp(told.id);
+        return { event: { type: "tracker-done", key, ok: true, ...told } };
+      }
       case "fail":
         await tellEnding(tracker, { issueId: life.issueId, holder: runId, ...effect });
         if (!(await isQuarantined(life))) return done();

@@ -1,3 +1,4 @@
+import { unknownSource } from "../../core/follow-up.js";
 import type { Issue, ItemStatus } from "../../core/ports/tracker.js";
 import type { Answer, Beads } from "./program.js";
 import { type Bead, readBeads } from "./read.js";
@@ -24,12 +25,13 @@ export async function listWhere(beads: Beads, filter: `--${string}`): Promise<Be
 }
 
 async function list(beads: Beads, args: readonly string[]): Promise<Bead[]> {
-  return readBeads((await beads.call(args)).stdout, beads.nameOf(args));
+  const listed = readBeads((await beads.call(args)).stdout, beads.nameOf(args));
+  return listed.filter(({ id }) => beads.canName(id));
 }
 
 /** Both programs also take a part of an id for the whole: only the issue asked for counts. */
 export async function showBead(beads: Beads, id: string): Promise<Bead | null> {
-  if (id === "" || id.startsWith("-")) return null;
+  if (id === "" || !beads.canName(id)) return null;
   const args = ["show", id];
   const { code, stdout } = await beads.call(args, { isAnswer: (failure) => saysNotFound(failure, id) });
   if (code !== 0) return null;
@@ -110,6 +112,8 @@ export function followUpMark(source: string): string {
   return `<!-- ratchet:follow-up-of:${source} -->`;
 }
 
-function followedBy({ description }: Bead): string | null {
-  return /<!-- ratchet:follow-up-of:(.+?) -->/.exec(description)?.[1] ?? null;
+/** A description that somebody has written anew, or that the program did not keep, says nothing: the label does. */
+function followedBy({ description, labels: given }: Bead): string | null {
+  const source = /<!-- ratchet:follow-up-of:(.+?) -->/.exec(description)?.[1];
+  return source ?? (given.includes(labels.followUp) ? unknownSource : null);
 }

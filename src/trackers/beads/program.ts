@@ -16,6 +16,8 @@ import { readErrorText } from "./read.js";
 export interface Beads {
   readonly program: BeadsProgram;
   call(args: readonly string[], options?: CallOptions): Promise<Answer>;
+  /** Whether an id can be given to the program: one that begins with a dash is an option to it. One that cannot is told. */
+  canName(id: string): boolean;
   /** How a call is named in messages. */
   nameOf(args: readonly string[]): string;
   /** Waits for something besides; ended by the asker, that is a call that failed. */
@@ -43,6 +45,8 @@ export interface BeadsPlace {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where this machine's calls are noted while they run. */
   readonly callFolder?: string;
+  /** Hears what a person should know, maybe more than once. */
+  readonly warn?: (text: string) => void;
 }
 
 const timeoutMs = 60_000;
@@ -68,6 +72,11 @@ export function openBeads(place: BeadsPlace, asker: Asker | null = null): Beads 
   return {
     program,
     nameOf,
+    canName: (id) => {
+      const can = !id.startsWith("-");
+      if (!can) place.warn?.(`${id} is no id that ${program} can be asked about: it begins with a dash`);
+      return can;
+    },
     wait: (what, work) => askTracker(what, asker, work),
     call: (args, { actor, tries = pausesMs.length + 1, isAnswer = () => false } = {}) =>
       askTracker(nameOf(args), asker, async (signal) => {

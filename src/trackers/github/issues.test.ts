@@ -22,6 +22,7 @@ test.each([
   [{ state: "closed", labels: [{ name: "in-progress" }] }, { status: "completed" }],
   [{ body: `${followUpMark("run 1")}\n\nx` }, { followUpOf: "run 1" }],
   [{ body: "<!-- ratchet:follow-up-of:%E0%A4%A -->" }, { followUpOf: null }],
+  [{ body: "written anew", labels: ["review-followup"] }, { followUpOf: "" }],
 ])("an issue with %j is read as %j", (fields, expected) => {
   expect(issue(fields)).toMatchObject(expected);
 });

@@ -1,3 +1,4 @@
+import { unknownSource } from "../../core/follow-up.js";
 import { markersIn } from "../../core/marker.js";
 import type { Issue, ItemStatus } from "../../core/ports/tracker.js";
 import { ExternalError } from "../../lib/errors.js";
@@ -72,7 +73,7 @@ export function toIssue(found: Found): Issue {
     deps,
     priority: priorityOf(found),
     status: statusOf(found),
-    followUpOf: followedBy(wire.body ?? ""),
+    followUpOf: followedBy(found),
     changedAt: Date.parse(wire.updated_at),
   };
 }
@@ -99,11 +100,12 @@ export function followUpMark(source: string): string {
   return `<!-- ratchet:follow-up-of:${encodeURIComponent(source)} -->`;
 }
 
-/** Anybody may write such a mark: one that is none of ours says nothing. */
-function followedBy(body: string): string | null {
+/** Anybody may write such a mark: one that is none of ours says nothing. A text that was written anew has none: the label tells. */
+function followedBy({ wire, labels: given }: Found): string | null {
   const prefix = "follow-up-of:";
-  const mark = markersIn(body).find((key) => key.startsWith(prefix));
-  return mark === undefined ? null : mark.slice(prefix.length);
+  const mark = markersIn(wire.body ?? "").find((key) => key.startsWith(prefix));
+  if (mark !== undefined) return mark.slice(prefix.length);
+  return given.includes(labels.followUp) ? unknownSource : null;
 }
 
 /** null: there is none, or it is a pull request. */
