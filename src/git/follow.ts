@@ -49,9 +49,12 @@ export async function followTarget(
   });
 }
 
+/** How the script ends where git has merged, and the mirror does not have it: what is noted of the merge stays. */
+const untold = 4;
+
 /**
- * The usual case as one program: the repository's own checkout is on the branch, nothing is begun there, and the landing
- * before was followed. Whatever is otherwise, whatever git refuses, and where not the branch has moved in the end, it is
+ * The usual case as one program: the repository's own checkout is on the branch, which is where the landed line has it,
+ * nothing is begun there, and the landing before was followed. Whatever is otherwise, whatever git refuses, and where not the branch has moved in the end, it is
  * done and said step by step.
  */
 const usualScript = {
@@ -65,11 +68,12 @@ is_usual() {
 is_usual "$@" 2>/dev/null || exit ${notBegun}
 git fetch ${quietFetch.join(" ")} --refmap= --update-shallow "$1" "+$2:$2" || exit ${notBegun}
 is_usual "$@" 2>/dev/null || exit ${notBegun}
-read -r landed <".git/$2" && read -r from <".git/$3" || exit ${notBegun}
+read -r landed <".git/$2" && read -r followed <"$1/$4" && read -r from <".git/$3" || exit ${notBegun}
+[ "$from" = "$followed" ] || exit ${notBegun}
 ${noteBegun({ file: '"$8"', commit: '"$landed"', checkout: '"$9"', from: '"$from"' })}
 git merge ${mergeFlags.join(" ")} "$2" || exit
-read -r now <".git/$3" && [ "$now" = "$5" ] || exit 1
-cd "$1" && git update-ref --no-deref "$4" "$5" || exit 1`,
+read -r now <".git/$3" && [ "$now" = "$5" ] || exit ${untold}
+cd "$1" && git update-ref --no-deref "$4" "$5" || exit ${untold}`,
 };
 
 async function followAsUsual(mirror: Mirror, target: string, commit: string): Promise<boolean> {
@@ -201,6 +205,8 @@ async function fastForward(
     if (places.isGone) return checkoutGone(target, places.checkout);
     const refused = await mergeIn(mirror, target, { checkout: places.checkout, commit: landed });
     if (refused !== null || (await hasFollowed(repo, branch, landed))) return refused;
+    // It was there, and they have put it back before anybody looked.
+    if ((await readFollowed(mirror, target)) === landed) return wasRewound(target);
     return behind(target, "another branch was checked out at the same moment");
   }
   if (await isAncestor(repo, landed, user)) return null;
