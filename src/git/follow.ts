@@ -7,6 +7,7 @@ import {
   forgetBegun,
   forgetRefused,
   mergeAlone,
+  movedInstead,
   notBegun,
   noteBegun,
   noteMove,
@@ -41,9 +42,11 @@ export async function followTarget(
   mirror: Mirror,
   { target, commit }: { readonly target: string; readonly commit: string },
 ): Promise<Followed> {
-  if (await followAsUsual(mirror, target, commit)) return { behind: null };
+  const code = await followAsUsual(mirror, target, commit);
+  if (code === 0) return { behind: null };
   return await mergeAlone(mirror, target, async () => {
-    const refused = (await bringOver(mirror, target)) ?? (await moveBranch(mirror, target, commit));
+    const instead = code === untold ? await tellInstead(mirror, target) : null;
+    const refused = instead ?? (await bringOver(mirror, target)) ?? (await moveBranch(mirror, target, commit));
     await noteBehind(mirror, target, refused);
     return { behind: refused };
   });
@@ -76,15 +79,16 @@ read -r now <".git/$3" && [ "$now" = "$5" ] || exit ${untold}
 cd "$1" && git update-ref --no-deref "$4" "$5" || exit ${untold}`,
 };
 
-async function followAsUsual(mirror: Mirror, target: string, commit: string): Promise<boolean> {
-  if (!(await exists(mirror.repoPath))) return false;
+/** 0: it has followed. */
+async function followAsUsual(mirror: Mirror, target: string, commit: string): Promise<number> {
+  if (!(await exists(mirror.repoPath))) return notBegun;
   const refs = [landedRef(target), branchRef(target), followedRef(target)];
   const begun = begunFile(mirror, target);
   const files = [givenFile(mirror, target), noteFile(mirror.path, target), begun, mirror.repoPath];
   const output = await runScript(usualScript, [mirror.path, ...refs, commit, ...files], { cwd: mirror.repoPath });
   if (output.code === 0) forgetBegun(begun);
   else forgetRefused(begun, output);
-  return output.code === 0;
+  return output.code;
 }
 
 /**
@@ -207,13 +211,22 @@ async function fastForward(
     if (refused !== null || (await hasFollowed(repo, branch, landed))) return refused;
     // It was there, and they have put it back before anybody looked.
     if ((await readFollowed(mirror, target)) === landed) return wasRewound(target);
-    return behind(target, "another branch was checked out at the same moment");
+    return (await tellInstead(mirror, target)) ?? behind(target, "it was put elsewhere at the same moment");
   }
   if (await isAncestor(repo, landed, user)) return null;
   if (!(await isAncestor(repo, user, landed))) return diverged(target);
   noteMove(begunFile(mirror, target), landed);
   if (await updateRefs(repo, [{ ref: branch, to: landed, from: user }])) return null;
   return behind(target, "it moved at the same moment");
+}
+
+async function tellInstead(mirror: Mirror, target: string): Promise<string | null> {
+  const moved = await movedInstead(mirror, target);
+  if (moved === null) return null;
+  const { branch, from } = moved;
+  const what = `${branch} was checked out at the same moment and was brought forward in its place`;
+  const how = `run \`git reset --keep ${from.slice(0, 12)}\` on ${branch} to put that back`;
+  return `${target} is behind: ${what}, ${how}; ${target} is brought forward at the next landing or end of a run`;
 }
 
 async function hasFollowed(repo: string, branch: string, landed: string): Promise<boolean> {
@@ -228,7 +241,7 @@ function diverged(target: string): string {
 const mergeScript = {
   name: "merge",
   text: `
-from=$(git rev-parse HEAD) || exit ${notBegun}
+from=$(git rev-parse HEAD) && [ "$(git symbolic-ref -q HEAD)" = "$4" ] || exit ${notBegun}
 ${noteBegun({ file: '"$1"', commit: '"$2"', checkout: '"$3"', from: '"$from"' })}
 exec git merge ${mergeFlags.join(" ")} "$2"`,
 };
@@ -239,7 +252,7 @@ async function mergeIn(
   { checkout, commit }: { readonly checkout: string; readonly commit: string },
 ): Promise<string | null> {
   const begun = begunFile(mirror, target);
-  const { code, stderr } = await mergeNoted(checkout, [begun, commit, checkout]);
+  const { code, stderr } = await mergeNoted(checkout, [begun, commit, checkout, branchRef(target)]);
   if (code === 0) return null;
   await takeBackBegun(begun);
   return /Not possible to fast-forward|refusing to merge unrelated|is at [0-9a-f]+ but expected/.test(stderr)
@@ -252,7 +265,11 @@ async function mergeNoted(checkout: string, args: readonly [string, ...string[]]
     const output = await gitScript(checkout, mergeScript, { args, okCodes: [1, 2, notBegun, 128], lockWaitMs: 0 });
     forgetRefused(args[0], output);
     if (output.code !== notBegun) return output;
-    throw new GitError("another ratchet brings it forward, or that cannot be noted", output, { retryable: true });
+    throw new GitError(
+      "another ratchet brings it forward, another branch was checked out, or it cannot be noted",
+      output,
+      { retryable: true },
+    );
   } catch (error) {
     if (error instanceof GitError) forgetRefused(args[0], error);
     throw error;

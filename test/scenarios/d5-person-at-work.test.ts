@@ -343,6 +343,24 @@ git "$@"
     expect((await catchUpTarget(world.mirror, "main")).waits).toBe(wasRewound("main"));
     expect(sh(world.repo, "git rev-parse main; git status --porcelain")).toBe(start);
   });
+
+  test.each(landings)(
+    "D5 %s that moves a branch which they switch to says so, and how to put it back",
+    async (...args) => {
+      const { world, one } = await readyWorld(args[1]);
+      meanwhile(world, { before: "git switch -q release" });
+      const { commit: landed, behind } = await land(world, "one", one);
+      const back = `git reset --keep ${world.base.slice(0, 12)}`;
+      expect(behind).toContain(
+        `release was checked out at the same moment and was brought forward in its place, run \`${back}\` on release`,
+      );
+      expect(await branchesBehind(world.repo, ["main"], world.mirror.path)).toEqual([expect.stringContaining(back)]);
+      sh(world.repo, back);
+      expect(await catchUpTarget(world.mirror, "main")).toEqual({ behind: null });
+      const now = "git rev-parse main release; git branch --show-current; git status --porcelain";
+      expect(sh(world.repo, now)).toBe(`${landed}\n${world.base}\nrelease`);
+    },
+  );
 });
 
 describe("D5 Ratchet and its git are killed when the branch has moved, before that is noted", () => {
