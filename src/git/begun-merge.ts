@@ -75,10 +75,38 @@ async function wasAt(repo: string, branch: string, commit: string): Promise<bool
   const now = await readRef(repo, branch);
   if (now === null || now === commit) return now !== null;
   if ((await hasCommit(repo, commit)) && (await isAncestor(repo, commit, now))) return true;
-  const log = await git(repo, ["log", "--walk-reflogs", "--format=%H", branch, "--"], { okCodes: [128] });
   // git writes there first: a newest that is not where the branch is has not come to moving it.
-  const [, ...earlier] = log.stdout.toString().split("\n");
+  const [, ...earlier] = await readLog(repo, branch);
   return earlier.includes(commit);
+}
+
+/** Where the branch has been, the newest first. */
+async function readLog(repo: string, branch: string): Promise<readonly string[]> {
+  const log = await git(repo, ["log", "--walk-reflogs", "--format=%H", branch, "--"], { okCodes: [128] });
+  return log.stdout.toString().split("\n").filter(Boolean);
+}
+
+export interface MovedInstead {
+  readonly branch: string;
+  /** Where it was before. */
+  readonly from: string;
+}
+
+/**
+ * Of a merge that has come to its end, and the branch is not there: git moves what is checked out, and a person may have
+ * checked out another one after the last look and before git's own. Null: it is not known to be so.
+ */
+export async function movedInstead(mirror: Mirror, target: string): Promise<MovedInstead | null> {
+  const file = begunFile(mirror, target);
+  const { commit, checkout } = readNote(file);
+  if (checkout === "" || !(await exists(checkout))) return null;
+  const output = await git(checkout, ["symbolic-ref", "-q", "HEAD"], { okCodes: [1, 128] });
+  const ref = output.stdout.toString().trim();
+  if (!ref.startsWith("refs/heads/") || ref === `refs/heads/${target}`) return null;
+  const [now, from] = await readLog(checkout, ref);
+  if (now !== commit || from === undefined) return null;
+  forgetBegun(file, commit);
+  return { branch: ref.slice("refs/heads/".length), from };
 }
 
 const ended = "ended";

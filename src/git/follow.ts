@@ -7,6 +7,7 @@ import {
   forgetBegun,
   forgetRefused,
   mergeAlone,
+  movedInstead,
   notBegun,
   noteBegun,
   noteMove,
@@ -41,17 +42,22 @@ export async function followTarget(
   mirror: Mirror,
   { target, commit }: { readonly target: string; readonly commit: string },
 ): Promise<Followed> {
-  if (await followAsUsual(mirror, target, commit)) return { behind: null };
+  const code = await followAsUsual(mirror, target, commit);
+  if (code === 0) return { behind: null };
   return await mergeAlone(mirror, target, async () => {
-    const refused = (await bringOver(mirror, target)) ?? (await moveBranch(mirror, target, commit));
+    const instead = code === untold ? await tellInstead(mirror, target) : null;
+    const refused = instead ?? (await bringOver(mirror, target)) ?? (await moveBranch(mirror, target, commit));
     await noteBehind(mirror, target, refused);
     return { behind: refused };
   });
 }
 
+/** How the script ends where git has merged, and the mirror does not have it: what is noted of the merge stays. */
+const untold = 4;
+
 /**
- * The usual case as one program: the repository's own checkout is on the branch, nothing is begun there, and the landing
- * before was followed. Whatever is otherwise, whatever git refuses, and where not the branch has moved in the end, it is
+ * The usual case as one program: the repository's own checkout is on the branch, which is where the landed line has it,
+ * nothing is begun there, and the landing before was followed. Whatever is otherwise, whatever git refuses, and where not the branch has moved in the end, it is
  * done and said step by step.
  */
 const usualScript = {
@@ -65,22 +71,24 @@ is_usual() {
 is_usual "$@" 2>/dev/null || exit ${notBegun}
 git fetch ${quietFetch.join(" ")} --refmap= --update-shallow "$1" "+$2:$2" || exit ${notBegun}
 is_usual "$@" 2>/dev/null || exit ${notBegun}
-read -r landed <".git/$2" && read -r from <".git/$3" || exit ${notBegun}
+read -r landed <".git/$2" && read -r followed <"$1/$4" && read -r from <".git/$3" || exit ${notBegun}
+[ "$from" = "$followed" ] || exit ${notBegun}
 ${noteBegun({ file: '"$8"', commit: '"$landed"', checkout: '"$9"', from: '"$from"' })}
 git merge ${mergeFlags.join(" ")} "$2" || exit
-read -r now <".git/$3" && [ "$now" = "$5" ] || exit 1
-cd "$1" && git update-ref --no-deref "$4" "$5" || exit 1`,
+read -r now <".git/$3" && [ "$now" = "$5" ] || exit ${untold}
+cd "$1" && git update-ref --no-deref "$4" "$5" || exit ${untold}`,
 };
 
-async function followAsUsual(mirror: Mirror, target: string, commit: string): Promise<boolean> {
-  if (!(await exists(mirror.repoPath))) return false;
+/** 0: it has followed. */
+async function followAsUsual(mirror: Mirror, target: string, commit: string): Promise<number> {
+  if (!(await exists(mirror.repoPath))) return notBegun;
   const refs = [landedRef(target), branchRef(target), followedRef(target)];
   const begun = begunFile(mirror, target);
   const files = [givenFile(mirror, target), noteFile(mirror.path, target), begun, mirror.repoPath];
   const output = await runScript(usualScript, [mirror.path, ...refs, commit, ...files], { cwd: mirror.repoPath });
   if (output.code === 0) forgetBegun(begun);
   else forgetRefused(begun, output);
-  return output.code === 0;
+  return output.code;
 }
 
 /**
@@ -201,13 +209,24 @@ async function fastForward(
     if (places.isGone) return checkoutGone(target, places.checkout);
     const refused = await mergeIn(mirror, target, { checkout: places.checkout, commit: landed });
     if (refused !== null || (await hasFollowed(repo, branch, landed))) return refused;
-    return behind(target, "another branch was checked out at the same moment");
+    // It was there, and they have put it back before anybody looked.
+    if ((await readFollowed(mirror, target)) === landed) return wasRewound(target);
+    return (await tellInstead(mirror, target)) ?? behind(target, "it was put elsewhere at the same moment");
   }
   if (await isAncestor(repo, landed, user)) return null;
   if (!(await isAncestor(repo, user, landed))) return diverged(target);
   noteMove(begunFile(mirror, target), landed);
   if (await updateRefs(repo, [{ ref: branch, to: landed, from: user }])) return null;
   return behind(target, "it moved at the same moment");
+}
+
+async function tellInstead(mirror: Mirror, target: string): Promise<string | null> {
+  const moved = await movedInstead(mirror, target);
+  if (moved === null) return null;
+  const { branch, from } = moved;
+  const what = `${branch} was checked out at the same moment and was brought forward in its place`;
+  const how = `run \`git reset --keep ${from.slice(0, 12)}\` on ${branch} to put that back`;
+  return `${target} is behind: ${what}, ${how}; ${target} is brought forward at the next landing or end of a run`;
 }
 
 async function hasFollowed(repo: string, branch: string, landed: string): Promise<boolean> {
@@ -222,7 +241,7 @@ function diverged(target: string): string {
 const mergeScript = {
   name: "merge",
   text: `
-from=$(git rev-parse HEAD) || exit ${notBegun}
+from=$(git rev-parse HEAD) && [ "$(git symbolic-ref -q HEAD)" = "$4" ] || exit ${notBegun}
 ${noteBegun({ file: '"$1"', commit: '"$2"', checkout: '"$3"', from: '"$from"' })}
 exec git merge ${mergeFlags.join(" ")} "$2"`,
 };
@@ -233,7 +252,7 @@ async function mergeIn(
   { checkout, commit }: { readonly checkout: string; readonly commit: string },
 ): Promise<string | null> {
   const begun = begunFile(mirror, target);
-  const { code, stderr } = await mergeNoted(checkout, [begun, commit, checkout]);
+  const { code, stderr } = await mergeNoted(checkout, [begun, commit, checkout, branchRef(target)]);
   if (code === 0) return null;
   await takeBackBegun(begun);
   return /Not possible to fast-forward|refusing to merge unrelated|is at [0-9a-f]+ but expected/.test(stderr)
@@ -246,7 +265,11 @@ async function mergeNoted(checkout: string, args: readonly [string, ...string[]]
     const output = await gitScript(checkout, mergeScript, { args, okCodes: [1, 2, notBegun, 128], lockWaitMs: 0 });
     forgetRefused(args[0], output);
     if (output.code !== notBegun) return output;
-    throw new GitError("another ratchet brings it forward, or that cannot be noted", output, { retryable: true });
+    throw new GitError(
+      "another ratchet brings it forward, another branch was checked out, or it cannot be noted",
+      output,
+      { retryable: true },
+    );
   } catch (error) {
     if (error instanceof GitError) forgetRefused(args[0], error);
     throw error;

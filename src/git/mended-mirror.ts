@@ -1,5 +1,4 @@
 import {
-  appendFileSync,
   closeSync,
   copyFileSync,
   existsSync,
@@ -20,6 +19,7 @@ import { noBranch, withObjectsOf } from "./clone-objects.js";
 import { GitError, git } from "./git.js";
 import { readHead } from "./head.js";
 import { hashOf } from "./loose-objects.js";
+import { dropUnreadableRefs, noteLost } from "./mended-refs.js";
 import { forgetDamage } from "./mirror-health.js";
 import { baseRef, fetchFromUser, type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
 import { forgetShared, shareObjects } from "./objects.js";
@@ -29,12 +29,13 @@ import { givenTargets, landedRef, unmarkGiven } from "./tip.js";
 /**
  * The mirror is a folder of the user's, and an agent may delete or damage anything in it. What git needs is put back in
  * place, from the user's repository and from the git folders of the worktrees; everything else in it stays as it is, so
- * that no worktree, no branch and no parked work is lost that is still on the disk.
+ * that no worktree, no branch and no parked work is lost that is still on the disk. Returns what is.
  */
-export async function mendMirror(mirror: Mirror): Promise<string> {
+export async function mendMirror(mirror: Mirror): Promise<readonly string[]> {
   putText(join(mirror.path, "HEAD"), noBranch);
   for (const name of ["objects/pack", "refs/heads", "checkouts", "ratchet"])
     mkdirSync(join(mirror.path, name), { recursive: true });
+  const unreadable = dropUnreadableRefs(mirror.path);
   await withObjectsOf(mirror, async (aside) => {
     dropUnusable(join(mirror.path, "objects"));
     moveInto(join(aside, "objects"), join(mirror.path, "objects"));
@@ -44,11 +45,18 @@ export async function mendMirror(mirror: Mirror): Promise<string> {
   forgetShared();
   for (const name of namesIn(join(mirror.path, "checkouts")))
     shareObjects({ mirror, gitDir: join(mirror.path, "checkouts", name) });
-  const lost = await dropBrokenRefs(mirror);
+  const broken = await dropBrokenRefs(mirror);
   await bringLandedBack(mirror);
   putText(join(mirror.path, "ratchet", "made"), "made\n");
   forgetDamage(mirror.path);
-  return `${mirror.path} was damaged and is mended from your repository and the worktrees${told(lost)}`;
+  return [...unreadable, ...broken];
+}
+
+/** In one line. Of what was lost some may be back; the user's own come with the next fetch. */
+export async function tellMended(mirror: Mirror, lost: readonly string[]): Promise<string> {
+  const refs = await readRefs(mirror.path, ["refs"]);
+  const gone = lost.filter((ref) => !refs.has(ref) && !ref.startsWith("refs/user/"));
+  return `${mirror.path} was damaged and is mended from your repository and the worktrees${told(gone)}`;
 }
 
 function told(lost: readonly string[]): string {
@@ -61,7 +69,7 @@ function told(lost: readonly string[]): string {
 export function isDamage(error: unknown): boolean {
   return (
     error instanceof GitError &&
-    /bad (object|tree)|missing (blob|tree|commit|object|necessary)|did not send all necessary objects|is corrupt|file .* is empty|not a git repository|[Cc]ould not read [0-9a-f]{40}|unable to (read|parse|unpack) |inflate|revision walk setup failed/.test(
+    /bad (object|tree)|missing (blob|tree|commit|object|necessary)|did not send all necessary objects|is corrupt|file .* is empty|not a git repository|[Cc]ould not read [0-9a-f]{40}|unable to (read|parse|unpack) |inflate|revision walk setup failed|line in \S*packed-refs/.test(
       error.stderr,
     )
   );
@@ -118,23 +126,30 @@ function isObjectFile(file: string): boolean {
   return end.toString("hex") === checksum;
 }
 
-/** Those that lead to something that is nowhere any more; the user's own come back with the next fetch, and are not told. */
+/** Those that lead to something that is nowhere any more. */
 async function dropBrokenRefs(mirror: Mirror): Promise<readonly string[]> {
   const [refs, theirs] = [await readRefs(mirror.path, ["refs"]), await readRefs(mirror.repoPath, ["refs/heads"])];
   const known = [...new Set(theirs.values())];
   if (await areWhole(mirror, { ids: [...new Set(refs.values())], known })) return [];
-  if (!(await areWhole(mirror, { ids: known, known: [] })))
-    throw new ExternalError("git", `objects are missing from ${mirror.repoPath}: run \`git fsck\` there`);
+  if (!(await areWhole(mirror, { ids: known, known: [] }))) throw await cannotMend(mirror, known);
   const broken = new Set<string>();
   for (const id of new Set(refs.values())) if (!(await areWhole(mirror, { ids: [id], known }))) broken.add(id);
   const gone = [...refs].filter(([, id]) => broken.has(id));
-  // For somebody who has a copy of them elsewhere.
-  appendFileSync(join(mirror.path, "ratchet", "lost"), gone.map(([ref, id]) => `${id} ${ref}\n`).join(""));
+  for (const [ref, id] of gone) noteLost(mirror.path, `${id} ${ref}`);
   await updateRefs(
     mirror.path,
     gone.map(([ref, from]) => ({ ref, to: null, from })),
   );
-  return gone.map(([ref]) => ref).filter((ref) => !ref.startsWith("refs/user/"));
+  return gone.map(([ref]) => ref);
+}
+
+/** All that the user has was brought over. */
+async function cannotMend({ path, repoPath }: Mirror, known: readonly string[]): Promise<ExternalError> {
+  const isSound = await areWhole({ path: repoPath, repoPath }, { ids: known, known: [] });
+  const why = isSound
+    ? `${path} is damaged and cannot be mended: move it away, the next command makes a new one`
+    : `objects are missing from ${repoPath}: run \`git fsck\` there`;
+  return new ExternalError("git", why);
 }
 
 /** Whether all that these reach, beyond what is known to be there, is there. */

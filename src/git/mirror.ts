@@ -8,7 +8,7 @@ import { type CheckoutTemplate, readConversion, writeTemplate } from "./checkout
 import { withObjectsOf } from "./clone-objects.js";
 import { copySettings } from "./copied-settings.js";
 import { gitText, runTool, startsManyCommands } from "./git.js";
-import { bringBranchesBack, bringLandedBack, isDamage, lacksLanded, mendMirror } from "./mended-mirror.js";
+import { bringBranchesBack, bringLandedBack, isDamage, lacksLanded, mendMirror, tellMended } from "./mended-mirror.js";
 import { isMirrorWhole } from "./mirror-health.js";
 import { fetchFromUser, type Mirror } from "./mirror-refs.js";
 import { removeTree } from "./remove-tree.js";
@@ -46,10 +46,11 @@ async function refreshOrMend(mirror: Mirror, tell: OpenMirror["tell"]): Promise<
   await withLock(join(dirname(mirror.path), `.${basename(mirror.path)}.mend`), async () => {
     // Somebody else may have mended it meanwhile.
     if (await isRefreshed(mirror)) return;
-    const done = await mendMirror(mirror);
+    await writeSettings(mirror);
+    const lost = await mendMirror(mirror);
     await refreshMirror(mirror);
     await bringBranchesBack(mirror);
-    tell?.(done);
+    tell?.(await tellMended(mirror, lost));
   });
 }
 
@@ -124,14 +125,19 @@ async function putInPlace(aside: string, path: string, mark: string): Promise<vo
   await rename(aside, path);
 }
 
-/** Settings first (a partial clone's fetch needs them), then the user's refs, then what checkouts start with. */
-async function refreshMirror(mirror: Mirror): Promise<void> {
+async function writeSettings(mirror: Mirror) {
   const [entries, commonDir] = await Promise.all([readConfig(mirror.repoPath), commonDirOf(mirror.repoPath)]);
   const settings = copySettings({ entries, root: mirror.repoPath, commonDir });
   await Promise.all([
     writeIfChanged(join(mirror.path, "config"), settings.mirror),
     rm(join(mirror.path, "hooks"), { recursive: true, force: true }),
   ]);
+  return { entries, commonDir, settings };
+}
+
+/** Settings first (a partial clone's fetch needs them), then the user's refs, then what checkouts start with. */
+async function refreshMirror(mirror: Mirror): Promise<void> {
+  const { entries, commonDir, settings } = await writeSettings(mirror);
   await fetchFromUser(mirror, userRefs, ["--prune"]);
   const template: CheckoutTemplate = {
     config: settings.checkout,

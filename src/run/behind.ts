@@ -3,7 +3,7 @@ import { movedUntold } from "../git/begun-merge.js";
 import { branchGone, readBehindNote } from "../git/follow.js";
 import { resolveHead } from "../git/head.js";
 import { hasCommit, isAncestor, readRef, readRefs } from "../git/mirror-refs.js";
-import { followedRef, landedRef } from "../git/tip.js";
+import { followedRef, landedRef, wasRewound } from "../git/tip.js";
 import { exists } from "../lib/files.js";
 import { shellWord } from "../lib/quoted.js";
 
@@ -66,7 +66,7 @@ async function tellStanding(places: Places, standing: Standing): Promise<string 
   if (user === landed) return null;
   const isHere = copy === landed || (await hasCommit(repoPath, landed));
   if (user !== null && isHere && (await isAncestor(repoPath, landed, user))) return null;
-  if (copy === null && (await isPutBack(places, target, user))) return null;
+  if (await isPutBack(places, target, user)) return copy === null ? null : wasRewound(target);
   const note = mirrorPath === null ? null : await readBehindNote(mirrorPath, target, { landed, user });
   // What was in the way then may be gone by now, and only a landing tries.
   if (note !== null) return `${note} (as it was at the last try)`;
@@ -78,7 +78,7 @@ async function tellStanding(places: Places, standing: Standing): Promise<string 
   return `${target} is behind: it has commits of its own, run \`git merge ${shellWord(landedRef(target))}\``;
 }
 
-/** Put back, and their copy of the line deleted: that is how a user lets landed work go. */
+/** Before landed work. Where their copy of the line is deleted as well, they have let it go. */
 async function isPutBack({ repoPath, mirrorPath }: Places, target: string, user: string | null): Promise<boolean> {
   if (mirrorPath === null || user === null) return false;
   const mirror = { path: mirrorPath, repoPath };

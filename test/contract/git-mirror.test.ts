@@ -103,6 +103,9 @@ describe("the mirror", () => {
     ["its refs", "rm -rf refs/* packed-refs"],
     ["the folder of its refs", "rm -rf refs packed-refs"],
     ["what Ratchet knows of it", "rm -rf ratchet"],
+    ["what its landed line is at", ": >refs/ratchet/landed/main"],
+    ["what a branch of a worktree is at", ": >refs/heads/ratchet/two"],
+    ["its settings, as doctor has found", "echo '[[[' >config; echo config >ratchet/damaged"],
   ] as const;
   test.each(damages)("one that has lost %s is mended in place, with all that is still somewhere", async (_, how) => {
     const world = await makeWorld((repo) => sh(repo, "git gc -q"));
@@ -159,6 +162,38 @@ describe("the mirror", () => {
     await openMirror({ repoPath: world.repo, mirrorPath: world.mirror.path, tell: (text) => void told.push(text) });
     expect(told).toEqual([expect.stringContaining(`; lost: ${parked?.ref}`)]);
     expect(await open(world, "two")).toMatchObject({ from: "new", head: world.base });
+  });
+
+  test("a ref of parked work that cannot be read is named, and everything else goes on", async () => {
+    const world = await makeWorld();
+    const { path } = await open(world, "one");
+    commit(path, "one.txt", "1");
+    const { parked } = await removeWorktree(world.mirror, { path, branch: "ratchet/one", issue: "one", landed: null });
+    put(world.mirror.path, parked?.ref ?? "", "");
+    const told: string[] = [];
+    await openMirror({ repoPath: world.repo, mirrorPath: world.mirror.path, tell: (text) => void told.push(text) });
+    expect(told).toEqual([expect.stringContaining(`; lost: ${parked?.ref}`)]);
+    expect(read(world.mirror.path, "ratchet/lost")).toBe(`unreadable ${parked?.ref}\n`);
+  });
+
+  test.each([
+    ["garbage in it", "echo garbage >>packed-refs"],
+    ["its end cut off", "printf '%s refs/ratchet/base/x' $(git rev-parse refs/user/heads/main) >>packed-refs"],
+  ])("of packed refs with %s those that can be read are used", async (_, how) => {
+    const world = await makeWorld();
+    const { path } = await open(world, "one");
+    commit(path, "one.txt", "1");
+    const { parked } = await removeWorktree(world.mirror, { path, branch: "ratchet/one", issue: "one", landed: null });
+    sh(world.mirror.path, `git pack-refs --all; ${how}`);
+    const broken = read(world.mirror.path, "packed-refs");
+    const told: string[] = [];
+    await openMirror({ repoPath: world.repo, mirrorPath: world.mirror.path, tell: (text) => void told.push(text) });
+    const kept = "packed-refs.broken-1";
+    expect(told).toEqual([
+      expect.stringContaining(`; lost: lines of packed-refs that cannot be read, which is kept as ${kept}`),
+    ]);
+    expect(read(world.mirror.path, kept)).toBe(broken);
+    expect(sh(world.mirror.path, `git rev-parse ${parked?.ref}`)).toBe(parked?.sha);
   });
 
   test("a config somebody wrote into the mirror is put right", async () => {

@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { catchUpTarget } from "../../src/git/follow.js";
 import { commitLanding, followTarget, proposeLanding } from "../../src/git/land.js";
 import { tipOf } from "../../src/git/mirror.js";
+import { wasRewound } from "../../src/git/tip.js";
 import { snapshot } from "../../src/git/worktree.js";
 import { branchesBehind } from "../../src/run/behind.js";
 import { commit, identity, makeWorld, open, put, read, sh, type World } from "../contract/git-fixture.js";
@@ -303,6 +304,65 @@ describe("D5 Ratchet and its git are killed while the checkout is brought forwar
   });
 });
 
+describe("D5 in the very moment in which git brings the checkout forward", () => {
+  /** What a person does right before git begins with it, or right after it has ended. */
+  function meanwhile(world: World, { before = ":", after = ":" }: { before?: string; after?: string }) {
+    const script = `#!/bin/sh
+git() { ${sh("/", "command -v git")} "$@"; }
+case "$*" in "merge --ff-only"*) [ -e "$0.done" ] || {
+  : >"$0.done"; ${before}; git "$@"; code=$?; ${after}; exit $code; } ;;
+esac
+git "$@"
+`;
+    put(world.home, "bin/git", script);
+    chmodSync(join(world.home, "bin/git"), 0o755);
+    const { PATH } = process.env;
+    process.env.PATH = `${join(world.home, "bin")}:${PATH}`;
+    onTestFinished(() => {
+      process.env.PATH = PATH;
+    });
+  }
+
+  const landings = [
+    ["the first landing", false],
+    ["a later landing", true],
+  ] as const;
+
+  async function readyWorld(later: boolean) {
+    const world = await makeWorld();
+    sh(world.repo, "git branch release");
+    const one = await ready(world, "one", "one.txt");
+    if (later) expect((await land(world, "zero", await ready(world, "zero", "zero.txt"))).behind).toBeNull();
+    return { world, one, start: sh(world.repo, "git rev-parse main") };
+  }
+
+  test.each(landings)("D5 %s is not brought forward again where they put the branch back", async (_, later) => {
+    const { world, one, start } = await readyWorld(later);
+    meanwhile(world, { after: "git reset -q --hard HEAD~1" });
+    expect((await land(world, "one", one)).behind).toBe(wasRewound("main"));
+    expect((await catchUpTarget(world.mirror, "main")).waits).toBe(wasRewound("main"));
+    expect(sh(world.repo, "git rev-parse main; git status --porcelain")).toBe(start);
+  });
+
+  test.each(landings)(
+    "D5 %s that moves a branch which they switch to says so, and how to put it back",
+    async (...args) => {
+      const { world, one } = await readyWorld(args[1]);
+      meanwhile(world, { before: "git switch -q release" });
+      const { commit: landed, behind } = await land(world, "one", one);
+      const back = `git reset --keep ${world.base.slice(0, 12)}`;
+      expect(behind).toContain(
+        `release was checked out at the same moment and was brought forward in its place, run \`${back}\` on release`,
+      );
+      expect(await branchesBehind(world.repo, ["main"], world.mirror.path)).toEqual([expect.stringContaining(back)]);
+      sh(world.repo, back);
+      expect(await catchUpTarget(world.mirror, "main")).toEqual({ behind: null });
+      const now = "git rev-parse main release; git branch --show-current; git status --porcelain";
+      expect(sh(world.repo, now)).toBe(`${landed}\n${world.base}\nrelease`);
+    },
+  );
+});
+
 describe("D5 Ratchet and its git are killed when the branch has moved, before that is noted", () => {
   /** In the place of git: once the branch is at what has landed, whoever is to note that in the mirror is no more. */
   const killer = (world: World) => `#!/bin/sh
@@ -353,12 +413,18 @@ git "$@"
 
   test.each(gaps)("D5 %s is not brought forward again where they have put the branch back", async (...args) => {
     const [, later, checkout] = args;
-    const { world, before, two } = await killedUntold(later, checkout);
+    const { world, before, two, landed } = await killedUntold(later, checkout);
     // As it is for somebody who wants to commit it otherwise: what they have staged is theirs.
     sh(world.repo, `git reset -q --soft ${before}`);
     expect((await catchUpTarget(world.mirror, "main")).waits).toContain("main was rewound");
     expect(await propose(world, "two", two)).toMatchObject({ type: "waits" });
     expect(sh(world.repo, "git status --porcelain")).toContain("A  one.txt");
+    // The landing that was killed is gone on with.
+    sh(world.repo, "git reset -q --hard");
+    expect(await branchesBehind(world.repo, ["main"], world.mirror.path)).toEqual([wasRewound("main")]);
+    const { behind } = await followTarget(world.mirror, { target: "main", commit: landed });
+    expect(behind).toBe(wasRewound("main"));
+    expect(sh(world.repo, "git rev-parse main")).toBe(before);
   });
 
   test.each(gaps)("D5 %s is built on where they have left it", async (_, later, checkout) => {

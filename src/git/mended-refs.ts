@@ -1,0 +1,63 @@
+import { appendFileSync, renameSync } from "node:fs";
+import { join } from "node:path";
+import { isMissing, namesIn, statsOf } from "../lib/files.js";
+import { isCommitId } from "./head.js";
+import { putText, removeIfThere, textOf } from "./small-files.js";
+
+/**
+ * A power cut may leave small files empty, cut off or with something else in them, and with one such ref git reads none.
+ * What names no commit goes, by name: a landed line and the branches of worktrees come back from where else they are.
+ */
+export function dropUnreadableRefs(mirrorPath: string): readonly string[] {
+  const dropped = dropBelow(mirrorPath, "refs");
+  for (const ref of dropped) noteLost(mirrorPath, `unreadable ${ref}`);
+  return [...dropped, ...mendPacked(mirrorPath)];
+}
+
+/** For somebody who has a copy of it elsewhere. */
+export function noteLost(mirrorPath: string, line: string): void {
+  appendFileSync(join(mirrorPath, "ratchet", "lost"), `${line}\n`);
+}
+
+function dropBelow(mirrorPath: string, name: string): readonly string[] {
+  const path = join(mirrorPath, name);
+  if (statsOf(path)?.isDirectory() === true)
+    return namesIn(path).flatMap((below) => dropBelow(mirrorPath, `${name}/${below}`));
+  const text = (textOf(path) ?? "").trim();
+  if (name.endsWith(".lock") || isCommitId(text) || text.startsWith("ref: refs/")) return [];
+  removeIfThere(path);
+  return [name];
+}
+
+/** Its header says how the lines are sorted, which nobody knows of those that are left; git does without. */
+function mendPacked(mirrorPath: string): readonly string[] {
+  const path = join(mirrorPath, "packed-refs");
+  const text = textOf(path) ?? "";
+  const lines = text.split("\n");
+  // What is behind the last line end is cut off, also where it looks like a name.
+  const last = lines.pop();
+  if (last === "" && lines.every((line) => /^#|^\^[0-9a-f]+$/.test(line) || isPacked(line))) return [];
+  if (text === "") return [];
+  const aside = freeName(mirrorPath);
+  renameSync(path, join(mirrorPath, aside));
+  putText(
+    path,
+    lines
+      .filter(isPacked)
+      .map((line) => `${line}\n`)
+      .join(""),
+  );
+  return [`lines of packed-refs that cannot be read, which is kept as ${aside}`];
+}
+
+function isPacked(line: string): boolean {
+  const [id = "", name = "", ...more] = line.split(" ");
+  return isCommitId(id) && /^refs\/[!-~\u0080-\uffff]+$/.test(name) && more.length === 0;
+}
+
+function freeName(mirrorPath: string): string {
+  for (let number = 1; ; number++) {
+    const name = `packed-refs.broken-${number}`;
+    if (isMissing(join(mirrorPath, name))) return name;
+  }
+}
