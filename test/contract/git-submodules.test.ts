@@ -61,6 +61,14 @@ describe("a submodule", () => {
     expect((await land(how)).parked).toBeNull();
   });
 
+  test("keeps its commits when the git folder around it is made anew", async () => {
+    const { world, path, mod } = await withSubmodule();
+    sh(mod, commits);
+    sh(path, 'rm -rf "$(git rev-parse --git-dir)/refs"');
+    expect(await open(world, "one")).toMatchObject({ lost: expect.stringContaining("is made anew") });
+    expect(sh(mod, "git log -1 --format=%s && git status --porcelain")).toBe("fix");
+  });
+
   test("of parked work comes back with its files", async () => {
     const { world, path, mod, branch } = await withSubmodule();
     commit(path, "b.txt", "b");
