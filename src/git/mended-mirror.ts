@@ -26,15 +26,24 @@ import { forgetShared, shareObjects } from "./objects.js";
 import { putText, removeIfThere } from "./small-files.js";
 import { givenTargets, landedRef, unmarkGiven } from "./tip.js";
 
+interface Mended {
+  /** Refs, or what else is to be told. */
+  readonly lost: readonly string[];
+  /** Refs went, and nobody knows which. */
+  readonly lacksRefs: boolean;
+}
+
 /**
  * The mirror is a folder of the user's, and an agent may delete or damage anything in it. What git needs is put back in
  * place, from the user's repository and from the git folders of the worktrees; everything else in it stays as it is, so
- * that no worktree, no branch and no parked work is lost that is still on the disk. Returns what is.
+ * that no worktree, no branch and no parked work is lost that is still on the disk.
  */
-export async function mendMirror(mirror: Mirror): Promise<readonly string[]> {
+export async function mendMirror(mirror: Mirror): Promise<Mended> {
+  const hadRefs = existsSync(join(mirror.path, "refs"));
   putText(join(mirror.path, "HEAD"), noBranch);
   for (const name of ["objects/pack", "refs/heads", "checkouts", "ratchet"])
     mkdirSync(join(mirror.path, name), { recursive: true });
+  const lacksRefs = !hadRefs || (await lacksLanded(mirror));
   const unreadable = dropUnreadableRefs(mirror.path);
   await withObjectsOf(mirror, async (aside) => {
     dropUnusable(join(mirror.path, "objects"));
@@ -49,7 +58,7 @@ export async function mendMirror(mirror: Mirror): Promise<readonly string[]> {
   await bringLandedBack(mirror);
   putText(join(mirror.path, "ratchet", "made"), "made\n");
   forgetDamage(mirror.path);
-  return [...unreadable, ...broken];
+  return { lost: [...unreadable, ...broken], lacksRefs: lacksRefs || unreadable.length > 0 };
 }
 
 /** In one line. Of what was lost some may be back; the user's own come with the next fetch. */

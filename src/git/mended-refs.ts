@@ -1,7 +1,10 @@
 import { appendFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { isMissing, namesIn, statsOf } from "../lib/files.js";
+import { git } from "./git.js";
 import { isCommitId } from "./head.js";
+import { type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
+import { parkedRefs, settledRefs } from "./parking.js";
 import { putText, removeIfThere, textOf } from "./small-files.js";
 
 /**
@@ -59,5 +62,30 @@ function freeName(mirrorPath: string): string {
   for (let number = 1; ; number++) {
     const name = `packed-refs.broken-${number}`;
     if (isMissing(join(mirrorPath, name))) return name;
+  }
+}
+
+/**
+ * Parked work is known by its refs alone, and found by its message where all of them went. Not where some are left: work
+ * that was let go is still among the objects.
+ */
+export async function bringParkedBack(mirror: Mirror): Promise<void> {
+  if ((await readRefs(mirror.path, [parkedRefs, settledRefs])).size > 0) return;
+  const found = await git(
+    mirror.path,
+    ["fsck", "--unreachable", "--no-reflogs", "--connectivity-only", "--no-progress"],
+    {
+      okCodes: [1, 2, 3, 4, 5, 6, 7, 8],
+    },
+  );
+  const ids = [...found.stdout.toString().matchAll(/^unreachable commit ([0-9a-f]+)$/gm)].flatMap(([, id]) => id ?? []);
+  if (ids.length === 0) return;
+  const args = ["log", "--no-walk=sorted", "--reverse", "--author=^Ratchet <ratchet@localhost>$", "--format=%H %s"];
+  const commits = await git(mirror.path, [...args, "--stdin"], { input: `${ids.join("\n")}\n` });
+  const numbers = new Map<string, number>();
+  for (const [, id = "", name = ""] of commits.stdout.toString().matchAll(/^([0-9a-f]+) Parked work of (\S+)$/gm)) {
+    const number = (numbers.get(name) ?? 0) + 1;
+    numbers.set(name, number);
+    await updateRefs(mirror.path, [{ ref: `${parkedRefs}/${name}/${number}`, to: id }]);
   }
 }

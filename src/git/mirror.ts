@@ -9,6 +9,7 @@ import { withObjectsOf } from "./clone-objects.js";
 import { copySettings } from "./copied-settings.js";
 import { gitText, runTool, startsManyCommands } from "./git.js";
 import { bringBranchesBack, bringLandedBack, isDamage, lacksLanded, mendMirror, tellMended } from "./mended-mirror.js";
+import { bringParkedBack } from "./mended-refs.js";
 import { isMirrorWhole } from "./mirror-health.js";
 import { fetchFromUser, type Mirror } from "./mirror-refs.js";
 import { removeTree } from "./remove-tree.js";
@@ -47,9 +48,10 @@ async function refreshOrMend(mirror: Mirror, tell: OpenMirror["tell"]): Promise<
     // Somebody else may have mended it meanwhile.
     if (await isRefreshed(mirror)) return;
     await writeSettings(mirror);
-    const lost = await mendMirror(mirror);
+    const { lost, lacksRefs } = await mendMirror(mirror);
     await refreshMirror(mirror);
     await bringBranchesBack(mirror);
+    if (lacksRefs) await bringParkedBack(mirror);
     tell?.(await tellMended(mirror, lost));
   });
 }

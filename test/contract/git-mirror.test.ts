@@ -164,11 +164,29 @@ describe("the mirror", () => {
     expect(await open(world, "two")).toMatchObject({ from: "new", head: world.base });
   });
 
+  test.each([
+    ["the folder of its refs", "rm -rf refs packed-refs"],
+    ["what the one ref of it is at", ": >refs/ratchet/parked/one/1"],
+  ])("parked work is found again in a mirror that has lost %s", async (_, how) => {
+    const world = await makeWorld();
+    const { path } = await open(world, "one");
+    commit(path, "one.txt", "1");
+    const { parked } = await removeWorktree(world.mirror, { path, branch: "ratchet/one", issue: "one", landed: null });
+    sh(world.mirror.path, how);
+    const told: string[] = [];
+    await openMirror({ repoPath: world.repo, mirrorPath: world.mirror.path, tell: (text) => void told.push(text) });
+    expect(told).toEqual([expect.not.stringContaining("lost")]);
+    expect(sh(world.mirror.path, "git for-each-ref '--format=%(objectname) %(refname)' refs/ratchet/parked")).toBe(
+      `${parked?.sha} ${parked?.ref}`,
+    );
+  });
+
   test("a ref of parked work that cannot be read is named, and everything else goes on", async () => {
     const world = await makeWorld();
     const { path } = await open(world, "one");
     commit(path, "one.txt", "1");
     const { parked } = await removeWorktree(world.mirror, { path, branch: "ratchet/one", issue: "one", landed: null });
+    sh(world.mirror.path, `git update-ref refs/ratchet/parked/other/1 ${parked?.sha}`);
     put(world.mirror.path, parked?.ref ?? "", "");
     const told: string[] = [];
     await openMirror({ repoPath: world.repo, mirrorPath: world.mirror.path, tell: (text) => void told.push(text) });
