@@ -112,10 +112,20 @@ async function tellLate(rows: Rows, tracker: Tracker, telling: Telling): Promise
     return { said: `The tracker knows now that ${what}, as run ${holder} could not tell it` };
   } catch (error) {
     if (!(error instanceof ExternalError)) throw error;
-    if (isTrackerAway(error) && op !== "follow-up") throw error;
+    if (isTrackerAway(error) && op !== "follow-up") throw toldFirst(`${what} (run ${holder})`, error);
     const owed = op === "follow-up" ? isTrackerAway(error) : op === "complete" && (await tracker.get(issueId)) !== null;
     return { said: `${untold}: ${error.message}${owed ? "; the next run tries again" : ""}`, owed };
   }
+}
+
+/** Whoever asked for something else is told what stands in its way. */
+function toldFirst(what: string, error: ExternalError): ExternalError {
+  const { message, hint } = error;
+  return new ExternalError("tracker", `the tracker is to be told first that ${what}: ${message}`, {
+    retryable: true,
+    cause: error,
+    ...(hint === null ? {} : { hint }),
+  });
 }
 
 /** What is tracked now has been open until now: a run's own findings are kept under its id. */

@@ -29,7 +29,7 @@ export async function tellWaiting(
   if (foreign !== null) {
     // What the tracker is still to be told, this run tells it before it takes anything.
     const untold = (await app.untold(tracker.kind)).filter(({ op }) => op !== "follow-up");
-    const facts = { name: foreignName(foreign), untold: untold.map(({ issueId }) => issueId) };
+    const facts = { name: foreignName(foreign), untold: [...new Set(untold.map(({ issueId }) => issueId))] };
     return out.note(await tellForeign(tracker, wanted, facts));
   }
   const { id: projectId } = await app.project();
@@ -89,5 +89,9 @@ async function tellForeign(
   const all = resume ? [] : await tracker.ready({ scope, resume: true, limit: everything });
   const begun = all.filter(({ id }) => !untold.includes(id)).length;
   const left = begun === 0 ? "" : `, ${begun} failed or stopped (ratchet run --resume)`;
-  return `nothing is ready in ${name}${left}; ratchet explain <id> says why an issue is not`;
+  const [first, ...others] = untold;
+  if (first === undefined) return `nothing is ready in ${name}${left}; ratchet explain <id> says why an issue is not`;
+  // That may make ready what waits for it, or the issue itself.
+  const more = others.length === 0 ? "" : ` and ${others.length} more`;
+  return `nothing is ready in ${name} before it is told what became of ${first}${more}${left}`;
 }
