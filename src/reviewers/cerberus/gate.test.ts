@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findingsIn, findingsOfReviewer, readGate, usageOf } from "./gate.js";
+import { findingsIn, findingsOfReviewer, isBad, readGate, usageOf } from "./gate.js";
 import { callTimeoutSeconds, waitTimeout } from "./plan.js";
 
 const resolved = { status: "resolved", run_key: "k", current_iteration: 2 };
@@ -22,13 +22,25 @@ test.each([
   [{ verdict: "pass" }, "the answer of cerberus wait has no status"],
   [{ ...resolved, verdict: null }, "null is no verdict"],
   [{ ...resolved, verdict: "ok" }, '"ok" is no verdict'],
-  [{ ...resolved, verdict: "Requires_Decision", findings: [{ priority: 3 }] }, "cerberus asks for a person's decision"],
-  [
-    { ...resolved, verdict: "requires_decision", resolution_reason: "tie" },
-    "cerberus asks for a person's decision: tie",
-  ],
 ])("A8 %j is no verdict: %s", (answer, reason) => {
   expect(readGate(answer)).toMatchObject({ type: "none", reason: expect.stringContaining(reason) });
+});
+
+test.each([
+  [{ ...resolved, verdict: "Requires_Decision" }, "cerberus asks for a person's decision"],
+  [{ ...resolved, verdict: "requires_decision", resolution_reason: "tie" }, "a person's decision: tie"],
+])("%j asks for a person: %s", (answer, reason) => {
+  expect(readGate(answer)).toMatchObject({ type: "undecided", reason: expect.stringContaining(reason) });
+});
+
+test.each([
+  [{ priority: 1 }, true],
+  [{ priority: 3, severity: "critical" }, true],
+  [{ priority: 2 }, false],
+  [{ title: "no priority" }, false],
+  ["P0", false],
+])("a person's decision on %j is a fail: %j", (finding, expected) => {
+  expect(isBad(finding)).toBe(expected);
 });
 
 describe("the findings of the last iteration", () => {

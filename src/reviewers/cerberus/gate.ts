@@ -1,4 +1,4 @@
-import { isFindingLike } from "../finding-priority.js";
+import { isFindingLike, readFindingPriority } from "../finding-priority.js";
 
 /**
  * What `cerberus wait --json` answers, and the reviewers' own files below its state folder. The verdict is a word of
@@ -6,6 +6,8 @@ import { isFindingLike } from "../finding-priority.js";
  */
 export type Gate =
   | { readonly type: "verdict"; readonly verdict: "pass" | "fail"; readonly iteration: number }
+  /** A person is asked for: it is a fail where something bad was found, and else no verdict. */
+  | { readonly type: "undecided"; readonly iteration: number; readonly reason: string }
   | { readonly type: "none"; readonly reason: string };
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -21,9 +23,8 @@ export function readGate(answer: unknown): Gate {
       return { type: "verdict", verdict: "pass", iteration };
     case "fail":
       return { type: "verdict", verdict: "fail", iteration };
-    // With findings that do not block, a fail would be a pass; what was asked for is a person.
     case "requires_decision":
-      return { type: "none", reason: undecided(answer.resolution_reason) };
+      return { type: "undecided", iteration, reason: undecided(answer.resolution_reason) };
     default:
       return { type: "none", reason: noVerdict(answer.verdict) };
   }
@@ -44,6 +45,13 @@ function noVerdict(given: unknown): string {
 function undecided(why: unknown): string {
   const asks = "cerberus asks for a person's decision";
   return typeof why === "string" && why !== "" ? `${asks}: ${why}` : asks;
+}
+
+/** With findings that do not block, a fail would be a pass; what was asked for is a person. */
+export function isBad(finding: unknown): boolean {
+  if (!isFields(finding)) return false;
+  const reading = readFindingPriority(finding, "fail");
+  return reading.type === "priority" && reading.priority !== null && reading.priority <= 1;
 }
 
 /**

@@ -6,7 +6,7 @@ import { contradictoryKey } from "../../lib/contradiction.js";
 import { messageOf } from "../../lib/errors.js";
 import { readForeignJson } from "../../lib/program-files.js";
 import { runToEnd } from "../../lib/run-to-end.js";
-import { findingsIn, findingsOfReviewer, readGate, usageOf } from "./gate.js";
+import { findingsIn, findingsOfReviewer, isBad, readGate, usageOf } from "./gate.js";
 import { type Plan, planVariable, waits, waitTimeout } from "./plan.js";
 import { runKeyIn, saysLeftOpen } from "./spawned.js";
 
@@ -112,8 +112,9 @@ async function resultOf(answer: unknown, runFolder: string): Promise<Record<stri
   if (gate.type === "none") throw new Ended(gate.reason);
   const told = findingsIn(answer);
   const findings = told.length > 0 ? told : await findingsOnDisk(runFolder, gate.iteration);
+  if (gate.type === "undecided" && !findings.some(isBad)) throw new Ended(gate.reason);
   const usage = usageOf(await readForeignJson(join(runFolder, "run-telemetry.json")));
-  return { verdict: gate.verdict, findings, ...(usage === null ? {} : { usage }) };
+  return { verdict: gate.type === "undecided" ? "fail" : gate.verdict, findings, ...(usage === null ? {} : { usage }) };
 }
 
 /** iterations/<n>/round-<m>/reviewers/<who>/output.json: the last round of the last iteration counts. */
