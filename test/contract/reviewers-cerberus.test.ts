@@ -79,6 +79,7 @@ test("the findings are those of the last round of the last iteration, each with 
 test.each([
   ["needs_work", "pass"],
   ["fail", "fail"],
+  ["requires_decision", "fail"],
 ])("%s with findings is %s, and the findings decide", async (word, verdict) => {
   const wait = resolved(word, { iterations: [{ findings: [] }, { findings: [{ title: "T", priority: 1 }] }] });
   const { review } = await world.play(world.cerberus({ wait }));
