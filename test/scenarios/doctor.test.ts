@@ -81,7 +81,7 @@ test.each([
   expect((await examine(box)).checks.mirror).toMatchObject({ ok: true });
   const mirror = join(box.home, "repos", "shop.git");
   execFileSync("sh", ["-ec", how], { cwd: mirror });
-  const advice = "the next command that needs it makes it anew, `ratchet run --resume` goes on with the files";
+  const advice = "the next command that needs it puts it right, `ratchet run --resume` goes on with the files";
   const detail = expect.stringContaining(`${mirror} is damaged`);
   expect((await examine(box)).checks.mirror).toEqual({ name: "mirror", ok: false, detail, advice });
   const { code, stdout, stderr } = await box.ratchet("diff", "one");

@@ -179,7 +179,7 @@ test("where an agent has deleted the mirror, every command sees the worktrees of
   rmSync(mirror, { recursive: true });
   const told = `${mirror} is gone, the files of one, two are there`;
   expect(JSON.parse(await box.quick("status", "--json")).mirror).toContain(told);
-  expect((await box.ratchet("status")).stdout).toContain(`${told}: the next command that needs it makes it anew`);
+  expect((await box.ratchet("status")).stdout).toContain(`${told}: the next command that needs it puts it right`);
   expect((await box.ratchet("doctor")).stdout).toContain(told);
   const listed = await box.quick("worktree", "list");
   for (const id of ["one", "two"]) {
