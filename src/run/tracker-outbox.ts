@@ -1,5 +1,6 @@
 import { findingsIn, isRunSource } from "../core/follow-up.js";
 import type { FollowUpText, GivenBack, Tracker } from "../core/ports/tracker.js";
+import { trackerEndings } from "../core/tracker-endings.js";
 import { ExternalError } from "../lib/errors.js";
 
 /**
@@ -88,20 +89,10 @@ interface ToldLate {
   readonly owed?: boolean;
 }
 
-const words = {
-  complete: "is done",
-  fail: "has failed",
-  escalate: "needs a person",
-  release: "is free",
-  "give-back": "is what it was",
-  pass: "is in a pull request",
-  "follow-up": "left something to do",
-} as const;
-
 /** Whoever holds it by now has the last word: then there is nothing left to tell, but that the work is done. */
 async function tellLate(rows: Rows, tracker: Tracker, telling: Telling): Promise<ToldLate> {
   const { issueId, holder, op } = telling;
-  const what = `${isRunSource(issueId) ? "the run" : issueId} ${words[op]}`;
+  const what = `${isRunSource(issueId) ? "the run" : issueId} ${trackerEndings[op]}`;
   const untold = `The tracker was not told that ${what} (run ${holder})`;
   try {
     if (op === "follow-up") await tellFollowUp(rows, tracker, telling);

@@ -1,15 +1,10 @@
 import type { PublicEvent } from "../core/report.js";
+import { trackerEndings } from "../core/tracker-endings.js";
 import { plainLine } from "./plain-text.js";
 
 const errorsMax = 5;
 const untold = "the tracker could not be told that ";
-const endings: Readonly<Record<string, string>> = {
-  complete: "is done",
-  fail: "has failed",
-  escalate: "needs a person",
-  release: "is free",
-  "follow-up": "left something to do",
-};
+const endings: Readonly<Record<string, string>> = trackerEndings;
 
 /** The last errors that a run told of, each in one line. */
 export function errorsAfter(
