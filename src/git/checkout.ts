@@ -105,9 +105,11 @@ export async function findCheckout(path: string): Promise<Checkout & Seen> {
 }
 
 /** The same for whoever is to keep, show or remove what is in it: of what an agent broke there, as much as is left. */
-export async function findWholeCheckout(path: string): Promise<Checkout & Seen> {
-  const checkout = await checkoutAt(resolve(path));
-  return { ...checkout, ...(await repairWhole(checkout)) };
+export async function findWholeCheckout(mirror: Mirror, path: string): Promise<Checkout & Seen> {
+  const checkout = await readCheckout(mirror, resolve(path));
+  // Where somebody has deleted the files, git has nothing to work in.
+  const seen = (await exists(checkout.path)) ? await repairWhole(checkout) : await repairFiles(checkout);
+  return { ...checkout, ...seen };
 }
 
 async function checkoutAt(path: string): Promise<Checkout> {

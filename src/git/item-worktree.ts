@@ -63,7 +63,7 @@ interface Remote {
 
 async function tidyUp(mirror: Mirror, options: OpenOptions, { tip, known }: Remote): Promise<OpenedForItem> {
   const { path, branch } = options;
-  const checkout = await findWholeCheckout(path);
+  const checkout = await findWholeCheckout(mirror, path);
   const { head } = checkout;
   const isOn = (await readFile(join(checkout.gitDir, "HEAD"), "utf8")).trim() === `ref: refs/heads/${branch}`;
   const [changes, begun] = [await readChanges(checkout, head), await unfinishedOperations(checkout)];

@@ -34,8 +34,7 @@ export async function parkWork(
   mirror: Mirror,
   { path, issue }: { readonly path: string; readonly issue: string },
 ): Promise<Parked | null> {
-  const checkout = await findWholeCheckout(path);
-  return await parkCheckout({ ...checkout, mirror }, safeName(issue));
+  return await parkCheckout(await findWholeCheckout(mirror, path), safeName(issue));
 }
 
 /** null: there is nothing that is not in the base already. `loose` false: it is known that there are commits alone. */

@@ -67,7 +67,7 @@ export function newestParked(refs: ReadonlyMap<string, string>, name: string): n
 
 async function makeRoom(mirror: Mirror, path: string): Promise<string | null> {
   if (!(await hasCheckout(mirror, path))) return null;
-  const checkout = await findWholeCheckout(path);
+  const checkout = await findWholeCheckout(mirror, path);
   const parked = (await exists(path)) ? await parkCheckout(checkout) : null;
   await removeCheckout(checkout);
   return parked?.ref ?? null;

@@ -11,7 +11,7 @@ import { bareLinks } from "./links.js";
 import { isAncestor, type Mirror, updateRefs } from "./mirror-refs.js";
 import { shareObjects } from "./objects.js";
 import { type Change, operationsIn, readChanges, writeFilesTree } from "./status.js";
-import { landedRef } from "./tip.js";
+import { readEnds } from "./tip.js";
 import { whyBroken } from "./whole.js";
 
 /** The worktree as a turn left it. */
@@ -113,14 +113,14 @@ export async function shareBranch(checkout: Checkout, head: string): Promise<voi
 async function isInTarget({ mirror }: Checkout, { namedCommit, target }: SnapshotOptions): Promise<boolean | null> {
   if (namedCommit === null || namedCommit === undefined || target === undefined) return null;
   if (!/^[0-9a-f]{4,64}$/i.test(namedCommit)) return false;
-  return (
-    (await isIn(mirror, namedCommit, landedRef(target))) ||
-    (await isIn(mirror, namedCommit, `refs/user/heads/${target}`))
-  );
+  // A person may have put it there since the run began.
+  const { landed, user } = await readEnds(mirror, target);
+  for (const end of [landed, user]) if (end !== null && (await isIn(mirror, namedCommit, end))) return true;
+  return false;
 }
 
-async function isIn(mirror: Mirror, commit: string, ref: string): Promise<boolean> {
-  const output = await git(mirror.path, ["merge-base", "--is-ancestor", `${commit}^{commit}`, ref], {
+async function isIn(mirror: Mirror, commit: string, end: string): Promise<boolean> {
+  const output = await git(mirror.path, ["merge-base", "--is-ancestor", `${commit}^{commit}`, end], {
     okCodes: [1, 128],
   });
   return output.code === 0;

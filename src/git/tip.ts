@@ -29,8 +29,9 @@ export type Tip =
   | { readonly type: "rewound"; readonly sha: string; readonly reason: string }
   | { readonly type: "missing"; readonly sha: null; readonly reason: string };
 
+export const landedRefs = "refs/ratchet/landed";
 export function landedRef(target: string): string {
-  return `refs/ratchet/landed/${target}`;
+  return `${landedRefs}/${target}`;
 }
 /** The newest commit of the user's branch that the landed line is built on: the branch may move ahead of it, never back. */
 export function followedRef(target: string): string {

@@ -14,14 +14,14 @@ export async function adoptUsersBranch(
   const refs = await readRefs(mirror.path, [own, theirs]);
   const [here, sha] = [refs.get(own) ?? null, refs.get(theirs)];
   if (sha === undefined || sha === here) return;
-  if (await hasCheckout(mirror, path)) return await followIn(path, sha);
+  if (await hasCheckout(mirror, path)) return await followIn(mirror, path, sha);
   if (here === null || (await isAncestor(mirror.path, here, sha))) {
     await updateRefs(mirror.path, [{ ref: own, to: sha, from: here }]);
   }
 }
 
 /** A refused landing leaves its worktree. It goes on to what was added since; git refuses where it has work of its own. */
-async function followIn(path: string, sha: string): Promise<void> {
+async function followIn(mirror: Mirror, path: string, sha: string): Promise<void> {
   const args = ["merge", "--ff-only", "--quiet", "--no-stat", "--no-autostash", "--no-verify-signatures", sha];
-  await gitIn(await findWholeCheckout(path), args, { okCodes: [1, 2, 128] });
+  await gitIn(await findWholeCheckout(mirror, path), args, { okCodes: [1, 2, 128] });
 }

@@ -57,7 +57,8 @@ async function hasSameFiles({ path }: Mirror, before: string, now: string): Prom
   return (await treeOf(path, before)) === (await treeOf(path, now));
 }
 
-async function isIn({ path }: Mirror, commit: string, ends: readonly (string | null)[]): Promise<boolean> {
+/** Any of these has it, or is it. */
+export async function isIn({ path }: Mirror, commit: string, ends: readonly (string | null)[]): Promise<boolean> {
   for (const end of ends) if (end !== null && (end === commit || (await isAncestor(path, commit, end)))) return true;
   return false;
 }

@@ -145,22 +145,24 @@ export async function removeWorktree(
 }
 
 /**
- * Removes a worktree that lacks one of these commits and that nobody has left anything in, not even a file, so that the
- * next one starts with them. False: it stays.
+ * Removes a worktree that began in the wrong place and that nobody has left anything in, not even a file, so that the
+ * next one begins elsewhere. False: it stays.
  */
 export async function removeUnused(
   mirror: Mirror,
-  { commits, ...options }: RemoveOptions & { readonly commits: readonly string[] },
+  options: RemoveOptions,
+  isWrong: (base: string) => Promise<boolean>,
 ): Promise<boolean> {
-  const checkout = await findWholeCheckout(options.path);
+  const checkout = await findWholeCheckout(mirror, options.path);
   const { head, baseSha } = checkout;
-  if (head !== baseSha || (await hasAll(mirror, baseSha, commits))) return false;
+  if (head !== baseSha || !(await isWrong(baseSha))) return false;
   if (await hasLooseEnds(checkout, { head, changes: await readChanges(checkout, head) })) return false;
   await removeWorktree(mirror, options);
   return true;
 }
 
-async function hasAll({ path }: Mirror, head: string, commits: readonly string[]): Promise<boolean> {
+/** Of those that there are. */
+export async function hasAll({ path }: Mirror, head: string, commits: readonly string[]): Promise<boolean> {
   for (const commit of commits)
     if ((await hasCommit(path, commit)) && !(await isAncestor(path, commit, head))) return false;
   return true;
@@ -196,7 +198,7 @@ async function removeLanded(mirror: Mirror, options: RemoveOptions): Promise<Lea
 }
 
 async function removeOther(mirror: Mirror, options: RemoveOptions): Promise<Leaving> {
-  const checkout = await findWholeCheckout(options.path);
+  const checkout = await findWholeCheckout(mirror, options.path);
   const { head } = checkout;
   await shareBranch(checkout, head);
   const present = await exists(options.path);

@@ -6,6 +6,8 @@ it.each([
   ["a.b_c", "a.b_c"],
   ["_a", "_a"],
   ["_runner", "_runner"],
+  ["run.log2", "run.log2"],
+  ["y".repeat(200), "y".repeat(200)],
 ])("%s is a name as it is", (id, name) => expect(safeName(id)).toBe(name));
 
 it.each([
@@ -26,8 +28,12 @@ it.each([
   "a\\b",
   "",
   "_run",
+  "run.log",
+  "Run.log",
+  "workflow.json",
+  "x".repeat(250),
 ])("%j becomes a name that git and the file system take, told apart by a hash", (id) => {
-  expect(safeName(id)).toMatch(/^(?!\.)[A-Za-z0-9._-]*-[0-9a-f]{6}$/);
+  expect(safeName(id)).toMatch(/^(?!\.)[A-Za-z0-9._-]{0,200}-[0-9a-f]{6,16}$/);
   expect(safeName(id)).not.toContain("..");
 });
 

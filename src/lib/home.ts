@@ -44,9 +44,14 @@ export function ratchetHome(env: NodeJS.ProcessEnv): Home {
 /** What a run itself has is kept under this name, beside its issues. */
 export const runLevel = "_run";
 
+/** What else is beside them. */
+const ofRun = ["run.log", "workflow.json", "_questions", "landing-ready"];
+/** No file system takes more than 255, and endings come with it. */
+const longest = 200;
+
 /**
- * An id as a file or ref name: what git or the file system would misread, or is a run's own name, becomes "-", told apart
- * by a hash of the id.
+ * An id as a file or ref name: what git or the file system would misread becomes "-", what is long is cut, and that or a
+ * run's own name is told apart by a hash of the id.
  */
 export function safeName(id: string): string {
   const safe = id
@@ -55,8 +60,10 @@ export function safeName(id: string): string {
     .replace(/^\.|^_(?=run$)/, "-")
     .replace(/\.lock$/, "-lock")
     .replace(/\.$/, "-");
-  if (safe === id && id !== "") return id;
+  const isShort = safe.length <= longest;
+  if (safe === id && id !== "" && isShort && !ofRun.includes(id.toLowerCase())) return id;
   // Loading it takes longer than most commands, and most names need none of it.
   const { createHash } = process.getBuiltinModule("node:crypto");
-  return `${safe}-${createHash("sha256").update(id).digest("hex").slice(0, 6)}`;
+  const hash = createHash("sha256").update(id).digest("hex");
+  return `${safe.slice(0, longest)}-${hash.slice(0, isShort ? 6 : 16)}`;
 }

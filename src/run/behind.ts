@@ -3,11 +3,9 @@ import { movedUntold } from "../git/begun-merge.js";
 import { branchGone, readBehindNote } from "../git/follow.js";
 import { resolveHead } from "../git/head.js";
 import { hasCommit, isAncestor, readRef, readRefs } from "../git/mirror-refs.js";
-import { followedRef, landedRef, wasRewound } from "../git/tip.js";
+import { followedRef, landedRef, landedRefs, wasRewound } from "../git/tip.js";
 import { exists } from "../lib/files.js";
 import { shellWord } from "../lib/quoted.js";
-
-const landedRefs = "refs/ratchet/landed";
 
 /** Where to look: the user's repository and, where there is one, its mirror, whose landed line is the true one. */
 interface Places {

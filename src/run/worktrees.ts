@@ -211,7 +211,7 @@ interface EndsOf extends Known {
 /** Between what its changes are: up to the files of its checkout, or up to a commit. */
 async function endsOf(mirror: Mirror, { issueId, path, base, head }: EndsOf) {
   if ((await hasCheckout(mirror, path)) && (await exists(path))) {
-    const checkout = await findWholeCheckout(path);
+    const checkout = await findWholeCheckout(mirror, path);
     return { checkout, base: base ?? checkout.baseSha };
   }
   const kept = await keptOf(mirror, safeName(issueId));

@@ -106,6 +106,23 @@ test("the worktree is gone: it comes back from the branch, with the work, and ba
   expect(world.git("show", "main:fix-it.txt")).toBe("implementer 1\nreview_followup 1");
 });
 
+test("the folder of all worktrees is gone: the work comes back from the branch", async () => {
+  const world = await failedWorld();
+  rmSync(join(world.home, "worktrees"), { recursive: true });
+  expect((await world.ratchet("run", "--resume")).code).toBe(0);
+  expect(world.git("show", "main:fix-it.txt")).toBe("implementer 1\nreview_followup 1");
+});
+
+test("the folder of all worktrees is gone: what was left of one is removed, and its branch can still land", async () => {
+  const world = await failedWorld();
+  rmSync(join(world.home, "worktrees"), { recursive: true });
+  const parked = await world.ratchet("worktree", "park", "fix-it");
+  expect(parked).toMatchObject({ code: 0, stderr: "" });
+  expect(parked.stdout).toContain("fix-it had nothing to put aside");
+  expect((await world.ratchet("land", "fix-it")).code).toBe(0);
+  expect(world.git("show", "main:fix-it.txt")).toBe("implementer 1");
+});
+
 test("the worktree was parked: it comes back with what was not committed", async () => {
   const world = await failedWorld();
   const { worktree_path } = await world.issue("fix-it");

@@ -170,8 +170,11 @@ export type IssueEvent =
       readonly head: string;
       readonly tree: string;
       readonly fresh: boolean;
-      /** Where its files came from; `anew`: an earlier life left none, and what it waited for has landed since. */
-      readonly from?: "worktree" | "branch" | "parked" | "new" | "anew";
+      /**
+       * Where its files came from. An earlier life left none: `anew`, and what it waited for has landed since; `elsewhere`,
+       * and it was begun from another branch.
+       */
+      readonly from?: "worktree" | "branch" | "parked" | "new" | "anew" | "elsewhere";
       readonly targetTip: string;
       /** Where files went that were in its way. */
       readonly aside?: readonly string[];

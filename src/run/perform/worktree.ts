@@ -3,6 +3,7 @@ import type { IssueEvent } from "../../core/issue/events.js";
 import type { TriggerStart } from "../../core/run/effects.js";
 import type { Settled } from "../../durable/types.js";
 import { hasCheckout } from "../../git/checkout.js";
+import { findElsewhere } from "../../git/elsewhere.js";
 import { GitError } from "../../git/git.js";
 import { openForItem } from "../../git/item-worktree.js";
 import { tipOf } from "../../git/mirror.js";
@@ -11,8 +12,16 @@ import { dropLanded } from "../../git/park.js";
 import { fetchBranch } from "../../git/push.js";
 import { readReviewed } from "../../git/reviewed.js";
 import { adoptUsersBranch } from "../../git/users-branch.js";
-import { commitAll, type OpenedWorktree, openWorktree, removeUnused, removeWorktree } from "../../git/worktree.js";
+import {
+  commitAll,
+  hasAll,
+  type OpenedWorktree,
+  openWorktree,
+  removeUnused,
+  removeWorktree,
+} from "../../git/worktree.js";
 import { ExternalError, messageOf } from "../../lib/errors.js";
+import { exists } from "../../lib/files.js";
 import { type LifeContext, takeSnapshot, worktreePath } from "../context.js";
 import { baseOfEpic } from "../epic-changes.js";
 import { removeTemporaryFolder, temporaryFolder } from "../temporary.js";
@@ -45,7 +54,8 @@ async function perform(life: LifeContext, effect: WorktreeEffect, signal: AbortS
       const base = begun ?? (await newestBase(life, tip.sha, signal));
       if (life.run.options.only === "land") await adoptUsersBranch(mirror, { path, branch });
       if (life.item) return await openForItemOf(life, { key: effect.key, base, targetTip: tip.sha, signal });
-      const opened = { ...(await openAt(life, base)), ...(isAnew ? { from: "anew" as const } : {}) };
+      const opened = await openFor(life, { base, tip: tip.sha, isAnew });
+      if (typeof opened === "string") return { type: "worktree-failed", key: effect.key, reason: opened };
       const reviewBase = life.trigger
         ? await baselineOf(life, life.trigger, tip.sha)
         : await mergedBase(life, opened.head);
@@ -65,7 +75,7 @@ async function perform(life: LifeContext, effect: WorktreeEffect, signal: AbortS
     }
     case "remove": {
       const { item } = life.names;
-      const { parked } = await removeWorktree(mirror, { path, branch, issue: item, target });
+      const { parked } = await removeWorktree(mirror, { ...placeOf(life), target });
       if (life.run.options.only === "land") await dropLanded(mirror, { issue: item, target });
       giveBackSlotNumber(life.run.home.root, path);
       await removeTemporaryFolder(temporaryFolder(life));
@@ -85,6 +95,32 @@ export async function openAt(life: LifeContext, base: string): Promise<OpenedWor
   const { mirror, settings, repoPath } = life.run;
   const place = { path: worktreePath(life), branch: life.names.branch };
   return await openWorktree(mirror, { ...place, base, copy: settings.worktree.copy, repoPath });
+}
+
+type Ready = Omit<OpenedWorktree, "from"> & { readonly from: OpenedWorktree["from"] | "anew" | "elsewhere" };
+
+/** Where what is there was begun from another branch, it starts anew if nothing was done yet; else why it may not go on. */
+async function openFor(
+  life: LifeContext,
+  { base, tip, isAnew }: { readonly base: string; readonly tip: string; readonly isAnew: boolean },
+): Promise<Ready | string> {
+  const opened = await openAt(life, base);
+  if (isAnew) return { ...opened, from: "anew" };
+  const { mirror, settings, target } = life.run;
+  // In a pull request its commits are there to be seen, and the remote's branch may be ahead of the one here.
+  if (opened.from === "new" || life.trigger || settings.finalize.mode === "pr") return opened;
+  const commits = [opened.baseSha, (await mergedBase(life, opened.head)) ?? opened.baseSha];
+  const elsewhere = await findElsewhere(mirror, { target, commits });
+  if (elsewhere === null) return opened;
+  if (await removeUnused(mirror, placeOf(life), async () => true))
+    return { ...(await openAt(life, tip)), from: "elsewhere" };
+  const id = elsewhere.commit.slice(0, 12);
+  const ways = `land it on ${elsewhere.branch}, run \`git merge ${id}\` if ${target} shall have that too, or start it afresh: \`ratchet retry ${life.issueId} --afresh\``;
+  return `it was built on ${id} of ${elsewhere.branch}, which ${target} does not have: ${ways}`;
+}
+
+function placeOf(life: LifeContext): { readonly path: string; readonly branch: string; readonly issue: string } {
+  return { path: worktreePath(life), branch: life.names.branch, issue: life.names.item };
 }
 
 /** The worktree that its issue left, and what was done to have it; told on the board, for whoever follows the item. */
@@ -145,14 +181,15 @@ async function newestBase({ run, item, trigger }: LifeContext, tip: string, sign
  * nothing, the worktree is made anew for that; with work in it, it stays, and the agent has the target to merge.
  */
 async function beginsAnew(life: LifeContext): Promise<boolean> {
-  const { run, issueId, names, trigger, item } = life;
+  const { run, issueId, trigger, item } = life;
   const path = worktreePath(life);
-  if (trigger || item || run.options.only || !(await hasCheckout(run.mirror, path))) return false;
+  if (trigger || item || run.options.only || !(await hasCheckout(run.mirror, path)) || !(await exists(path)))
+    return false;
   const { deps = [] } = (await run.tracker.get(issueId)) ?? {};
   const tasks = await tasksOf(run.tracker, deps);
   const landed = await Promise.all([...tasks].map((id) => run.history.landed(id)));
   const commits = landed.flatMap((one) => one?.commit ?? []);
-  return await removeUnused(run.mirror, { path, branch: names.branch, issue: names.item, commits });
+  return await removeUnused(run.mirror, placeOf(life), async (base) => !(await hasAll(run.mirror, base, commits)));
 }
 
 /** An earlier life's base may be from another machine's repository. */

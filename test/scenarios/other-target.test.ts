@@ -1,0 +1,106 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { eventsOf, type Sandbox, sandbox } from "./sandbox.js";
+
+/** Work that was begun from one branch, and is to land on another that lacks some of it. */
+async function begunOnMain(does: string): Promise<Sandbox> {
+  const box = sandbox();
+  const agent = `
+cat >/dev/null
+[ -e "$HOME/go" ] || { ${does}; exit 9; }
+echo done >>"$RATCHET_ISSUE_ID.txt" && git add -A && git commit -q -m "Did $RATCHET_ISSUE_ID"
+`;
+  box.configure({ agent: { type: "command", command: box.script("agent", agent) } });
+  box.git("branch", "release");
+  box.write("unreleased.txt", "not for release\n");
+  box.git("add", "--all");
+  box.git("commit", "--quiet", "--message", "Unreleased");
+  await box.add("one");
+  expect((await box.ratchet("run")).code).toBe(1);
+  box.put("go", "");
+  return box;
+}
+
+const files = (box: Sandbox, branch: string) => box.git("ls-tree", "--name-only", branch).split("\n");
+
+test.each([
+  ["run --resume", ["run", "--resume"]],
+  ["a run after retry", ["run"]],
+])("D5 %s on another branch: what nobody has worked on yet begins anew there", async (_, args) => {
+  const box = await begunOnMain(":");
+  box.git("checkout", "--quiet", "release");
+  await box.quick("retry", "one");
+  const run = await box.ratchet(...args);
+  expect(run.stdout).toContain("Nothing was done yet, and release lacks what it was begun from: it starts anew at");
+  expect(run.code).toBe(0);
+  expect(files(box, "release")).toContain("one.txt");
+  expect(files(box, "release")).not.toContain("unreleased.txt");
+});
+
+const half = "echo half >half.txt; git add -A; git commit -q -m Half";
+
+test("D5 work built on what the target lacks is neither gone on with nor landed there, and says what to do", async () => {
+  const box = await begunOnMain(half);
+  box.git("checkout", "--quiet", "release");
+  const base = box.git("rev-parse", "main").slice(0, 12);
+  for (const args of [["run", "--resume"], ["land", "one"]]) {
+    const run = await box.ratchet(...args);
+    expect(run.code).toBe(1);
+    expect(run.stdout).toContain(`it was built on ${base} of main, which release does not have: land it on main`);
+    expect(run.stdout).not.toContain("prompt");
+  }
+  expect(files(box, "release")).not.toContain("unreleased.txt");
+  box.git("checkout", "--quiet", "main");
+  expect((await box.ratchet("run", "--resume")).code).toBe(0);
+  for (const file of ["half.txt", "one.txt"]) expect(files(box, "main")).toContain(file);
+});
+
+test("D5 with finalize.into changed it is the same, also where only the branch is left of the work", async () => {
+  const box = await begunOnMain(half);
+  rmSync(join(box.home, "worktrees"), { recursive: true });
+  box.configure({ ...JSON.parse(box.read("ratchet.yaml")), finalize: { into: "release" } });
+  const run = await box.ratchet("run", "--resume");
+  expect(run.code).toBe(1);
+  expect(run.stdout).toContain("of main, which release does not have");
+});
+
+test("D5 work begun on one branch lands on another that has all of it", async () => {
+  const box = await begunOnMain(half);
+  box.git("checkout", "--quiet", "release");
+  box.git("merge", "--quiet", "--ff-only", "main");
+  expect((await box.ratchet("run", "--resume")).code).toBe(0);
+  expect(files(box, "release")).toContain("half.txt");
+  expect(files(box, "main")).not.toContain("half.txt");
+});
+
+test("D5 a commit that only got another message holds nothing up", async () => {
+  const box = await begunOnMain(half);
+  box.git("commit", "--quiet", "--amend", "--message", "Unreleased, in better words");
+  expect((await box.ratchet("run", "--resume")).code).toBe(0);
+  expect(files(box, "main")).toContain("half.txt");
+});
+
+test("B3 ISSUE_ALREADY_COMPLETE may name a commit that a person has made since the run began", async () => {
+  const box = sandbox();
+  const agent = `
+cat >/dev/null
+cd ${box.dir} && echo x >by-hand && git add by-hand && git commit -q -m "By hand" || exit 1
+echo "ISSUE_ALREADY_COMPLETE: $(git rev-parse HEAD) has it"
+`;
+  box.configure({ agent: { type: "command", command: box.script("agent", agent) } });
+  await box.add("one");
+  const run = await box.ratchet("run", "--json");
+  expect(run.code).toBe(0);
+  expect(eventsOf(run).filter(({ type }) => type === "prompt-sent")).toHaveLength(1);
+  expect((await box.issue("one")).resolution).toMatchObject({ outcome: "ALREADY_COMPLETE" });
+});
+
+test("an issue may be called as a file of the run's is", async () => {
+  const box = sandbox();
+  box.configure({ agent: { type: "command", command: box.script("agent", "echo x >x; git add x; git commit -qm x") } });
+  await box.add("run.log");
+  expect((await box.ratchet("run")).code).toBe(0);
+  expect(await box.status("run.log")).toBe("completed");
+  expect((await box.ratchet("logs", "prompt", "last", "run.log")).stdout).toContain("run.log");
+});
