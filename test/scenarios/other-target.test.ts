@@ -44,7 +44,10 @@ test("D5 work built on what the target lacks is neither gone on with nor landed 
   const box = await begunOnMain(half);
   box.git("checkout", "--quiet", "release");
   const base = box.git("rev-parse", "main").slice(0, 12);
-  for (const args of [["run", "--resume"], ["land", "one"]]) {
+  for (const args of [
+    ["run", "--resume"],
+    ["land", "one"],
+  ]) {
     const run = await box.ratchet(...args);
     expect(run.code).toBe(1);
     expect(run.stdout).toContain(`it was built on ${base} of main, which release does not have: land it on main`);
