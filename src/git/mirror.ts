@@ -1,4 +1,4 @@
-import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { codeOf } from "../lib/errors.js";
 import { namesIn, statsOf } from "../lib/files.js";
@@ -10,7 +10,7 @@ import { copySettings } from "./copied-settings.js";
 import { gitText, runTool, startsManyCommands } from "./git.js";
 import { bringBranchesBack, bringLandedBack, isDamage, lacksLanded, mendMirror, tellMended } from "./mended-mirror.js";
 import { bringParkedBack } from "./mended-refs.js";
-import { isMirrorWhole } from "./mirror-health.js";
+import { isMirrorWhole, setMisplacedAside } from "./mirror-health.js";
 import { fetchFromUser, type Mirror } from "./mirror-refs.js";
 import { removeTree } from "./remove-tree.js";
 import { commonDirOf, readConfig } from "./repository.js";
@@ -47,6 +47,7 @@ async function refreshOrMend(mirror: Mirror, tell: OpenMirror["tell"]): Promise<
   await withLock(join(dirname(mirror.path), `.${basename(mirror.path)}.mend`), async () => {
     // Somebody else may have mended it meanwhile.
     if (await isRefreshed(mirror)) return;
+    setMisplacedAside(mirror.path);
     await writeSettings(mirror);
     const { lost, lacksRefs } = await mendMirror(mirror);
     await refreshMirror(mirror);
@@ -78,22 +79,20 @@ async function makeObjectFolders({ path }: Mirror): Promise<void> {
 
 /** What a crash left of checkouts that were being removed, or made by somebody who is no more. */
 async function sweep(mirror: Mirror): Promise<void> {
-  const left = await Promise.all([
-    ...["checkouts", "pool", "ratchet/skeletons"].map((name) => leftIn(join(mirror.path, name), "")),
+  const left = [
+    ...["checkouts", "pool", "ratchet/skeletons"].flatMap((name) => leftIn(join(mirror.path, name), "")),
     // A mirror that was being made.
-    leftIn(dirname(mirror.path), `.${basename(mirror.path)}`),
-  ]);
-  if (left.flat().length > 0) await removeTree(...left.flat());
+    ...leftIn(dirname(mirror.path), `.${basename(mirror.path)}`),
+  ];
+  if (left.length > 0) await removeTree(...left);
 }
 
-async function leftIn(folder: string, prefix: string): Promise<string[]> {
-  const names = await readdir(folder).catch((error: unknown) => {
-    if (codeOf(error) === "ENOENT") return [];
-    throw error;
-  });
+function leftIn(folder: string, prefix: string): string[] {
   const isLeft = (name: string) =>
     name.startsWith(prefix) && (name.startsWith(".gone-", prefix.length) || isAbandoned(name.slice(prefix.length)));
-  return names.filter(isLeft).map((name) => join(folder, name));
+  return namesIn(folder)
+    .filter(isLeft)
+    .map((name) => join(folder, name));
 }
 
 /** `.new-<pid>-…`; a number that was given out again only keeps it for longer. */

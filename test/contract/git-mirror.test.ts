@@ -105,6 +105,10 @@ describe("the mirror", () => {
     ["what Ratchet knows of it", "rm -rf ratchet"],
     ["what its landed line is at", ": >refs/ratchet/landed/main"],
     ["what a branch of a worktree is at", ": >refs/heads/ratchet/two"],
+    ["folders, which are files", "rm -rf ratchet/begun pool && touch ratchet/begun pool"],
+    ["the folder of what Ratchet knows of it, which is a file", "rm -rf ratchet && touch ratchet"],
+    ["files, which are folders", "rm -f HEAD config packed-refs && mkdir HEAD config packed-refs"],
+    ["the folder of its refs, which is a file", "rm -rf refs packed-refs && touch refs"],
     ["its settings, as doctor has found", "echo '[[[' >config; echo config >ratchet/damaged"],
   ] as const;
   test.each(damages)("one that has lost %s is mended in place, with all that is still somewhere", async (_, how) => {
