@@ -10,6 +10,7 @@ import {
   type ShellOutput,
   SmallShells,
 } from "../lib/process/small-shells.js";
+import { dropAbandonedLock } from "./abandoned-lock.js";
 import { gitEnvironment } from "./environment.js";
 
 export interface GitOptions {
@@ -52,7 +53,7 @@ export class GitError extends ExternalError {
 const defaultTimeoutMs = 900_000;
 const lockWaitMs = 60_000;
 
-/** Runs one git command. Held locks are waited out with back-off; a lock file is not deleted here, however old it looks. */
+/** Runs one git command. Held locks are waited out with back-off; one is deleted only where that is known to be nobody's. */
 export async function git(cwd: string, args: readonly string[], options: GitOptions = {}): Promise<GitOutput> {
   return await untilUnlocked(args[0] ?? "", options, () => runTool("git", args, { ...options, cwd }));
 }
@@ -83,14 +84,16 @@ export async function runScript({ text }: Script, args: readonly string[], optio
 
 async function untilUnlocked(name: string, options: GitOptions, attempt: () => Promise<GitOutput>): Promise<GitOutput> {
   const { lockWaitMs: waitMs = lockWaitMs, signal } = options;
-  return await whileLocked({ waitMs, ...(signal ? { signal } : {}) }, async () => {
+  const tryOnce = async (): Promise<GitOutput> => {
     const output = await attempt();
     if (output.code === 0 || output.truncated) return output;
     const lock = heldLock(output.stderr);
+    if (lock !== null && (await dropAbandonedLock(lock))) return await tryOnce();
     if (lock !== null) throw lockedOut(lock, waitMs, output);
     if (options.okCodes?.includes(output.code)) return output;
     throw failure(name, output);
-  });
+  };
+  return await whileLocked({ waitMs, ...(signal ? { signal } : {}) }, tryOnce);
 }
 
 /** Tries again, with back-off, for as long as what fails is locked out. */

@@ -4,6 +4,7 @@ import { codeOf } from "../lib/errors.js";
 import { namesIn, statsOf } from "../lib/files.js";
 import { withLock } from "../lib/lock.js";
 import { isGone } from "../lib/process-identity.js";
+import { tellOfLocks } from "./abandoned-lock.js";
 import { type CheckoutTemplate, readConversion, writeTemplate } from "./checkout-template.js";
 import { withObjectsOf } from "./clone-objects.js";
 import { copySettings } from "./copied-settings.js";
@@ -34,6 +35,7 @@ interface OpenMirror {
 /** Safe to call at the same time from several processes: a mirror is made aside and put in place whole, or not at all. */
 export async function openMirror({ repoPath, mirrorPath, tell }: OpenMirror): Promise<Mirror> {
   const mirror = { path: resolve(mirrorPath), repoPath: resolve(repoPath) };
+  if (tell) tellOfLocks(tell);
   if (!statsOf(mirror.path)?.isDirectory()) await makeMirror(mirror);
   await Promise.all([refreshOrMend(mirror, tell), sweep(mirror)]);
   // That it cannot be done is no reason to fail: whoever finds no folder makes it.
