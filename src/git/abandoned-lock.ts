@@ -1,8 +1,9 @@
-import { existsSync, realpathSync, unlinkSync } from "node:fs";
-import { dirname, join, normalize, sep } from "node:path";
+import { realpathSync, unlinkSync } from "node:fs";
+import { join, normalize } from "node:path";
 import { statsOf } from "../lib/files.js";
 import { withLock } from "../lib/lock.js";
 import { mayHaveWorkedIn } from "../lib/process/table.js";
+import { mirrorOf } from "./mirror-damage.js";
 
 /**
  * A git that was killed leaves its lock, and then nobody can change what it locks. In the mirror only our own git commands
@@ -37,12 +38,4 @@ const oldEnoughMs = 10_000;
 
 function ageOf(lock: string): number {
   return Date.now() - (statsOf(lock)?.mtimeMs ?? 0);
-}
-
-/** The mirror whose own lock it is. null: it is another repository's. */
-function mirrorOf(lock: string): string | null {
-  let folder = dirname(lock);
-  while (!existsSync(join(folder, "HEAD")) && folder !== dirname(folder)) folder = dirname(folder);
-  const [below = ""] = lock.slice(folder.length + 1).split(sep);
-  return existsSync(join(folder, "ratchet", "made")) && !["checkouts", "pool"].includes(below) ? folder : null;
 }

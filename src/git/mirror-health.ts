@@ -2,6 +2,7 @@ import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isMissing, statsOf } from "../lib/files.js";
 import { git } from "./git.js";
+import { damagedFile } from "./mirror-damage.js";
 import { removeIfThere } from "./small-files.js";
 
 /** All of what a mirror is made with is there, and nobody has found that something else is not. */
@@ -53,8 +54,4 @@ export async function whyDamaged(path: string): Promise<string | null> {
 
 export function forgetDamage(path: string): void {
   removeIfThere(damagedFile(path));
-}
-
-function damagedFile(path: string): string {
-  return join(path, "ratchet", "damaged");
 }
