@@ -79,6 +79,7 @@ export async function takeFromBroken(mirrorPath: string, { folder, names }: Brok
 export function forgetBroken({ folder, names }: BrokenPacks): void {
   for (const part of namesIn(join(folder, "pack")))
     if (names.some((name) => part.startsWith(`${name}.`))) removeIfThere(join(folder, "pack", part));
+  if (namesIn(join(folder, "pack")).length === 0) removeIfThere(folder);
 }
 
 async function missingOf(mirrorPath: string, ids: readonly string[]): Promise<readonly string[]> {
