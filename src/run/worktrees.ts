@@ -61,8 +61,9 @@ export function openWorktrees({ home, projectId, repoPath, baseOf, tell }: Workt
   const mirrorPath = home.mirror(projectId);
   const pathOf = (issueId: string) => home.worktree(projectId, safeName(issueId));
   const openIt = () => openMirror({ repoPath, mirrorPath, ...(tell ? { tell } : {}) });
-  // Where an agent has deleted the mirror, the files of a worktree are there all the same.
-  const isAnywhere = async (issueId: string) => (await exists(mirrorPath)) || (await exists(pathOf(issueId)));
+  // Where an agent has deleted the mirror, the files of a worktree are there all the same, or the branch that the user was given.
+  const isAnywhere = async (issueId: string) =>
+    (await exists(mirrorPath)) || (await exists(pathOf(issueId))) || (await isGiven(repoPath, issueId));
   const find = (found: Mirror, path: string, issueId: string) => findAgain(found, path, () => baseOf?.(issueId));
   const mirror = async (issueId: string): Promise<Mirror> => {
     if (await isAnywhere(issueId)) return await openIt();
@@ -130,6 +131,10 @@ async function findAgain(
   const base = (await exists(join(path, ".git"))) ? await baseOf() : null;
   if (!base || !(await hasCommit(mirror.path, base))) return false;
   return await hasCheckout(mirror, path, base);
+}
+
+async function isGiven(repoPath: string, issueId: string): Promise<boolean> {
+  return (await readRefs(repoPath, [`refs/heads/ratchet/${safeName(issueId)}`])).size > 0;
 }
 
 /** What begins with "_" belongs to runs, and no issue's name does. */

@@ -140,7 +140,10 @@ function afterOutcome(step: Step, event: TurnEnded, turn: TurnState): TurnResult
     case "ended":
       return { error: null, message: "" };
     case "failed":
-      return { error: "agent_failed", message: `${outcome.broke ? brokeWords : "The agent failed"}: ${outcome.reason}` };
+      return {
+        error: "agent_failed",
+        message: `${outcome.broke ? brokeWords : "The agent failed"}: ${outcome.reason}`,
+      };
     case "timed-out":
       return { error: "turn_timeout", message: "The turn ran out of time" };
     case "idle":
