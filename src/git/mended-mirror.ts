@@ -7,6 +7,7 @@ import { listCheckouts } from "./checkout.js";
 import { noBranch, withObjectsOf } from "./clone-objects.js";
 import { GitError, git } from "./git.js";
 import { readHead } from "./head.js";
+import { lacksAllRefs, lacksRefs } from "./lacking-refs.js";
 import { hashOf } from "./loose-objects.js";
 import { forgetBroken, setBrokenPacksAside, takeFromBroken } from "./mended-packs.js";
 import { dropUnreadableRefs, noteLost } from "./mended-refs.js";
@@ -33,7 +34,7 @@ export async function mendMirror(mirror: Mirror): Promise<Mended> {
   putText(join(mirror.path, "HEAD"), noBranch);
   for (const name of ["objects/pack", "refs/heads", "checkouts", "ratchet"])
     mkdirSync(join(mirror.path, name), { recursive: true });
-  const lacksRefs = !hadRefs || (await lacksLanded(mirror));
+  const isLacking = !hadRefs || (await lacksRefs(mirror)) || (await lacksAllRefs(mirror));
   const unreadable = dropUnreadableRefs(mirror.path);
   const brokenPacks = await withObjectsOf(mirror, async (aside) => {
     dropUnusable(join(mirror.path, "objects"));
@@ -53,7 +54,7 @@ export async function mendMirror(mirror: Mirror): Promise<Mended> {
   await bringLandedBack(mirror);
   putText(join(mirror.path, "ratchet", "made"), "made\n");
   forgetDamage(mirror.path);
-  return { lost: [...unreadable, ...broken], lacksRefs: lacksRefs || unreadable.length > 0 };
+  return { lost: [...unreadable, ...broken], lacksRefs: isLacking || unreadable.length > 0 };
 }
 
 /** In one line. Of what was lost some may be back; the user's own come with the next fetch. */
@@ -184,10 +185,4 @@ export async function bringBranchesBack(mirror: Mirror): Promise<void> {
       if (!refs.has(ref) && (await areWhole(mirror, { ids: [to], known: [] })))
         await updateRefs(mirror.path, [{ ref, to }]);
   }
-}
-
-/** A line that the user was given, and that is not here any more. */
-export async function lacksLanded(mirror: Mirror): Promise<boolean> {
-  const refs = givenTargets(mirror).map(landedRef);
-  return refs.length > 0 && (await readRefs(mirror.path, refs)).size < refs.length;
 }

@@ -2,6 +2,7 @@ import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isMissing, statsOf } from "../lib/files.js";
 import { git } from "./git.js";
+import { lacksAllRefs, lacksRefs } from "./lacking-refs.js";
 import { damagedFile } from "./mirror-damage.js";
 import { removeIfThere } from "./small-files.js";
 
@@ -47,9 +48,11 @@ export function brokenName(path: string, name: string): string {
 export async function whyDamaged(path: string): Promise<string | null> {
   const args = ["rev-list", "--objects", "--all", "--exclude-promisor-objects", "--quiet"];
   const { code, stderr } = await git(path, args, { okCodes: [1, 128] });
-  if (code === 0) return null;
-  writeFileSync(damagedFile(path), stderr);
-  return `${path} is damaged: ${stderr.trim().split("\n").at(-1) ?? ""}`;
+  const isLacking = code === 0 && ((await lacksRefs({ path })) || (await lacksAllRefs({ path })));
+  if (code === 0 && !isLacking) return null;
+  const why = isLacking ? "refs of its own are gone" : stderr.trim();
+  writeFileSync(damagedFile(path), why);
+  return `${path} is damaged: ${why.split("\n").at(-1) ?? ""}`;
 }
 
 export function forgetDamage(path: string): void {

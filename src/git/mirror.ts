@@ -9,10 +9,12 @@ import { type CheckoutTemplate, readConversion, writeTemplate } from "./checkout
 import { withObjectsOf } from "./clone-objects.js";
 import { copySettings } from "./copied-settings.js";
 import { gitText, runTool, startsManyCommands } from "./git.js";
-import { bringBranchesBack, bringLandedBack, isDamage, lacksLanded, mendMirror, tellMended } from "./mended-mirror.js";
+import { lacksRefs } from "./lacking-refs.js";
+import { bringBranchesBack, bringLandedBack, isDamage, mendMirror, tellMended } from "./mended-mirror.js";
 import { bringParkedBack } from "./mended-refs.js";
 import { isMirrorWhole, setMisplacedAside } from "./mirror-health.js";
 import { fetchFromUser, type Mirror } from "./mirror-refs.js";
+import { unmarkParked } from "./parking.js";
 import { removeTree } from "./remove-tree.js";
 import { commonDirOf, readConfig } from "./repository.js";
 import { readOr, writeIfChanged } from "./small-files.js";
@@ -51,10 +53,11 @@ async function refreshOrMend(mirror: Mirror, tell: OpenMirror["tell"]): Promise<
     if (await isRefreshed(mirror)) return;
     setMisplacedAside(mirror.path);
     await writeSettings(mirror);
-    const { lost, lacksRefs } = await mendMirror(mirror);
+    const { lost, lacksRefs: isLacking } = await mendMirror(mirror);
     await refreshMirror(mirror);
     await bringBranchesBack(mirror);
-    if (lacksRefs) await bringParkedBack(mirror);
+    if (isLacking) await bringParkedBack(mirror);
+    await unmarkParked(mirror);
     tell?.(await tellMended(mirror, lost));
   });
 }
@@ -67,7 +70,7 @@ async function isRefreshed(mirror: Mirror): Promise<boolean> {
     if (isDamage(error)) return false;
     throw error;
   }
-  return !(await lacksLanded(mirror));
+  return !(await lacksRefs(mirror));
 }
 
 /** Where new objects go: a new folder takes long on many a disk, and here nobody waits for it. */

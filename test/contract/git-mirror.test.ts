@@ -172,6 +172,7 @@ describe("the mirror", () => {
 
   test.each([
     ["the folder of its refs", "rm -rf refs packed-refs"],
+    ["Ratchet's own refs", "rm -rf refs/ratchet packed-refs"],
     ["what the one ref of it is at", ": >refs/ratchet/parked/one/1"],
   ])("parked work is found again in a mirror that has lost %s", async (_, how) => {
     const world = await makeWorld();
