@@ -8,7 +8,7 @@ import { mirrorOf } from "./mirror-damage.js";
 /**
  * A git that was killed leaves its lock, and then nobody can change what it locks. In the mirror only our own git commands
  * change anything, and they stand there: a lock is nobody's when no git is there that is as old as the lock. In every other
- * repository, the user's above all, a lock stays, however old it looks.
+ * repository, the user's above all, it stays here, however old it looks.
  */
 export async function dropAbandonedLock(named: string): Promise<boolean> {
   const lock = normalize(named);
