@@ -15,6 +15,8 @@ export interface Output {
   note(text: string): void;
   /** Text for people on stdout, as it is. */
   text(text: string): void;
+  /** What need not be UTF-8, on stdout, byte for byte; as text where a secret has to be taken out of it. */
+  bytes(bytes: Buffer): void;
   /** One JSON document on stdout. */
   json(value: unknown): void;
   /** One JSON value on one line of stdout. */
@@ -51,7 +53,7 @@ export function openOutput(streams: Streams, env: NodeJS.ProcessEnv): Output {
     },
   });
   // Opening a stream takes its time, and most commands have no remark to make.
-  let writeError: ((text: string) => void) | null = null;
+  let writeError: Write | null = null;
   const redact = redactor(env);
   const note = (text: string): void => {
     writeError ??= writer(streams.stderr, { onGone: () => undefined, onCut: () => undefined });
@@ -63,6 +65,11 @@ export function openOutput(streams: Streams, env: NodeJS.ProcessEnv): Output {
     line: (text) => write(`${redact(text)}\n`),
     note,
     text: (text) => write(redact(text)),
+    bytes: (bytes) => {
+      const text = bytes.toString("utf8");
+      const safe = redact(text);
+      write(safe === text ? bytes : safe);
+    },
     json: (value) => write(`${jsonText(value, 2)}\n`),
     jsonLine: (value) => write(`${jsonText(value)}\n`),
     piece: write,
@@ -110,7 +117,9 @@ interface Ends {
   onCut(reason: string): void;
 }
 
-function writer(stream: Stream, ends: Ends): (text: string) => void {
+type Write = (text: string | Buffer) => void;
+
+function writer(stream: Stream, ends: Ends): Write {
   let isOpen = true;
   const end = (): void => {
     isOpen = false;
@@ -144,7 +153,7 @@ function hasReader({ isTTY, fd }: Stream): boolean {
 }
 
 /** Node's own stream takes it for written when a file had room for the beginning. */
-function writeWhole(fd: number, text: string): void {
-  const bytes = Buffer.from(text);
+function writeWhole(fd: number, text: string | Buffer): void {
+  const bytes = typeof text === "string" ? Buffer.from(text) : text;
   for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written);
 }

@@ -10,7 +10,20 @@ export interface Range {
   readonly head: string;
 }
 
-const plain = ["--no-ext-diff", "--no-textconv", "--no-color", "--find-renames"];
+/** Whatever somebody has set for their own eyes: `git apply` takes it. */
+const plain = [
+  ...["--no-ext-diff", "--no-textconv", "--no-color", "--find-renames"],
+  ...["--unified=3", "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/"],
+];
+
+export interface PatchOptions {
+  /** With what is in files that are no text, so that it can be applied. */
+  readonly binary?: boolean;
+}
+
+function howTo({ binary = false }: PatchOptions): string[] {
+  return binary ? [...plain, "--binary"] : plain;
+}
 
 /** The patch from base to head; beyond `maxBytes` it is cut after a whole line, and says so. */
 export async function diff(
@@ -24,6 +37,11 @@ export async function diff(
   return { text: text.slice(0, text.lastIndexOf("\n") + 1), truncated: true };
 }
 
+/** All of it, byte for byte: neither names nor what is in files need be UTF-8. */
+export async function diffCommits(mirror: Mirror, { base, head }: Range, options: PatchOptions): Promise<Buffer> {
+  return (await git(mirror.path, ["diff", ...howTo(options), base, head, "--"])).stdout;
+}
+
 /** The names of what `diff` shows; what was renamed has its new one. */
 export async function changedPaths(mirror: Mirror, { base, head }: Range): Promise<readonly string[]> {
   return namesIn((await git(mirror.path, ["diff", ...plain, ...namesOnly, base, head, "--"])).stdout);
@@ -33,8 +51,8 @@ export async function changedPaths(mirror: Mirror, { base, head }: Range): Promi
  * The patch from base to the files as they are, new ones included. Through a copy of our index: neither the agent's, with
  * its flags, counts, nor is anything changed that somebody who works there looks at.
  */
-export async function diffFiles(checkout: Committed, base: string): Promise<string> {
-  return (await lookAtFiles(checkout, [...plain, base])).toString("utf8");
+export async function diffFiles(checkout: Committed, base: string, options: PatchOptions): Promise<Buffer> {
+  return await lookAtFiles(checkout, [...howTo(options), base]);
 }
 
 /** The names of what `diffFiles` shows; what was renamed has its new one. */

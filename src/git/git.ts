@@ -10,7 +10,9 @@ import {
   type ShellOutput,
   SmallShells,
 } from "../lib/process/small-shells.js";
+import { dropAbandonedLock } from "./abandoned-lock.js";
 import { gitEnvironment } from "./environment.js";
+import { noteDamage } from "./mirror-damage.js";
 
 export interface GitOptions {
   readonly input?: string | Uint8Array;
@@ -52,9 +54,9 @@ export class GitError extends ExternalError {
 const defaultTimeoutMs = 900_000;
 const lockWaitMs = 60_000;
 
-/** Runs one git command. Held locks are waited out with back-off; a lock file is not deleted here, however old it looks. */
+/** Runs one git command. Held locks are waited out with back-off; one is deleted only where that is known to be nobody's. */
 export async function git(cwd: string, args: readonly string[], options: GitOptions = {}): Promise<GitOutput> {
-  return await untilUnlocked(args[0] ?? "", options, () => runTool("git", args, { ...options, cwd }));
+  return await untilUnlocked({ name: args[0] ?? "", cwd }, options, () => runTool("git", args, { ...options, cwd }));
 }
 
 /**
@@ -73,7 +75,7 @@ export async function gitScript(
   script: Script,
   { args, ...options }: GitOptions & { readonly args: readonly string[] },
 ): Promise<GitOutput> {
-  return await untilUnlocked(script.name, options, () => runScript(script, args, { ...options, cwd }));
+  return await untilUnlocked({ name: script.name, cwd }, options, () => runScript(script, args, { ...options, cwd }));
 }
 
 export async function runScript({ text }: Script, args: readonly string[], options: ToolOptions): Promise<GitOutput> {
@@ -81,16 +83,27 @@ export async function runScript({ text }: Script, args: readonly string[], optio
   return await runEasily(program, options);
 }
 
-async function untilUnlocked(name: string, options: GitOptions, attempt: () => Promise<GitOutput>): Promise<GitOutput> {
+interface Called {
+  readonly name: string;
+  readonly cwd: string;
+}
+
+async function untilUnlocked(
+  called: Called,
+  options: GitOptions,
+  attempt: () => Promise<GitOutput>,
+): Promise<GitOutput> {
   const { lockWaitMs: waitMs = lockWaitMs, signal } = options;
-  return await whileLocked({ waitMs, ...(signal ? { signal } : {}) }, async () => {
+  const tryOnce = async (): Promise<GitOutput> => {
     const output = await attempt();
     if (output.code === 0 || output.truncated) return output;
     const lock = heldLock(output.stderr);
+    if (lock !== null && (await dropAbandonedLock(lock))) return await tryOnce();
     if (lock !== null) throw lockedOut(lock, waitMs, output);
     if (options.okCodes?.includes(output.code)) return output;
-    throw failure(name, output);
-  });
+    throw failure(called, output);
+  };
+  return await whileLocked({ waitMs, ...(signal ? { signal } : {}) }, tryOnce);
 }
 
 /** Tries again, with back-off, for as long as what fails is locked out. */
@@ -122,10 +135,12 @@ function heldLock(stderr: string): string | null {
   return found?.[1] ?? null;
 }
 
-function failure(name: string, output: GitOutput): GitError {
+function failure({ name, cwd }: Called, output: GitOutput): GitError {
   const lines = output.stderr.split("\n").filter((line) => /^(fatal|error):/.test(line));
   const said = (lines.length > 0 ? lines : output.stderr.trim().split("\n").slice(-3)).join("; ").slice(0, 600);
-  return new GitError(`git ${name} failed (exit ${output.code}): ${said || "it said nothing"}`, output);
+  const damage = noteDamage(cwd, output.stderr);
+  const what = `git ${name} failed (exit ${output.code}): ${said || "it said nothing"}`;
+  return new GitError(damage === null ? what : `${damage}: ${what}`, output);
 }
 
 function lockedOut(lock: string, waitMs: number, output: GitOutput): GitError {

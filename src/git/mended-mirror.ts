@@ -1,15 +1,4 @@
-import {
-  closeSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  readSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { inflateSync } from "node:zlib";
 import { codeOf, ExternalError } from "../lib/errors.js";
@@ -18,7 +7,9 @@ import { listCheckouts } from "./checkout.js";
 import { noBranch, withObjectsOf } from "./clone-objects.js";
 import { GitError, git } from "./git.js";
 import { readHead } from "./head.js";
+import { lacksAllRefs, lacksRefs } from "./lacking-refs.js";
 import { hashOf } from "./loose-objects.js";
+import { forgetBroken, setBrokenPacksAside, takeFromBroken } from "./mended-packs.js";
 import { dropUnreadableRefs, noteLost } from "./mended-refs.js";
 import { forgetDamage } from "./mirror-health.js";
 import { baseRef, fetchFromUser, type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
@@ -43,22 +34,27 @@ export async function mendMirror(mirror: Mirror): Promise<Mended> {
   putText(join(mirror.path, "HEAD"), noBranch);
   for (const name of ["objects/pack", "refs/heads", "checkouts", "ratchet"])
     mkdirSync(join(mirror.path, name), { recursive: true });
-  const lacksRefs = !hadRefs || (await lacksLanded(mirror));
+  const isLacking = !hadRefs || (await lacksRefs(mirror)) || (await lacksAllRefs(mirror));
   const unreadable = dropUnreadableRefs(mirror.path);
-  await withObjectsOf(mirror, async (aside) => {
+  const brokenPacks = await withObjectsOf(mirror, async (aside) => {
     dropUnusable(join(mirror.path, "objects"));
+    const packs = await setBrokenPacksAside(mirror.path, join(aside, "objects", "pack"));
     moveInto(join(aside, "objects"), join(mirror.path, "objects"));
     const shallow = join(aside, "shallow");
     if (existsSync(shallow)) copyFileSync(shallow, join(mirror.path, "shallow"));
+    return packs;
   });
   forgetShared();
   for (const name of namesIn(join(mirror.path, "checkouts")))
     shareObjects({ mirror, gitDir: join(mirror.path, "checkouts", name) });
+  await takeFromBroken(mirror.path, brokenPacks);
   const broken = await dropBrokenRefs(mirror);
+  // Where something is lost, somebody may know how to get more out of it.
+  if (broken.length === 0) forgetBroken(brokenPacks);
   await bringLandedBack(mirror);
   putText(join(mirror.path, "ratchet", "made"), "made\n");
   forgetDamage(mirror.path);
-  return { lost: [...unreadable, ...broken], lacksRefs: lacksRefs || unreadable.length > 0 };
+  return { lost: [...unreadable, ...broken], lacksRefs: isLacking || unreadable.length > 0 };
 }
 
 /** In one line. Of what was lost some may be back; the user's own come with the next fetch. */
@@ -120,19 +116,9 @@ function moveInto(from: string, to: string): void {
   }
 }
 
-/** Loose ones were looked at before; a pack has the checksum in its name at its end. */
+/** Those that cannot be read have gone before. */
 function isObjectFile(file: string): boolean {
-  if (!existsSync(file)) return false;
-  const checksum = /^pack-([0-9a-f]+)\.pack$/.exec(basename(file))?.[1];
-  if (checksum === undefined) return /^[0-9a-f]+$/.test(basename(file));
-  const end = Buffer.alloc(checksum.length / 2);
-  const opened = openSync(file, "r");
-  try {
-    readSync(opened, end, { position: Math.max(0, statSync(file).size - end.length) });
-  } finally {
-    closeSync(opened);
-  }
-  return end.toString("hex") === checksum;
+  return existsSync(file) && /^[0-9a-f]+$|^pack-[0-9a-f]+\.pack$/.test(basename(file));
 }
 
 /** Those that lead to something that is nowhere any more. */
@@ -199,10 +185,4 @@ export async function bringBranchesBack(mirror: Mirror): Promise<void> {
       if (!refs.has(ref) && (await areWhole(mirror, { ids: [to], known: [] })))
         await updateRefs(mirror.path, [{ ref, to }]);
   }
-}
-
-/** A line that the user was given, and that is not here any more. */
-export async function lacksLanded(mirror: Mirror): Promise<boolean> {
-  const refs = givenTargets(mirror).map(landedRef);
-  return refs.length > 0 && (await readRefs(mirror.path, refs)).size < refs.length;
 }

@@ -1,8 +1,9 @@
 import { appendFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import { isMissing, namesIn, statsOf } from "../lib/files.js";
+import { namesIn, statsOf } from "../lib/files.js";
 import { git } from "./git.js";
 import { isCommitId } from "./head.js";
+import { brokenName } from "./mirror-health.js";
 import { type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
 import { parkedRefs, settledRefs } from "./parking.js";
 import { putText, removeIfThere, textOf } from "./small-files.js";
@@ -41,7 +42,7 @@ function mendPacked(mirrorPath: string): readonly string[] {
   const last = lines.pop();
   if (last === "" && lines.every((line) => /^#|^\^[0-9a-f]+$/.test(line) || isPacked(line))) return [];
   if (text === "") return [];
-  const aside = freeName(mirrorPath);
+  const aside = brokenName(mirrorPath, "packed-refs");
   renameSync(path, join(mirrorPath, aside));
   putText(
     path,
@@ -56,13 +57,6 @@ function mendPacked(mirrorPath: string): readonly string[] {
 function isPacked(line: string): boolean {
   const [id = "", name = "", ...more] = line.split(" ");
   return isCommitId(id) && /^refs\/[!-~\u0080-\uffff]+$/.test(name) && more.length === 0;
-}
-
-function freeName(mirrorPath: string): string {
-  for (let number = 1; ; number++) {
-    const name = `packed-refs.broken-${number}`;
-    if (isMissing(join(mirrorPath, name))) return name;
-  }
 }
 
 /**

@@ -1,13 +1,44 @@
-import { writeFileSync } from "node:fs";
+import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isMissing } from "../lib/files.js";
+import { isMissing, statsOf } from "../lib/files.js";
 import { git } from "./git.js";
+import { lacksAllRefs, lacksRefs } from "./lacking-refs.js";
+import { damagedFile } from "./mirror-damage.js";
 import { removeIfThere } from "./small-files.js";
 
 /** All of what a mirror is made with is there, and nobody has found that something else is not. */
 export function isMirrorWhole(path: string): boolean {
   const parts = ["HEAD", "objects", "refs", "checkouts", "ratchet/made"];
-  return parts.every((part) => !isMissing(join(path, part))) && isMissing(damagedFile(path));
+  const isThere = parts.every((part) => !isMissing(join(path, part)));
+  return isThere && misplaced(path).length === 0 && isMissing(damagedFile(path));
+}
+
+const ownFiles = ["HEAD", "config", "packed-refs", "ratchet/made", "ratchet/checkout.json"];
+const ownFolders = [
+  ...["objects", "objects/pack", "refs", "refs/heads", "checkouts", "pool"],
+  ...["ratchet", "ratchet/begun", "ratchet/behind", "ratchet/given", "ratchet/skeletons"],
+];
+
+/** Files in the place of folders, and the other way round. */
+function misplaced(path: string): readonly string[] {
+  const isOther = (name: string, isFolder: boolean) => {
+    const stats = statsOf(join(path, name));
+    return stats !== undefined && stats.isDirectory() !== isFolder;
+  };
+  return [...ownFiles.filter((name) => isOther(name, false)), ...ownFolders.filter((name) => isOther(name, true))];
+}
+
+/** What stands in the way of what belongs there is not thrown away. */
+export function setMisplacedAside(path: string): void {
+  for (const name of misplaced(path)) renameSync(join(path, name), join(path, brokenName(path, name)));
+}
+
+/** A free name beside it. */
+export function brokenName(path: string, name: string): string {
+  for (let number = 1; ; number++) {
+    const free = `${name}.broken-${number}`;
+    if (isMissing(join(path, free))) return free;
+  }
 }
 
 /**
@@ -17,15 +48,13 @@ export function isMirrorWhole(path: string): boolean {
 export async function whyDamaged(path: string): Promise<string | null> {
   const args = ["rev-list", "--objects", "--all", "--exclude-promisor-objects", "--quiet"];
   const { code, stderr } = await git(path, args, { okCodes: [1, 128] });
-  if (code === 0) return null;
-  writeFileSync(damagedFile(path), stderr);
-  return `${path} is damaged: ${stderr.trim().split("\n").at(-1) ?? ""}`;
+  const isLacking = code === 0 && ((await lacksRefs({ path })) || (await lacksAllRefs({ path })));
+  if (code === 0 && !isLacking) return null;
+  const why = isLacking ? "refs of its own are gone" : stderr.trim();
+  writeFileSync(damagedFile(path), why);
+  return `${path} is damaged: ${why.split("\n").at(-1) ?? ""}`;
 }
 
 export function forgetDamage(path: string): void {
   removeIfThere(damagedFile(path));
-}
-
-function damagedFile(path: string): string {
-  return join(path, "ratchet", "damaged");
 }

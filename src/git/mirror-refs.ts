@@ -37,7 +37,10 @@ export async function fetchFromUser(
       await git(mirror.path, ["fetch", ...quietFetch, "--update-shallow", ...flags, mirror.repoPath, ...refs]);
       return;
     } catch (error) {
-      const raced = error instanceof GitError && /cannot lock ref|unable to update local ref/.test(error.stderr);
+      const raced =
+        error instanceof GitError &&
+        !error.retryable &&
+        /cannot lock ref|unable to update local ref/.test(error.stderr);
       if (!raced || tries >= 20) throw error;
     }
   }

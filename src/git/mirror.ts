@@ -1,17 +1,20 @@
-import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { codeOf } from "../lib/errors.js";
 import { namesIn, statsOf } from "../lib/files.js";
 import { withLock } from "../lib/lock.js";
 import { isGone } from "../lib/process-identity.js";
+import { tellOfLocks } from "./abandoned-lock.js";
 import { type CheckoutTemplate, readConversion, writeTemplate } from "./checkout-template.js";
 import { withObjectsOf } from "./clone-objects.js";
 import { copySettings } from "./copied-settings.js";
 import { gitText, runTool, startsManyCommands } from "./git.js";
-import { bringBranchesBack, bringLandedBack, isDamage, lacksLanded, mendMirror, tellMended } from "./mended-mirror.js";
+import { lacksRefs } from "./lacking-refs.js";
+import { bringBranchesBack, bringLandedBack, isDamage, mendMirror, tellMended } from "./mended-mirror.js";
 import { bringParkedBack } from "./mended-refs.js";
-import { isMirrorWhole } from "./mirror-health.js";
+import { isMirrorWhole, setMisplacedAside } from "./mirror-health.js";
 import { fetchFromUser, type Mirror } from "./mirror-refs.js";
+import { unmarkParked } from "./parking.js";
 import { removeTree } from "./remove-tree.js";
 import { commonDirOf, readConfig } from "./repository.js";
 import { readOr, writeIfChanged } from "./small-files.js";
@@ -34,6 +37,7 @@ interface OpenMirror {
 /** Safe to call at the same time from several processes: a mirror is made aside and put in place whole, or not at all. */
 export async function openMirror({ repoPath, mirrorPath, tell }: OpenMirror): Promise<Mirror> {
   const mirror = { path: resolve(mirrorPath), repoPath: resolve(repoPath) };
+  if (tell) tellOfLocks(tell);
   if (!statsOf(mirror.path)?.isDirectory()) await makeMirror(mirror);
   await Promise.all([refreshOrMend(mirror, tell), sweep(mirror)]);
   // That it cannot be done is no reason to fail: whoever finds no folder makes it.
@@ -47,11 +51,13 @@ async function refreshOrMend(mirror: Mirror, tell: OpenMirror["tell"]): Promise<
   await withLock(join(dirname(mirror.path), `.${basename(mirror.path)}.mend`), async () => {
     // Somebody else may have mended it meanwhile.
     if (await isRefreshed(mirror)) return;
+    setMisplacedAside(mirror.path);
     await writeSettings(mirror);
-    const { lost, lacksRefs } = await mendMirror(mirror);
+    const { lost, lacksRefs: isLacking } = await mendMirror(mirror);
     await refreshMirror(mirror);
     await bringBranchesBack(mirror);
-    if (lacksRefs) await bringParkedBack(mirror);
+    if (isLacking) await bringParkedBack(mirror);
+    await unmarkParked(mirror);
     tell?.(await tellMended(mirror, lost));
   });
 }
@@ -64,7 +70,7 @@ async function isRefreshed(mirror: Mirror): Promise<boolean> {
     if (isDamage(error)) return false;
     throw error;
   }
-  return !(await lacksLanded(mirror));
+  return !(await lacksRefs(mirror));
 }
 
 /** Where new objects go: a new folder takes long on many a disk, and here nobody waits for it. */
@@ -78,22 +84,20 @@ async function makeObjectFolders({ path }: Mirror): Promise<void> {
 
 /** What a crash left of checkouts that were being removed, or made by somebody who is no more. */
 async function sweep(mirror: Mirror): Promise<void> {
-  const left = await Promise.all([
-    ...["checkouts", "pool", "ratchet/skeletons"].map((name) => leftIn(join(mirror.path, name), "")),
+  const left = [
+    ...["checkouts", "pool", "ratchet/skeletons"].flatMap((name) => leftIn(join(mirror.path, name), "")),
     // A mirror that was being made.
-    leftIn(dirname(mirror.path), `.${basename(mirror.path)}`),
-  ]);
-  if (left.flat().length > 0) await removeTree(...left.flat());
+    ...leftIn(dirname(mirror.path), `.${basename(mirror.path)}`),
+  ];
+  if (left.length > 0) await removeTree(...left);
 }
 
-async function leftIn(folder: string, prefix: string): Promise<string[]> {
-  const names = await readdir(folder).catch((error: unknown) => {
-    if (codeOf(error) === "ENOENT") return [];
-    throw error;
-  });
+function leftIn(folder: string, prefix: string): string[] {
   const isLeft = (name: string) =>
     name.startsWith(prefix) && (name.startsWith(".gone-", prefix.length) || isAbandoned(name.slice(prefix.length)));
-  return names.filter(isLeft).map((name) => join(folder, name));
+  return namesIn(folder)
+    .filter(isLeft)
+    .map((name) => join(folder, name));
 }
 
 /** `.new-<pid>-…`; a number that was given out again only keeps it for longer. */

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { copyFile, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { exists, namesIn } from "../lib/files.js";
+import { exists, isMissing, namesIn } from "../lib/files.js";
 import { safeName } from "../lib/home.js";
 import { packFiles } from "./archive.js";
 import { findWholeCheckout } from "./checkout.js";
@@ -12,6 +12,7 @@ import { isKnownLinkless } from "./links.js";
 import { type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
 import { commitsToKeep, hasOwnRefs, stagedBlobs } from "./own-refs.js";
 import { asAuthor } from "./repository.js";
+import { putText, removeIfThere } from "./small-files.js";
 import { shareBranch } from "./snapshot.js";
 import { type Change, isProvenAt, operationsIn, readChanges, unfinishedOperations, writeFilesTree } from "./status.js";
 
@@ -167,8 +168,23 @@ async function nextRef(mirror: Mirror, name: string, sha: string): Promise<strin
   for (;;) {
     const numbers = (await numbersOf(mirror, name)).concat(0);
     const ref = `${parkedRefs}/${name}/${Math.max(...numbers) + 1}`;
-    if (await updateRefs(mirror.path, [{ ref, to: sha, from: null }])) return ref;
+    if (!(await updateRefs(mirror.path, [{ ref, to: sha, from: null }]))) continue;
+    putText(parksFile(mirror), "parked\n");
+    return ref;
   }
+}
+
+/** Something is parked: where no ref says so any more, the refs went. */
+export function hasMarkedParked(mirror: Pick<Mirror, "path">): boolean {
+  return !isMissing(parksFile(mirror));
+}
+
+export async function unmarkParked(mirror: Mirror): Promise<void> {
+  if ((await readRefs(mirror.path, [parkedRefs])).size === 0) removeIfThere(parksFile(mirror));
+}
+
+function parksFile({ path }: Pick<Mirror, "path">): string {
+  return join(path, "ratchet", "parks");
 }
 
 export async function numbersOf(mirror: Mirror, name: string): Promise<number[]> {

@@ -11,7 +11,7 @@ import type { Checkout } from "./checkout-git.js";
 import { removeCheckout } from "./checkout-removal.js";
 import { git, gitText } from "./git.js";
 import { baseRef, type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
-import { numbersOf, parkCheckout, parkedRefs, settledRefs } from "./parking.js";
+import { numbersOf, parkCheckout, parkedRefs, settledRefs, unmarkParked } from "./parking.js";
 import { forgetAlignment } from "./status.js";
 import { isLanded } from "./tip.js";
 
@@ -99,6 +99,7 @@ export async function dropLanded(
       both.map((one) => ({ ref: one, to: null })),
     );
   }
+  await unmarkParked(mirror);
 }
 
 async function readMeta(mirror: Mirror, sha: string): Promise<Meta> {

@@ -52,10 +52,10 @@ export async function markGiven(mirror: Mirror, target: string): Promise<void> {
 export function unmarkGiven(mirror: Mirror, target: string): void {
   removeIfThere(givenFile(mirror, target));
 }
-export function givenTargets(mirror: Mirror): readonly string[] {
+export function givenTargets(mirror: Pick<Mirror, "path">): readonly string[] {
   return namesIn(dirname(givenFile(mirror, "any"))).map(decodeURIComponent);
 }
-export function givenFile(mirror: Mirror, target: string): string {
+export function givenFile(mirror: Pick<Mirror, "path">, target: string): string {
   return join(mirror.path, "ratchet", "given", encodeURIComponent(target));
 }
 

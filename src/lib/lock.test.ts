@@ -16,3 +16,10 @@ test("what a killed owner wrote aside goes with the next lock, what a living one
   expect(during).toEqual(["a", `a.${process.ppid}.1`, `ab.${dead}.0`]);
   expect(readdirSync(folder)).not.toContain("a");
 });
+
+test.each(["", '{"pid":1', "\0\0\0"])("a lock that a power cut has left with %j in it is nobody's", async (text) => {
+  const folder = mkdtempSync(join(tmpdir(), "ratchet-lock-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, "a"), text);
+  expect(await withLock(join(folder, "a"), async () => "done")).toBe("done");
+});

@@ -101,6 +101,8 @@ function readOwner(path: string): Owner | null {
     return JSON.parse(readFileSync(path, "utf8")) as Owner;
   } catch (error) {
     if (codeOf(error) === "ENOENT") return null;
+    // It is whole for as long as its owner lives: a power cut has left it so.
+    if (error instanceof SyntaxError) return { pid: 0, start: "", boot: "" };
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import { basename, dirname, join } from "node:path";
 import type { WorkState } from "../core/gc.js";
 import { type Aside, listAside } from "../git/aside.js";
 import { findWholeCheckout, hasCheckout, readCheckout } from "../git/checkout.js";
-import { changedFiles, changedPaths, diff, diffFiles } from "../git/diff.js";
+import { changedFiles, changedPaths, diffCommits, diffFiles, type PatchOptions } from "../git/diff.js";
 import { gitText } from "../git/git.js";
 import { readHead } from "../git/head.js";
 import { isLanded } from "../git/land.js";
@@ -25,7 +25,7 @@ export interface Worktrees {
   /** Of work that is done with: what is nowhere else is put aside, the checkout goes. `merged`: the head of the pull request that brought it in. */
   drop(issueId: string, merged: string | null): Promise<void>;
   /** From the commit the issue started at to its files as they are; without a checkout to its last commit, or what is parked. */
-  diff(issueId: string, known: Known): Promise<string | null>;
+  diff(issueId: string, known: Known, options?: PatchOptions): Promise<Buffer | null>;
   /** The names of the files in that. null, of both: nothing is known of any work. */
   changed(issueId: string, known: Known): Promise<readonly string[] | null>;
   work(issueId: string, target: string): Promise<WorkState>;
@@ -61,8 +61,9 @@ export function openWorktrees({ home, projectId, repoPath, baseOf, tell }: Workt
   const mirrorPath = home.mirror(projectId);
   const pathOf = (issueId: string) => home.worktree(projectId, safeName(issueId));
   const openIt = () => openMirror({ repoPath, mirrorPath, ...(tell ? { tell } : {}) });
-  // Where an agent has deleted the mirror, the files of a worktree are there all the same.
-  const isAnywhere = async (issueId: string) => (await exists(mirrorPath)) || (await exists(pathOf(issueId)));
+  // Where an agent has deleted the mirror, the files of a worktree are there all the same, or the branch that the user was given.
+  const isAnywhere = async (issueId: string) =>
+    (await exists(mirrorPath)) || (await exists(pathOf(issueId))) || (await isGiven(repoPath, issueId));
   const find = (found: Mirror, path: string, issueId: string) => findAgain(found, path, () => baseOf?.(issueId));
   const mirror = async (issueId: string): Promise<Mirror> => {
     if (await isAnywhere(issueId)) return await openIt();
@@ -100,10 +101,11 @@ export function openWorktrees({ home, projectId, repoPath, baseOf, tell }: Workt
       await removeWorktree(found, { path: pathOf(issueId), branch, issue: issueId, landed });
     },
     restore: async (issueId) => await restoreParked(await mirror(issueId), { issue: issueId, path: pathOf(issueId) }),
-    diff: async (issueId, known) => {
+    diff: async (issueId, known, options = {}) => {
       const ends = await ofIssue(issueId, known);
       if (ends === null) return null;
-      return ends.checkout ? await diffFiles(ends.checkout, ends.base) : (await diff(ends.mirror, ends)).text;
+      if (ends.checkout) return await diffFiles(ends.checkout, ends.base, options);
+      return await diffCommits(ends.mirror, ends, options);
     },
     changed: async (issueId, known) => {
       const ends = await ofIssue(issueId, known);
@@ -129,6 +131,10 @@ async function findAgain(
   const base = (await exists(join(path, ".git"))) ? await baseOf() : null;
   if (!base || !(await hasCommit(mirror.path, base))) return false;
   return await hasCheckout(mirror, path, base);
+}
+
+async function isGiven(repoPath: string, issueId: string): Promise<boolean> {
+  return (await readRefs(repoPath, [`refs/heads/ratchet/${safeName(issueId)}`])).size > 0;
 }
 
 /** What begins with "_" belongs to runs, and no issue's name does. */

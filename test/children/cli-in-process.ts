@@ -20,6 +20,7 @@ export async function runInProcess(
     text: print,
     json: (value) => print(`${JSON.stringify(value)}\n`),
     jsonLine: (value) => print(`${JSON.stringify(value)}\n`),
+    bytes: (bytes) => print(bytes.toString("utf8")),
     piece: print,
     redact: (text) => text,
     isTerminal: false,

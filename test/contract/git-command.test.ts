@@ -1,8 +1,11 @@
-import { rmSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { GitError, git, gitText } from "../../src/git/git.js";
-import { commit, makeWorld, put, sh } from "./git-fixture.js";
+import { openMirror } from "../../src/git/mirror.js";
+import { mayHaveWorkedIn } from "../../src/lib/process/table.js";
+import { commit, makeWorld, open, put, sh } from "./git-fixture.js";
 
 describe("a git command of ours", () => {
   test("opens no editor and no pager, runs no hook, whatever the user has configured", async () => {
@@ -42,6 +45,48 @@ describe("a git command of ours", () => {
     rmSync(lock);
     await added;
     expect(sh(world.repo, "git status --porcelain")).toBe("A  b.txt");
+  });
+
+  test("a lock that nobody has any more goes from the mirror, which is told, and from nowhere else", async () => {
+    const world = await makeWorld();
+    const told: string[] = [];
+    const names = ["refs/user/heads/main.lock", "packed-refs.lock", "refs/ratchet/x.lock"];
+    const files = names.map((name) => join(world.mirror.path, name));
+    for (const name of names) put(world.mirror.path, name, "");
+    put(world.repo, ".git/refs/heads/new.lock", "");
+    const checkout = (await open(world, "one")).path;
+    const ofCheckout = sh(checkout, "git rev-parse --git-dir");
+    put(ofCheckout, "refs/heads/new.lock", "");
+    sh(world.home, `touch -d '1 hour ago' repo/.git/refs/heads/new.lock ${ofCheckout}/refs/heads/new.lock`);
+    sh(world.mirror.path, `touch -d '1 hour ago' ${names.join(" ")}`);
+    const head = commit(world.repo, "b.txt", "b");
+    await openMirror({ repoPath: world.repo, mirrorPath: world.mirror.path, tell: (text) => void told.push(text) });
+    await git(world.mirror.path, ["update-ref", "refs/ratchet/x", head], { lockWaitMs: 0 });
+    await git(world.mirror.path, ["pack-refs", "--all"], { lockWaitMs: 0 });
+    expect(told).toContain(`${files[0]} was left by a git that is gone, and is removed`);
+    expect(files.map((file) => existsSync(file))).toEqual([false, false, false]);
+    for (const cwd of [world.repo, checkout])
+      await expect(git(cwd, ["update-ref", "refs/heads/new", "HEAD"], { lockWaitMs: 0 })).rejects.toThrow("is locked");
+  });
+
+  test("a lock in the mirror that may be held stays", async () => {
+    const world = await makeWorld();
+    const { path } = world.mirror;
+    const fails = async () =>
+      await expect(git(path, ["update-ref", "refs/ratchet/x", "HEAD"], { lockWaitMs: 0 })).rejects.toThrow("is locked");
+    put(path, "refs/ratchet/x.lock", "");
+    sh(path, "git symbolic-ref HEAD refs/user/heads/main");
+    await fails();
+    const holding = spawn("git", ["update-ref", "--stdin"], { cwd: path });
+    const answers = async () => await new Promise((resolve) => holding.stdout.once("data", resolve));
+    holding.stdin.write("start\n");
+    await answers();
+    const made = (atMs: number) => mayHaveWorkedIn(path, { program: "git", atMs });
+    expect([made(Date.now()), made(Date.now() - 60_000)]).toEqual([true, false]);
+    expect(mayHaveWorkedIn(path, { program: "other", atMs: Date.now() })).toBe(false);
+    holding.stdin.end();
+    await new Promise((resolve) => holding.once("close", resolve));
+    await fails();
   });
 
   test("a lock that stays is named, with a hint, and never removed", async () => {

@@ -1,11 +1,13 @@
 import { execFile, spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { changedPaths, diff, diffStat } from "../../src/git/diff.js";
+import { git } from "../../src/git/git.js";
 import { commitLanding, followTarget, isLanded, proposeLanding } from "../../src/git/land.js";
-import { openMirror, tipOf } from "../../src/git/mirror.js";
+import { type Mirror, openMirror, tipOf } from "../../src/git/mirror.js";
 import { inspectRepository, readIdentity } from "../../src/git/repository.js";
 import { openWorktree, removeWorktree, snapshot } from "../../src/git/worktree.js";
 import { commit, identity, makeRepository, makeWorld, open, put, read, sh, tempFolder } from "./git-fixture.js";
@@ -105,6 +107,10 @@ describe("the mirror", () => {
     ["what Ratchet knows of it", "rm -rf ratchet"],
     ["what its landed line is at", ": >refs/ratchet/landed/main"],
     ["what a branch of a worktree is at", ": >refs/heads/ratchet/two"],
+    ["folders, which are files", "rm -rf ratchet/begun pool && touch ratchet/begun pool"],
+    ["the folder of what Ratchet knows of it, which is a file", "rm -rf ratchet && touch ratchet"],
+    ["files, which are folders", "rm -f HEAD config packed-refs && mkdir HEAD config packed-refs"],
+    ["the folder of its refs, which is a file", "rm -rf refs packed-refs && touch refs"],
     ["its settings, as doctor has found", "echo '[[[' >config; echo config >ratchet/damaged"],
   ] as const;
   test.each(damages)("one that has lost %s is mended in place, with all that is still somewhere", async (_, how) => {
@@ -166,6 +172,7 @@ describe("the mirror", () => {
 
   test.each([
     ["the folder of its refs", "rm -rf refs packed-refs"],
+    ["Ratchet's own refs", "rm -rf refs/ratchet packed-refs"],
     ["what the one ref of it is at", ": >refs/ratchet/parked/one/1"],
   ])("parked work is found again in a mirror that has lost %s", async (_, how) => {
     const world = await makeWorld();
@@ -179,6 +186,68 @@ describe("the mirror", () => {
     expect(sh(world.mirror.path, "git for-each-ref '--format=%(objectname) %(refname)' refs/ratchet/parked")).toBe(
       `${parked?.sha} ${parked?.ref}`,
     );
+  });
+
+  /** Two issues are parked, with a large file each; the mirror has one pack of its own. */
+  const makeParked = async () => {
+    const world = await makeWorld();
+    const parked: string[] = [];
+    for (const issue of ["one", "two"]) {
+      const { path } = await open(world, issue);
+      commit(path, "large.bin", randomBytes(5000).toString("latin1"));
+      const place = { path, branch: `ratchet/${issue}`, issue, landed: null };
+      parked.push((await removeWorktree(world.mirror, place)).parked?.ref ?? "");
+    }
+    commit(world.repo, "theirs.bin", randomBytes(5000).toString("latin1"));
+    await openMirror({ repoPath: world.repo, mirrorPath: world.mirror.path });
+    sh(world.mirror.path, "git repack -a -d -q && chmod u+w objects/pack/*");
+    const told: string[] = [];
+    const again = () =>
+      openMirror({ repoPath: world.repo, mirrorPath: world.mirror.path, tell: (text) => void told.push(text) });
+    return { ...world, parked, told, again };
+  };
+  /** As a disk does it: in the middle of an object, which is found no more. */
+  const spoil = (file: string) =>
+    `at=$(git show-index <$(ls objects/pack/*.idx) | grep $(git rev-parse ${file}) | cut -d' ' -f1)
+     printf SPOILT | dd of=$(ls objects/pack/*.pack) bs=1 seek=$((at + 2000)) conv=notrunc 2>/dev/null
+     if git cat-file -p ${file} >/dev/null 2>&1; then exit 1; fi`;
+
+  const leftIn = (mirror: Mirror) =>
+    sh(mirror.path, "git fsck --full >/dev/null 2>&1; git for-each-ref --format='%(refname)' refs/ratchet/parked");
+
+  test.each([
+    ["whose index is gone", "rm objects/pack/*.idx"],
+    ["whose index is something else", "echo garbage >$(ls objects/pack/*.idx)"],
+    ["in which what the user has cannot be read", spoil("refs/user/heads/main:theirs.bin")],
+  ])("of a pack %s all is taken over", async (_, how) => {
+    const { mirror, parked, told, again } = await makeParked();
+    sh(mirror.path, how);
+    await git(mirror.path, ["cat-file", "-p", "refs/user/heads/main:theirs.bin"]).catch(() => null);
+    await again();
+    expect(told).toEqual([`${mirror.path} was damaged and is mended from your repository and the worktrees`]);
+    expect(leftIn(mirror)).toBe(parked.join("\n"));
+    expect(existsSync(join(mirror.path, "ratchet/broken-objects"))).toBe(false);
+  });
+
+  test("of a pack in which one object cannot be read the rest is taken over, and what is lost is named", async () => {
+    const { mirror, parked, told, again } = await makeParked();
+    sh(mirror.path, spoil("refs/ratchet/parked/one/1:large.bin"));
+    const failed = git(mirror.path, ["cat-file", "-p", "refs/ratchet/parked/one/1:large.bin"]);
+    await expect(failed).rejects.toThrow(`${mirror.path} is damaged, and will be mended when it is opened next: git`);
+    await again();
+    expect(told).toEqual([expect.stringContaining(`; lost: ${parked[0]}`)]);
+    expect(leftIn(mirror)).toBe(parked[1]);
+    expect(sh(mirror.path, "ls ratchet/broken-objects/pack/*.pack")).not.toBe("");
+    await again();
+    expect(told).toHaveLength(1);
+  });
+
+  test("a pack that cannot be read, without an index, does not stop anybody", async () => {
+    const { mirror, parked, told, again } = await makeParked();
+    sh(mirror.path, `${spoil("refs/ratchet/parked/one/1:large.bin")}; rm objects/pack/*.idx`);
+    await again();
+    expect(told).toEqual([expect.stringContaining(`; lost: ${parked[0]}`)]);
+    leftIn(mirror);
   });
 
   test("a ref of parked work that cannot be read is named, and everything else goes on", async () => {

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { attemptsOf, eventsOf, type Sandbox, sandbox } from "./sandbox.js";
+import { attemptsOf, eventsOf, program, type Sandbox, sandbox } from "./sandbox.js";
 
 const finding = { file: "one.txt", line_start: 1, line_end: 1, priority: 0, title: "Too short", body: "Say more." };
 
@@ -174,6 +174,33 @@ test("diff names every file, whatever it is called: committed, loose and parked"
   expect((await box.ratchet("diff", "one")).stdout).toContain("+++ b/loose-über.js");
   await box.ratchet("worktree", "park", "one");
   expect(await named()).toEqual(expected.sort());
+});
+
+test("what diff prints into a pipe or a file is applied byte for byte", async () => {
+  const box = sandbox();
+  const made = [
+    "printf 'caf\\351\\n' > latin.txt",
+    "printf x > \"$(printf 'raw\\377')\"",
+    "printf 'a\\000\\377b' > data.bin",
+    'printf "a\\r\\nb" > ends.txt',
+  ].join("; ");
+  const work = `cat > /dev/null; ${made}; git add -A && git commit -q -m "Did it"; printf '\\377\\n' >> latin.txt; exit 1`;
+  box.configure({ agent: { type: "command", command: box.script("agent", work) } });
+  await box.add("one");
+  await box.ratchet("run");
+  const sums = (cwd: string) => execFileSync("sh", ["-c", "sha256sum *"], { cwd, encoding: "utf8" });
+  const applied = (name: string, how: string) => {
+    const clone = join(box.root, name);
+    box.git("worktree", "add", "--quiet", "--detach", clone, "HEAD");
+    const shell = `"${process.execPath}" "${program}" diff one ${how.replace("git", `git -C "${clone}"`)}`;
+    execFileSync("sh", ["-ec", shell], { cwd: box.dir, env: box.env });
+    return sums(clone);
+  };
+  const expected = sums(join(box.home, "worktrees/shop/one"));
+  expect(applied("pipe", "| git apply")).toBe(expected);
+  expect(applied("file", ">../patch; git apply ../patch")).toBe(expected);
+  await box.ratchet("worktree", "park", "one");
+  expect(applied("parked", "| git apply")).toBe(expected);
 });
 
 test("a reviewer reads the names of files as they are", async () => {

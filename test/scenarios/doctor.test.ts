@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { selfIdentity } from "../../src/lib/process-identity.js";
@@ -72,6 +72,7 @@ test.each([
   ["has lost all objects", "rm -rf objects/*"],
   ["has lost an object of an issue's", "rm $(git rev-parse ratchet/one^{tree} | sed 's|^..|objects/&/|')"],
   ["has lost its HEAD", "rm HEAD"],
+  ["has lost its own refs", "rm -rf refs/ratchet packed-refs"],
 ])("doctor says that a mirror %s; the next command mends it and says so", async (_, how) => {
   const box = sandbox();
   configure(box);
@@ -88,6 +89,21 @@ test.each([
   expect([code, stdout]).toEqual([0, expect.stringContaining("one.txt")]);
   expect(stderr).toBe(`ratchet: ${mirror} was damaged and is mended from your repository and the worktrees\n`);
   expect((await examine(box)).checks.mirror).toMatchObject({ ok: true });
+});
+
+test("doctor names the work that was in a mirror and worktrees that are gone", async () => {
+  const box = sandbox();
+  configure(box);
+  await box.add("good");
+  expect((await box.ratchet("run")).code).toBe(0);
+  box.configure({ ...JSON.parse(box.read("ratchet.yaml")), commands: { test: "false" }, max_gate_retries: 1 });
+  for (const id of ["one", "two"]) await box.add(id);
+  expect((await box.ratchet("run")).code).toBe(1);
+  await box.quick("work", "complete", "two");
+  for (const name of ["repos", "worktrees"]) rmSync(join(box.home, name), { recursive: true });
+  const { mirror } = (await examine(box)).checks;
+  const detail = expect.stringMatching(/shop\.git is gone, and so are the worktrees: the work on one was there$/);
+  expect(mirror).toMatchObject({ ok: false, detail, advice: expect.stringContaining("begins these anew") });
 });
 
 function isOfOne({ life }: { readonly life: { readonly issueId?: unknown } }): boolean {

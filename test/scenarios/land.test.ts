@@ -150,6 +150,19 @@ test("land in mode branch merges the branch as it is in the user's repository, t
   expect(JSON.parse(await box.quick("worktree", "list", "--json"))).toEqual([]);
 });
 
+test("diff and land in mode branch find the branch that was given where the mirror is gone", async () => {
+  const box = world({ commands: {}, evidence_check: { required: [] }, finalize: { mode: "branch" } });
+  await box.add("one");
+  expect((await box.ratchet("run")).code).toBe(0);
+  const shown = await box.quick("diff", "one");
+  for (const name of ["repos", "worktrees"]) rmSync(join(box.home, name), { recursive: true });
+  expect(await box.quick("diff", "one")).toBe(shown);
+  rmSync(join(box.home, "repos"), { recursive: true });
+  expect((await box.ratchet("land", "one")).code).toBe(0);
+  expect(box.git("show", "main:one.txt")).toBe("bad 1");
+  expect((await box.ratchet("land", "one")).stderr).toContain("one has landed on main already");
+});
+
 test("land in mode branch from where the work is already says so, and the branch can land where it is not", async () => {
   const box = world({ commands: {}, evidence_check: { required: [] }, finalize: { mode: "branch" } });
   await box.add("one");

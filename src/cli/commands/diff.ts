@@ -20,10 +20,11 @@ export async function showDiff(
     for (const name of names) out.line(shownName(name));
     return 0;
   }
-  const patch = await worktrees.diff(issue, known);
+  const patch = await worktrees.diff(issue, known, { binary: !out.isTerminal });
   if (patch === null) throw await refusalOf(context, issue, record !== null);
+  if (!out.isTerminal) out.bytes(patch);
   // A line at a time: what begins a control sequence on one line must not take others with it.
-  out.text(out.isTerminal ? patch.split("\n").map(plainText).join("\n") : patch);
+  else out.text(patch.toString("utf8").split("\n").map(plainText).join("\n"));
   return 0;
 }
 

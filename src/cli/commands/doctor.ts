@@ -9,7 +9,7 @@ import type { Settings } from "../../core/settings.js";
 import { codeOf, ExternalError, messageOf, Refusal, UserError } from "../../lib/errors.js";
 import { findExecutable } from "../../lib/executable.js";
 import { type Check, isOldGit, leastGit, programCheck, renderChecks, tellOnce } from "../../views/doctor.js";
-import { mirrorAdvice } from "../../views/mirror-advice.js";
+import { begunWork, mirrorAdvice, tellLost } from "../../views/mirror-advice.js";
 import { openTracker } from "../asked-tracker.js";
 import { type Context, findRoot, knownProject } from "../context.js";
 import { commandFiles } from "./command-files.js";
@@ -221,11 +221,23 @@ async function checkMirror(context: Context): Promise<Check[]> {
   const check = await attempt(name, mirrorAdvice, async () => {
     const project = await knownProject(context, await context.app.store());
     const found = project && (await context.app.lookAtMirror(project.id, { thorough: true }));
-    isNeeded = found !== null;
+    const lost = project && !found ? await workWithoutMirror(context, project.id) : [];
+    isNeeded = found !== null || lost.length > 0;
+    if (project && lost.length > 0) return { name, ok: false, ...tellLost(context.app.home.mirror(project.id), lost) };
     if (!found?.trouble) return there(name, found?.path ?? "");
     return { name, ok: false, detail: found.trouble, advice: mirrorAdvice };
   });
   return isNeeded ? [check] : [];
+}
+
+/** The issues whose work was in a mirror and worktrees that are gone, as the newest runs know them. */
+async function workWithoutMirror({ app }: Context, projectId: string): Promise<string[]> {
+  const store = await app.store();
+  const runs = await store.runs(projectId, 20);
+  const records = (await Promise.all(runs.map(({ runId }) => store.issueRecords(runId)))).flat();
+  const begun = begunWork(records, app.home.root);
+  const items = await Promise.all(begun.map((issueId) => store.workItems.get(projectId, issueId)));
+  return begun.filter((_, at) => items[at]?.status !== "completed");
 }
 
 /** A sample: the newest run that has ended. */

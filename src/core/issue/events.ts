@@ -37,7 +37,8 @@ export interface Marker {
 
 export type TurnOutcome =
   | { readonly type: "ended" }
-  | { readonly type: "failed"; readonly reason: string }
+  /** `broke`: not the agent, but whoever was to follow it or look at its work, such as git in a damaged repository. */
+  | { readonly type: "failed"; readonly reason: string; readonly broke?: true }
   | { readonly type: "timed-out" }
   | { readonly type: "idle" }
   | { readonly type: "lost" }

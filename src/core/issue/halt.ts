@@ -88,7 +88,7 @@ export function failureOf(owed: Owed, event: Extract<IssueEvent, { type: "crashe
       return {
         type: "turn-ended",
         key,
-        outcome: { type: "failed", reason: message },
+        outcome: { type: "failed", reason: message, broke: true },
         sessionId: null,
         usage: null,
         seconds: 0,

@@ -42,6 +42,19 @@ describe("claiming and preparing", () => {
     world.goOn();
     expect(world.finished()).toMatchObject({ status: "failed", error: "worktree_failed" });
   });
+
+  it("a turn whose performer broke is not told as the agent's failure", () => {
+    const key = "turn:implementer:1";
+    const message = "the git folder is damaged";
+    const before = (world: World) => {
+      if (world.owed.has(key)) world.arrive({ type: "crashed", key, effect: "turn", message });
+      return null;
+    };
+    expect(play({}, { before }).finished()).toMatchObject({
+      error: "agent_failed",
+      message: `The turn could not be brought to its end: ${message}`,
+    });
+  });
 });
 
 describe("a turn that does not end by itself", () => {

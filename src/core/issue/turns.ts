@@ -131,6 +131,8 @@ function namedFindings(step: Step, { prompt }: TurnState): string[] {
   return [...carried, ...others.map(({ id }) => id)];
 }
 
+const brokeWords = "The turn could not be brought to its end";
+
 function afterOutcome(step: Step, event: TurnEnded, turn: TurnState): TurnResult | null {
   const { outcome } = event;
   if (event.unbegun && takeBack(step)) return null;
@@ -138,7 +140,10 @@ function afterOutcome(step: Step, event: TurnEnded, turn: TurnState): TurnResult
     case "ended":
       return { error: null, message: "" };
     case "failed":
-      return { error: "agent_failed", message: `The agent failed: ${outcome.reason}` };
+      return {
+        error: "agent_failed",
+        message: `${outcome.broke ? brokeWords : "The agent failed"}: ${outcome.reason}`,
+      };
     case "timed-out":
       return { error: "turn_timeout", message: "The turn ran out of time" };
     case "idle":

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from "node:fs";
 import { codeOf } from "../errors.js";
+import { identityOf } from "../process-identity.js";
 import type { Attempt } from "./attempt.js";
 import { type BirthMark, bornSince } from "./births.js";
 import { readPlaces } from "./places.js";
@@ -81,6 +82,27 @@ export function programsIn(folder: string): string[] | null {
   if (!hasProc) return null;
   const pids = processesIn(folder) ?? [];
   return pids.map((pid) => readProc(pid, "comm")?.toString("utf8").trim() ?? "");
+}
+
+/** Whether a program of that name is in the folder, or below it, that was there at that time. Where that cannot be told, one may. */
+export function mayHaveWorkedIn(
+  folder: string,
+  { program, atMs }: { readonly program: string; readonly atMs: number },
+): boolean {
+  if (!hasProc) return isAnybodyIn(folder);
+  const isSuch = (pid: number) => readProc(pid, "comm")?.toString("utf8").startsWith(program) ?? true;
+  const ageMs = Date.now() - atMs;
+  return (processesIn(folder) ?? []).some((pid) => isSuch(pid) && ageOf(pid) > ageMs - clockSlackMs);
+}
+
+/** Two clocks are compared. */
+const clockSlackMs = 2000;
+
+/** In milliseconds; 0: it is gone. The kernel tells its start in hundredths of a second since the boot. */
+function ageOf(pid: number): number {
+  const start = identityOf(pid)?.start;
+  const upSeconds = Number.parseFloat(readFileSync("/proc/uptime", "utf8"));
+  return start === undefined ? 0 : upSeconds * 1000 - Number(start) * 10;
 }
 
 function placeOf(pid: number): string | null {

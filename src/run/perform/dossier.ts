@@ -91,8 +91,8 @@ function byNumber(one: string, other: string): number {
 async function writeDiff(life: LifeContext, path: string): Promise<string | null> {
   const { home, projectId, repoPath } = life.run;
   const base = life.state().reviewBase || null;
-  const text = await openWorktrees({ home, projectId, repoPath }).diff(life.issueId, { base, head: null });
-  if (text === null || text === "") return null;
-  await writeDurably(path, text);
+  const patch = await openWorktrees({ home, projectId, repoPath }).diff(life.issueId, { base, head: null });
+  if (patch === null || patch.length === 0) return null;
+  await writeDurably(path, patch);
   return path;
 }
