@@ -56,6 +56,18 @@ test("D3 what landed and could not be closed is closed by the next start, and no
   expect([status, beads.issue("bd-1").status]).toEqual(["success", "in_progress"]);
   const landed = /it has landed as [0-9a-f]{12} in run \S+, which beads has not been told yet\nnext: ratchet run$/m;
   expect((await ratchet("explain", "bd-1")).stdout).toMatch(landed);
+  const since = "\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z";
+  const owed = `beads has not been told since ${since} that bd-1 is done; the next \`ratchet run\` tells it first$`;
+  expect((await ratchet("status")).stdout).toMatch(new RegExp(`^${owed}`, "m"));
+  expect((await ratchet("status", "--all")).stdout).toContain("beads of shop has not been told since ");
+  const doctor = await ratchet("doctor");
+  expect([doctor.code, doctor.stdout]).toEqual([0, expect.stringMatching(new RegExp(`^ok +not told +${owed}`, "m"))]);
+  const { run_id } = await box.record();
+  const untold = [
+    { tracker: "beads", project_id: "shop", issue_id: "bd-1", op: "complete", run_id, since: expect.any(String) },
+  ];
+  expect(JSON.parse((await ratchet("status", "--json")).stdout)).toMatchObject({ runs: [], untold });
+  expect(JSON.parse((await ratchet("doctor", "--json")).stdout)).toMatchObject({ untold });
   // Not yet: then nothing begins either.
   const first =
     /The next issue could not be asked for; .*: the tracker is to be told first that bd-1 is done \(run \S+\): bd close/;
@@ -66,6 +78,8 @@ test("D3 what landed and could not be closed is closed by the next start, and no
   expect([implementers(box), closes()]).toEqual([1, 7]);
   expect((await ratchet("run")).code).toBe(0);
   expect(closes()).toBe(7);
+  expect(await ratchet("status")).toMatchObject({ stdout: "Nothing is running. Start with `ratchet run`.\n" });
+  expect((await ratchet("doctor")).stdout).not.toContain("not told");
 });
 
 test("D3 what landed is not called closed because bd says so: it stays owed, and no agent starts again", async () => {
