@@ -112,6 +112,19 @@ test.each([
   expect(existsSync(join(box.dir, "bd-1.txt"))).toBe(false);
 });
 
+test.each([
+  ["closed", `${bd} close bd-1`],
+  ["taken away", `${bd} update bd-1 --assignee=bob`],
+])("with mode branch an issue that was %s meanwhile gets no branch in the user's repository", async (how, what) => {
+  const more = { max_agents: 1, tracker: { type: "beads" }, finalize: { mode: "branch" } };
+  const { box, ratchet } = await world(meanwhile(what), { more });
+  const run = await ratchet("run");
+  const words = `bd-1: interrupted: The issue was ${how} by someone else meanwhile: not landed, the branch is kept`;
+  expect([run.code, run.stdout]).toEqual([0, expect.stringContaining(words)]);
+  expect(box.git("branch", "--list", "ratchet/*")).toBe("");
+  expect((await ratchet("diff", "bd-1", "--stat")).stdout).toContain("bd-1.txt");
+});
+
 test("an issue that was deleted while it was worked on is no failure of the review that it was to get", async () => {
   const gone = `echo '{"issues":[],"faults":[],"lose":[],"calls":[]}' >"$BD_STUB_FILE"`;
   const { box, ratchet } = await world(meanwhile(gone), { reviewer: pass });
