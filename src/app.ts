@@ -18,7 +18,7 @@ import type { JournalCheck } from "./run/check-journal.js";
 import type { Gc } from "./run/gc.js";
 import type { MirrorHealth } from "./run/mirror-health.js";
 import type { RunRequest, StartedRun } from "./run/start.js";
-import type { Telling } from "./run/tracker-outbox.js";
+import type { OwedTelling, Telling } from "./run/tracker-outbox.js";
 import type { AskedForIssues, Unmerged } from "./run/unmerged.js";
 import type { Answer, Question } from "./run/workflow/context.js";
 import type { LoadedWorkflow } from "./run/workflow/load.js";
@@ -100,6 +100,8 @@ export interface App {
   answer(question: Question, answer: Answer): Promise<void>;
   /** What became of issues of the current directory's project, where such a tracker has not been told yet. */
   untold(tracker: Tracker["kind"]): Promise<readonly Telling[]>;
+  /** The same, of whatever kind of tracker, of a project or of all; nothing is registered. */
+  owed(projectId: string | null): Promise<readonly OwedTelling[]>;
   /** The follow-ups that a run has made or added to. */
   followUpsOf(runId: string): Promise<readonly string[]>;
   /** The pull requests of the current directory's project. */
@@ -179,6 +181,7 @@ export function createApp({ cwd, env: given }: { readonly cwd: string; readonly 
     ...programRooms(env),
     checkJournal: async (run) => (await import("./app/check-run.js")).checkRun(await store(), run),
     untold: (tracker) => untoldTo(app, tracker),
+    owed: async (projectId) => (await import("./app/journal.js")).owedTellings(await store("reader"), projectId),
     followUpsOf: (runId) => followUpsOf(app, runId),
     pullRequests: (settings) => pullRequestsOf(app, settings),
     forgeStatus: async (settings, repoPath) => {

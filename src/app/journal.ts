@@ -10,7 +10,7 @@ import type { RunState } from "../core/run/state.js";
 import type { Settings } from "../core/settings.js";
 import type { History, Journal } from "../run/context.js";
 import { resumeFrom } from "../run/resume.js";
-import type { FollowUpsMade, OutboxRows } from "../run/tracker-outbox.js";
+import { type FollowUpsMade, isTelling, type OutboxRows, type OwedTelling } from "../run/tracker-outbox.js";
 import type { WorkflowMachine } from "../run/workflow/context.js";
 import { followUpsName } from "../store/inbox.js";
 import type { Store } from "../store/store.js";
@@ -67,6 +67,20 @@ export function workflowLogOf(store: Store, { runId, projectId }: Pick<Frame, "r
         rows: (event, life) => project(event, life.ledger),
       },
     });
+}
+
+/** What trackers are still to be told, oldest first: of a project, or of all. Nothing is asked of them. */
+export async function owedTellings(store: Store, projectId: string | null): Promise<OwedTelling[]> {
+  return (await store.signalsOf("outbox:")).flatMap(({ machine, body: telling, at: since }) => {
+    const [, tracker = "", ...rest] = machine.split(":");
+    const of = rest.join(":");
+    if (!isTrackerKind(tracker) || !isTelling(telling) || (projectId !== null && of !== projectId)) return [];
+    return [{ tracker, projectId: of, since, telling }];
+  });
+}
+
+function isTrackerKind(name: string): name is Tracker["kind"] {
+  return name === "local" || name === "beads" || name === "github";
 }
 
 /** In an inbox that no machine reads: one for each project and kind of tracker. */

@@ -242,7 +242,13 @@ export type ReportBody =
   | { readonly type: "edge-taken"; readonly from: string; readonly to: string }
   | { readonly type: "escalated"; readonly reason: string; readonly dossier: string | null }
   | { readonly type: "waiting"; readonly for: string; readonly until: number | null }
-  | { readonly type: "log"; readonly level: "info" | "warn" | "error"; readonly text: string };
+  | {
+      readonly type: "log";
+      readonly level: "info" | "warn" | "error";
+      readonly text: string;
+      /** The tracker could not be told: what (`complete`, `fail`, …), and why not. */
+      readonly untold?: { readonly op: string; readonly reason: string };
+    };
 
 export type IssueStatus = "success" | "failed" | "escalated" | "running" | "interrupted";
 export type RunStatus = "running" | "succeeded" | "failed" | "aborted" | "interrupted";

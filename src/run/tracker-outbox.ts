@@ -36,6 +36,14 @@ export type Ending =
   | { readonly op: "pass"; readonly to: string }
   | { readonly op: "follow-up"; readonly text: FollowUpText };
 
+/** One as it is seen from outside of a run. */
+export interface OwedTelling {
+  readonly tracker: Tracker["kind"];
+  readonly projectId: string;
+  readonly since: number;
+  readonly telling: Telling;
+}
+
 /** Where tellings are kept, oldest first. */
 export interface OutboxRows {
   add(telling: Telling): Promise<void>;
@@ -163,6 +171,6 @@ export async function readOutbox(rows: Pick<OutboxRows, "all">): Promise<Telling
 }
 
 /** As `add` has written it. */
-function isTelling(value: unknown): value is Telling {
+export function isTelling(value: unknown): value is Telling {
   return typeof value === "object" && value !== null && "op" in value && "issueId" in value && "holder" in value;
 }

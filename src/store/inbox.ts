@@ -6,6 +6,12 @@ export interface Signal {
   readonly body: unknown;
 }
 
+export interface NamedSignal extends Signal {
+  readonly machine: string;
+  /** When it was put there. */
+  readonly at: number;
+}
+
 /** Where a run notes the follow-ups that it has made. */
 export function followUpsName(runId: string): string {
   return `follow-ups:${runId}`;
@@ -30,6 +36,20 @@ export async function sendSignal(
 export async function readSignals(sql: Sql, machine: string): Promise<Signal[]> {
   const rows = await sql.all("SELECT id, body FROM inbox WHERE machine = ? ORDER BY id", [machine]);
   return rows.map((row) => ({ id: number(row, "id"), body: JSON.parse(text(row, "body")) }));
+}
+
+/** All that waits in the inboxes whose names begin so, oldest first. */
+export async function readSignalsOf(sql: Sql, prefix: string): Promise<NamedSignal[]> {
+  const rows = await sql.all("SELECT id, machine, body, at FROM inbox WHERE machine >= ? AND machine < ? ORDER BY id", [
+    prefix,
+    `${prefix}\u{10ffff}`,
+  ]);
+  return rows.map((row) => ({
+    id: number(row, "id"),
+    machine: text(row, "machine"),
+    body: JSON.parse(text(row, "body")),
+    at: number(row, "at"),
+  }));
 }
 
 /** Takes a signal out of an inbox that no machine reads. */

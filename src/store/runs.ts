@@ -6,6 +6,7 @@ import { Refusal } from "../lib/errors.js";
 import { isAlive } from "../lib/process-identity.js";
 import { parseDriver } from "./machine-log.js";
 import { number, type Row, type Sql, text, textOrNull } from "./sql.js";
+import { givenUpLife } from "./work-rows.js";
 
 /** A run's record without its issues, which are rows of their own. */
 export type RunHead = Omit<RunRecord, "issues">;
@@ -146,19 +147,21 @@ export async function readRunRecord(sql: Sql, run: StoredRun): Promise<RunRecord
 export interface PastLives {
   /** The number of its next one. */
   readonly next: number;
-  /** What a resume of it builds on; null: there is nothing. */
+  /** What a resume of it builds on; null: there is nothing, or it was begun afresh since. */
   readonly last: StoredIssue | null;
 }
 
 export async function pastLives(sql: Sql, projectId: string, issueId: string): Promise<PastLives> {
+  const givenUp = await givenUpLife(sql, { projectId, id: issueId });
   const rows = await sql.all(
     `SELECT run_id, issue_id, life, record, (SELECT max(life) FROM issue_records AS every
         WHERE every.project_id = one.project_id AND every.issue_id = one.issue_id) AS highest
-      FROM issue_records AS one WHERE project_id = ? AND issue_id = ? ORDER BY started_at DESC, life DESC LIMIT 100`,
-    [projectId, issueId],
+      FROM issue_records AS one WHERE project_id = ? AND issue_id = ? AND life > ?
+      ORDER BY started_at DESC, life DESC LIMIT 100`,
+    [projectId, issueId, givenUp],
   );
   const [newest] = rows;
-  if (newest === undefined) return { next: 1, last: null };
+  if (newest === undefined) return { next: givenUp + 1, last: null };
   return { next: number(newest, "highest") + 1, last: chooseRecord(rows.map(toIssue)) };
 }
 

@@ -22,7 +22,16 @@ import {
 } from "./findings.js";
 import { prepareHome } from "./home-files.js";
 import { findKnownRun, type ImportedRun, type ImportResult, importRun } from "./import-run.js";
-import { dropSignal, nextSignal, passAnswersOn, readSignals, type Signal, sendSignal } from "./inbox.js";
+import {
+  dropSignal,
+  type NamedSignal,
+  nextSignal,
+  passAnswersOn,
+  readSignals,
+  readSignalsOf,
+  type Signal,
+  sendSignal,
+} from "./inbox.js";
 import { type LogShared, MachineLog, type MachineLogOptions } from "./machine-log.js";
 import { letGo, livingDriver, type MachineView, readJournal, readMachine, readMachines } from "./machines.js";
 import {
@@ -85,6 +94,8 @@ export interface Store {
   /** For an inbox that no machine reads: what is in it, and out with what is done. */
   signals(machine: string): Promise<Signal[]>;
   dropSignal(machine: string, id: number): Promise<void>;
+  /** Of every inbox whose name begins so. */
+  signalsOf(prefix: string): Promise<NamedSignal[]>;
   /** Answers that a machine and its parts had not read when it ended, to the one that goes on in its place. */
   passAnswersOn(from: string, to: string): Promise<void>;
   machineState(id: string): Promise<MachineView | null>;
@@ -192,6 +203,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     hasSignals: async (machine) =>
       (await sql.all("SELECT 1 AS there FROM inbox WHERE machine = ? LIMIT 1", [machine])).length > 0,
     signals: (machine) => readSignals(sql, machine),
+    signalsOf: (prefix) => readSignalsOf(sql, prefix),
     dropSignal: (machine, id) => dropSignal(sql, machine, id),
     passAnswersOn: async (from, to) => {
       await passAnswersOn(sql, from, to);

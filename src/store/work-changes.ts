@@ -155,15 +155,18 @@ interface OperatorChange {
   readonly how: "block" | "unblock" | "retry";
   readonly reason: string | null;
   readonly now: number;
+  /** Whose claim does not stand in the way. */
+  readonly holder?: string | null;
 }
 
-export function operatorStatement(key: ItemKey, { how, reason, now }: OperatorChange): Statement {
+export function operatorStatement(key: ItemKey, { how, reason, now, holder = null }: OperatorChange): Statement {
   const { from, to, reset } = operatorChanges[how];
   return {
     sql: `UPDATE work_items SET status = ?, failure_reason = ?, updated_at = ?
       ${reset ? ", failure_count = 0, claimed_by = NULL, lease_until = NULL" : ""}
-      WHERE project_id = ? AND id = ? AND status IN (${from.map(() => "?").join(", ")})`,
-    params: [to, reason, now, key.projectId, key.id, ...from],
+      WHERE project_id = ? AND id = ?
+        AND (status IN (${from.map(() => "?").join(", ")}) OR (status = 'claimed' AND claimed_by = ?))`,
+    params: [to, reason, now, key.projectId, key.id, ...from, holder],
   };
 }
 const operatorChanges: Record<

@@ -22,6 +22,7 @@ import { appendEvent, escalateItem, joinRework, liftEscalation, setPayload } fro
 import { readCompletion, readInPullRequests } from "./work-pull-requests.js";
 import { type ReadyQuery, readReady } from "./work-ready.js";
 import {
+  afreshStatement,
   eventStatement,
   type ItemKey,
   isRetried,
@@ -39,8 +40,13 @@ export interface Board extends WorkItems {
   failItem(projectId: string, id: string, reason: string): Promise<ItemStatus>;
   block(projectId: string, id: string, reason: string | null): Promise<void>;
   unblock(projectId: string, id: string): Promise<void>;
-  /** Its failures are forgotten; one that waits for a person by escalation is marked so no longer. */
-  retry(projectId: string, id: string): Promise<void>;
+  /**
+   * Its failures are forgotten; one that waits for a person by escalation is marked so no longer. `holder`: whose claim
+   * ends with it.
+   */
+  retry(projectId: string, id: string, holder?: string | null): Promise<void>;
+  /** No later life builds on the lives that it has had; said also of an item of another tracker. */
+  noteAfresh(projectId: string, id: string): Promise<void>;
   /** Somebody stops whoever works on it; said before they are told, and also of an item of another tracker. */
   noteStop(projectId: string, id: string): Promise<void>;
   addDeps(projectId: string, id: string, on: readonly string[]): Promise<void>;
@@ -98,7 +104,8 @@ export function openBoard({ sql, now, committed, wake }: BoardShared): Board {
     block: (projectId, id, reason) => after(changeStatus(sql, { projectId, id }, { how: "block", reason, now: now() })),
     unblock: (projectId, id) =>
       after(changeStatus(sql, { projectId, id }, { how: "unblock", reason: null, now: now() })),
-    retry: (projectId, id) => after(retryItem(sql, { projectId, id }, now())),
+    retry: (projectId, id, holder = null) => after(retryItem(sql, { projectId, id }, { holder, now: now() })),
+    noteAfresh: async (projectId, id) => void (await after(sql.batch([afreshStatement({ projectId, id }, now())]))),
     addDeps: (projectId, id, on) => after(addDeps(sql, { projectId, id }, on, now())),
     removeDeps: (projectId, id, on) => after(removeDeps(sql, { projectId, id }, on, now())),
     dueEpics: (query) => readDueEpics(sql, query),
@@ -132,9 +139,13 @@ async function projectIdsOf(sql: Sql, projectId: string | null): Promise<string[
   return projectId === null ? (await listProjects(sql)).map(({ id }) => id) : [projectId];
 }
 
-async function retryItem(sql: Sql, key: ItemKey, now: number): Promise<void> {
-  const retry = { how: "retry", reason: null, now } as const;
-  if (await liftEscalation(sql, key, { along: [operatorStatement(key, retry)], now })) return;
+async function retryItem(
+  sql: Sql,
+  key: ItemKey,
+  by: { readonly holder: string | null; readonly now: number },
+): Promise<void> {
+  const retry = { how: "retry", reason: null, ...by } as const;
+  if (await liftEscalation(sql, key, { along: [operatorStatement(key, retry)], now: by.now })) return;
   await changeStatus(sql, key, retry);
 }
 

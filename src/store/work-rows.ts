@@ -86,6 +86,26 @@ export function eventStatement(
   };
 }
 
+/** By their number, not by the time: the lives of an issue are counted, whatever clocks say. */
+export function afreshStatement({ projectId, id }: ItemKey, now: number): Statement {
+  return {
+    sql: `INSERT INTO work_events (project_id, item_id, at, type, body)
+      SELECT ?, ?, ?, 'begun-afresh', json_object('after_life', coalesce(max(life), 0))
+      FROM issue_records WHERE project_id = ? AND issue_id = ?`,
+    params: [projectId, id, now, projectId, id],
+  };
+}
+
+/** The last life that no later one builds on; 0: they all count. */
+export async function givenUpLife(sql: Sql, { projectId, id }: ItemKey): Promise<number> {
+  const [row] = await sql.all(
+    `SELECT json_extract(body, '$.after_life') AS life FROM work_events
+      WHERE project_id = ? AND item_id = ? AND type = 'begun-afresh' ORDER BY id DESC LIMIT 1`,
+    [projectId, id],
+  );
+  return row === undefined ? 0 : number(row, "life");
+}
+
 export async function readItem(sql: Sql, { projectId, id }: ItemKey, now: number): Promise<WorkItem | null> {
   const [row] = await sql.all(`SELECT ${itemColumns} FROM work_items WHERE project_id = ? AND id = ?`, [projectId, id]);
   return row === undefined ? null : toItem(row, now);

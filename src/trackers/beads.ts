@@ -3,7 +3,8 @@ import { change, hasChanged } from "./beads/change.js";
 import { assigneeOf, isHeld, openClaims, type TakeOver } from "./beads/claims.js";
 import { openEpics } from "./beads/epics.js";
 import { writeFollowUp } from "./beads/follow-up.js";
-import { isClosed, labels, showBead, toIssue } from "./beads/issues.js";
+import { readIssue } from "./beads/freed.js";
+import { isClosed, labels, showBead } from "./beads/issues.js";
 import { type BeadsPlace, openBeads } from "./beads/program.js";
 import type { Bead } from "./beads/read.js";
 import { readReady } from "./beads/ready.js";
@@ -58,7 +59,7 @@ function openTracker(parts: Parts, asker: Asker | null): Tracker {
     ready: (query) => readReady(beads, claims, query),
     get: async (id) => {
       const bead = await showBead(beads, id);
-      return bead === null ? null : toIssue(bead);
+      return bead === null ? null : await readIssue(beads, bead);
     },
     standing: (id) => readStanding(beads, id, takeOver),
     claim: (id, holder, how) => claims.claim(id, holder, { any: how?.any ?? false }),

@@ -195,12 +195,19 @@ describe("renderSummary", () => {
   });
 
   it("D3 says why a run whose issues succeeded has failed, and what tells the tracker", () => {
-    const text = "The tracker could not be told (tracker:complete): bd close a failed: locked\nby dolt";
+    const reason = "bd close a failed: locked\nby dolt";
+    const untold = { text: "It went wrong", untold: { op: "complete", reason } };
+    expectUntold(untold);
+    // As older versions told it.
+    expectUntold({ text: `The tracker could not be told (tracker:complete): ${reason}` });
+  });
+
+  function expectUntold(told: { readonly text: string; readonly untold?: { op: string; reason: string } }) {
     const events = [
       event(0, started),
       event(0, begin("Fix it"), "a"),
       event(1, landed(sha("a"), null), "a"),
-      event(2, { type: "log", level: "error", text }, "a"),
+      event(2, { type: "log", level: "error", ...told }, "a"),
       event(2, finished("success", "", sha("a")), "a"),
     ];
     const end = (code: number) =>
@@ -214,7 +221,7 @@ describe("renderSummary", () => {
       "  ratchet run   # once that works again: tells the tracker, and goes on",
     ]);
     for (const fine of [events, [...events, end(0)]]) expect(summaryOf(fine).join("\n")).not.toContain("tracker");
-  });
+  }
 
   it("D3 tells beside it what else failed, and goes on with what is left by --resume", () => {
     const lines = summaryOf([

@@ -2,7 +2,7 @@ import type { IssueStatus } from "../core/record.js";
 import type { PublicEvent } from "../core/report.js";
 import { type Endings, endingsIn, formatCost, formatEndings, formatSeconds, plural, shortSha } from "./format.js";
 import { plainLine } from "./plain-text.js";
-import { errorLines, errorsAfter, nextAfterErrors } from "./run-errors.js";
+import { errorLines, errorsAfter, nextAfterErrors, type RunError } from "./run-errors.js";
 import { shellWord } from "./shell-word.js";
 
 /** What a run came to, folded from its events. */
@@ -25,7 +25,7 @@ export interface Summary {
   /** Of a run that is a workflow: how its stages came out, and itself. */
   readonly workflow: readonly string[];
   /** The last errors the run told of, for one that began nothing or did not end well. */
-  readonly errors: readonly string[];
+  readonly errors: readonly RunError[];
   readonly costUsd: number | null;
   readonly status: string;
   readonly exitCode: number | null;
@@ -191,7 +191,7 @@ export function renderSummary(summary: Summary): string[] {
   const issues = Object.entries(summary.issues);
   if (issues.length === 0 && summary.workflow.length > 0) return summary.workflow.map(plainLine);
   if (issues.length === 0 && summary.errors.length > 0) {
-    return ["No issue was begun:", ...summary.errors.map((text) => `  ${plainLine(text)}`), ...summary.triggers];
+    return ["No issue was begun:", ...summary.errors.map(({ text }) => `  ${plainLine(text)}`), ...summary.triggers];
   }
   if (issues.length === 0 && summary.triggers.some(isFailed)) return [...summary.triggers, ...nextSteps(summary)];
   if (issues.length === 0) return ["Nothing to do: no issue was ready."];

@@ -89,7 +89,10 @@ function inList({ deps, links, labels, description, notes, ...issue }) {
 
 function inDetail(state, { deps, parent, links = [], ...issue }) {
   const type = isBr ? "dep_type" : "dependency_type";
-  const link = (id, kind) => ({ id, status: state.issues.find((each) => each.id === id)?.status, [type]: kind });
+  const link = (id, kind) => {
+    const { status, closed_at } = state.issues.find((each) => each.id === id) ?? {};
+    return { id, status, ...(isBr || !closed_at ? {} : { closed_at }), [type]: kind };
+  };
   const dependencies = [...deps.map((id) => link(id, "blocks")), ...links.map((id) => link(id, "discovered-from"))];
   if (parent) dependencies.push(link(parent, "parent-child"));
   const children = state.issues.filter((each) => each.parent === issue.id).map(({ id }) => link(id, "parent-child"));
@@ -174,7 +177,10 @@ const commands = {
   show: (state) => words.map((id) => inDetail(state, find(state, id))),
   update: (state) => words.map((id) => update(state, find(state, id))),
   close: (state) =>
-    words.map((id) => Object.assign(find(state, id), { status: "closed", close_reason: options.reason?.[0] ?? "" })),
+    words.map((id) => {
+      const [close_reason, closed_at] = [options.reason?.[0] ?? "", new Date().toISOString()];
+      return Object.assign(find(state, id), { status: "closed", close_reason, closed_at });
+    }),
   create,
 };
 

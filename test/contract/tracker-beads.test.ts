@@ -45,6 +45,33 @@ describe.each([{ program: "bd" as const }, { program: "br" as const }])("with $p
     await expect(world.tracker.ready(all)).rejects.toThrow(/: x{300}$/);
   });
 
+  test("C8 what has failed is ready again once the last of what it waits for is closed after that, and once only", async () => {
+    const world = open(options);
+    for (const id of ["one", "lib", "other"]) await world.add({ id });
+    const { tracker } = world;
+    const fail = async (id: string, run: string) => {
+      await tracker.claim(id, run);
+      await tracker.fail(id, run, "it lacks lib");
+    };
+    const close = async (id: string) => {
+      await tracker.claim(id, "run-1");
+      await tracker.complete(id, "run-1", { commit: null, note: "done" });
+    };
+    await fail("one", "run-1");
+    world.change(({ issues }) => Object.assign(issues[0] ?? {}, { deps: ["lib", "other"] }));
+    await close("lib");
+    expect([await idsOf(world), (await tracker.get("one"))?.status]).toEqual([["other"], "failed"]);
+    await close("other");
+    expect(await tracker.ready(all)).toMatchObject([{ id: "one", status: "available" }]);
+    expect(await tracker.get("one")).toMatchObject({ status: "available", changedAt: expect.any(Number) });
+    await fail("one", "run-2");
+    expect([await idsOf(world), await idsOf(world, resume)]).toEqual([[], ["one"]]);
+    // Closed by a machine whose clock is ahead: it would be free after each failure.
+    const later = new Date(Date.now() + 3_600_000).toISOString();
+    world.change(({ issues }) => Object.assign(issues[2] ?? {}, { closed_at: later }));
+    expect(await idsOf(world)).toEqual([]);
+  });
+
   test("a claim is passed on, and whoever has it tells the end", async () => {
     const world = open(options);
     await world.add({ id: "one" });

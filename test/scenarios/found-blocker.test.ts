@@ -1,13 +1,17 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { beadsWorld } from "../contract/beads-world.js";
 import { eventsOf, type Sandbox, sandbox, until } from "./sandbox.js";
 
-/** Builds on what `lib` makes: where it is missing, its first turn ends as `fails` says, once `lib` is what it waits for. */
-function useAgent(box: Sandbox, fails: string): void {
+/**
+ * Builds on what `lib` makes: where it is missing, its first turn ends as `fails` says, once `lib` is what it waits for.
+ * `lib` is done after that.
+ */
+function useAgent(box: Sandbox, fails: string, { libWaitsFor = "failed" } = {}): void {
   const text = `
 if [ "$RATCHET_ISSUE_ID" = lib ]; then
-  while [ ! -e ${box.root}/failed ]; do sleep 0.05; done
+  while [ ! -e ${box.root}/${libWaitsFor} ]; do sleep 0.05; done
 elif [ ! -e lib.txt ] && [ ! -e ${box.root}/failed ]; then
   while [ ! -e ${box.root}/waits ]; do sleep 0.05; done
   touch ${box.root}/failed; ${fails}
@@ -48,4 +52,23 @@ test("C8 work that such an issue has left stays, on the base that it was begun f
   expect(ended.code).toBe(0);
   expect(new Set(bases).size).toBe(1);
   expect(box.git("show", "HEAD:half.txt")).toBe("half");
+});
+
+test("C8 in beads, too, an issue that failed for want of another is begun again when that is closed, in the same run", async () => {
+  const box = sandbox();
+  const beads = beadsWorld({ program: "bd" });
+  onTestFinished(beads.done);
+  for (const id of ["one", "lib"]) await beads.add({ id });
+  useAgent(box, "exit 9", { libWaitsFor: "told" });
+  box.configure({ ...JSON.parse(box.read("ratchet.yaml")), tracker: { type: "beads" } });
+  const env = { ...beads.env, PATH: `${join(beads.root, "bin")}:${process.env.PATH}` };
+  const run = box.start(["run", "--json"], { env });
+  await until("both are worked on", () => run.stdout().match(/"prompt-sent"/g)?.length === 2);
+  beads.change(({ issues }) => Object.assign(issues[0] ?? {}, { deps: ["lib"] }));
+  writeFileSync(join(box.root, "waits"), "");
+  await until("beads knows that it has failed", () => run.stdout().includes('"issue-finished"'));
+  writeFileSync(join(box.root, "told"), "");
+  expect((await run.ended).code).toBe(0);
+  expect((await box.record()).issues.one).toMatchObject({ status: "success" });
+  expect(beads.issue("one")).toMatchObject({ status: "closed", labels: [] });
 });

@@ -56,6 +56,18 @@ test("D3 what landed and could not be closed is closed by the next start, and no
   expect([status, beads.issue("bd-1").status]).toEqual(["success", "in_progress"]);
   const landed = /it has landed as [0-9a-f]{12} in run \S+, which beads has not been told yet\nnext: ratchet run$/m;
   expect((await ratchet("explain", "bd-1")).stdout).toMatch(landed);
+  const since = "\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z";
+  const owed = `beads has not been told since ${since} that bd-1 is done; the next \`ratchet run\` tells it first$`;
+  expect((await ratchet("status")).stdout).toMatch(new RegExp(`^${owed}`, "m"));
+  expect((await ratchet("status", "--all")).stdout).toContain("beads of shop has not been told since ");
+  const doctor = await ratchet("doctor");
+  expect([doctor.code, doctor.stdout]).toEqual([0, expect.stringMatching(new RegExp(`^ok +not told +${owed}`, "m"))]);
+  const { run_id } = await box.record();
+  const untold = [
+    { tracker: "beads", project_id: "shop", issue_id: "bd-1", op: "complete", run_id, since: expect.any(String) },
+  ];
+  expect(JSON.parse((await ratchet("status", "--json")).stdout)).toMatchObject({ runs: [], untold });
+  expect(JSON.parse((await ratchet("doctor", "--json")).stdout)).toMatchObject({ untold });
   // Not yet: then nothing begins either.
   const first =
     /The next issue could not be asked for; .*: the tracker is to be told first that bd-1 is done \(run \S+\): bd close/;
@@ -66,6 +78,8 @@ test("D3 what landed and could not be closed is closed by the next start, and no
   expect([implementers(box), closes()]).toEqual([1, 7]);
   expect((await ratchet("run")).code).toBe(0);
   expect(closes()).toBe(7);
+  expect(await ratchet("status")).toMatchObject({ stdout: "Nothing is running. Start with `ratchet run`.\n" });
+  expect((await ratchet("doctor")).stdout).not.toContain("not told");
 });
 
 test("D3 what landed is not called closed because bd says so: it stays owed, and no agent starts again", async () => {
@@ -96,6 +110,19 @@ test.each([
   expect([run.code, run.stdout]).toEqual([0, expect.stringContaining(words)]);
   expect((await ratchet("diff", "bd-1", "--stat")).stdout).toContain("bd-1.txt");
   expect(existsSync(join(box.dir, "bd-1.txt"))).toBe(false);
+});
+
+test.each([
+  ["closed", `${bd} close bd-1`],
+  ["taken away", `${bd} update bd-1 --assignee=bob`],
+])("with mode branch an issue that was %s meanwhile gets no branch in the user's repository", async (how, what) => {
+  const more = { max_agents: 1, tracker: { type: "beads" }, finalize: { mode: "branch" } };
+  const { box, ratchet } = await world(meanwhile(what), { more });
+  const run = await ratchet("run");
+  const words = `bd-1: interrupted: The issue was ${how} by someone else meanwhile: not landed, the branch is kept`;
+  expect([run.code, run.stdout]).toEqual([0, expect.stringContaining(words)]);
+  expect(box.git("branch", "--list", "ratchet/*")).toBe("");
+  expect((await ratchet("diff", "bd-1", "--stat")).stdout).toContain("bd-1.txt");
 });
 
 test("an issue that was deleted while it was worked on is no failure of the review that it was to get", async () => {

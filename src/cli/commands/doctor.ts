@@ -10,6 +10,7 @@ import { codeOf, ExternalError, messageOf, Refusal, UserError } from "../../lib/
 import { findExecutable } from "../../lib/executable.js";
 import { type Check, isOldGit, leastGit, programCheck, renderChecks, tellOnce } from "../../views/doctor.js";
 import { begunWork, mirrorAdvice, tellLost } from "../../views/mirror-advice.js";
+import { toUntold, type UntoldJson, untoldLines } from "../../views/untold.js";
 import { openTracker } from "../asked-tracker.js";
 import { type Context, findRoot, knownProject } from "../context.js";
 import { commandFiles } from "./command-files.js";
@@ -22,6 +23,7 @@ export async function examine(
   const { settings, check: configuration } = await checkConfiguration(context);
   const home = await checkHome(context);
   const repository = await checkRepository(context);
+  const untold = await checkUntold(context);
   const looked = [
     await checkGit(context),
     repository,
@@ -30,6 +32,7 @@ export async function examine(
     ...(settings === null ? [] : await checkPrograms(context, settings, call)),
     ...otherAgents(context, settings),
     ...(settings === null ? [] : [await checkTracker(context, settings)]),
+    ...untold.checks,
     ...(settings === null ? [] : await checkForge(context, settings)),
     home,
     await checkDatabase(context),
@@ -38,7 +41,7 @@ export async function examine(
     ...(await checkJournals(context)),
   ];
   const checks = tellOnce(looked, home.ok ? "database" : home.name);
-  if (json) context.out.json({ checks });
+  if (json) context.out.json({ checks, untold: untold.untold });
   else for (const line of renderChecks(checks)) context.out.line(line);
   return checks.every(({ ok }) => ok) ? 0 : 1;
 }
@@ -162,6 +165,18 @@ function checkTracker(context: Context, settings: Settings): Promise<Check> {
     const ready = await tracker.ready({ scope: { type: "all" }, resume: false, limit: 1 });
     return there("tracker", `${tracker.kind}, ${ready.length === 0 ? "nothing is ready" : "issues are ready"}`);
   });
+}
+
+/** Only where there is something. Nothing is missing for that: the next run tells it. */
+async function checkUntold(context: Context): Promise<{ readonly untold: UntoldJson[]; readonly checks: Check[] }> {
+  const { app } = context;
+  const untold: UntoldJson[] = [];
+  const check = await attempt("not told", `look at ${app.home.database}`, async () => {
+    const project = await knownProject(context, await app.store());
+    if (project !== null) untold.push(...(await app.owed(project.id)).map(toUntold));
+    return there("not told", untoldLines(untold).join("; "));
+  });
+  return { untold, checks: check.ok && untold.length === 0 ? [] : [check] };
 }
 
 /** Only where work goes into pull requests, or issues come from there. */

@@ -68,7 +68,7 @@ export function byExecution(one: Finding, other: Finding): number {
 
 async function mustKnow(store: Store, projectId: string, issue: string): Promise<void> {
   if (await store.workItems.get(projectId, issue)) return;
-  if (await store.lastRecord(projectId, issue)) return;
+  if ((await store.runsWith(projectId, issue)).length > 0) return;
   if ((await store.runs(projectId, 1000)).some(({ runId }) => runId === issue)) return;
   throw new Refusal(`no issue ${typed(issue)} in ${projectId}`, { code: "not-found", hint: "ratchet work list --all" });
 }

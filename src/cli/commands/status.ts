@@ -3,6 +3,7 @@ import type { Store } from "../../app.js";
 import { jsonText } from "../../lib/json-text.js";
 import { mirrorAdvice } from "../../views/mirror-advice.js";
 import { renderStatus, type StatusJson, toStatus } from "../../views/status.js";
+import { toUntold, type UntoldJson, untoldLines } from "../../views/untold.js";
 import { type Context, knownProject } from "../context.js";
 import { roomOf } from "../room.js";
 import { situationOf } from "../situation.js";
@@ -13,17 +14,21 @@ interface StatusOptions {
   readonly json?: boolean;
 }
 
-/** What is told besides the contract's runs: branches that wait for their user, and a mirror that is gone or damaged. */
+/**
+ * What is told besides the contract's runs: branches that wait for their user, a mirror that is gone or damaged, and what
+ * trackers have not been told yet.
+ */
 interface Told extends StatusJson {
   readonly behind: readonly string[];
   readonly mirror: string | null;
+  readonly untold: readonly UntoldJson[];
 }
 
 export async function showStatus(context: Context, options: StatusOptions): Promise<number> {
   if (options.watch) return await watch(context, options);
   const status = await readStatus(context, options);
   if (options.json) context.out.json(status);
-  else for (const line of await linesOf(context, status)) context.out.line(line);
+  else for (const line of await linesOf(context, options, status)) context.out.line(line);
   return 0;
 }
 
@@ -37,7 +42,8 @@ export async function readStatus(context: Context, { all = false }: StatusOption
   const targets = project === null ? [] : await targetsOf(store, project.id);
   const behind = project === null || targets.length === 0 ? [] : await app.branchesBehind(project.repoPath, targets);
   const trouble = project === null ? null : (await app.lookAtMirror(project.id))?.trouble;
-  return { ...toStatus(runs, Date.now()), behind, mirror: trouble ? `${trouble}: ${mirrorAdvice}` : null };
+  const untold = (await app.owed(project?.id ?? null)).map(toUntold);
+  return { ...toStatus(runs, Date.now()), behind, mirror: trouble ? `${trouble}: ${mirrorAdvice}` : null, untold };
 }
 
 /** Of the newest runs: where something may have landed lately. */
@@ -46,11 +52,12 @@ async function targetsOf(store: Store, projectId: string): Promise<string[]> {
   return [...new Set(runs.map(({ record }) => record.target_branch))];
 }
 
-async function linesOf({ out }: Context, status: Told): Promise<string[]> {
+async function linesOf({ out }: Context, { all = false }: StatusOptions, status: Told): Promise<string[]> {
   return [
     ...renderStatus(status, await roomOf(out, JSON.stringify(status))),
     ...status.behind,
     ...(status.mirror ? [status.mirror] : []),
+    ...untoldLines(status.untold, { named: all }),
   ];
 }
 
@@ -62,7 +69,7 @@ async function watch(context: Context, options: StatusOptions): Promise<number> 
   const draw = out.isTerminal ? (await import("log-update")).default : null;
   for (let last = ""; !out.gone.aborted; ) {
     const status = await readStatus(context, options);
-    const text = options.json ? jsonText(status) : out.redact((await linesOf(context, status)).join("\n"));
+    const text = options.json ? jsonText(status) : out.redact((await linesOf(context, options, status)).join("\n"));
     if (draw && !options.json) draw(text);
     else if (text !== last) out.text(`${text}\n`);
     last = text;

@@ -20,8 +20,17 @@ export function declareBoard(program: Command, choose: Choose): void {
   const retry = program
     .command("retry <item>")
     .description("take a failed, quarantined or escalated issue back into the queue, its failures forgotten");
-  item(retry, "ratchet retry shop-3").action((id: string, options: ItemOptions) =>
-    choose(async (context) => (await change()).retryItem(context, id, options)),
+  declareRetry(retry, "ratchet retry shop-3", choose);
+}
+
+function declareRetry(retry: Command, example: string, choose: Choose): void {
+  retry.option("--afresh", "put its work aside: a new worktree, a new session, none of its findings");
+  item(retry, example).action((id: string, { afresh, ...options }: ItemOptions & { readonly afresh?: boolean }) =>
+    choose(async (context) =>
+      afresh
+        ? (await import("../commands/work-afresh.js")).beginAfresh(context, id, options)
+        : (await change()).retryItem(context, id, options),
+    ),
   );
 }
 
@@ -122,9 +131,7 @@ function declareChanges(work: Command, choose: Choose): void {
     choose(async (context) => (await change()).failItem(context, id, options)),
   );
   const retry = work.command("retry <id>").description("back into the queue, its failures forgotten");
-  item(retry, "ratchet work retry shop-3").action((id: string, options: ItemOptions) =>
-    choose(async (context) => (await change()).retryItem(context, id, options)),
-  );
+  declareRetry(retry, "ratchet work retry shop-3", choose);
   const dep = work
     .command("dep <id>")
     .description("what must be completed before it")

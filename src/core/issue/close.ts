@@ -60,7 +60,8 @@ export function afterDossier(step: Step, { path, reason: failure }: Extract<Issu
 export function afterClosingTracker(step: Step, event: TrackerDone) {
   if (!event.ok && !event.lost) {
     step.set({ trackerOwed: true });
-    step.log("error", `The tracker could not be told (${event.key}): ${event.reason}`);
+    const untold = { op: event.key.replace("tracker:", ""), reason: event.reason };
+    step.log("error", `The tracker could not be told (${event.key}): ${event.reason}`, { untold });
   }
   const { trigger } = step.policy;
   if (trigger === "epic_verification" && step.state.ending?.status !== "not-claimed") return afterEpicTold(step, event);

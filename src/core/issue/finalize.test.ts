@@ -164,6 +164,7 @@ describe("closing", () => {
     );
     expect(world.finished()?.status).toBe("success");
     expect(world.life.state.trackerOwed).toBe(true);
+    expect(world.reported("log").at(-1)).toMatchObject({ level: "error", untold: { op: "complete", reason: "down" } });
   });
 
   it("a follow-up issue makes none of its own", () => {

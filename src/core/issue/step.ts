@@ -12,6 +12,8 @@ import type { Ending, IssueLife, IssueState, Owed, Phase } from "./state.js";
 
 export type IssueNext = Next<IssueLife, IssueEffect, RunReport>;
 
+type LogDetails = Pick<Extract<ReportBody, { type: "log" }>, "untold">;
+
 /** One transition being made. It lives for one event: phases write to it, the machine reads the result off it. */
 export class Step {
   state: IssueState;
@@ -45,10 +47,10 @@ export class Step {
   report(body: ReportBody): void {
     this.reports.push(this.policy.trigger ? body : { ...body, issue_id: this.state.issueId });
   }
-  log(level: "info" | "warn" | "error", text: string): void {
+  log(level: "info" | "warn" | "error", text: string, more: LogDetails = {}): void {
     // A trigger has no issue whose name a reader would see before it.
     const isOwn = !this.policy.trigger || text.startsWith("[trigger] ");
-    this.report({ type: "log", level, text: isOwn ? text : `run: ${text}` });
+    this.report({ type: "log", level, text: isOwn ? text : `run: ${text}`, ...more });
   }
   /** Takes over a new ledger; returns the ids that were raised. */
   apply(change: LedgerChange): string[] {

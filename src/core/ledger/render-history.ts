@@ -1,4 +1,5 @@
 import type { Finding } from "../finding.js";
+import { begunAfresh } from "./afresh.js";
 import { placeOf, priorityName, roundWord, singleLine } from "./render-words.js";
 import { reportsOf } from "./reports.js";
 import { byteLength } from "./text-bytes.js";
@@ -45,11 +46,11 @@ function firstOf(lines: readonly string[], bytes: number): readonly string[] {
   return end < 0 ? lines : lines.slice(0, end);
 }
 
-/** Superseded findings of the stages that have open ones, the newest first. */
+/** Superseded findings of the stages that have open ones, the newest first; none of work that was given up. */
 function historyLines(findings: readonly Finding[], open: readonly Finding[]): string[] {
   const stages = new Set(open.flatMap((finding) => reportsOf(finding).map((report) => report.stage)));
   return findings
-    .filter((finding) => finding.status === "superseded" && stages.has(finding.stage))
+    .filter(({ status, stage, reason }) => status === "superseded" && stages.has(stage) && reason !== begunAfresh)
     .sort((a, b) => b.visit - a.visit)
     .map((finding) => {
       const where = `${placeOf(finding)} · ${roundWord(finding)} ${finding.visit}`;

@@ -44,9 +44,16 @@ async function land(life: LifeContext, effect: LandEffect, signal: AbortSignal):
       await life.run.landing.acquire(life.machine, signal);
       return await commit(life, effect);
     case "branch":
-      await putBranch(life.run.mirror, { branch: life.names.branch, head: effect.head });
-      return { type: "landed", commit: effect.head, behind: null };
+      return (await endedMeanwhile(life)) ?? (await giveBranch(life, effect));
   }
+}
+
+async function giveBranch(
+  { run, names }: LifeContext,
+  { head }: Extract<LandEffect, { readonly op: "branch" }>,
+): Promise<LandOutcome> {
+  await putBranch(run.mirror, { branch: names.branch, head });
+  return { type: "landed", commit: head, behind: null };
 }
 
 type ProposeEffect = Extract<LandEffect, { readonly op: "propose" }>;

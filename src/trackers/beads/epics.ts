@@ -1,7 +1,8 @@
 import type { EpicName, Epics, Issue } from "../../core/ports/tracker.js";
 import { change, hasChanged } from "./change.js";
 import { assigneeOf, type Claims } from "./claims.js";
-import { isClosed, listWhere, showAll, showBead, toIssue } from "./issues.js";
+import { readIssue } from "./freed.js";
+import { isClosed, listWhere, showAll, showBead } from "./issues.js";
 import type { Beads } from "./program.js";
 import type { Bead } from "./read.js";
 import { scopeTest } from "./ready.js";
@@ -14,7 +15,8 @@ export function openEpics(beads: Beads, claims: Claims): Epics {
   const children = async (epic: string): Promise<Issue[]> => {
     const bead = await showBead(beads, epic);
     const found: Issue[] = [];
-    for await (const child of showAll(beads, bead?.children.map(({ id }) => id) ?? [])) found.push(toIssue(child));
+    for await (const child of showAll(beads, bead?.children.map(({ id }) => id) ?? []))
+      found.push(await readIssue(beads, child));
     return found;
   };
   const claim = async (epic: string, holder: string): Promise<boolean> => {

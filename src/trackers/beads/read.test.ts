@@ -59,6 +59,7 @@ describe("an issue", () => {
       type: "task",
       assignee: null,
       changedAt: null,
+      closedAt: null,
       labels: [],
       parent: null,
       blockers: [],

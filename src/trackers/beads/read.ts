@@ -19,11 +19,18 @@ export interface Bead {
   readonly labels: readonly string[];
   /** null: the answer does not say. */
   readonly changedAt: number | null;
+  readonly closedAt: number | null;
   readonly parent: string | null;
-  /** What must be closed first; status null: the answer did not say. */
-  readonly blockers: readonly { readonly id: string; readonly status: string | null }[];
+  /** What must be closed first. */
+  readonly blockers: readonly Linked[];
   /** Of an epic, in its details only. */
-  readonly children: readonly { readonly id: string; readonly status: string | null }[];
+  readonly children: readonly Linked[];
+}
+/** null: the answer did not say. */
+interface Linked {
+  readonly id: string;
+  readonly status: string | null;
+  readonly closedAt: number | null;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -101,21 +108,20 @@ function toBead(fields: Fields): Bead | null {
     type: toText(fields.issue_type) ?? toText(fields.type) ?? "task",
     assignee: toText(fields.assignee),
     labels: Array.isArray(fields.labels) ? fields.labels.filter((label) => typeof label === "string") : [],
-    changedAt: Date.parse(toText(fields.updated_at) ?? "") || null,
+    changedAt: toTime(fields.updated_at),
+    closedAt: toTime(fields.closed_at),
     parent: toText(fields.parent) ?? dependencies.find(({ type }) => type === "parent-child")?.id ?? null,
     blockers: linked(dependencies, "blocks"),
     children: linked(dependents, "parent-child"),
   };
 }
 
-interface Dependency {
-  readonly id: string;
+interface Dependency extends Linked {
   readonly type: string;
-  readonly status: string | null;
 }
 
-function linked(links: readonly Dependency[], kind: string): Bead["blockers"] {
-  return links.filter(({ type }) => type === kind).map(({ id, status }) => ({ id, status }));
+function linked(links: readonly Dependency[], kind: string): Linked[] {
+  return links.filter(({ type }) => type === kind).map(({ type: _, ...link }) => link);
 }
 
 /** Lists show the record (`depends_on_id`, `type`), details the other issue with the kind of the link. */
@@ -126,7 +132,7 @@ function toDependencies(value: unknown, owner: string): Dependency[] {
     const id = [each.depends_on_id, each.issue_id, each.id].map(toText).find((name) => name !== null && name !== owner);
     if (id === undefined || id === null) return [];
     const type = toText(each.dependency_type) ?? toText(each.dep_type) ?? toText(each.type) ?? "blocks";
-    return [{ id, type, status: toText(each.status) }];
+    return [{ id, type, status: toText(each.status), closedAt: toTime(each.closed_at) }];
   });
 }
 
@@ -134,6 +140,10 @@ function toDependencies(value: unknown, owner: string): Dependency[] {
 function toPriority(value: unknown): number {
   const level = typeof value === "string" ? Number(/^\s*[Pp]?(\d)\s*$/.exec(value)?.[1] ?? Number.NaN) : value;
   return typeof level === "number" && Number.isInteger(level) && level >= 0 ? level : 2;
+}
+
+function toTime(value: unknown): number | null {
+  return Date.parse(toText(value) ?? "") || null;
 }
 
 function toText(value: unknown): string | null {

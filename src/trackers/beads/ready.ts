@@ -1,6 +1,7 @@
 import type { Issue, Scope, Tracker } from "../../core/ports/tracker.js";
 import type { Claims } from "./claims.js";
-import { isClosed, labels, listReady, listWhere, showAll, showBead, toIssue } from "./issues.js";
+import { readIssue } from "./freed.js";
+import { isClosed, labels, listReady, listWhere, showAll, showBead } from "./issues.js";
 import type { Beads } from "./program.js";
 import type { Bead } from "./read.js";
 
@@ -9,7 +10,7 @@ type Query = Parameters<Tracker["ready"]>[0];
 /** What may start now, best first. With `resume`, first what was begun: claims that bind nobody, failed, stopped. */
 export async function readReady(beads: Beads, claims: Claims, query: Query): Promise<Issue[]> {
   const isInScope = scopeTest(beads, query.scope);
-  const [begun, fresh]: [Bead[], Bead[]] = [[], []];
+  const [begun, fresh]: [Ranked[], Ranked[]] = [[], []];
   const candidates = byPriority((await listReady(beads)).filter((bead) => isFree(bead) && mayBe(bead, query.scope)));
   const idle = query.resume ? await listIdle(beads, claims, query.scope) : [];
   for await (const bead of showAll(
@@ -17,15 +18,23 @@ export async function readReady(beads: Beads, claims: Claims, query: Query): Pro
     [...idle, ...candidates].map(({ id }) => id),
   )) {
     const rank = rankOf(bead, idle);
-    if (rank === "never" || (rank === "failed" && !query.resume) || !(await isInScope(bead))) continue;
-    (rank === "fresh" || !query.resume ? fresh : begun).push(bead);
+    if (rank === "never" || !(await isInScope(bead))) continue;
+    const issue = await readIssue(beads, bead);
+    if (issue.status === "failed" && !query.resume) continue;
+    (rank === "fresh" || !query.resume ? fresh : begun).push({ issue, priority: bead.priority });
     // Only a resume has to see them all: what was begun may come last in the tracker's order.
     if (!query.resume && fresh.length >= query.limit) break;
   }
-  return [...byPriority(begun), ...byPriority(fresh)].slice(0, query.limit).map(toIssue);
+  return [...byPriority(begun), ...byPriority(fresh)].slice(0, query.limit).map(({ issue }) => issue);
 }
 
-function byPriority(list: readonly Bead[]): Bead[] {
+interface Ranked {
+  readonly issue: Issue;
+  /** The tracker's own, which has more of them. */
+  readonly priority: number;
+}
+
+function byPriority<T extends { readonly priority: number }>(list: readonly T[]): T[] {
   return list.toSorted((one, other) => one.priority - other.priority);
 }
 

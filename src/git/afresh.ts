@@ -1,0 +1,53 @@
+import { Refusal } from "../lib/errors.js";
+import { safeName } from "../lib/home.js";
+import { hasCheckout, readCheckout } from "./checkout.js";
+import { baseRef, hasCommit, type Mirror, readRef, readRefs, updateRefs } from "./mirror-refs.js";
+import { type Parked, parkedRefs, settledRefs } from "./parking.js";
+import { openWorktree, removeWorktree } from "./worktree.js";
+
+interface Left {
+  readonly path: string;
+  readonly issue: string;
+  /** Where its work began, as its record says: the mirror may not know it. */
+  readonly base: string | null;
+}
+
+/**
+ * Puts aside whatever an issue has left, so that its next worktree is a new one: its files and commits, those of a branch
+ * that has no worktree, and what was put aside before, which no life takes up by itself any more. Nothing is lost, and
+ * repeating it is harmless. Returns what is parked now.
+ */
+export async function putAllAside(mirror: Mirror, left: Left): Promise<readonly string[]> {
+  const parked = [await parkThere(mirror, left), await parkBranch(mirror, left)];
+  const name = safeName(left.issue);
+  const all = await readRefs(mirror.path, [`${parkedRefs}/${name}`]);
+  const settled = [...all].map(([ref, to]) => ({ ref: ref.replace(parkedRefs, settledRefs), to }));
+  if (settled.length > 0) await updateRefs(mirror.path, settled);
+  return parked.flatMap((one) => (one === null ? [] : [one.ref]));
+}
+
+function branchOf({ issue }: Left): string {
+  return `ratchet/${safeName(issue)}`;
+}
+
+async function parkThere(mirror: Mirror, left: Left): Promise<Parked | null> {
+  const { path, issue } = left;
+  if (!(await hasCheckout(mirror, path))) return null;
+  const { branch } = await readCheckout(mirror, path);
+  return (await removeWorktree(mirror, { path, issue, branch: branch ?? branchOf(left) })).parked;
+}
+
+/** Its worktree is gone, or was on another branch: it gets one, so that there is one way to put work aside. */
+async function parkBranch(mirror: Mirror, left: Left): Promise<Parked | null> {
+  const { path, issue } = left;
+  const branch = branchOf(left);
+  if ((await readRef(mirror.path, `refs/heads/${branch}`)) === null) return null;
+  const base = (await readRef(mirror.path, baseRef(branch))) ?? left.base;
+  if (base === null || !(await hasCommit(mirror.path, base))) {
+    throw new Refusal(`where ${branch} began is not known, so it cannot be put aside`, {
+      hint: `ratchet diff ${issue} shows what is on it`,
+    });
+  }
+  await openWorktree(mirror, { path, branch, base, copy: [], repoPath: mirror.repoPath });
+  return (await removeWorktree(mirror, { path, branch, issue })).parked;
+}
