@@ -59,6 +59,15 @@ test("D5 work built on what the target lacks is neither gone on with nor landed 
   for (const file of ["half.txt", "one.txt"]) expect(files(box, "main")).toContain(file);
 });
 
+test("D5 work that is in the way on another branch is begun afresh there, as it says", async () => {
+  const box = await begunOnMain(half);
+  box.git("checkout", "--quiet", "release");
+  await box.quick("retry", "one", "--afresh");
+  expect((await box.ratchet("run")).code).toBe(0);
+  expect(files(box, "release")).toContain("one.txt");
+  for (const file of ["half.txt", "unreleased.txt"]) expect(files(box, "release")).not.toContain(file);
+});
+
 test("D5 with finalize.into changed it is the same, also where only the branch is left of the work", async () => {
   const box = await begunOnMain(half);
   rmSync(join(box.home, "worktrees"), { recursive: true });
