@@ -1,8 +1,8 @@
+import { plainLine } from "../core/plain-text.js";
 import { type Column, cut, type Paint, type Room, renderColumns } from "./columns.js";
 import { countFindings, formatAttempt, formatCost, formatCounts, formatSeconds, plural } from "./format.js";
 import { issueColumns } from "./issue-columns.js";
 import type { Live, LiveIssue } from "./live.js";
-import { plainLine } from "./plain-text.js";
 
 export interface TableOptions extends Room {
   /** The terminal's width. */
