@@ -53,6 +53,8 @@ export interface App {
   settings(flags: ConfigFlags): Promise<LoadedSettings>;
   /** Which of these files of the checkout no worktree of a new run will have. */
   filesNotOnTarget(settings: Settings, paths: readonly string[]): Promise<readonly string[]>;
+  /** What of `worktree.copy` no worktree will have, in words; null: nothing. */
+  notCopied(settings: Settings): Promise<string | null>;
   /**
    * A new run, or with `runId` an unfinished one taken up again with the settings frozen in it. An asker that leaves while
    * its programs are tested ends that: nothing has begun, and the signal's reason is thrown.
@@ -236,6 +238,8 @@ function targetRooms(repository: App["repository"]) {
   const rooms = () => import("./app/target.js");
   return {
     target: async (settings) => (await rooms()).targetOf(await repository(), settings),
+    notCopied: async ({ worktree: { copy } }) =>
+      (await import("./git/copy.js")).tellNotCopied({ copy, repoPath: (await repository()).root }),
     filesNotOnTarget: async (settings, paths) => (await rooms()).filesNotOnTarget(await repository(), settings, paths),
   } satisfies Partial<App>;
 }

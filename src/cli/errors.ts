@@ -2,9 +2,9 @@ import { appendFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { ConfigInvalid } from "../app.js";
 import { type Diagnostic, formatDiagnostic } from "../config/diagnostic.js";
+import { plainText } from "../core/plain-text.js";
 import { ExternalError, messageOf, Refusal, UserError } from "../lib/errors.js";
 import { makeFolder } from "../lib/files.js";
-import { plainText } from "../views/plain-text.js";
 import type { Output } from "./output.js";
 
 /** An error as a person is told it. */

@@ -62,6 +62,13 @@ describe("an agent that reviews has a program or script of its own", () => {
 });
 
 describe("evidence_check.required names commands that exist", () => {
+  test("an empty name is refused and never suggested", () => {
+    const found = said(`commands: {"": x, test: y}\nevidence_check: {required: [z]}\n${agent}`);
+    expect(found).toEqual([
+      expect.stringContaining('commands."": expected a name of 1 to 64 characters without spaces, found ""'),
+      expect.stringMatching(/found "z" \(the commands are test\)$/),
+    ]);
+  });
   test.each([
     ["commands: {tests: x}", "test", "2:29", 'found "test" (the commands are tests)\n  hint: did you mean tests?'],
     [

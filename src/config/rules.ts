@@ -36,7 +36,9 @@ interface Names {
 function commandNames(root: unknown): Names {
   const { preset } = mappingAt(root, []);
   const written = mappingAt(root, ["commands"]);
-  const all = [...Object.keys(isPresetName(preset) ? presets[preset] : {}), ...Object.keys(written)];
+  const named = [...Object.keys(isPresetName(preset) ? presets[preset] : {}), ...Object.keys(written)];
+  // An empty name is refused by the schema: nobody means it.
+  const all = named.filter((name) => name !== "");
   const isOff = (name: string): boolean => Object.hasOwn(written, name) && written[name] === null;
   return { known: all.filter((name) => !isOff(name)), off: all.filter(isOff) };
 }

@@ -51,3 +51,18 @@ it("a dossier says why, what was tried, what is open, where everything is, what 
   });
   for (const part of ["None.", "nothing was changed", "cost unknown"]) expect(bare).toContain(part);
 });
+
+it("what comes from outside is one plain line each, and a small amount is not nothing", () => {
+  const foreign = "a\u001b[2Jb\u0007\r\nc";
+  const text = renderDossier({
+    ...dossier,
+    title: foreign,
+    reason: foreign,
+    open_findings: findings.map((finding) => ({ ...finding, title: foreign, file: foreign, reviewers: [foreign] })),
+    cost: { ...dossier.cost, cost_usd: 0.0004, minutes: 0.0023 },
+  });
+  const shown = "ab\u2407 c";
+  for (const part of [`# p-1: ${shown}\n`, `run r: ${shown}\n`, `- P1 ${shown} (${shown}:3-4), by ${shown}\n`])
+    expect(text).toContain(part);
+  expect(text).toContain("0.0004 USD, 10 tokens in, 5 out, 0.002 minutes\n");
+});

@@ -1,6 +1,7 @@
 import type { FindingJson } from "./finding-json.js";
 import type { Usage } from "./issue/events.js";
 import { knownPlace } from "./ledger/render-words.js";
+import { plainLine } from "./plain-text.js";
 
 /** What a person needs who decides about an escalated issue. Paths are absolute. Key names are those of dossier.json. */
 export interface Dossier {
@@ -34,36 +35,47 @@ function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** The same for reading. */
+/** The same for reading: on a terminal, too. */
 export function renderDossier(dossier: Dossier): string {
+  return sectionsOf(dossier)
+    .map((lines) => `${lines.map(plainLine).join("\n")}\n`)
+    .join("\n");
+}
+
+function sectionsOf(dossier: Dossier): readonly (readonly string[])[] {
   const { issue_id: id, open_findings: open, cost } = dossier;
-  const price = cost.cost_usd === null ? "cost unknown" : `${cost.cost_usd.toFixed(2)} USD`;
+  const price = cost.cost_usd === null ? "cost unknown" : `${formatAmount(cost.cost_usd, 2)} USD`;
   const { gate, review, session_end } = dossier.counters;
   return [
-    `# ${id}: ${dossier.title}`,
-    `Escalated in run ${dossier.run_id}: ${dossier.reason}`,
-    "## What was tried",
+    [`# ${id}: ${dossier.title}`],
+    [`Escalated in run ${dossier.run_id}: ${dossier.reason}`],
+    ["## What was tried"],
     [
       `- ${count(gate, "gate")}, ${count(review, "review round")}, ${count(session_end, "session_end execution")}`,
       ...dossier.attempts.map(attemptLine),
-    ].join("\n"),
-    `## Open findings (${open.length})`,
-    open.length === 0 ? "None." : open.map(findingLine).join("\n"),
-    "## Where it is",
+    ],
+    [`## Open findings (${open.length})`],
+    open.length === 0 ? ["None."] : open.map(findingLine),
+    ["## Where it is"],
     [
       `- Diff: ${dossier.diff_path ?? "nothing was changed"}`,
       `- Worktree: ${dossier.worktree_path}, branch ${dossier.branch}`,
       ...dossier.prompts.map((path) => `- Prompt: ${path}`),
-    ].join("\n"),
-    "## Cost",
-    `${price}, ${cost.input_tokens} tokens in, ${cost.output_tokens} out, ${cost.minutes.toFixed(1)} minutes`,
-    "## What to do",
+    ],
+    ["## Cost"],
+    [`${price}, ${cost.input_tokens} tokens in, ${cost.output_tokens} out, ${formatAmount(cost.minutes, 1)} minutes`],
+    ["## What to do"],
     [
       `- Try again from here: \`ratchet retry ${id}\`, then \`ratchet run --resume ${id}\``,
       `- Repair it by hand in the worktree, commit, then \`ratchet land ${id}\``,
-    ].join("\n"),
-    "",
-  ].join("\n\n");
+    ],
+  ];
+}
+
+/** What is too little for these digits gets as many as it needs: it is not nothing. */
+function formatAmount(value: number, digits: number): string {
+  const fixed = value.toFixed(digits);
+  return value > 0 && Number(fixed) === 0 ? String(Number(value.toPrecision(1))) : fixed;
 }
 
 function attemptLine({ folder, role, attempt, max_attempts, exit_code }: DossierAttempt): string {

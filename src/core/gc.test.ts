@@ -7,7 +7,7 @@ const run = (patch: Partial<GcRun> = {}): GcRun => ({
   folder: "/runs/old",
   endedAt: 0,
   unfinished: false,
-  issues: [{ issueId: "a", status: "success", work: "landed" }],
+  issues: [{ issueId: "a", status: "success", work: "landed", isResumable: false }],
   ...patch,
 });
 const data = (patch: Partial<GcData> = {}): GcData => ({
@@ -21,7 +21,12 @@ const data = (patch: Partial<GcData> = {}): GcData => ({
   mirror: null,
   ...patch,
 });
-const issue = (status: GcIssue["status"], work: GcIssue["work"]): GcIssue => ({ issueId: "a", status, work });
+const issue = (status: GcIssue["status"], work: GcIssue["work"], isResumable = false): GcIssue => ({
+  issueId: "a",
+  status,
+  work,
+  isResumable,
+});
 
 describe("what gc clears away", () => {
   it.each<[string, Partial<GcData>, string | null]>([
@@ -39,6 +44,11 @@ describe("what gc clears away", () => {
     ["a run that is not over", { runs: [run({ unfinished: true })] }, "it is not over"],
     ["one whose end nobody recorded", { runs: [run({ endedAt: null, unfinished: true })] }, "it is not over"],
     ["an issue that is not over", { runs: [run({ issues: [issue("running", "none")] })] }, "a is not over"],
+    [
+      "an open issue's last session",
+      { runs: [run({ issues: [issue("failed", "parked", true)] })] },
+      "a is open: a resume goes on with its session",
+    ],
     ["texts of open findings", { neededRuns: ["old"] }, "open findings point into it"],
   ])("%s: %#", (_, patch, why) => {
     const { actions, kept } = planGc(data(patch));

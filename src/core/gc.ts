@@ -2,8 +2,8 @@ import type { IssueStatus } from "./record.js";
 
 /**
  * What may be cleared away, decided from what is known and nothing else. A run goes as a whole or stays as a whole, and
- * it stays while anything could still need it: it is not over, it is young, work of it is neither landed nor parked, or
- * an open finding needs it: a resume replays what its last review left.
+ * it stays while anything could still need it: it is not over, it is young, work of it is neither landed nor parked, an
+ * issue that is open would be resumed in its session, or an open finding needs it: a resume replays what its last review left.
  */
 export interface GcData {
   readonly now: number;
@@ -33,6 +33,8 @@ export interface GcIssue {
   readonly issueId: string;
   readonly status: IssueStatus;
   readonly work: WorkState;
+  /** The issue is open, and its last session is of this run. */
+  readonly isResumable: boolean;
 }
 /** Where an issue's work stands: nowhere, on the landed line, parked, or in a branch or worktree alone. */
 export type WorkState = "none" | "landed" | "parked" | "unlanded";
@@ -87,6 +89,8 @@ function whyKept(run: GcRun, { neededRuns }: GcData): string | null {
   if (open) return `${open.issueId} is not over`;
   const unlanded = run.issues.find(({ status, work }) => status !== "success" && work === "unlanded");
   if (unlanded) return `${unlanded.issueId} has work that has neither landed nor been parked`;
+  const resumable = run.issues.find(({ isResumable }) => isResumable);
+  if (resumable) return `${resumable.issueId} is open: a resume goes on with its session`;
   return neededRuns.includes(run.runId) ? "open findings point into it" : null;
 }
 

@@ -30,6 +30,17 @@ export async function copyIntoCheckout(
   return { copied, ignore: names.map((name) => `/${escaped(name)}\n`).join("") };
 }
 
+/** Which of them no worktree will have, in words; null: none. */
+export async function tellNotCopied({ copy, repoPath }: CopyOptions): Promise<string | null> {
+  const told: string[] = [];
+  for (const name of copy.map(insideName)) {
+    if (await isInside(repoPath, name)) continue;
+    const why = (await isThere(join(repoPath, name))) ? "no file or folder of the repository" : "not there";
+    told.push(`${name} (${why})`);
+  }
+  return told.length === 0 ? null : `worktree.copy: not copied into worktrees: ${told.join(", ")}`;
+}
+
 function insideName(name: string): string {
   const clean = normalize(name).replace(/\/+$/, "");
   const inside = clean !== "" && clean !== "." && !isAbsolute(name) && clean !== ".." && !clean.startsWith(`..${sep}`);
@@ -42,13 +53,19 @@ function insideName(name: string): string {
 
 /** There, and reached without leaving the repository. */
 async function isInside(repoPath: string, name: string): Promise<boolean> {
+  const path = join(repoPath, name);
+  return (await isThere(path)) && (await leadsInside(repoPath, path));
+}
+
+/** A link that leads nowhere, too. */
+async function isThere(path: string): Promise<boolean> {
   try {
-    await lstat(join(repoPath, name));
+    await lstat(path);
+    return true;
   } catch (error) {
     if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return false;
     throw error;
   }
-  return await leadsInside(repoPath, join(repoPath, name));
 }
 
 /** Sockets and the like are left out; so is a link that leads out of the repository, to a folder, or nowhere. Others are copied as what they lead to. */

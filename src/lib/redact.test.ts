@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { cpuTimer } from "../../test/cpu-timer.js";
-import { hideSecret, redactor } from "./redact.js";
+import { hideSecret, hideVariables, redactor, withoutSecrets } from "./redact.js";
 
 const redact = redactor({
   MY_TOKEN: "correct-horse",
@@ -43,4 +43,20 @@ test("a secret that is told later is hidden too, one too short to be one is not"
   hideSecret("login-of-gh");
   hideSecret("b");
   expect(redact("a login-of-gh b")).toBe("a [redacted] b");
+});
+
+test("settings are shown without the secrets in their variables", () => {
+  const token = `ghp_${"a1".repeat(18)}`;
+  const env = { API_KEY: "short", MODE: "fast", HEADER: `Bearer ${token}` };
+  const shown = { API_KEY: "[redacted]", MODE: "fast", HEADER: "Bearer [redacted]" };
+  const settings = (own: typeof env) => ({
+    agent: { env: ["API_KEY"] },
+    panel: [{ cerberus: { timeout: 3, env: own } }],
+  });
+  expect(withoutSecrets(settings(env))).toEqual(settings(shown));
+});
+
+test("what a reviewer's variables hold is hidden like that of our own", () => {
+  hideVariables({ REVIEW_API_KEY: "given-in-the-file", MODE: "ordinary-words" });
+  expect(redact("given-in-the-file ordinary-words")).toBe("[redacted] ordinary-words");
 });

@@ -38,6 +38,24 @@ export function redactor(env: Readonly<Record<string, string | undefined>>): (te
   };
 }
 
+/** Settings as they are shown: what maps of variables (`env`) hold is hidden where the name says so, or the value looks like a token. */
+export function withoutSecrets<T>(settings: T): T {
+  const redact = redactor({});
+  const shown = (name: string, value: unknown): unknown => {
+    if (typeof value !== "string") return value;
+    return isSecretName(name) ? hidden : redact(value);
+  };
+  return JSON.parse(JSON.stringify(settings), (key, value: unknown) => {
+    if (key !== "env" || typeof value !== "object" || value === null || Array.isArray(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shown(name, one)]));
+  }) as T;
+}
+
+/** From now on every redactor hides what these variables hold, as it does those of our own. */
+export function hideVariables(env: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(env)) if (isSecretName(name)) hideSecret(value);
+}
+
 /** From BEGIN to the next END; a block without one is hidden to the end of the text. */
 function hideKeys(text: string): string {
   let safe = "";

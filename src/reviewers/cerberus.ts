@@ -4,6 +4,7 @@ import { turnEnvironment } from "../core/ports/turn-protocol.js";
 import type { CerberusSettings } from "../core/settings.js";
 import { allowedEnvironment } from "../lib/environment.js";
 import { findExecutable } from "../lib/executable.js";
+import { hideVariables } from "../lib/redact.js";
 import { callTimeoutSeconds, type Plan, planVariable, reviewSeconds } from "./cerberus/plan.js";
 import { readReview } from "./read-turn.js";
 
@@ -17,6 +18,7 @@ export interface CerberusOptions {
 
 /** The cerberus CLI as a reviewer. Its state lives in the attempt's folder, so no two reviews can meet. */
 export function cerberusReviewer({ name, settings, program, env }: CerberusOptions): Reviewer {
+  hideVariables(settings.env);
   return {
     kind: "cerberus",
     timeoutSeconds: callTimeoutSeconds(settings),

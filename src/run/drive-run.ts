@@ -21,9 +21,9 @@ import { parseRunSignal, performWait } from "./perform/wait.js";
 
 /**
  * Drives a run, and in it every life it starts, to its end. `stop` aborted: it stays unfinished, as after a crash.
- * `behind`: how the user's branch stood when this process began, told once.
+ * `found`: how the user's repository was found when this process began, such as a branch that is behind, told once.
  */
-export async function driveRun(run: RunContext, stop: AbortSignal, behind: string | null): Promise<RunState> {
+export async function driveRun(run: RunContext, stop: AbortSignal, found: readonly string[]): Promise<RunState> {
   const machine = runMachineId(run.runId);
   const transition = runMachine(runPolicy(run.settings, run.options));
   const stopping = new AbortController();
@@ -31,7 +31,7 @@ export async function driveRun(run: RunContext, stop: AbortSignal, behind: strin
   return await drive<RunState, RunEvent, RunEffect, RunReport>({
     log: run.journal.run(machine),
     initial: newRun(),
-    transition: behind === null ? transition : tellBehind(transition, behind),
+    transition: found.length === 0 ? transition : tellFound(transition, found),
     perform: (effect, { signal }) =>
       askedFor(
         run,
@@ -65,11 +65,13 @@ function expectLives({ slots }: RunContext, { children, triggers }: RunState): v
 const runItself = "";
 
 /** Only a report: the machine's state does not depend on what a repository of somebody's looked like. */
-function tellBehind(transition: ReturnType<typeof runMachine>, text: string): ReturnType<typeof runMachine> {
+function tellFound(transition: ReturnType<typeof runMachine>, found: readonly string[]): ReturnType<typeof runMachine> {
   return (state, event) => {
     const next = transition(state, event);
     const begins = event.type === "prepared" || (event.type === "resumed" && state.phase !== "preparing");
-    return begins ? { ...next, reports: [...(next.reports ?? []), { type: "log", level: "warn", text }] } : next;
+    if (!begins) return next;
+    const told = found.map((text) => ({ type: "log", level: "warn", text }) as const);
+    return { ...next, reports: [...(next.reports ?? []), ...told] };
   };
 }
 

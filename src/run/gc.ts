@@ -2,6 +2,7 @@ import { readFile, rm, stat } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import type { Finding } from "../core/finding.js";
 import { type GcAction, type GcData, type GcIssue, type GcPlan, type GcRun, planGc } from "../core/gc.js";
+import type { ItemStatus } from "../core/ports/tracker.js";
 import type { IssueRecord, RunRecord } from "../core/record.js";
 import { removeLandingWorktree } from "../git/land.js";
 import { type Mirror, openMirror } from "../git/mirror.js";
@@ -31,6 +32,8 @@ interface GcStore {
   runs(projectId: string | null, limit: number): Promise<readonly KnownRun[]>;
   unfinishedRuns(projectId: string): Promise<readonly { readonly run: { readonly runId: string } }[]>;
   issueRecords(runId: string): Promise<readonly { readonly issueId: string; readonly record: IssueRecord }[]>;
+  pastLives(projectId: string, issueId: string): Promise<{ readonly inSession: KnownIssue | null }>;
+  readonly workItems: { get(projectId: string, id: string): Promise<{ readonly status: ItemStatus } | null> };
   findings(query: { readonly projectId: string; readonly all: boolean }): Promise<readonly Finding[]>;
   /** False: it is not over after all. */
   deleteRun(runId: string): Promise<boolean>;
@@ -38,6 +41,10 @@ interface GcStore {
 interface KnownRun {
   readonly runId: string;
   readonly record: Omit<RunRecord, "issues">;
+}
+interface KnownIssue {
+  readonly runId: string;
+  readonly record: IssueRecord;
 }
 const everyRun = 1_000_000;
 
@@ -101,6 +108,7 @@ async function runsOf({ home, projectId, repoPath, store }: GcParts): Promise<Gc
         issueId,
         status,
         work: status === "success" ? "landed" : await workOf(issueId, record.target_branch),
+        isResumable: (own.session_id ?? null) !== null && runId === (await sessionRun({ projectId, store }, issueId)),
       });
     }
     const ended = Date.parse(record.completed_at ?? "");
@@ -109,6 +117,18 @@ async function runsOf({ home, projectId, repoPath, store }: GcParts): Promise<Gc
   }
   return runs;
 }
+
+/**
+ * The run whose session a resume of the issue goes on with; null: there is none, or the issue is completed. What another
+ * tracker has, and what is not on the board yet, is open until it has succeeded.
+ */
+async function sessionRun({ projectId, store }: Sessions, issueId: string): Promise<string | null> {
+  const { inSession } = await store.pastLives(projectId, issueId);
+  const item = await store.workItems.get(projectId, issueId);
+  const isOver = item === null ? inSession?.record.status === "success" : item.status === "completed";
+  return isOver ? null : (inSession?.runId ?? null);
+}
+type Sessions = Pick<GcParts, "projectId" | "store">;
 
 async function landingsIn(folder: string): Promise<GcData["landings"]> {
   const prefix = landingName("");

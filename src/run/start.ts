@@ -6,6 +6,7 @@ import type { Asker } from "../core/ports/tracker.js";
 import type { RunRecord } from "../core/record.js";
 import type { RunOptions } from "../core/run/effects.js";
 import type { Settings } from "../core/settings.js";
+import { tellNotCopied } from "../git/copy.js";
 import { catchUpTarget } from "../git/follow.js";
 import { startGitBySmallShells } from "../git/git.js";
 import { removeLandingWorktree } from "../git/land.js";
@@ -138,6 +139,7 @@ export async function startRun(parts: RunParts, asker?: Asker): Promise<StartedR
   const mirror = await openMirror({ repoPath, mirrorPath: home.mirror(projectId), tell: parts.warn });
   // Before the run can be seen: a person's lock may be waited for here.
   const { behind } = await catchUpTarget(mirror, parts.target);
+  const notCopied = await tellNotCopied({ copy: parts.settings.worktree.copy, repoPath });
   await mkdir(home.run(runId), { recursive: true, mode: 0o700 });
   await parts.register();
   const killed = new AbortController();
@@ -160,7 +162,11 @@ export async function startRun(parts: RunParts, asker?: Asker): Promise<StartedR
     drivenUntil: await parts.history.lastStepAt(),
   };
   await sweepWorktrees(run, parts.unfinished);
-  const done = driveRun(run, killed.signal, behind).then(async (state) => {
+  const done = driveRun(
+    run,
+    killed.signal,
+    [behind, notCopied].filter((text) => text !== null),
+  ).then(async (state) => {
     over.abort();
     await follower?.done;
     if (parts.follow && state.phase === "done") await settle(parts.follow, { killed, leave, warn: parts.warn });

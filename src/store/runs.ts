@@ -149,6 +149,8 @@ export interface PastLives {
   readonly next: number;
   /** What a resume of it builds on; null: there is nothing, or it was begun afresh since. */
   readonly last: StoredIssue | null;
+  /** The one of them that had the session which a resume goes on with. */
+  readonly inSession: StoredIssue | null;
 }
 
 export async function pastLives(sql: Sql, projectId: string, issueId: string): Promise<PastLives> {
@@ -161,8 +163,9 @@ export async function pastLives(sql: Sql, projectId: string, issueId: string): P
     [projectId, issueId, givenUp],
   );
   const [newest] = rows;
-  if (newest === undefined) return { next: givenUp + 1, last: null };
-  return { next: number(newest, "highest") + 1, last: chooseRecord(rows.map(toIssue)) };
+  if (newest === undefined) return { next: givenUp + 1, last: null, inSession: null };
+  const since = sinceSuccess(rows.map(toIssue));
+  return { next: number(newest, "highest") + 1, last: chooseRecord(since), inSession: newestSession(since) };
 }
 
 /** Newest first. */
@@ -182,16 +185,24 @@ export async function lastRecord(sql: Sql, projectId: string, issueId: string): 
  * What a resume of the issue builds on: the newest record that is not older than a success. One that has neither a session
  * nor findings does not hide an earlier one that has; one that has only findings goes on in the last session there was.
  */
-function chooseRecord(records: readonly StoredIssue[]): StoredIssue | null {
-  const success = records.findIndex(({ record }) => record.status === "success");
-  const [newest] = records;
-  if (newest === undefined || success === 0) return newest ?? null;
-  const since = success === -1 ? records : records.slice(0, success);
-  const inSession = since.find(({ record }) => (record.session_id ?? null) !== null);
+function chooseRecord(since: readonly StoredIssue[]): StoredIssue | null {
+  const [newest] = since;
+  if (newest === undefined) return null;
+  const inSession = newestSession(since);
   const chosen = since.find((one) => one === inSession || (one.record.last_review_issues ?? []).length > 0) ?? newest;
-  if (inSession === undefined || chosen === inSession) return chosen;
+  if (inSession === null || chosen === inSession) return chosen;
   const { session_id, agent } = inSession.record;
   return { ...chosen, record: { ...chosen.record, session_id, agent } };
+}
+
+/** What came after the last success, or that alone. */
+function sinceSuccess(records: readonly StoredIssue[]): readonly StoredIssue[] {
+  const success = records.findIndex(({ record }) => record.status === "success");
+  return success === -1 ? records : records.slice(0, Math.max(success, 1));
+}
+
+function newestSession(records: readonly StoredIssue[]): StoredIssue | null {
+  return records.find(({ record }) => (record.session_id ?? null) !== null) ?? null;
 }
 
 /**

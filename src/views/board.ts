@@ -1,6 +1,6 @@
+import { plainLine } from "../core/plain-text.js";
 import type { WorkItem } from "../core/ports/work-items.js";
 import { type Column, type Room, renderColumns } from "./columns.js";
-import { plainLine } from "./plain-text.js";
 
 /** An event of the board as `observe --json` prints it; further keys belong to its type. */
 export interface BoardEventJson {

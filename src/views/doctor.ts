@@ -1,5 +1,5 @@
+import { plainLine } from "../core/plain-text.js";
 import type { AgentStatus } from "../core/ports/agent.js";
-import { plainLine } from "./plain-text.js";
 
 /** One thing that is needed; `advice` where it is not there. */
 export interface Check {

@@ -1,10 +1,10 @@
+import { plainLine } from "../core/plain-text.js";
 import type { ItemStatus, Scope, Standing } from "../core/ports/tracker.js";
 import { causeOfEpic, type EpicFacts } from "./explain-epic.js";
 import type { Cause, Explanation } from "./explanation.js";
 import { type ForeignTracker, foreignHint, foreignName } from "./foreign-tracker.js";
 import { formatAttempt, plural, shortSha } from "./format.js";
 import { listOf, type Neighbour } from "./neighbours.js";
-import { plainLine } from "./plain-text.js";
 import type { PullRequestWait } from "./pull-request-wait.js";
 import { isInScope } from "./scope.js";
 import { shellWord } from "./shell-word.js";

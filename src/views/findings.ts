@@ -1,7 +1,7 @@
 import type { Finding } from "../core/finding.js";
+import { plainLine, plainText } from "../core/plain-text.js";
 import { type Column, type Room, renderColumns } from "./columns.js";
 import { formatPlace, formatPriority, plural } from "./format.js";
-import { plainLine, plainText } from "./plain-text.js";
 
 const columns: readonly Column[] = [
   { title: "ID", least: 8, drop: 1 },

@@ -41,6 +41,11 @@ const byGithub: Readonly<Record<Change, (id: string) => string>> = {
   change: (id) => `change ${id} on GitHub; ratchet explain ${shellWord(id)} says how it stands`,
 };
 
+/** Where the ids of issues are found. null: on our own board. */
+export function listHint(tracker: ForeignTracker | null): string {
+  return tracker === null ? "ratchet work list --all" : foreignHint(tracker, "list");
+}
+
 export function foreignHint(tracker: ForeignTracker, change: Change, id = ""): string {
   return (tracker === "github" ? byGithub : byBeads(tracker))[change](id);
 }

@@ -1,5 +1,5 @@
 import type { Priority } from "../core/finding.js";
-import { plainLine } from "./plain-text.js";
+import { plainLine } from "../core/plain-text.js";
 
 /** 0:07, 12:30, 1:02:03. */
 export function formatSeconds(seconds: number): string {

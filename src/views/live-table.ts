@@ -1,8 +1,8 @@
+import { plainLine } from "../core/plain-text.js";
 import { type Column, cut, type Paint, type Room, renderColumns } from "./columns.js";
 import { countFindings, formatAttempt, formatCost, formatCounts, formatSeconds, plural } from "./format.js";
 import { issueColumns } from "./issue-columns.js";
 import type { Live, LiveIssue } from "./live.js";
-import { plainLine } from "./plain-text.js";
 
 export interface TableOptions extends Room {
   /** The terminal's width. */
@@ -25,7 +25,7 @@ export function renderTable(model: Live, options: TableOptions): string[] {
   const { shown, left } = chooseIssues(rows, Math.max(0, room));
   const more = left === 0 ? [] : [`… and ${plural(left, "more issue")}`];
   const table = shown.length === 0 ? [] : renderIssues(shown, options);
-  const lines = [...table, ...more, ...closing.map((line) => cut(line, options.columns, options.width))];
+  const lines = [...table, ...[...more, ...closing].map((line) => cut(line, options.columns, options.width))];
   return lines.slice(-Math.max(1, options.rows));
 }
 
@@ -59,8 +59,10 @@ function renderIssues(issues: readonly LiveIssue[], options: TableOptions): stri
       plainLine(issue.title),
     ];
   });
-  const lines = renderColumns(titles, rows, { ...options, ...(options.color ? { paint: painter(issues) } : {}) });
-  return options.color ? lines : lines.map((line) => cut(line, options.columns, options.width));
+  const lines = renderColumns(titles, rows, options);
+  const isFitting = lines.every((line) => options.width(line) <= options.columns);
+  if (isFitting && options.color) return renderColumns(titles, rows, { ...options, paint: painter(issues) });
+  return lines.map((line) => cut(line, options.columns, options.width));
 }
 
 function totals(model: Live, now: number): string {

@@ -189,6 +189,15 @@ describe("renderTable", () => {
     expect(colored.map((line) => line.replace(ansi, ""))).toEqual(renderTable(model, options({})));
   });
 
+  it.each([true, false])("no line is wider than the narrowest terminal, with colours: %s", (color) => {
+    const ansi = new RegExp(`${String.fromCharCode(27)}\\[\\d+m`, "g");
+    for (const columns of [5, 10, 20, 30]) {
+      const lines = renderTable(model, options({ columns, rows: 3, color }));
+      const longest = Math.max(...lines.map((line) => width(line.replace(ansi, ""))));
+      expect(longest).toBeLessThanOrEqual(columns);
+    }
+  });
+
   it("shows what is waited for", () => {
     const waiting = fold([event(9, { type: "waiting", for: "usage limit", until: null }, "demo-1")], model);
     expect(renderTable(waiting, options({}))[1]).toMatch(/^demo-1 +waiting: usage/);

@@ -1,6 +1,6 @@
+import { plainLine } from "../core/plain-text.js";
 import type { PublicEvent } from "../core/report.js";
 import { endingsIn, formatEndings, formatPlace, formatPriority, plural, shortSha } from "./format.js";
-import { plainLine } from "./plain-text.js";
 import { questionLines } from "./question-lines.js";
 import { shellWord } from "./shell-word.js";
 

@@ -1,5 +1,5 @@
+import { plainLine, plainText } from "../core/plain-text.js";
 import type { ReportBody } from "../core/report.js";
-import { plainLine, plainText } from "./plain-text.js";
 import { shellWord } from "./shell-word.js";
 
 /** A human gate that is open, with what an answer has to know. */

@@ -1,6 +1,6 @@
+import { plainLine } from "../core/plain-text.js";
 import type { PublicEvent } from "../core/report.js";
 import { trackerEndings } from "../core/tracker-endings.js";
-import { plainLine } from "./plain-text.js";
 
 type LogEvent = Extract<PublicEvent, { type: "log" }>;
 

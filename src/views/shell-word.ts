@@ -1,4 +1,4 @@
-import { plainLine } from "./plain-text.js";
+import { plainLine } from "../core/plain-text.js";
 
 /** As it is typed in a shell, on one line and without control characters. */
 export function shellWord(text: string): string {

@@ -1,10 +1,10 @@
 import type { Priority } from "../core/finding.js";
+import { plainLine } from "../core/plain-text.js";
 import type { IssueStatus } from "../core/record.js";
 import type { RunStatus } from "../core/report.js";
 import { type Room, renderColumns } from "./columns.js";
 import { countFindings, type FindingCounts, formatAttempt, formatCost, formatCounts, formatSeconds } from "./format.js";
 import { issueColumns } from "./issue-columns.js";
-import { plainLine } from "./plain-text.js";
 import { resumeWorkflow } from "./question-lines.js";
 
 /** A run and its issues as the store knows them. Times in ms since the epoch. */

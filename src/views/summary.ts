@@ -1,7 +1,7 @@
+import { plainLine } from "../core/plain-text.js";
 import type { IssueStatus } from "../core/record.js";
 import type { PublicEvent } from "../core/report.js";
 import { type Endings, endingsIn, formatCost, formatEndings, formatSeconds, plural, shortSha } from "./format.js";
-import { plainLine } from "./plain-text.js";
 import { errorLines, errorsAfter, nextAfterErrors, type RunError } from "./run-errors.js";
 import { shellWord } from "./shell-word.js";
 

@@ -1,5 +1,5 @@
+import { plainLine, plainText } from "../core/plain-text.js";
 import type { AgentEvent } from "../core/ports/agent-event.js";
-import { plainLine, plainText } from "./plain-text.js";
 
 /** What an agent did, as a person reads it: its words whole, its tools in a line each. */
 export function transcriptLines(event: AgentEvent): string[] {

@@ -1,7 +1,7 @@
 import { isRunSource } from "../core/follow-up.js";
+import { plainLine } from "../core/plain-text.js";
 import type { Tracker } from "../core/ports/tracker.js";
 import { trackerEndings } from "../core/tracker-endings.js";
-import { plainLine } from "./plain-text.js";
 
 /** What a tracker is still to be told, as `status --json` and `doctor --json` have it. */
 export interface UntoldJson {

@@ -1,7 +1,7 @@
+import { plainLine, plainText } from "../core/plain-text.js";
 import type { WorkItem } from "../core/ports/work-items.js";
 import { type Column, type Room, renderColumns } from "./columns.js";
 import { formatPriority } from "./format.js";
-import { plainLine, plainText } from "./plain-text.js";
 
 /** `work list --json`: an array of these; `work show --json` adds `events`. */
 export interface WorkItemJson {

@@ -2,9 +2,9 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { plainLine } from "../core/plain-text.js";
 import { ExternalError, messageOf, Refusal, UserError } from "../lib/errors.js";
 import { jsonText } from "../lib/json-text.js";
-import { plainLine } from "../views/plain-text.js";
 
 /** What the server answers from. Each is what a command of the same name prints with --json. */
 export interface Rooms {

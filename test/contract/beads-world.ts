@@ -26,6 +26,8 @@ interface StubState {
     /** It does what it was asked before it fails. */
     after?: boolean;
     prints?: string;
+    /** Only where an issue is asked about that is in progress. */
+    claimed?: boolean;
     /** It says why it fails on stdout, in plain words. */
     stdout?: boolean;
   }[];

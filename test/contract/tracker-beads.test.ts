@@ -20,6 +20,11 @@ function open(options: Parameters<typeof beadsWorld>[0] = { program: "bd" }): Be
 const idsOf = async (world: BeadsWorld, query: Parameters<BeadsWorld["tracker"]["ready"]>[0] = all) =>
   (await world.tracker.ready(query)).map(({ id }) => id);
 
+/** An issue that is in progress is not shown, so many times. */
+function showsNothing(world: BeadsWorld, times: number): void {
+  world.change((state) => state.faults.push({ command: "show", times, prints: "[]\n", claimed: true }));
+}
+
 describe.each([{ program: "bd" as const }, { program: "br" as const }])("with $program", (options) => {
   test("D3 a call that fails is tried three times, and then it is an error, never no work", async () => {
     const world = open(options);
@@ -170,6 +175,20 @@ describe.each([{ program: "bd" as const }, { program: "br" as const }])("with $p
     await world.add({ id: "two" });
     world.change((state) => state.faults.push({ command: "update", times: 3, prints: "[]\n" }));
     await expect(world.tracker.claim("two", "run-1")).rejects.toThrow("claims nothing");
+  });
+
+  test("D3 a claimed issue that the program does not know is asked for again, and then an error, nobody else's claim", async () => {
+    const world = open(options);
+    for (const id of ["one", "two"]) await world.add({ id });
+    showsNothing(world, 1);
+    expect(await world.tracker.claim("one", "run-1")).toBe(true);
+    showsNothing(world, 3);
+    const message = `${options.program} show two does not know the issue that was claimed`;
+    const error = { name: "ExternalError", what: "tracker", retryable: true, isDone: true, message };
+    await expect(world.tracker.claim("two", "run-1")).rejects.toMatchObject(error);
+    showsNothing(world, 1);
+    await world.tracker.release("two", "run-1", { claimed: true });
+    expect(world.issue("two")).toMatchObject({ status: "open", assignee: "" });
   });
 
   test("D3 what became of an issue is not told by a success that changes nothing", async () => {

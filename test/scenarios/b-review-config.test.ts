@@ -62,7 +62,7 @@ test("B2 the full section, every key given, is what the run works with; baseline
     finding_threshold: "P1",
     track_review_issues: false,
     failure_mode: "continue",
-    cerberus: { timeout: 200, spawn_args: ["--mode", "fast"], wait_args: [], env: ["A=b"] },
+    cerberus: { timeout: 200, spawn_args: ["--mode", "fast"], wait_args: [], env: ["A=b", "REVIEW_API_KEY=1234"] },
     agent_sdk_timeout: 60,
     agent_sdk_model: "opus",
   };
@@ -77,7 +77,8 @@ test("B2 the full section, every key given, is what the run works with; baseline
   expect(run.code).toBe(1);
   expect(run.stderr.split("\n").filter((line) => line.includes("baseline"))).toHaveLength(1);
   const { config, issues } = await world.record();
-  expect(config.per_issue_review).toMatchObject({ ...section, cerberus: { ...section.cerberus, env: { A: "b" } } });
+  const env = { A: "b", REVIEW_API_KEY: "[redacted]" };
+  expect(config.per_issue_review).toMatchObject({ ...section, cerberus: { ...section.cerberus, env } });
   expect(issues["fix-it"]).toMatchObject({ review_attempts: 2 });
 });
 

@@ -72,6 +72,24 @@ test("gc never touches unlanded work: its run stays until the work is parked, an
   expect((await box.ratchet("run", "--resume")).code).toBe(1);
 });
 
+test("gc keeps the last session of an issue that is open, until it is completed", async () => {
+  const box = world();
+  const told = box.script("told.sh", `echo '{"session_id": "s-'$RATCHET_RUN_ID'"}' >"$RATCHET_RESULT_FILE"\n${agent}`);
+  box.configure({ ...JSON.parse(box.read("ratchet.yaml")), agent: { type: "command", command: told } });
+  await box.add("bad");
+  expect((await box.ratchet("run")).code).toBe(1);
+  const [first = ""] = runs(box);
+  expect((await box.ratchet("run", "--resume")).code).toBe(1);
+  const last = runs(box).find((run) => run !== first) ?? "";
+  expect((await box.ratchet("worktree", "park", "bad")).code).toBe(0);
+  await makeOld(box);
+  const done = await box.ratchet("gc");
+  expect(done.stdout).toContain(`removed run ${first}`);
+  expect(done.stdout).toContain(`kept run ${last}: bad is open: a resume goes on with its session`);
+  expect((await box.ratchet("work", "complete", "bad")).code).toBe(0);
+  expect((await box.ratchet("gc")).stdout).toContain(`removed run ${last}`);
+});
+
 test("diff shows parked work and given branches after gc, too, and says when nothing tells of the work any more", async () => {
   const box = world();
   await box.add("landed");

@@ -41,6 +41,13 @@ testInTerminal("B9 the wizard asks about per-issue review before triggers, and d
   expect((await box.ratchet("config", "check")).code).toBe(0);
 });
 
+testInTerminal("where a terminal is told to be none, that is the reason why nothing is asked", async () => {
+  const box = nodeProject();
+  const terminal = openTerminal({ ...box, env: { ...box.env, CI: "1" } }, ["init"]);
+  await terminal.see("CI is set, so nothing can be asked");
+  expect(await terminal.ended).toBe(2);
+});
+
 testInTerminal(
   "B9 accepting asks reviewer type, max_retries and finding_threshold, and keeps the old file",
   async () => {

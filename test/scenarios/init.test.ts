@@ -53,7 +53,9 @@ test("without a terminal it says which flags to give, and writes nothing", async
   expect(stderr).toContain("preset node-npm");
   const half = await box.ratchet("init", "--preset", "node-npm", "--json");
   expect(half.code).toBe(2);
-  expect(JSON.parse(half.stdout)).toMatchObject({ error: { code: "no-terminal" } });
+  expect(JSON.parse(half.stdout)).toMatchObject({
+    error: { code: "no-terminal", message: "--json is given, so nothing can be asked" },
+  });
   expect(configs(box)).toEqual([]);
 });
 
@@ -92,6 +94,15 @@ test("what is there is kept under a new name each time", async () => {
   expect(box.read("ratchet.yaml.bak")).toBe("# the first\n");
   expect(box.read("ratchet.yaml.bak-3")).toContain("command: [two]");
   expect(box.read("ratchet.yaml")).toContain("command: [three]");
+});
+
+test("what only its owner could read stays so, and its backup too", async () => {
+  const box = nodeProject();
+  box.write("ratchet.yaml", "# mine\n");
+  chmodSync(join(box.dir, "ratchet.yaml"), 0o600);
+  expect((await box.ratchet("init", "--yes")).code).toBe(0);
+  const modes = ["ratchet.yaml", "ratchet.yaml.bak"].map((name) => lstatSync(join(box.dir, name)).mode & 0o777);
+  expect(modes).toEqual([0o600, 0o600]);
 });
 
 test("a linked file is changed where it is", async () => {

@@ -316,6 +316,10 @@ test("commands that name an issue ask the tracker, or say where it is", async ()
     code: 1,
     stderr: expect.stringContaining("no issue nope in beads"),
   });
+  for (const command of ["findings", "land"]) {
+    const { stderr } = await ratchet(command, "nope");
+    expect(stderr).toMatch(/no issue nope.*\n {2}hint: bd list\n/);
+  }
   expect((await ratchet("run", "--scope", "ids:bd-1", "--dry-run")).stdout).toBe("bd-1\n");
   expect((await ratchet("run", "bd-1")).code).toBe(0);
   expect([beads.issue("bd-1").status, implementers(box)]).toEqual(["closed", 1]);

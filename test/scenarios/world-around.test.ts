@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
@@ -80,6 +80,19 @@ test("worktree.copy brings the untracked files that the tests need, into issues'
     [".gitignore", "README.md", "one.txt", "two.txt"].sort(),
   );
   expect([box.read(".env"), box.read("config/local.env")]).toEqual(["KEY=1\n", "KEY=2\n"]);
+});
+
+test("what worktree.copy names and nobody has is told once, and the run goes on", async () => {
+  const box = withAgent(work, { worktree: { copy: [".evn", "outside", ".env"] } });
+  box.write(".env", "KEY=1\n");
+  symlinkSync("/etc/hostname", join(box.dir, "outside"));
+  await box.add("one");
+  await box.add("two");
+  const told =
+    "worktree.copy: not copied into worktrees: .evn (not there), outside (no file or folder of the repository)";
+  expect((await box.ratchet("doctor")).stdout).toMatch(new RegExp(`ok +copy +${told.replaceAll(/[.()]/g, "\\$&")}`));
+  const run = await box.ratchet("run");
+  expect([run.code, run.stdout.split(told).length - 1]).toEqual([0, 1]);
 });
 
 test("with a detached checkout and finalize.into the work lands there, and the checkout stays where it is", async () => {

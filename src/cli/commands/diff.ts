@@ -1,5 +1,5 @@
+import { plainText, shownName } from "../../core/plain-text.js";
 import { Refusal } from "../../lib/errors.js";
-import { plainText, shownName } from "../../views/plain-text.js";
 import type { Context } from "../context.js";
 import { foreignTracker } from "../foreign-tracker.js";
 import { typed } from "../typed.js";

@@ -114,7 +114,11 @@ async function checkTarget({ app }: Context, settings: Settings): Promise<Check[
     const detail = `not committed on ${target.detail}, so in no worktree: ${names}`;
     return { name: "command", ok: false, detail, advice: `commit ${names}, or name it in worktree.copy` };
   });
-  return files.ok ? [target] : [target, files];
+  const notCopied = await app.notCopied(settings);
+  // What not everybody has may be named: no worktree needs it then.
+  const copies =
+    notCopied === null ? [] : [{ ...there("copy", notCopied), advice: "see worktree.copy in ratchet.yaml" }];
+  return [target, ...(files.ok ? [] : [files]), ...copies];
 }
 
 async function checkPrograms({ app, cwd }: Context, settings: Settings, call: boolean): Promise<Check[]> {

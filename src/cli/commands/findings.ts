@@ -1,10 +1,11 @@
-import type { Store } from "../../app.js";
 import type { Finding } from "../../core/finding.js";
 import { toFindingJson } from "../../core/finding-json.js";
 import { Refusal, UserError } from "../../lib/errors.js";
 import { readKept } from "../../lib/long-text.js";
 import { noFindings, renderFindingDetails, renderFindingList } from "../../views/findings.js";
+import { listHint } from "../../views/foreign-tracker.js";
 import type { Context } from "../context.js";
+import { foreignTracker } from "../foreign-tracker.js";
 import { findLiving } from "../living.js";
 import { roomOf } from "../room.js";
 import { typed } from "../typed.js";
@@ -15,15 +16,16 @@ export interface FindingsOptions {
 }
 
 export async function listFindings(
-  { app, out }: Context,
+  context: Context,
   issue: string | undefined,
   { all = false, json }: FindingsOptions,
 ): Promise<number> {
+  const { app, out } = context;
   const project = await app.project();
   const store = await app.store();
   const about = issue === undefined ? {} : { issueId: issue };
   const findings = toldOnce(await store.findings({ projectId: project.id, all, ...about })).sort(worstFirst);
-  if (issue !== undefined && findings.length === 0) await mustKnow(store, project.id, issue);
+  if (issue !== undefined && findings.length === 0) await mustKnow(context, project.id, issue);
   if (json) {
     out.json(await Promise.all(findings.map(async (finding) => toFindingJson(finding, await bodyOf(finding)))));
     return 0;
@@ -66,11 +68,13 @@ export function byExecution(one: Finding, other: Finding): number {
   return at < 0 ? first.length - second.length : (first[at] ?? 0) - (second[at] ?? -1);
 }
 
-async function mustKnow(store: Store, projectId: string, issue: string): Promise<void> {
+async function mustKnow(context: Context, projectId: string, issue: string): Promise<void> {
+  const store = await context.app.store();
   if (await store.workItems.get(projectId, issue)) return;
   if ((await store.runsWith(projectId, issue)).length > 0) return;
   if ((await store.runs(projectId, 1000)).some(({ runId }) => runId === issue)) return;
-  throw new Refusal(`no issue ${typed(issue)} in ${projectId}`, { code: "not-found", hint: "ratchet work list --all" });
+  const hint = listHint(await foreignTracker(context));
+  throw new Refusal(`no issue ${typed(issue)} in ${projectId}`, { code: "not-found", hint });
 }
 
 export async function bodyOf({ body }: Finding): Promise<string> {

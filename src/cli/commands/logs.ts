@@ -4,6 +4,7 @@ import type { IssueRecord, RunRecord } from "../../core/record.js";
 import type { PublicEvent } from "../../core/report.js";
 import { messageOf } from "../../lib/errors.js";
 import { readOptional } from "../../lib/files.js";
+import { withoutSecrets } from "../../lib/redact.js";
 import { renderColumns } from "../../views/columns.js";
 import { unknownTime } from "../../views/foreign-record.js";
 import { logLines } from "../../views/log-lines.js";
@@ -66,7 +67,8 @@ export async function showRun(context: Context, which: string, { json }: Json): 
     const { issues, ...head } = await store.runRecord(run);
     const whole = await Promise.all(Object.values(issues).map(withWholeTexts));
     const workflow = await workflowOf(context, store, run);
-    out.json(toRunRecord({ run: head, issues: whole, workflow }) satisfies RunRecord);
+    const shown = { ...head, config: withoutSecrets(head.config) };
+    out.json(toRunRecord({ run: shown, issues: whole, workflow }) satisfies RunRecord);
     return 0;
   }
   let summary: Summary | null = null;

@@ -1,7 +1,7 @@
 import type { PullRequests } from "../../app.js";
+import { plainLine } from "../../core/plain-text.js";
 import { UserError } from "../../lib/errors.js";
 import { renderColumns } from "../../views/columns.js";
-import { plainLine } from "../../views/plain-text.js";
 import { notMerged, openPartsOf, phaseOf, toPullRequestJson } from "../../views/pull-requests.js";
 import type { Context } from "../context.js";
 import { roomOf } from "../room.js";

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { Store } from "../../app.js";
+import { plainLine } from "../../core/plain-text.js";
 import type { WorkItem } from "../../core/ports/work-items.js";
 import { Refusal, UserError } from "../../lib/errors.js";
-import { plainLine } from "../../views/plain-text.js";
 import { shellWord } from "../../views/shell-word.js";
 import { type Context, chooseProject } from "../context.js";
 import { refuseForeign } from "../foreign-tracker.js";

@@ -1,7 +1,7 @@
 import { isCancel, log, note, text } from "@clack/prompts";
 import type { Answer, Question } from "../../app.js";
 import { optionMeant } from "../../core/gate-option.js";
-import { plainLine, plainText } from "../../views/plain-text.js";
+import { plainLine, plainText } from "../../core/plain-text.js";
 import { answerCommand } from "../../views/question-lines.js";
 
 /**

@@ -29,7 +29,7 @@ export async function initProject(context: Context, flags: InitFlags): Promise<n
     const { runWizard } = await import("./wizard.js");
     return await runWizard(context, { file, found, given, toText: (answers) => toCheckedText(answers, found, dir) });
   }
-  if (flags.yes !== true) mustBeEnough(given, found);
+  if (flags.yes !== true) mustBeEnough(given, found, whyUnasked(context.env, flags));
   mustBeReviewed(given.answers);
   const text = toCheckedText(given.answers, found, dir);
   const backup = await writeWithBackup(file, text);
@@ -43,13 +43,19 @@ function isAtTerminal({ out }: Context, { json }: InitFlags): boolean {
   return json !== true && out.isTerminal && process.stdin.isTTY === true;
 }
 
-function mustBeEnough({ answers, topics }: Given, found: Found): void {
+function whyUnasked(env: NodeJS.ProcessEnv, { json }: InitFlags): string {
+  if (json === true) return "--json is given";
+  if (!process.stdout.isTTY || !process.stdin.isTTY) return "this is not a terminal";
+  return env.CI ? "CI is set" : "TERM is dumb";
+}
+
+function mustBeEnough({ answers, topics }: Given, found: Found, why: string): void {
   if (topics.has("preset") && topics.has("agent")) return;
   const { preset, agent, commands } = answers;
   const names = Object.keys(commands).join(", ") || "none";
   const seen = `preset ${preset ?? "none"}, agent ${joinWords([agent.type, ...agent.command])}, commands ${names}`;
   const remark = agentRemark(found);
-  throw new UserError("this is not a terminal, so nothing can be asked", {
+  throw new UserError(`${why}, so nothing can be asked`, {
     hint: [
       'give --preset and --agent-command "program args" (or --agent), or --yes to take what was found:',
       `${seen}${remark === null ? "" : `\n${remark}`}`,

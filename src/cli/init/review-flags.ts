@@ -20,7 +20,7 @@ const memberHint = '--review-member "security=agent_sdk:codex" or "style=command
 /** null: none is wanted. */
 export function readReview(flags: InitFlags, answers: Answers, found: Found): ReviewAnswer | null {
   const type = oneOf("--review", flags.review ?? impliedKind(flags), kinds);
-  if (type === "none") return null;
+  if (type === "none") return noReview(flags);
   mustFit(flags, type);
   const start = defaultReview(type, agentToReview(answers, found));
   const rounds = flags.maxRetries === undefined ? start.maxRetries : parseWhole(flags.maxRetries);
@@ -32,6 +32,20 @@ export function readReview(flags: InitFlags, answers: Answers, found: Found): Re
     maxRetries: rounds,
     threshold: oneOf("--finding-threshold", flags.findingThreshold ?? start.threshold, thresholds),
   };
+}
+
+/** What says how to review, or who, would be dropped without a word. */
+function noReview({ reviewMember, reviewAgent, reviewCommand, maxRetries, findingThreshold }: InitFlags): null {
+  const given: [string, unknown][] = [
+    ["--review-member", reviewMember],
+    ["--review-agent", reviewAgent],
+    ["--review-command", reviewCommand],
+    ["--max-retries", maxRetries],
+    ["--finding-threshold", findingThreshold],
+  ];
+  const [flag] = given.find(([, value]) => value !== undefined) ?? [];
+  if (flag !== undefined) throw new UserError(`${flag} has no effect with --review none`);
+  return null;
 }
 
 /** What the other flags name. How to review says nothing of who: nobody gets a reviewer that was not asked for. */

@@ -1,15 +1,18 @@
 import { constants } from "node:fs";
-import { copyFile, readlink, realpath, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, copyFile, readlink, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { codeOf, messageOf, Refusal } from "../../lib/errors.js";
+import { statsOf } from "../../lib/files.js";
 
-/** Keeps what is there under a name of its own, then puts the whole new text in its place. Returns the backup, if any. */
+/** Keeps what is there under a name of its own, then puts the whole new text in its place, readable for whom it was. Returns the backup, if any. */
 export async function writeWithBackup(file: string, text: string): Promise<string | null> {
   const backup = await backUp(file);
   const place = await behindLinks(file);
   const temporary = `${place}.${process.pid}.tmp`;
   try {
     await writeFile(temporary, text, { flag: "wx" });
+    const before = statsOf(place);
+    if (before !== undefined) await chmod(temporary, before.mode & 0o777);
     await rename(temporary, place);
   } catch (error) {
     await rm(temporary, { force: true });

@@ -4,6 +4,7 @@ import type { Settings } from "../../core/settings.js";
 import { Refusal } from "../../lib/errors.js";
 import { safeName } from "../../lib/home.js";
 import { withLock } from "../../lib/lock.js";
+import { foreignOf, listHint } from "../../views/foreign-tracker.js";
 import { shellWord } from "../../views/shell-word.js";
 import { openTracker } from "../asked-tracker.js";
 import type { Context } from "../context.js";
@@ -50,7 +51,7 @@ async function landAlone(context: Context, { issueId, settings, json }: Landing)
   const tracker = await openTracker(context, settings);
   const issue = await tracker.get(issueId);
   if (issue === null) {
-    throw new Refusal(`no issue ${typed(issueId)}`, { code: "not-found", hint: "ratchet work list --all" });
+    throw new Refusal(`no issue ${typed(issueId)}`, { code: "not-found", hint: listHint(foreignOf(tracker)) });
   }
   await refuseWrong(issue, tracker);
   const store = await app.store();

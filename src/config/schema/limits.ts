@@ -72,7 +72,9 @@ export const storageKeys = {
         "paths inside the repository, and not in .git",
       )
         .default([])
-        .describe("Untracked files and folders a checkout needs, such as `.env`; copied into each new worktree."),
+        .describe(
+          "Untracked files and folders a checkout needs, such as `.env`; copied into each new worktree. One that is not there, or leads out of the repository, is left out: the run's log and `ratchet doctor` say so.",
+        ),
     })
     .prefault({})
     .describe("How an issue's worktree is made."),

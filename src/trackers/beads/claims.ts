@@ -3,7 +3,7 @@ import { ExternalError } from "../../lib/errors.js";
 import { safeName } from "../../lib/home.js";
 import { withLock } from "../../lib/lock.js";
 import { hasChanged } from "./change.js";
-import { isClosed, labels, showBead } from "./issues.js";
+import { isClosed, labels, showBead, showClaimed } from "./issues.js";
 import { type Beads, callFailed, pauseAfter } from "./program.js";
 import type { Bead } from "./read.js";
 import type { Strangers } from "./strangers.js";
@@ -98,7 +98,7 @@ export function openClaims(beads: Beads, takeOver: TakeOver | null, strangers: S
     },
     claimEpic: async (id, holder) => await claim(await showBead(beads, id), { holder, any: false }),
     unseen: async (id, holder) => {
-      const bead = await showBead(beads, id);
+      const bead = await showClaimed(beads, id);
       return bead?.status === "in_progress" && !isOthers(bead, holder) ? bead : null;
     },
     held: async (id, holder, { isTold, orFree = false }) => {
@@ -161,8 +161,8 @@ async function tryToTake(means: Means, bead: Bead, by: Claimant): Promise<boolea
 /** After a success. null: nothing has changed. */
 async function seeClaim(means: Means, bead: Bead, by: Claimant): Promise<boolean | null> {
   const { beads, alone } = means;
-  const now = await showBead(beads, bead.id);
-  if (now === null || !hasChanged(bead, now)) return await judge(beads, { bead, now, by });
+  const now = await showOwn(beads, bead.id);
+  if (!hasChanged(bead, now)) return await judge(beads, { bead, now, by });
   if (isClosed(now.status)) return false;
   if (!isHeld(now, by.holder) && !(await alone(bead.id, () => giveName(means, bead.id, by.holder)))) return false;
   await forgetEarlierEnd(beads, bead, assigneeOf(by.holder));
@@ -184,6 +184,14 @@ async function judge(beads: Beads, { bead, now, by }: Seen): Promise<boolean | n
   if (!isHeld(now, by.holder)) return isClaimable(now, by) ? null : false;
   await forgetEarlierEnd(beads, bead, assigneeOf(by.holder));
   return true;
+}
+
+/** What is claimed is known: an answer without it is a call that failed, not somebody else's claim. */
+async function showOwn(beads: Beads, id: string): Promise<Bead> {
+  const bead = await showClaimed(beads, id);
+  if (bead !== null) return bead;
+  const call = beads.nameOf(["show", id]);
+  throw new ExternalError("tracker", `${call} does not know the issue that was claimed`, { retryable: true });
 }
 
 /** Whoever is told of the failure knows that the claim was made. */
@@ -208,11 +216,10 @@ async function onceClaimed<T>(work: () => Promise<T>): Promise<T> {
  */
 async function giveName({ beads, strangers }: Means, id: string, holder: string): Promise<boolean> {
   const actor = assigneeOf(holder);
-  const before = await showBead(beads, id);
-  if (before === null || isOthers(before, holder)) return false;
+  if (isOthers(await showOwn(beads, id), holder)) return false;
   await beads.call(["update", id, "--status=in_progress", `--assignee=${actor}`], { actor });
-  const now = await showBead(beads, id);
-  if (now === null || isOthers(now, holder)) return false;
+  const now = await showOwn(beads, id);
+  if (isOthers(now, holder)) return false;
   if (isHeld(now, holder)) await strangers.forget({ id, holder });
   else await strangers.note({ id, holder }, now.assignee);
   return true;

@@ -1,6 +1,6 @@
 import { unknownSource } from "../../core/follow-up.js";
 import type { Issue, ItemStatus } from "../../core/ports/tracker.js";
-import type { Answer, Beads } from "./program.js";
+import { type Answer, type Beads, pauseAfter } from "./program.js";
 import { type Bead, readBeads } from "./read.js";
 
 /** Labels are how an issue's fate is told to people; `stopped` keeps what a run had begun ahead of what is new. */
@@ -36,6 +36,17 @@ export async function showBead(beads: Beads, id: string): Promise<Bead | null> {
   const { code, stdout } = await beads.call(args, { isAnswer: (failure) => saysNotFound(failure, id) });
   if (code !== 0) return null;
   return readBeads(stdout, beads.nameOf(args)).find((bead) => bead.id === id) ?? null;
+}
+
+const looks = 3;
+
+/** One that was claimed is there: a program that does not know it is asked again before it is believed. */
+export async function showClaimed(beads: Beads, id: string): Promise<Bead | null> {
+  for (let failures = 1; ; failures++) {
+    const bead = await showBead(beads, id);
+    if (bead !== null || failures >= looks) return bead;
+    await beads.wait(beads.nameOf(["show", id]), (signal) => pauseAfter(failures, signal));
+  }
 }
 
 /** "No database found" is no answer about an issue. */

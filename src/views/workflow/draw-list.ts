@@ -1,6 +1,6 @@
+import { plainLine } from "../../core/plain-text.js";
 import type { Graph } from "../../workflow/graph.js";
 import { cut } from "../columns.js";
-import { plainLine } from "../plain-text.js";
 import { groupBy } from "./group-by.js";
 import { type Lit, litWord } from "./lit.js";
 import { kindWord, type Way } from "./ways.js";

@@ -1,6 +1,6 @@
+import { plainLine } from "../../core/plain-text.js";
 import type { Graph, Stage } from "../../workflow/graph.js";
 import { cut } from "../columns.js";
-import { plainLine } from "../plain-text.js";
 import { Canvas } from "./canvas.js";
 import { drawList } from "./draw-list.js";
 import { groupBy } from "./group-by.js";

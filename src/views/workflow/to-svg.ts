@@ -1,5 +1,5 @@
+import { plainLine } from "../../core/plain-text.js";
 import type { Graph, Stage } from "../../workflow/graph.js";
-import { plainLine } from "../plain-text.js";
 import { groupBy } from "./group-by.js";
 import { type Cell, type Layers, layOut } from "./layers.js";
 import { type Lit, litWord } from "./lit.js";
