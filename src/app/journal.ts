@@ -2,6 +2,7 @@ import { addUsage } from "../core/budget.js";
 import type { IssueEffect } from "../core/issue/effects.js";
 import type { IssueEvent } from "../core/issue/events.js";
 import type { IssueLife } from "../core/issue/state.js";
+import { settleOlder } from "../core/ledger/settle-older.js";
 import type { Tracker } from "../core/ports/tracker.js";
 import { project } from "../core/project.js";
 import type { RunReport } from "../core/report.js";
@@ -117,17 +118,15 @@ export function historyOf(store: Store, { runId, projectId, settings }: Frame): 
   });
   return {
     ledger,
-    settleOlder: async (trigger, results) => {
+    settleOlder: async (trigger, later) => {
       const unfinished = (await store.unfinishedRuns(projectId)).map(({ run }) => run.runId);
       for (const finding of await store.findings({ projectId, all: false })) {
-        const { source, stage, reviewer, issue_id: of, run_id } = finding;
-        const result = results.find(({ ref }) => ref === reviewer);
+        const { stage, issue_id: of, run_id } = finding;
         // Those of runs are kept under the run's id; one that is not at its end keeps its own.
         const isOlder = of === run_id && of !== runId && !unfinished.includes(of);
-        if (result === undefined || source !== "command" || stage !== trigger || !isOlder) continue;
-        const status = result.passed ? "resolved" : "superseded";
-        const reason = `${reviewer} ${result.passed ? "passed" : "failed again"} in run ${runId}`;
-        await store.closeDirect({ projectId, finding, close: { status, reason, at: Date.now(), commit: null } });
+        const how = stage === trigger && isOlder ? settleOlder(finding, { ...later, runId }) : null;
+        if (how === null) continue;
+        await store.closeDirect({ projectId, finding, close: { ...how, at: Date.now(), commit: null } });
       }
     },
     record: async (issueId) => (await store.issueRecord(runId, issueId))?.record ?? null,

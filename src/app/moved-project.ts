@@ -1,4 +1,5 @@
 import { basename, dirname } from "node:path";
+import { commonDirOf } from "../git/repository.js";
 import { sharesHistory } from "../git/shared-history.js";
 import { exists } from "../lib/files.js";
 import type { Home } from "../lib/home.js";
@@ -16,6 +17,7 @@ export async function registerTelling(store: Store, root: string, warn: (text: s
   const known = await store.projectAt(root);
   if (known !== null) return known;
   const made = await store.registerProject(root);
+  await tellSibling(store, { root, made }, warn);
   for (const { id, repoPath } of await store.projects()) {
     const isLike = basename(repoPath) === basename(root) || dirname(repoPath) === dirname(root);
     if (id === made.id || !isLike || (await exists(repoPath))) continue;
@@ -26,6 +28,19 @@ export async function registerTelling(store: Store, root: string, warn: (text: s
     warn(`if ${root} is it: ratchet project move ${shellWord(id)}`);
   }
   return made;
+}
+
+/** A linked worktree is a repository of its own here: whoever looks for the other's issues in it finds none. */
+async function tellSibling(
+  store: Store,
+  { root, made }: { readonly root: string; readonly made: Project },
+  warn: (text: string) => void,
+): Promise<void> {
+  const main = dirname(await commonDirOf(root));
+  const sibling = main === root ? null : await store.projectAt(main);
+  if (sibling === null) return;
+  warn(`${root} is a worktree of ${main}: a project of its own, ${made.id}, with a board of its own`);
+  warn(`the issues of ${sibling.id}: ratchet work list --project ${shellWord(sibling.id)}`);
 }
 
 /** Whether a repository may be the project's: it has a commit that the project's had. One that never ran may be any. */

@@ -5,6 +5,7 @@ import type { LifeFacts } from "../views/explain.js";
 import { answerCommand } from "../views/question-lines.js";
 import { toStatus } from "../views/status.js";
 import { commandWaits } from "./command-waits.js";
+import { unheardBy } from "./orders.js";
 import { landingWait, questionsOf, situationOf, trackerWait } from "./situation.js";
 
 type Machine = Awaited<ReturnType<Store["issueStates"]>>[number];
@@ -24,7 +25,7 @@ export async function findLife(app: App, projectId: string, issueId: string): Pr
     const waiting = (await gateWait(app, run, issueId)) ?? waitOf(app, { run, machine, machines });
     const landed = (await store.issueRecord(run.runId, issueId))?.record.commit ?? null;
     const landing = isLandingOn(machine);
-    const stopping = !landing && isStopping(machine);
+    const stopping = !landing && (isStopping(machine) || (await unheardBy(store, machine.id)).includes("stop"));
     return {
       runId: run.runId,
       driverAlive: machine.driverAlive,

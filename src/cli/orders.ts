@@ -29,6 +29,13 @@ export async function unheardBy(store: Store, machine: string): Promise<("drain"
   return (await store.signals(machine)).flatMap((signal) => orderIn(signal, "body"));
 }
 
+/** The issues of a run that were told to stop by their names, and have not heard it. */
+export async function stoppedByName(store: Store, runId: string): Promise<string[]> {
+  const living = (await store.issueStates(runId)).filter(({ done }) => !done);
+  const orders = await Promise.all(living.map(({ id }) => unheardBy(store, id)));
+  return living.flatMap(({ state }, at) => (orders[at]?.includes("stop") ? [String(partOf(state, "issueId"))] : []));
+}
+
 function orderIn(value: unknown, place: "signal" | "body"): ("drain" | "stop")[] {
   const body: unknown = partOf(value, place);
   const name = partOf(body, "name");

@@ -5,6 +5,7 @@ import type { IssueEffect, PromptKind, TurnEffect } from "../core/issue/effects.
 import type { IssueEvent, Snapshot, TurnEnded, Usage } from "../core/issue/events.js";
 import type { PullRequestItem } from "../core/issue/policy.js";
 import type { IssueLife, IssueState } from "../core/issue/state.js";
+import type { LaterTrigger } from "../core/ledger/settle-older.js";
 import type { Agent, Reviewer } from "../core/ports/agent.js";
 import type { Clock } from "../core/ports/clock.js";
 import type { Forge } from "../core/ports/forge.js";
@@ -96,8 +97,8 @@ export interface History {
   /** It came to its last end in another run, since this one began. */
   endedElsewhere(issueId: string): Promise<boolean>;
   ledger(issueId: string): Promise<Ledger>;
-  /** A trigger's commands have judged anew what they found in runs that have ended. */
-  settleOlder(trigger: string, results: readonly { readonly ref: string; readonly passed: boolean }[]): Promise<void>;
+  /** A trigger has judged anew what it found in runs that have ended. */
+  settleOlder(trigger: string, later: Omit<LaterTrigger, "runId">): Promise<void>;
   /** As this run has recorded it so far; null: it has had no life of the issue. */
   record(issueId: string): Promise<IssueRecord | null>;
   /** How an issue landed last, in whatever run; null: none is known. */

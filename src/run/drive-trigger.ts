@@ -1,5 +1,6 @@
 import { triggerResult } from "../core/issue/session-end-result.js";
 import { type IssueState, newIssue } from "../core/issue/state.js";
+import { isUnlanded, reviewedUpTo } from "../core/issue/unlanded.js";
 import type { RunEvent, TriggerStart } from "../core/run/effects.js";
 import { markReviewed } from "../git/reviewed.js";
 import { type RunContext, runNames, triggerMachineId } from "./context.js";
@@ -20,25 +21,22 @@ export async function driveTrigger(run: RunContext, start: TriggerStart, stop: A
     initial: { ...fresh, folders, ...(budget === undefined ? {} : { runBudget: budget }) },
     trigger: start,
   };
-  const { state } = await driveLife(run, life, stop);
+  const { state, ledger } = await driveLife(run, life, stop);
   stop.throwIfAborted();
   const result = triggerResult(policyOf({ run, names: life.names, trigger: start }), state);
   if (epic === undefined) await rememberReview(run, name, state);
-  await run.history.settleOlder(name, result.commands);
+  const found = epic === undefined ? ledger.findings.filter(({ status }) => status !== "waived") : [];
+  const results = isUnlanded(state) ? [] : result.commands;
+  await run.history.settleOlder(name, { results, found: found.map(({ id }) => id) });
   const { trackerOwed } = state;
   const { behind } = state.landing;
   const left = { trackerOwed, folders: state.folders, ...(behind ? { behind } : {}) };
   return { type: "trigger-ended", ...result, ...left } satisfies Omit<TriggerEnded, "key">;
 }
 
-/** A review without a verdict has come no further than where it began: the next one starts there again. */
 async function rememberReview(run: RunContext, name: TriggerStart["name"], state: IssueState): Promise<void> {
-  const { concluded, ending, work, baseSha, reviewBase } = state;
-  if (!concluded?.review || name === "epic_verification") return;
-  const isJudged = concluded.judged && concluded.review.ran;
-  const { baseline } = run.settings.validation_triggers[name]?.code_review ?? {};
-  if (!isJudged && baseline !== "since_last_review") return;
-  // What fixers committed and could not land has been reviewed, but is not on the branch.
-  const head = ending?.commit ? (work?.head ?? baseSha) : baseSha;
-  await markReviewed(run.mirror, { trigger: name, target: run.target, commit: isJudged ? head : reviewBase });
+  if (name === "epic_verification") return;
+  const { baseline = null } = run.settings.validation_triggers[name]?.code_review ?? {};
+  const commit = reviewedUpTo(state, baseline);
+  if (commit !== null) await markReviewed(run.mirror, { trigger: name, target: run.target, commit });
 }

@@ -120,7 +120,8 @@ function causeOfLife({ runId, driverAlive, phase, waiting, ...tries }: LifeFacts
   const landed = tries.landed && !isTold ? `, landed as ${shortSha(tries.landed)}, the tracker is not told yet` : "";
   const where = `${phase}${attempt}${landed}`;
   if (!driverAlive) {
-    return { reason: `the process of run ${runId}, which has it (${where}), is gone`, next: "ratchet run" };
+    const then = tries.stopping ? "; it is stopped when that run is taken up again" : "";
+    return { reason: `the process of run ${runId}, which has it (${where}), is gone${then}`, next: "ratchet run" };
   }
   if (tries.landing) {
     const reason = `run ${runId} is landing it (${where}), which goes on although it was told to end`;

@@ -8,6 +8,8 @@ export interface PlanFacts {
   readonly taken: readonly Issue[];
   readonly beyond: readonly Issue[];
   readonly left: readonly Explanation[];
+  /** What is not completed yet: only that is waited for. */
+  readonly open: ReadonlySet<string>;
   readonly settings: Pick<Settings, "budgets" | "max_issues">;
 }
 
@@ -22,7 +24,7 @@ export interface PlanTold {
   readonly budgets: Settings["budgets"];
 }
 
-export function explainPlan({ taken, beyond, left, settings }: PlanFacts): PlanTold {
+export function explainPlan({ taken, beyond, left, open, settings }: PlanFacts): PlanTold {
   const limit = (issue: Issue): Explanation => ({
     issue_id: issue.id,
     state: issue.status,
@@ -32,7 +34,11 @@ export function explainPlan({ taken, beyond, left, settings }: PlanFacts): PlanT
     next: null,
   });
   return {
-    order: taken.map(({ id, priority, deps }) => ({ issue_id: id, priority, after: deps })),
+    order: taken.map(({ id, priority, deps }) => ({
+      issue_id: id,
+      priority,
+      after: deps.filter((dep) => open.has(dep)),
+    })),
     not_taken: [...beyond.map(limit), ...left],
     budgets: settings.budgets,
   };

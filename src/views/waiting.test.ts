@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { waitingLine } from "./waiting.js";
+import { emptyEpicsLine, waitingLine } from "./waiting.js";
 
 test("what is left where nothing is ready is counted, each with the command that helps", () => {
   expect(waitingLine(["completed", "completed"])).toBeNull();
@@ -8,5 +8,15 @@ test("what is left where nothing is ready is counted, each with the command that
   );
   expect(waitingLine(["in-pull-request", "waiting_for_response", "in-pull-request"])).toBe(
     "nothing is ready: 1 waits for a person (ratchet retry <id>), 2 wait for their pull requests (ratchet pr list)",
+  );
+});
+
+test("epics that nobody has given an issue are named: no run completes them", () => {
+  expect(emptyEpicsLine([])).toBeNull();
+  expect(emptyEpicsLine(["e"])).toBe(
+    "epic e has no issues, so no run completes it or an epic that it is in (ratchet explain e)",
+  );
+  expect(emptyEpicsLine(["e", "f"])).toBe(
+    "epics e, f have no issues, so no run completes them or an epic that they are in (ratchet explain e)",
   );
 });

@@ -1,4 +1,5 @@
 import type { ItemStatus } from "../core/ports/tracker.js";
+import { shellWord } from "./shell-word.js";
 
 /** How an issue that is left stands: as on the board, or in a pull request, where nobody has to do anything about it. */
 export type Left = ItemStatus | "in-pull-request";
@@ -21,6 +22,15 @@ export function waitingLine(statuses: readonly Left[]): string | null {
     return count === 0 ? [] : [say(count)];
   });
   return parts.length === 0 ? null : `nothing is ready: ${parts.join(", ")}`;
+}
+
+/** Epics that no run will ever complete: there is nothing in them to be done. null: none. */
+export function emptyEpicsLine(epics: readonly string[]): string | null {
+  const [first] = epics;
+  if (first === undefined) return null;
+  const [which, them, are] =
+    epics.length === 1 ? [`epic ${first} has`, "it", "it is"] : [`epics ${epics.join(", ")} have`, "them", "they are"];
+  return `${which} no issues, so no run completes ${them} or an epic that ${are} in (ratchet explain ${shellWord(first)})`;
 }
 
 function inPullRequests(count: number): string {

@@ -195,3 +195,32 @@ test("C8 what the agent has merged of others is not reviewed as the issue's, aft
   expect((await box.ratchet("run", "--resume")).code).toBe(0);
   expect(ran(box).at(-1)).toBe(`review a per_issue_review ${tip} ${box.git("rev-parse", "main")}`);
 });
+
+test("a conflict that nobody has merged is open and in the prompt of every life, until the work lands", async () => {
+  const world = resumeWorld();
+  const first = `case $RATCHET_PROMPT_KIND in
+    implementer) (cd "$HOME/shop" && echo person >fix-it.txt && git add fix-it.txt && git commit --quiet --message person) ;;
+    *) exit 1 ;;
+  esac`;
+  const standing = async () => {
+    const findings: { title: string; status: string }[] = JSON.parse(await world.quick("findings", "--all", "--json"));
+    return findings.flatMap(({ title, status }) => (title === "Conflict with main" ? [status] : []));
+  };
+  await world.add("fix-it");
+  world.agentDoes("fix-it", first);
+  expect((await world.ratchet("run")).code).toBe(1);
+  world.agentDoes("fix-it", "exit 0");
+  world.reviewerDoes("fix-it", "exit 1");
+  for (const life of [2, 3]) {
+    expect([life, (await world.ratchet("run", "--resume")).code]).toEqual([life, 1]);
+    expect(world.sent("fix-it").at(-1)).toMatchObject({
+      kind: "implementer",
+      text: expect.stringContaining("Conflict with main"),
+    });
+    expect(await standing()).toEqual(["open"]);
+  }
+  world.agentDoes("fix-it", 'git merge --quiet --strategy ours "$(git -C "$HOME/shop" rev-parse main)"; exit 0');
+  world.reviewerDoes("fix-it", says("pass"));
+  expect((await world.ratchet("run", "--resume")).code).toBe(0);
+  expect(await standing()).toEqual(["resolved"]);
+});

@@ -263,6 +263,15 @@ test("an issue of a killed run is stopped by its name when the run is taken up; 
   const stopped = await box.ratchet("stop", "one");
   expect(stopped.stdout).toBe(`one in run ${run_id} has no process: it will be stopping when it is taken up again\n`);
   expect((await box.ratchet("status")).stdout).toMatch(/^one .*its run to be taken up: then it will be stopping$/m);
+  expect((await box.ratchet("explain", "one")).stdout).toContain(
+    "is gone; it is stopped when that run is taken up again\n",
+  );
+  const then = await box.ratchet("run", "--dry-run");
+  const word = `first run ${run_id}, whose process is gone, would be continued, and of its issues stopped: one\n`;
+  // What is stopped is available again, and taken like any other.
+  expect([then.stdout, then.stderr]).toEqual(["two\none\n", word]);
+  const { continues } = JSON.parse((await box.ratchet("run", "--dry-run", "--json")).stdout);
+  expect(continues).toMatchObject([{ issues: ["one"], stopped: ["one"], stopping: false }]);
   const run = box.start(["run"]);
   await until("it is stopped", () => run.stdout().includes("one: interrupted"));
   killed.go();

@@ -89,9 +89,11 @@ test("--dry-run prints what would be taken, in order, and starts nothing", async
 test("--dry-run takes what waits for an epic, and with --explain tells order, blockers and budgets", async () => {
   const box = sandbox();
   useAgent(box, commits, { budgets: { run: { usd: 2, minutes: 30 } } });
+  await box.add("done");
+  await box.ratchet("work", "complete", "done");
   await box.add("epic-1", { more: ["--type", "epic"] });
-  await box.add("child", { more: ["--parent", "epic-1"] });
-  await box.add("after", { more: ["--dep", "epic-1", "--priority", "P0"] });
+  await box.add("child", { more: ["--parent", "epic-1", "--dep", "done"] });
+  await box.add("after", { more: ["--dep", "epic-1", "--dep", "done", "--priority", "P0"] });
   await box.add("held");
   await box.add("stuck", { more: ["--dep", "held"] });
   await box.ratchet("work", "block", "held");
@@ -200,8 +202,22 @@ test("named issues of which none can run are refused; a run that finds nothing r
   expect(idle).toMatchObject({ code: 0, stderr: "nothing is ready: 1 blocked (ratchet work unblock <id>)\n" });
   await box.add("elsewhere");
   const empty = await box.ratchet("run", "--scope", "epic:epic-1");
-  expect(empty).toMatchObject({ code: 0, stderr: "nothing is ready: there is no open issue in epic epic-1\n" });
+  const none = "epic epic-1 has no issues, so no run completes it or an epic that it is in (ratchet explain epic-1)\n";
+  expect(empty).toMatchObject({ code: 0, stderr: `nothing is ready: there is no open issue in epic epic-1\n${none}` });
   expect(await box.status("elsewhere")).toBe("available");
+});
+
+test("a run that finds no open issue names the epics that have none, which it cannot complete", async () => {
+  const box = sandbox();
+  useAgent(box, commits);
+  await box.add("e", { more: ["--type", "epic"] });
+  await box.add("inner", { more: ["--type", "epic", "--parent", "e"] });
+  await box.add("done", { more: ["--parent", "e"] });
+  await box.ratchet("work", "complete", "done");
+  const { code, stderr } = await box.ratchet("run");
+  const why = "epic inner has no issues, so no run completes it or an epic that it is in (ratchet explain inner)\n";
+  expect([code, stderr.split("\n").at(1)]).toEqual([0, why.trim()]);
+  expect(await box.status("e")).toBe("available");
 });
 
 test("a run on an empty board says so, and what fills it", async () => {

@@ -76,3 +76,22 @@ test("a project is moved neither away from a repository that is there, nor to on
   expect(await refused(join(box.root, "store"))).toContain("in store, which is here now, an issue is open");
   expect(await ratchet("work", "show", "two", "--project", "shop")).toMatchObject({ code: 0 });
 });
+
+test("a linked worktree is a project of its own, and says whose issues it has not", async () => {
+  const box = sandbox();
+  await box.add("one");
+  const cwd = join(box.root, "linked");
+  box.git("worktree", "add", "--quiet", "-b", "dev", cwd);
+  const ratchet = (...args: string[]) => box.start(args, { cwd }).ended;
+  const first = await ratchet("work", "list");
+  expect([first.stdout.startsWith("No work."), first.stderr.split("\n")]).toEqual([
+    true,
+    [
+      `ratchet: ${cwd} is a worktree of ${box.dir}: a project of its own, linked, with a board of its own`,
+      "ratchet: the issues of shop: ratchet work list --project shop",
+      "",
+    ],
+  ]);
+  const again = await ratchet("work", "list", "--project", "shop");
+  expect([again.stdout.includes("one"), again.stderr]).toEqual([true, ""]);
+});

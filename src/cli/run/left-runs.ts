@@ -1,7 +1,7 @@
 import type { Store } from "../../app.js";
 import { shellWord } from "../../views/shell-word.js";
 import type { Context } from "../context.js";
-import { ordersOf } from "../orders.js";
+import { ordersOf, stoppedByName } from "../orders.js";
 
 type Unfinished = Awaited<ReturnType<Store["unfinishedRuns"]>>[number];
 
@@ -20,20 +20,30 @@ export interface LeftRun {
   readonly issues: readonly string[];
   readonly draining: boolean;
   readonly stopping: boolean;
+  /** Of its issues those that were told to stop by their names; absent: none. */
+  readonly stopped?: readonly string[];
 }
 
 export async function findLeftRuns({ app }: Pick<Context, "app">): Promise<LeftRun[]> {
-  const all = await (await app.store()).unfinishedRuns((await app.project()).id);
+  const store = await app.store();
+  const all = await store.unfinishedRuns((await app.project()).id);
   return await Promise.all(
     all.filter(isLeft).map(async ({ run: { runId } }) => {
       const { children = [] } = (await app.runState(runId)) ?? {};
-      return { run_id: runId, issues: children.map(({ issueId }) => issueId), ...(await ordersOf(app, runId)) };
+      const issues = children.map(({ issueId }) => issueId);
+      const stopped = await stoppedByName(store, runId);
+      const some = stopped.length === 0 ? {} : { stopped };
+      return { run_id: runId, issues, ...(await ordersOf(app, runId)), ...some };
     }),
   );
 }
 
-export function leftRunLine({ run_id, issues, draining, stopping }: LeftRun): string {
+export function leftRunLine({ run_id, issues, draining, stopping, stopped = [] }: LeftRun): string {
   const what = stopping ? "stopped" : draining ? "drained" : "continued";
-  const which = issues.length === 0 ? "" : `: ${issues.map(shellWord).join(", ")}`;
-  return `first run ${run_id}, whose process is gone, would be ${what}${which}`;
+  // All of them are, where the run is.
+  const apart = stopping ? [] : stopped;
+  const rest = issues.filter((id) => !apart.includes(id));
+  const which = rest.length === 0 ? "" : `: ${rest.map(shellWord).join(", ")}`;
+  const without = apart.length === 0 ? "" : `, and of its issues stopped: ${apart.map(shellWord).join(", ")}`;
+  return `first run ${run_id}, whose process is gone, would be ${what}${which}${without}`;
 }

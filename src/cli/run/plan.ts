@@ -15,6 +15,8 @@ export interface Plan {
   readonly beyond: readonly Issue[];
   /** Open, in the scope, and not to be had. Of another tracker nobody knows. */
   readonly left: readonly string[];
+  /** What is not completed, epics too. What another tracker tells is ready, so it waits for nothing. */
+  readonly open: ReadonlySet<string>;
   /** What would be gone on with before. */
   readonly continued: readonly LeftRun[];
 }
@@ -34,7 +36,9 @@ export async function planRun(context: Context, wanted: Wanted, settings: Settin
   const continued = await findLeftRuns(context);
   const isMeant = async ({ id }: Issue) => wanted.only !== "check" || (await store.lastRecord(project.id, id)) !== null;
   // Another tracker tells only what is ready now; what is on our board is not its.
-  if (tracker.kind !== "local") return { ...cut(await filterBy(ready, isMeant), settings), left: [], continued };
+  if (tracker.kind !== "local") {
+    return { ...cut(await filterBy(ready, isMeant), settings), left: [], open: new Set(), continued };
+  }
   const waiting = await workItems.list({ projectId: project.id, statuses: ["available", "failed"], limit: everything });
   const all = await workItems.list({ projectId: project.id, statuses: null, limit: everything });
   const [begun, stopped] = [begunIn(continued, false), begunIn(continued, true)];
@@ -45,15 +49,18 @@ export async function planRun(context: Context, wanted: Wanted, settings: Settin
   const inScope = [...candidates, ...freed].filter((item) => isInScope(item, wanted, all));
   const later = await filterBy(inScope, isMerged);
   const order = await filterBy(inOrder(ready, { candidates: later, all, begun }), isMeant);
-  const open = all.filter(({ type, status }) => type === "task" && status !== "completed");
+  const open = all.filter(({ status }) => status !== "completed");
   const known = new Set([...order.map(({ id }) => id), ...begun, ...stopped]);
-  const left = open.filter((item) => isInScope(item, wanted, all) && !known.has(item.id));
-  return { ...cut(order, settings), left: left.map(({ id }) => id), continued };
+  const isLeft = (item: WorkItem) => item.type === "task" && isInScope(item, wanted, all) && !known.has(item.id);
+  const left = open.filter(isLeft).map(({ id }) => id);
+  return { ...cut(order, settings), left, open: new Set(open.map(({ id }) => id)), continued };
 }
 
-/** What comes to its end before, or is available again where its run was told to stop. */
+/** What comes to its end before, or is available again where it or its run was told to stop. */
 function begunIn(continued: readonly LeftRun[], isStopped: boolean): string[] {
-  return continued.flatMap(({ issues, stopping }) => (stopping === isStopped ? issues : []));
+  return continued.flatMap(({ issues, stopping, stopped = [] }) =>
+    issues.filter((id) => (stopping || stopped.includes(id)) === isStopped),
+  );
 }
 
 async function filterBy<T>(list: readonly T[], holds: (one: T) => Promise<boolean>): Promise<T[]> {

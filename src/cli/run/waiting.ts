@@ -4,7 +4,7 @@ import type { WorkItem } from "../../core/ports/work-items.js";
 import type { Settings } from "../../core/settings.js";
 import { foreignName, foreignOf } from "../../views/foreign-tracker.js";
 import { isInScope, nameScope } from "../../views/scope.js";
-import { type Left, waitingLine } from "../../views/waiting.js";
+import { emptyEpicsLine, type Left, waitingLine } from "../../views/waiting.js";
 import type { Context } from "../context.js";
 import type { Wanted } from "./request.js";
 
@@ -36,11 +36,17 @@ export async function tellWaiting(
   const { workItems } = await app.store();
   const items = await workItems.list({ projectId, statuses: null, limit: everything });
   const parents = new Map(items.map(({ id, parent }) => [id, parent]));
-  const meant = items.filter((item) => item.type === "task" && isInScope(scope, item.id, ancestorsOf(item, parents)));
+  const inScope = items.filter((item) => isInScope(scope, item.id, ancestorsOf(item, parents)));
+  const meant = inScope.filter(({ type }) => type === "task");
   if (settings.finalize.mode === "pr" && meant.some((item) => isReadyItem(item, resume))) return;
   const line = waitingLine(meant.flatMap(leftAs));
   const where = scope.type === "all" ? ' (ratchet work add "<title>")' : ` ${nameScope(scope)}`;
-  out.note(line ?? `nothing is ready: there is no open issue${where}`);
+  if (line !== null) return out.note(line);
+  out.note(`nothing is ready: there is no open issue${where}`);
+  const hasNone = ({ id, type, status }: WorkItem) =>
+    type === "epic" && status !== "completed" && items.every(({ parent }) => parent !== id);
+  const empty = emptyEpicsLine(inScope.filter(hasNone).map(({ id }) => id));
+  if (empty !== null) out.note(empty);
 }
 
 /** Nothing, where one of them can start. */

@@ -51,6 +51,7 @@ export function afterLand(step: Step, outcome: LandOutcome) {
       const { proposed } = step.state.landing;
       const merged = proposed?.merged ?? false;
       const target_branch = proposed ? step.policy.target : branchName(step);
+      mergeHeld(step);
       step.report({ type: "landed", commit, target_branch, merged, behind });
       return succeed(step, commit);
     }
@@ -71,6 +72,7 @@ export function afterPush(step: Step, outcome: PushOutcome) {
   switch (outcome.type) {
     case "pushed":
       closeOthers(step, "push", { keep: [], passed: true, visit: step.state.landing.proposals });
+      mergeHeld(step);
       if (step.policy.item) return endItem(step, { message: "Pushed", commit: head });
       return step.owe({ kind: "pull-request", key: `pull-request:${step.state.landing.proposals}`, head });
     case "moved": {
@@ -78,8 +80,8 @@ export function afterPush(step: Step, outcome: PushOutcome) {
       const branch = branchName(step);
       const title = `Somebody else has pushed to ${branch}`;
       const body = `Merge ${outcome.tip}, the newest commit of ${branch} at origin, resolve the conflicts and commit.`;
-      raiseMerge(step, [plainRemark(title, body, "merge")], "merge");
-      return sendBack(step, { tip: outcome.tip, why: title, branch });
+      raiseMerge(step, { tip: outcome.tip, remark: plainRemark(title, body, "merge"), source: "merge" });
+      return sendBack(step, { why: title, branch });
     }
     case "closed": {
       const message = `${outcome.reason} meanwhile: not pushed, the work is kept`;
@@ -153,8 +155,11 @@ export function afterLandingCommand(step: Step, event: CommandEnded) {
   }
   const passed = isPass(event);
   setLanding(step, { evidence: { ...landing.evidence, [name]: passed || command.allow_fail } });
-  if (passed) remember(step, landing.proposed.tree, name);
-  else if (!command.allow_fail) raiseMerge(step, [commandRemark(event, { name, command: command.command })], "gate");
+  const { tip, tree } = landing.proposed;
+  if (passed) remember(step, tree, name);
+  else if (!command.allow_fail) {
+    raiseMerge(step, { tip, remark: commandRemark(event, { name, command: command.command }), source: "gate" });
+  }
   nextCommand(step);
 }
 
@@ -218,7 +223,7 @@ function nextCommand(step: Step) {
     }
     return oweCommand(step, name, settings.commands[name]);
   }
-  if (Object.values(done).some((passed) => !passed)) return gateConflict(step, proposed.tip);
+  if (Object.values(done).some((passed) => !passed)) return gateConflict(step);
   rememberTree(step, proposed.tree);
   const { tip, commit } = proposed;
   const key = `land:commit:${landing.proposals}`;
@@ -249,26 +254,24 @@ function conflict(step: Step, tip: string, files: readonly string[]): void {
   const listed = files.slice(0, 100);
   const more = files.length > listed.length ? `\n… and ${files.length - listed.length} more` : "";
   const body = `Merge ${tip} into the branch, resolve the conflicts and commit. Files in conflict:\n${listed.join("\n")}${more}`;
-  raiseMerge(step, [plainRemark(`Conflict with ${step.policy.target}`, body, "merge")], "merge");
-  sendBack(step, { tip, why: `It conflicts with ${step.policy.target}` });
+  const remark = plainRemark(`Conflict with ${step.policy.target}`, body, "merge");
+  raiseMerge(step, { tip, remark, source: "merge" });
+  sendBack(step, { why: `It conflicts with ${step.policy.target}` });
 }
 
 /** Each side passes alone, together they do not: the agent must merge and repair. */
-function gateConflict(step: Step, tip: string): void {
-  sendBack(step, { tip, why: `The gate fails on the merge with ${step.policy.target}` });
+function gateConflict(step: Step): void {
+  sendBack(step, { why: `The gate fails on the merge with ${step.policy.target}` });
 }
 
-/** `branch`: whose newest commit the tip is, where it is not the target's. */
-function sendBack(
-  step: Step,
-  { tip, why, branch = null }: { readonly tip: string; readonly why: string; readonly branch?: string | null },
-) {
+/** `branch`: whose newest commit is to be merged, where it is not the target's. */
+function sendBack(step: Step, { why, branch = null }: { readonly why: string; readonly branch?: string | null }) {
   const { landing, gate } = step.state;
   if (!isByHand(step)) closeOthers(step, "merge", { keep: landing.raised, passed: false, visit: landing.rounds + 1 });
   const rounds = landing.rounds + 1;
   const demandedOf = branch === null && landing.demandedOf === undefined ? {} : { demandedOf: branch };
   setLanding(step, { rounds, demanded: true, ...demandedOf, proposed: null, raised: [], delivers: null });
-  step.set({ reviewBase: tip, marker: null, deliver: null });
+  step.set({ marker: null, deliver: null });
   if (step.state.halt) return endHalted(step);
   if (step.policy.trigger) return step.fail("merge_conflict", why);
   if (step.policy.options.only) return step.fail("landing_failed", why);
@@ -281,10 +284,25 @@ function sendBack(
   oweTurn(step, { ...plan, attempt, maxAttempts: gateAttempts(step.policy), session: step.state.session });
 }
 
-function raiseMerge(step: Step, remarks: readonly Remark[], source: "gate" | "merge"): void {
+interface MergeFailure {
+  /** What must be merged. */
+  readonly tip: string;
+  readonly remark: Remark;
+  readonly source: "gate" | "merge";
+}
+
+function raiseMerge(step: Step, { tip, remark, source }: MergeFailure): void {
   const { landing } = step.state;
-  const visit = visitOf(step, { stage: "merge", source, reviewer: "merge", visit: landing.rounds + 1, remarks });
+  const how = { stage: "merge", source, reviewer: "merge", visit: landing.rounds + 1 } as const;
+  const visit = visitOf(step, { ...how, remarks: [remark] });
   setLanding(step, { raised: [...landing.raised, ...raiseAgainst(step, visit)] });
+  // With the finding, whatever ends the life next: what a later one contains is judged by it. A trigger's is its baseline.
+  if (!step.policy.trigger) step.set({ reviewBase: tip });
+}
+
+/** Nothing stands between the work and where it belongs, whichever life was told that something did. */
+function mergeHeld(step: Step): void {
+  closeOthers(step, "merge", { keep: [], passed: true, visit: step.state.landing.rounds + 1 });
 }
 
 function succeed(step: Step, commit: string | null): void {

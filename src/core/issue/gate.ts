@@ -118,13 +118,19 @@ function nextCommand(step: Step, work: Work) {
 }
 
 function gatePassed(step: Step, work: Work): void {
-  const { gate, landing } = step.state;
+  const { gate } = step.state;
   closeOthers(step, "gate", { keep: [], passed: true, visit: gate.runs });
-  if (!landing.demanded || work.containsBase) closeOthers(step, "merge", { keep: [], passed: true, visit: gate.runs });
+  if (hasMerged(step, work)) closeOthers(step, "merge", { keep: [], passed: true, visit: gate.runs });
   const evidence = gate.evidence ?? {};
   step.report({ type: "gate-passed", attempt: gate.failures + 1, commit: work.head, evidence });
   setGate(step, { failures: 0, evidence: null, tree: work.tree });
   step.go(isByHand(step) || step.policy.item ? "finalizing" : gate.next);
+}
+
+/** What this life or the one before was to merge is in the work. Where nothing is known of that, only landing tells. */
+function hasMerged({ state, policy }: Step, { containsBase }: Work): boolean {
+  const isDemanded = state.landing.demanded || (!policy.trigger && state.reviewBase !== state.baseSha);
+  return isDemanded && containsBase;
 }
 
 function gateFailed(step: Step, work: Work, reasons: readonly string[]) {

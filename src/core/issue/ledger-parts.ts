@@ -78,10 +78,13 @@ export function closeOthers(
   );
   const part: Ledger = { ...step.ledger, findings: rest };
   const commit = step.state.work?.head ?? null;
-  const again = () => `not reported again by ${stage}, visit ${trueVisit(step, { stage, visit: how.visit })}`;
+  const said = () => {
+    const visit = trueVisit(step, { stage, visit: how.visit });
+    return { reason: `not reported again by ${stage}, visit ${visit}`, commit };
+  };
   const closed: LedgerChange = how.passed
     ? resolveStage(part, { stage, at: step.at, commit })
-    : supersedeStage(part, { stages: [stage], reason: how.reason ?? again(), at: step.at });
+    : supersedeStage(part, { stages: [stage], at: step.at, ...(how.reason ? { reason: how.reason } : said()) });
   const byId = new Map(closed.ledger.findings.map((finding) => [finding.id, finding]));
   const findings = step.ledger.findings.map((finding) => byId.get(finding.id) ?? finding);
   step.apply({ ledger: { ...step.ledger, findings }, reports: closed.reports });

@@ -40,7 +40,7 @@ const setups: fc.Arbitrary<Setup> = fc
       options: check ? { ...options, only: "check" as const } : options,
     } satisfies Setup;
   });
-/** An issue taken up for the first time, or again with what its last review left. */
+/** An issue taken up for the first time, or again with what its last review and landing left. */
 const begins = fc.constantFrom(
   () => ({ start, ledger: emptyLedger("p-1") }),
   () => {
@@ -57,8 +57,11 @@ const begins = fc.constantFrom(
       runId: "run-1",
       remarks: [remark("Old defect", 1), remark("Old name", 3, "b.ts")],
     };
-    const { ledger } = raise(emptyLedger("p-1"), { ...visit, ...old });
-    const blocking = ledger.findings.filter((finding) => finding.priority === 1).map((finding) => finding.id);
+    const merge = { ...visit, stage: "merge", source: "merge", reviewer: "merge" } as const;
+    const remarks = [remark("Conflict with main", 1, "")];
+    const unmerged = raise(emptyLedger("p-1"), { ...merge, ...old, remarks }).ledger;
+    const { ledger } = raise(unmerged, { ...visit, ...old });
+    const blocking = ledger.findings.filter(({ title }) => title === "Old defect").map((finding) => finding.id);
     const seen = { tree: "t12", filesTree: "t12" };
     const resume = { runId: "run-1", sessionId: "old", blocking, baseSha: "c0", seen };
     return { start: { ...start, life: 2, resume }, ledger };
@@ -246,6 +249,11 @@ function expectLawful(old: Finding, now: Finding | undefined, at: { event: Issue
     const byPerson = event.type === "signal" && event.signal.name === "waive" && event.signal.finding === old.id;
     expect(byPerson || life.state.ending?.status === "success").toBe(true);
     return;
+  }
+  if (old.stage === "merge" && now.status === "resolved") {
+    const { landing, work } = life.state;
+    const landed = event.type === "land-ended" && event.outcome.type === "landed";
+    expect(landed || (landing.demanded && work?.containsBase)).toBe(true);
   }
   expect(["command-ended", "turn-ended", "land-ended", "worktree-committed", "worktree-ready", "crashed"]).toContain(
     event.type,

@@ -330,8 +330,8 @@ function conclude(step: Step, conclusion: Conclusion): void {
 
 /** A fixer's commits have not seen the gate yet. A trigger of the run has nothing else to land. */
 function leave(step: Step) {
-  const { work, gate } = step.state;
-  if (step.policy.trigger && (work?.commits ?? 0) === 0) {
+  const { work, gate, baseSha } = step.state;
+  if (step.policy.trigger && (work === null || work.head === baseSha)) {
     return step.end({ status: "success", message: "Nothing to land", error: null, commit: null });
   }
   if (work && work.tree !== gate.tree) {

@@ -4,6 +4,7 @@ import { emptyLedger } from "../ledger/ledger.js";
 import { review, type Setup } from "./fixture.js";
 import { openFixers, worldsOf } from "./random-world.js";
 import { triggerResult } from "./session-end-result.js";
+import { reviewedUpTo } from "./unlanded.js";
 
 const failureMode = fc.constantFrom("continue", "abort", "remediate");
 const setups: fc.Arbitrary<Setup> = fc
@@ -58,7 +59,24 @@ describe("whatever happens to a trigger of the run", () => {
         }
         expect(commands.map(({ passed }) => passed)).toEqual([true, true, true]);
         expect(code_review_result?.passed ?? true).toBe(true);
-        if (state.work && state.work.commits > 0) expect(state.ending?.commit).not.toBeNull();
+        if (state.work && state.work.head !== state.baseSha) expect(state.ending?.commit).not.toBeNull();
+      }),
+      runs,
+    );
+  });
+
+  it("what its checks have closed was closed on what is on the branch, and the next review begins no later than that", () => {
+    fc.assert(
+      fc.property(worlds, (world) => {
+        const { state, ledger } = world.live();
+        const { work, baseSha, ending, reviewBase } = state;
+        if (work === null || work.head === baseSha || ending?.commit) return;
+        expect(["earlier", null]).toContain(reviewedUpTo(state, "since_last_review"));
+        expect(reviewBase).toBe("earlier");
+        for (const { status, source, reason, resolved_commit } of ledger.findings) {
+          if (status === "open" || status === "waived" || source === "protocol") continue;
+          if (reason !== "no longer checked") expect(resolved_commit).toBe(baseSha);
+        }
       }),
       runs,
     );

@@ -93,6 +93,20 @@ export function closeFinding(finding: Finding, close: Close): Finding {
   };
 }
 
+/** What closed it does not count: it is open as its last report says. */
+export function reopenFinding(finding: Finding): Finding {
+  const { stage, reviewer, priority } = finding;
+  return {
+    ...finding,
+    status: "open",
+    reason: null,
+    resolved_at: null,
+    resolved_commit: null,
+    stages: [{ stage, reviewer, priority }],
+    reopened: (finding.reopened ?? 0) + 1,
+  };
+}
+
 /**
  * A person's waiver of an opinion, and an objection that its reviewer accepted, hold until it is reported as worse or
  * with new evidence; a command that fails again is a fact. What Ratchet let go itself is settled where it does not block.

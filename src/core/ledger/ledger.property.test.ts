@@ -2,7 +2,17 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Finding, Ledger, Remark } from "../finding.js";
 import type { RunReport } from "../report.js";
-import { add, emptyLedger, findingId, openFindings, raise, resolveStage, supersedeStage, waive } from "./ledger.js";
+import {
+  add,
+  emptyLedger,
+  findingId,
+  openFindings,
+  raise,
+  reopenSince,
+  resolveStage,
+  supersedeStage,
+  waive,
+} from "./ledger.js";
 import type { Visit } from "./visit.js";
 
 const stage = fc.constantFrom("a", "b", "gate", "a/security");
@@ -33,11 +43,13 @@ const visit: fc.Arbitrary<Visit> = fc.record({
 type Step =
   | { readonly op: "raise" | "add"; readonly visit: Visit }
   | { readonly op: "resolve" | "supersede"; readonly stage: string }
-  | { readonly op: "waive"; readonly index: number };
+  | { readonly op: "waive"; readonly index: number }
+  | { readonly op: "reopen"; readonly base: string };
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ op: fc.constantFrom("raise" as const, "add" as const), visit }),
   fc.record({ op: fc.constantFrom("resolve" as const, "supersede" as const), stage }),
   fc.record({ op: fc.constant("waive" as const), index: fc.nat({ max: 5 }) }),
+  fc.record({ op: fc.constant("reopen" as const), base: fc.constantFrom("c9", "c1") }),
 );
 const steps = fc.array(step, { maxLength: 12 });
 
@@ -53,6 +65,8 @@ function take(ledger: Ledger, one: Step): { ledger: Ledger; reports: readonly Ru
       return supersedeStage(ledger, { stages: [one.stage], reason: "gone", at: 6 });
     case "waive":
       return waive(ledger, { ids: [ledger.findings[one.index]?.id ?? "none"], reason: "fine", at: 7 });
+    case "reopen":
+      return reopenSince(ledger, { since: 5, base: one.base });
   }
 }
 /** Every state on the way, with the step that led to it. */
@@ -191,5 +205,7 @@ function allowed(one: Step, old: Finding, now: Finding | undefined): boolean {
       return change === "open>superseded";
     case "waive":
       return change === "open>waived";
+    case "reopen":
+      return (change === "resolved>open" || change === "superseded>open") && old.resolved_commit !== one.base;
   }
 }

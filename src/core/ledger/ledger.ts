@@ -8,6 +8,7 @@ import {
   isSettled,
   newFinding,
   rejectFinding,
+  reopenFinding,
   reportAgain,
   reportFurther,
 } from "./entry.js";
@@ -134,12 +135,36 @@ export function settledFindings(ledger: Ledger, threshold: FindingThreshold): Fi
   );
 }
 
-/** These stages are no longer checked. */
+/**
+ * The commits that checks closed findings on since then went nowhere, all but `base`: those findings are about what is
+ * still there. Decisions stand, a person's and a reviewer's that took an objection, and so does what machinery came to.
+ */
+export function reopenSince(ledger: Ledger, lost: { readonly since: number; readonly base: string }): LedgerChange {
+  const reports: RunReport[] = [];
+  const findings = ledger.findings.map((finding) => {
+    const { status, source, resolved_at: at, resolved_commit: on = null } = finding;
+    const isByCheck = status === "resolved" || status === "superseded";
+    const isLost = at !== null && at >= lost.since && on !== null && on !== lost.base;
+    if (!isByCheck || !isLost || source === "protocol" || isSettledOpinion(finding)) return finding;
+    const { stage, reviewer } = finding;
+    const open = reopenFinding(finding);
+    reports.push(reportOf(open, { stage, reviewer, reopened: true, again: false }));
+    return open;
+  });
+  return { ledger: { ...ledger, findings }, reports };
+}
+
+/** These stages are no longer checked, or on that commit no longer say so. */
 export function supersedeStage(
   ledger: Ledger,
-  gone: { readonly stages: readonly string[]; readonly reason: string; readonly at: number },
+  gone: {
+    readonly stages: readonly string[];
+    readonly reason: string;
+    readonly at: number;
+    readonly commit?: string | null;
+  },
 ): LedgerChange {
-  const close: Close = { status: "superseded", reason: gone.reason, at: gone.at, commit: null };
+  const close: Close = { status: "superseded", reason: gone.reason, at: gone.at, commit: gone.commit ?? null };
   return change(ledger, close, (finding) => dropStages(finding, gone.stages, close));
 }
 

@@ -1,0 +1,48 @@
+import { expect, it } from "vitest";
+import { emptyLedger, openFindings, raise } from "../ledger/ledger.js";
+import { noVerdict, play, policyOf, type Rules, remark, type Setup, snapshot, start, World } from "./fixture.js";
+
+type Source = "merge" | "gate";
+
+/** A later life of an issue whose landing was refused before: by a conflict, or by a gate command on the merge. */
+function resume(rules: Rules, { setup = {}, source = "merge" }: { setup?: Setup; source?: Source } = {}): World {
+  const who = { stage: "merge", source, reviewer: "merge", outcome: "fail", visit: 1 } as const;
+  const remarks = [remark("Conflict with main", 1, "")];
+  const { ledger } = raise(emptyLedger("p-1"), { ...who, at: 1, commit: "c9", runId: "run-1", remarks });
+  const earlier = { runId: "run-1", sessionId: "old", blocking: [], baseSha: "c0", seen: null };
+  return new World(policyOf(setup), { ...start, life: 2, resume: earlier }, ledger).play(rules);
+}
+const standing = ({ life }: World) => life.ledger.findings.map(({ title, status }) => [title, status]);
+const conflict = [["Conflict with main", "open"]];
+const held = [["Conflict with main", "resolved"]];
+
+const mute: Rules = { review: () => noVerdict };
+const refused: Rules = { land: () => ({ type: "refused", reason: "protected" }) };
+const landsOnBranch: Setup = { settings: { finalize: { mode: "branch", into: null } } };
+it.each<[string, Rules, Setup, unknown]>([
+  ["a gate that passes without the merge", mute, { review: {} }, conflict],
+  ["a gate that passes with what was demanded in the work", { ...mute, merged: "tip1" }, { review: {} }, held],
+  ["a landing that is refused", refused, {}, conflict],
+  ["a landing", {}, {}, held],
+  ["a branch that is put where people have it", {}, landsOnBranch, held],
+])("what landing had against an earlier life, after %s", (_, rules, setup, expected) => {
+  for (const source of ["merge", "gate"] as const) {
+    const standings = standing(resume(rules, { setup, source }));
+    expect(standings.filter(([title]) => title === "Conflict with main")).toEqual(expected);
+  }
+});
+
+it("a landing that is cut short after a command failed has said what must be merged", () => {
+  const merged = { type: "proposed", tip: "tip1", commit: "m1", tree: "mt1", merged: true } as const;
+  const world = play(
+    {},
+    {
+      land: () => merged,
+      implement: (_, n) => ({ snapshot: snapshot(n) }),
+      command: ({ stage, name }) => (stage !== "landing" ? {} : name === "test" ? { exitCode: 1 } : null),
+      before: ({ life }) => (life.state.landing.raised.length > 0 ? { name: "stop" } : null),
+    },
+  );
+  expect(world.finished()).toMatchObject({ status: "interrupted", review_base: "tip1" });
+  expect(openFindings(world.life.ledger)).toMatchObject([{ stage: "merge", source: "gate" }]);
+});

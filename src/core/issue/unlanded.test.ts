@@ -1,0 +1,83 @@
+import { describe, expect, it } from "vitest";
+import { failWith, pass, policyOf, type Rules, remark, review, type Setup, snapshot, World } from "./fixture.js";
+import { reviewedUpTo } from "./unlanded.js";
+
+const remediate = { failure_mode: "remediate", max_retries: 2 } as const;
+const byReview: Setup = { runEnd: { commands: [], code_review: { ...review, ...remediate } } };
+const byCommand: Setup = { runEnd: remediate };
+
+/** run_end at c0; its review, where it has one, began at an earlier commit. */
+function runEnd(setup: Setup, rules: Rules): World {
+  const world = new World(policyOf(setup), { issueId: "", title: "run_end", life: 1, resume: null });
+  return world.play({ merged: "earlier", ...rules });
+}
+const standing = ({ life }: World) => life.ledger.findings.map(({ title, status }) => `${title}: ${status}`);
+const isGate = (stage: string) => stage === "gate";
+
+/** The review has something against c0 and nothing against what the fixer makes of it. */
+const repaired: Rules = { review: (_, n) => (n === 1 ? failWith(remark("Defect", 0)) : pass) };
+const endings: readonly [string, Rules][] = [
+  ["the gate fails on it", { command: ({ stage }) => ({ exitCode: isGate(stage) ? 1 : 0 }) }],
+  [
+    "a stop comes during its gate",
+    {
+      command: ({ stage }) => (isGate(stage) ? null : {}),
+      before: ({ life }) => (life.state.phase === "gating" ? { name: "stop" } : null),
+    },
+  ],
+  ["the run is aborted", { before: ({ life }) => (life.state.phase === "gating" ? { name: "abort" } : null) }],
+  ["it conflicts with the target", { land: () => ({ type: "conflict", tip: "tip1", files: ["a.ts"] }) }],
+  ["its landing is refused", { land: () => ({ type: "refused", reason: "protected" }) }],
+];
+
+describe("what a trigger's fixer repaired", () => {
+  it.each(endings)("is open again, and the next review begins where this one did, when %s", (_, rules) => {
+    const world = runEnd(byReview, { ...repaired, ...rules });
+    expect(standing(world)).toContain("Defect: open");
+    expect(world.reported("finding-raised").filter(({ title }) => title === "Defect")).toMatchObject([
+      { reopened: false },
+      { reopened: true, stage: "run_end", priority: 0 },
+    ]);
+    const bases = (["since_last_review", "since_run_start", null] as const).map((one) =>
+      reviewedUpTo(world.life.state, one),
+    );
+    expect(bases).toEqual(["earlier", null, null]);
+  });
+
+  it.each(endings)("is a failed command again when %s", (_, rules) => {
+    let tries = 0;
+    const first: Rules["command"] = (effect, n) => {
+      if (effect.stage !== "run_end") return rules.command ? rules.command(effect, n) : {};
+      tries += 1;
+      return { exitCode: tries === 1 ? 1 : 0 };
+    };
+    const world = runEnd(byCommand, { ...rules, command: first });
+    expect(standing(world)).toContain("one failed: exit 1: open");
+  });
+
+  it("is resolved when it lands, and the next review begins there", () => {
+    const world = runEnd(byReview, repaired);
+    expect(standing(world)).toEqual(["Defect: resolved"]);
+    expect(reviewedUpTo(world.life.state, "since_last_review")).toBe("c101");
+  });
+
+  it("is open again where another thing was found in the repair, and what a person waived is not", () => {
+    const found = [failWith(remark("Defect", 0), remark("Odd name", 1, "b.ts")), failWith(remark("Worse", 0, "c.ts"))];
+    const world = runEnd(byReview, {
+      review: (_, n) => found[n - 1] ?? pass,
+      command: () => ({ exitCode: 1 }),
+      before: ({ life }) => {
+        const odd = life.ledger.findings.find(({ title, status }) => title === "Odd name" && status === "open");
+        return odd ? { name: "waive", finding: odd.id, reason: "it is not" } : null;
+      },
+    });
+    expect(standing(world).slice(0, 3)).toEqual(["Defect: open", "Odd name: waived", "Worse: open"]);
+  });
+
+  it("is no pass where it put the branch back to before what was reviewed", () => {
+    const back = snapshot(0, { head: "before", tree: "t-before", filesTree: "t-before", commits: 0 });
+    const world = runEnd(byReview, { ...repaired, committed: back });
+    expect(world.life.state.ending).toMatchObject({ status: "failed", error: "gate_failed" });
+    expect(standing(world)).toContain("Defect: open");
+  });
+});

@@ -1,0 +1,25 @@
+import { reopenSince } from "../ledger/ledger.js";
+import type { ReviewSettings } from "../settings.js";
+import type { IssueState } from "./state.js";
+import type { Step } from "./step.js";
+
+/**
+ * What a trigger's fixers committed and could not land is parked: no verdict on it says anything about the branch. What
+ * such verdicts have closed is open again, and the next review begins no later than this one did.
+ */
+export function isUnlanded({ work, baseSha, ending }: IssueState): boolean {
+  return work !== null && work.head !== baseSha && !ending?.commit;
+}
+
+export function reopenUnlanded(step: Step): void {
+  const { startedAt: since, baseSha: base } = step.state;
+  if (isUnlanded(step.state)) step.apply(reopenSince(step.ledger, { since, base }));
+}
+
+/** How far the review of a trigger that has ended came; null: nothing is known that was not before. */
+export function reviewedUpTo(state: IssueState, baseline: ReviewSettings["baseline"]): string | null {
+  const { concluded, work, baseSha, reviewBase } = state;
+  if (!concluded?.review) return null;
+  if (concluded.judged && concluded.review.ran && !isUnlanded(state)) return work?.head ?? baseSha;
+  return baseline === "since_last_review" ? reviewBase : null;
+}

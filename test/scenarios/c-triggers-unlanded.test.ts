@@ -1,0 +1,80 @@
+import { expect, test } from "vitest";
+import { type Sandbox, until } from "./sandbox.js";
+import { failWith, isWaitedFor, ownReview, pass, putOwnReview, ran, triggerBox, waitFor } from "./trigger-world.js";
+
+/** What fixers of the run commit adds run.txt; where that cannot land, the branch is as it was before them. */
+const mended = `if [ -e run.txt ] || [ "$RATCHET_STAGE_ID" = epic_verification ]; then ${pass}; else ${failWith("Wrong", 0)}; fi`;
+const remediate = { failure_mode: "remediate", max_retries: 1 };
+const code_review = ownReview({ ...remediate, baseline: "since_last_review" });
+
+function reviewedBox(gate: string, triggers: object = { run_end: { commands: [], code_review } }): Sandbox {
+  const more = { evidence_check: { required: ["gate"] } };
+  const box = triggerBox({ commands: { gate }, triggers, more });
+  putOwnReview(box, mended);
+  return box;
+}
+async function findings(box: Sandbox): Promise<string[]> {
+  const all: { title: string; status: string }[] = JSON.parse(await box.quick("findings", "--all", "--json"));
+  return all.map(({ title, status }) => `${title}: ${status}`);
+}
+const basesOf = (box: Sandbox, name: string) =>
+  ran(box).flatMap((line) => (line.startsWith(`review run ${name} `) ? [line.split(" ")[3]] : []));
+
+test.each(["run_end", "periodic", "epic_completion"] as const)(
+  "%s: a repair that fails the gate has repaired nothing: its finding is open, and the next review looks there again",
+  async (name) => {
+    const how = { run_end: {}, periodic: { interval: 1 }, epic_completion: { epic_depth: "all" } }[name];
+    const box = reviewedBox("test ! -e run.txt", { [name]: { ...how, commands: [], code_review } });
+    await box.add("epic", { more: ["--type", "epic"] });
+    await box.add("a", { more: ["--parent", "epic"] });
+    const start = box.git("rev-parse", "main");
+    expect((await box.ratchet("run")).code).toBe(1);
+    expect(await findings(box)).toContain("Wrong: open");
+    await box.add("other", { more: ["--type", "epic"] });
+    await box.add("b", { more: ["--parent", "other"] });
+    expect((await box.ratchet("run")).code).toBe(1);
+    expect(new Set(basesOf(box, name))).toEqual(new Set([start]));
+    expect((await findings(box)).sort()).toEqual(expect.arrayContaining(["Wrong: open", "Wrong: superseded"]));
+  },
+);
+
+test("a repair whose gate a stop cuts short has repaired nothing either", async () => {
+  const box = reviewedBox(`test ! -e run.txt || { ${waitFor("go")}; }`);
+  await box.add("a");
+  const run = box.start(["run"]);
+  await until("the gate of the repair runs", () => isWaitedFor(box, "go"));
+  run.kill("SIGTERM");
+  expect((await run.ended).code).toBe(130);
+  expect(await findings(box)).toEqual(["Wrong: open"]);
+});
+
+test("killed in that gate, the run goes on with it: the repair lands and has repaired", async () => {
+  const box = reviewedBox(`test ! -e run.txt || { ${waitFor("go")}; }`);
+  await box.add("a");
+  const run = box.start(["run"]);
+  await until("the gate of the repair runs", () => isWaitedFor(box, "go"));
+  run.kill("SIGKILL");
+  await run.ended;
+  box.put("go", "");
+  expect((await box.ratchet("run")).code).toBe(0);
+  expect([await findings(box), box.git("log", "-1", "--format=%s", "main")]).toEqual([
+    ["Wrong: resolved"],
+    "fixer for the run",
+  ]);
+});
+
+test("a command that passes on a repair that cannot land closes nothing of earlier runs", async () => {
+  const commands = { gate: 'test ! -e run.txt || test -e "$HOME/lenient"', one: "test -e run.txt" };
+  const run_end = { ...remediate, commands: ["one"] };
+  const box = triggerBox({ commands, triggers: { run_end }, more: { evidence_check: { required: ["gate"] } } });
+  const failed = async () => (await findings(box)).filter((one) => one.startsWith("one failed"));
+  for (const id of ["a", "b"]) {
+    await box.add(id);
+    expect((await box.ratchet("run")).code).toBe(1);
+    expect((await failed()).filter((one) => one.endsWith("open"))).toEqual(["one failed: exit 1: (no output): open"]);
+  }
+  box.put("lenient", "");
+  await box.add("c");
+  expect((await box.ratchet("run")).code).toBe(0);
+  expect((await failed()).filter((one) => one.endsWith("open"))).toEqual([]);
+});
