@@ -131,8 +131,11 @@ export function historyOf(store: Store, { runId, projectId, settings }: Frame): 
     },
     record: async (issueId) => (await store.issueRecord(runId, issueId))?.record ?? null,
     landed: async (issueId) => {
-      const { base_sha: baseSha = null, commit = null } = (await store.lastRecord(projectId, issueId))?.record ?? {};
-      return baseSha === null || commit === null ? null : { baseSha, commit };
+      for (const id of await store.runsWith(projectId, issueId)) {
+        const { base_sha: baseSha = null, commit = null } = (await store.issueRecord(id, issueId))?.record ?? {};
+        if (baseSha !== null && commit !== null) return { baseSha, commit };
+      }
+      return null;
     },
     lastStepAt: () => store.lastStepAt(runId),
     spent: async () => {

@@ -2,7 +2,7 @@ import { Refusal } from "../lib/errors.js";
 import { safeName } from "../lib/home.js";
 import { hasCheckout, readCheckout } from "./checkout.js";
 import { baseRef, hasCommit, type Mirror, readRef, readRefs, updateRefs } from "./mirror-refs.js";
-import { type Parked, parkedRefs, settledRefs } from "./parking.js";
+import { noteGivenUp, type Parked, parkedRefs, settledRefs } from "./parking.js";
 import { openWorktree, removeWorktree } from "./worktree.js";
 
 interface Left {
@@ -23,6 +23,7 @@ export async function putAllAside(mirror: Mirror, left: Left): Promise<readonly 
   const all = await readRefs(mirror.path, [`${parkedRefs}/${name}`]);
   const settled = [...all].map(([ref, to]) => ({ ref: ref.replace(parkedRefs, settledRefs), to }));
   if (settled.length > 0) await updateRefs(mirror.path, settled);
+  noteGivenUp(mirror, [...all.values()]);
   return parked.flatMap((one) => (one === null ? [] : [one.ref]));
 }
 

@@ -4,8 +4,9 @@ import { landedRefs, readEnds } from "./tip.js";
 import { isIn } from "./withdrawn.js";
 
 /**
- * Work is landed with everything it was built on. Where it was begun from one branch and is to land on another, that would
- * be the first one's commits, which nobody has asked for and no review has seen. So it is known before anything is done.
+ * Work is landed with everything it was built on. Where it was begun from one branch and is to land on another, or its
+ * agent has merged one, that would be other people's commits, which nobody has asked for and no review has seen. So it is
+ * known before anything is done.
  */
 export interface Elsewhere {
   readonly commit: string;
@@ -13,13 +14,16 @@ export interface Elsewhere {
   readonly branch: string;
 }
 
-/** Of commits that work is built on, the first that another branch of the user's has and the target has not. */
-export async function findElsewhere(
-  mirror: Mirror,
-  { target, commits }: { readonly target: string; readonly commits: readonly string[] },
-): Promise<Elsewhere | null> {
+interface Work {
+  readonly target: string;
+  readonly base: string;
+  readonly head: string;
+}
+
+/** Of what work began from and has merged since, the first that another branch of the user's has and the target has not. */
+export async function findElsewhere(mirror: Mirror, { target, base, head }: Work): Promise<Elsewhere | null> {
   const { landed, user } = await readEnds(mirror, target);
-  for (const commit of commits) {
+  for (const commit of [base, ...(await mergedSince(mirror, base, head))]) {
     if (await isIn(mirror, commit, [landed, user])) continue;
     const branch = await branchWith(mirror, commit);
     if (branch !== null) return { commit, branch };
@@ -27,7 +31,14 @@ export async function findElsewhere(
   return null;
 }
 
-/** What a target has no longer is on none, and issues' own branches are no place to begin from. */
+/** The other side of every merge. Its own side is the issue's, also where a person has fetched it into a branch of theirs. */
+async function mergedSince({ path }: Mirror, base: string, head: string): Promise<string[]> {
+  if (head === base) return [];
+  const merges = await gitText(path, ["rev-list", "--min-parents=2", "--parents", `${base}..${head}`]);
+  return merges.split("\n").flatMap((line) => line.split(" ").slice(2));
+}
+
+/** What a target has no longer is on none, and issues' own branches are no place that anything comes from. */
 async function branchWith({ path }: Mirror, commit: string): Promise<string | null> {
   const places = ["refs/user/heads", landedRefs];
   const refs = await gitText(path, ["for-each-ref", "--format=%(refname)", `--contains=${commit}`, ...places]);

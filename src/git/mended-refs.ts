@@ -5,7 +5,7 @@ import { git } from "./git.js";
 import { isCommitId } from "./head.js";
 import { brokenName } from "./mirror-health.js";
 import { type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
-import { parkedRefs, settledRefs } from "./parking.js";
+import { parkedRefs, readGivenUp, settledRefs } from "./parking.js";
 import { putText, removeIfThere, textOf } from "./small-files.js";
 
 /**
@@ -77,9 +77,14 @@ export async function bringParkedBack(mirror: Mirror): Promise<void> {
   const args = ["log", "--no-walk=sorted", "--reverse", "--author=^Ratchet <ratchet@localhost>$", "--format=%H %s"];
   const commits = await git(mirror.path, [...args, "--stdin"], { input: `${ids.join("\n")}\n` });
   const numbers = new Map<string, number>();
+  const givenUp = readGivenUp(mirror);
   for (const [, id = "", name = ""] of commits.stdout.toString().matchAll(/^([0-9a-f]+) Parked work of (\S+)$/gm)) {
     const number = (numbers.get(name) ?? 0) + 1;
     numbers.set(name, number);
-    await updateRefs(mirror.path, [{ ref: `${parkedRefs}/${name}/${number}`, to: id }]);
+    const places = givenUp.has(id) ? [parkedRefs, settledRefs] : [parkedRefs];
+    await updateRefs(
+      mirror.path,
+      places.map((place) => ({ ref: `${place}/${name}/${number}`, to: id })),
+    );
   }
 }

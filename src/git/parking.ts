@@ -12,7 +12,7 @@ import { isKnownLinkless } from "./links.js";
 import { type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
 import { commitsToKeep, hasOwnRefs, stagedBlobs } from "./own-refs.js";
 import { asAuthor } from "./repository.js";
-import { putText, removeIfThere } from "./small-files.js";
+import { putText, readOr, removeIfThere } from "./small-files.js";
 import { shareBranch } from "./snapshot.js";
 import { type Change, isProvenAt, operationsIn, readChanges, unfinishedOperations, writeFilesTree } from "./status.js";
 
@@ -172,6 +172,21 @@ async function nextRef(mirror: Mirror, name: string, sha: string): Promise<strin
     putText(parksFile(mirror), "parked\n");
     return ref;
   }
+}
+
+/** Beside the refs: where they go, work that somebody has given up is found again, and must not be taken up again. */
+export function noteGivenUp(mirror: Mirror, commits: readonly string[]): void {
+  const known = readGivenUp(mirror);
+  const added = commits.filter((commit) => !known.has(commit));
+  if (added.length > 0) putText(givenUpFile(mirror), [...known, ...added].map((commit) => `${commit}\n`).join(""));
+}
+
+export function readGivenUp(mirror: Mirror): ReadonlySet<string> {
+  return new Set(readOr(givenUpFile(mirror)).split("\n").filter(Boolean));
+}
+
+function givenUpFile({ path }: Mirror): string {
+  return join(path, "ratchet", "given-up");
 }
 
 /** Something is parked: where no ref says so any more, the refs went. */

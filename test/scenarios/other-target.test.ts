@@ -77,6 +77,55 @@ test("D5 with finalize.into changed it is the same, also where only the branch i
   expect(run.stdout).toContain("of main, which release does not have");
 });
 
+test("D5 where nothing is left of the work, it begins on the branch where it is to land", async () => {
+  const box = await begunOnMain(half);
+  for (const folder of ["worktrees", "repos"]) rmSync(join(box.home, folder), { recursive: true });
+  box.git("checkout", "--quiet", "release");
+  const run = await box.ratchet("run", "--resume");
+  expect(run.stdout).toContain("Nothing is left of the work");
+  expect(run.code).toBe(0);
+  expect(files(box, "release")).toContain("one.txt");
+  expect(files(box, "release")).not.toContain("unreleased.txt");
+});
+
+test("D5 a branch that was given to the user is known by its record, also when the mirror is gone", async () => {
+  const box = await begunOnMain(":");
+  box.configure({ ...JSON.parse(box.read("ratchet.yaml")), finalize: { mode: "branch" } });
+  expect((await box.ratchet("run", "--resume")).code).toBe(0);
+  rmSync(join(box.home, "repos"), { recursive: true });
+  box.git("checkout", "--quiet", "release");
+  const landed = await box.ratchet("land", "one");
+  expect(landed.code).toBe(1);
+  expect(landed.stdout).toContain("of main, which release does not have");
+  expect(files(box, "release")).not.toContain("unreleased.txt");
+});
+
+test("D5 what the agent has merged by itself counts like what it was begun from", async () => {
+  const box = sandbox();
+  const merge = `cat >/dev/null; echo x >x; git add x; git commit -qm x; git fetch -q ${box.dir} main && git merge -q FETCH_HEAD; exit 9`;
+  box.configure({ agent: { type: "command", command: box.script("agent", merge) } });
+  box.git("branch", "release");
+  await box.add("one");
+  box.git("checkout", "--quiet", "release");
+  box.write("later.txt", "of main\n");
+  box.git("checkout", "--quiet", "main");
+  box.git("add", "--all");
+  box.git("commit", "--quiet", "--message", "Later");
+  box.git("checkout", "--quiet", "release");
+  expect((await box.ratchet("run")).code).toBe(1);
+  const landed = await box.ratchet("land", "one");
+  expect(landed.code).toBe(1);
+  expect(landed.stdout).toContain("of main, which release does not have");
+});
+
+test("D5 work that a person has fetched into a branch of their own is the issue's all the same", async () => {
+  const box = await begunOnMain(half);
+  const { worktree_path } = await box.issue("one");
+  box.git("fetch", "--quiet", worktree_path ?? "", "HEAD:to-look-at");
+  expect((await box.ratchet("run", "--resume")).code).toBe(0);
+  expect(files(box, "main")).toContain("half.txt");
+});
+
 test("D5 work begun on one branch lands on another that has all of it", async () => {
   const box = await begunOnMain(half);
   box.git("checkout", "--quiet", "release");

@@ -50,7 +50,7 @@ async function perform(life: LifeContext, effect: WorktreeEffect, signal: AbortS
       const tip = await tipOf(mirror, target);
       if (tip.type === "missing") return { type: "worktree-failed", key: effect.key, reason: tip.reason };
       const isAnew = await beginsAnew(life);
-      const begun = isAnew ? null : await knownBase(life, effect.baseSha);
+      const begun = isAnew ? null : await knownBase(life, effect.baseSha ?? (await givenBase(life)));
       const base = begun ?? (await newestBase(life, tip.sha, signal));
       if (life.run.options.only === "land") await adoptUsersBranch(mirror, { path, branch });
       if (life.item) return await openForItemOf(life, { key: effect.key, base, targetTip: tip.sha, signal });
@@ -107,13 +107,13 @@ async function openFor(
   const opened = await openAt(life, base);
   if (isAnew) return { ...opened, from: "anew" };
   const { mirror, settings, target } = life.run;
+  const { from, baseSha, head } = opened;
   // In a pull request its commits are there to be seen, and the remote's branch may be ahead of the one here.
-  if (opened.from === "new" || life.trigger || settings.finalize.mode === "pr") return opened;
-  const commits = [opened.baseSha, (await mergedBase(life, opened.head)) ?? opened.baseSha];
-  const elsewhere = await findElsewhere(mirror, { target, commits });
+  if (head === tip || life.trigger || settings.finalize.mode === "pr") return opened;
+  const elsewhere = await findElsewhere(mirror, { target, base: baseSha, head });
   if (elsewhere === null) return opened;
   if (await removeUnused(mirror, placeOf(life), async () => true))
-    return { ...(await openAt(life, tip)), from: "elsewhere" };
+    return { ...(await openAt(life, tip)), from: from === "new" ? from : "elsewhere" };
   const id = elsewhere.commit.slice(0, 12);
   const ways = `land it on ${elsewhere.branch}, run \`git merge ${id}\` if ${target} shall have that too, or start it afresh: \`ratchet retry ${life.issueId} --afresh\``;
   return `it was built on ${id} of ${elsewhere.branch}, which ${target} does not have: ${ways}`;
@@ -190,6 +190,11 @@ async function beginsAnew(life: LifeContext): Promise<boolean> {
   const landed = await Promise.all([...tasks].map((id) => run.history.landed(id)));
   const commits = landed.flatMap((one) => one?.commit ?? []);
   return await removeUnused(run.mirror, placeOf(life), async (base) => !(await hasAll(run.mirror, base, commits)));
+}
+
+/** Of work on a branch that was given to the user, which may be all that is left of it: where it began, as its record says. */
+async function givenBase({ run, issueId }: LifeContext): Promise<string | null> {
+  return run.options.only === "land" ? ((await run.history.landed(issueId))?.baseSha ?? null) : null;
 }
 
 /** An earlier life's base may be from another machine's repository. */
