@@ -40,15 +40,23 @@ export function emptyLedger(issueId: string): Ledger {
   return { issueId, findings: [] };
 }
 
-/** A failing visit of a stage: new findings, known ones again, and the stage's older open ones that it no longer reports. */
-export function raise(ledger: Ledger, visit: Visit): LedgerChange {
+/**
+ * A failing visit of a stage: new findings, known ones again, and the stage's older open ones that it no longer reports,
+ * as far as it could have.
+ */
+export function raise(
+  ledger: Ledger,
+  visit: Visit,
+  couldReport: (finding: Finding) => boolean = () => true,
+): LedgerChange {
   const taken = takeIn(ledger, visit);
   const reason = `not reported again by ${visit.stage}, visit ${visit.visit}`;
   const close: Close = { status: "superseded", reason, at: visit.at, commit: visit.commit };
   const swept = change(taken.ledger, close, (finding) => {
     // A reviewer that gave no verdict has not judged what it reported before.
     const judged = visit.source !== "protocol" || finding.source === "protocol";
-    return judged && !taken.reported.has(finding.id) ? dropStages(finding, [visit.stage], close) : finding;
+    const isGone = judged && !taken.reported.has(finding.id) && couldReport(finding);
+    return isGone ? dropStages(finding, [visit.stage], close) : finding;
   });
   return { ledger: swept.ledger, reports: [...taken.reports, ...swept.reports] };
 }
