@@ -198,6 +198,8 @@ export interface Rules {
   readonly tracker?: (effect: TrackerEffect) => Partial<Extract<IssueEvent, { type: "tracker-done" }>>;
   /** What a person left in the worktree, where no agent starts. */
   readonly left?: Partial<Snapshot>;
+  /** Where its worktree was made from. */
+  readonly worktree?: Partial<Extract<IssueEvent, { type: "worktree-ready" }>>;
   /** Called before each answer: what arrives from outside first. */
   readonly before?: (world: World) => IssueSignal | "resumed" | null;
 }
@@ -296,7 +298,7 @@ export class World {
         if (effect.op === "look") return { type: "worktree-seen", key, snapshot: snapshot(1, rules.left) };
         if (effect.op === "commit-all")
           return { type: "worktree-committed", key, snapshot: snapshot(100 + this.count("commit")) };
-        return { type: "worktree-ready", key, ...worktree, baseSha: effect.baseSha ?? "c0" };
+        return { type: "worktree-ready", key, ...worktree, baseSha: effect.baseSha ?? "c0", ...rules.worktree };
       case "land":
         return { type: "land-ended", key, outcome: this.land(effect, rules) };
       case "push":

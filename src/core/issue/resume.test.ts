@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Ledger } from "../finding.js";
 import { emptyLedger, raise, waive } from "../ledger/ledger.js";
 import type { IssueStart } from "../run/effects.js";
+import type { TurnEnded } from "./events.js";
 import { failWith, policyOf, type Rules, remark, type Setup, snapshot, start, World } from "./fixture.js";
 
 function left(stage = "per_issue_review", seen: { tree: string; filesTree: string } | null = null) {
@@ -19,6 +20,9 @@ function left(stage = "per_issue_review", seen: { tree: string; filesTree: strin
 function resume(setup: Setup, rules: Rules = {}, from: { begin: IssueStart; ledger: Ledger } = left()): World {
   return new World(policyOf(setup), from.begin, from.ledger).play(rules);
 }
+const { agent } = policyOf({}).settings;
+const fallback = { type: "codex", model: null, effort: null, command: [], env: [] } as const;
+const takenOver = { ...agent, backoff_seconds: [], fallback };
 const logs = (world: World) => world.reported("log").map((report) => report.text);
 
 describe("a life resumed with the findings of its last review", () => {
@@ -118,6 +122,28 @@ describe("a life resumed with the findings of its last review", () => {
       last_review_issues: left().blocking,
     });
   });
+
+  it.each<[string, Parameters<typeof resume>[0], TurnEnded["outcome"]]>([
+    ["the session is gone", {}, { type: "no-session" }],
+    ["the session is full", {}, { type: "overflow", reason: "full" }],
+    ["another agent takes over", { settings: { agent: takenOver } }, { type: "transient", reason: "529" }],
+  ])(
+    "A7 nothing is left of the work, and %s: the implementer's prompt, followed by the findings",
+    (_what, setup, outcome) => {
+      const gone: Rules = {
+        worktree: { from: "new" },
+        implement: (turn) => (turn.session === "old" ? { outcome, sessionId: null } : {}),
+      };
+      const world = resume({ review: {}, ...setup }, gone);
+      const { blocking } = left();
+      expect(world.turns().map((turn) => [turn.role, turn.prompt, turn.session, turn.attempt, turn.only])).toEqual([
+        ["implementer", "review_followup", "old", 1, blocking],
+        ["implementer", "implementer", null, 1, blocking],
+        ["reviewer", "review", null, 1, null],
+      ]);
+      expect(logs(world).some((text) => text.includes("the same prompt"))).toBe(false);
+    },
+  );
 
   it("A7 strict, and the record has no session: failed before any turn", () => {
     const from = left();
