@@ -75,6 +75,18 @@ describe("a life resumed with the findings of its last review", () => {
     expect(world.finished()?.last_review_issues).toEqual(left().blocking);
   });
 
+  it("says that it was a resume when it fails; what begins in such a run, and what a plain run goes on with, do not", () => {
+    const fails: Rules = { implement: () => ({ outcome: { type: "failed", reason: "x" } }) };
+    const told = (resumes: boolean, from: { begin: IssueStart; ledger: Ledger }) =>
+      resume({ options: { resume: resumes } }, fails, from).history.find(({ key }) => key === "tracker:fail");
+    const begun = { begin: start, ledger: emptyLedger("p-1") };
+    expect(told(true, left())).toMatchObject({ op: "fail", resumed: true });
+    for (const one of [told(true, begun), told(false, left())]) {
+      expect(one).toMatchObject({ op: "fail" });
+      expect(one).not.toHaveProperty("resumed");
+    }
+  });
+
   it("A8 a marker that settles what the gate had against the same tree is judged by the gate; anything else is no progress", () => {
     const work = snapshot(0, { commits: 0 });
     const from = left("per_issue_review", work);

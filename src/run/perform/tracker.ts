@@ -86,8 +86,9 @@ async function endingOf(life: LifeContext, effect: TrackerEffect): Promise<Endin
     case "complete":
       return { op: "complete", commit: effect.commit, note: effect.note };
     case "fail":
+      return { op: "fail", reason: effect.reason, ...(effect.resumed ? { resumed: true } : {}) };
     case "escalate":
-      return { op: effect.op, reason: effect.reason };
+      return { op: "escalate", reason: effect.reason };
     case "release":
       return { op: "release" };
     case "give-back":
