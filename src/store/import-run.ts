@@ -169,7 +169,8 @@ async function importedRuns(sql: Sql, { projectId, issueId }: IssueName): Promis
 }
 
 function changed(before: readonly Finding[], after: readonly Finding[]): Finding[] {
-  return after.filter((finding) => !before.includes(finding));
+  const known = new Set(before);
+  return after.filter((finding) => !known.has(finding));
 }
 
 /** A resume takes it before what was never begun. */

@@ -11,6 +11,7 @@ import {
   reportAgain,
   reportFurther,
 } from "./entry.js";
+import { KnownFindings } from "./known.js";
 import {
   type Candidates,
   type Group,
@@ -183,17 +184,19 @@ interface TakenIn extends LedgerChange {
 }
 function takeIn(ledger: Ledger, visit: Visit): TakenIn {
   const findings = [...ledger.findings];
+  const index = new KnownFindings(findings);
+  const positions = new Map(findings.map((finding, position) => [finding, position]));
   const reported = new Set<string>();
   const reports: RunReport[] = [];
   const settle = (group: Group, known: Finding | null): void => {
-    const finding = known ? reportGroup(known, visit, group) : raiseGroup(ledger.issueId, findings, { visit, group });
-    if (known) findings[findings.indexOf(known)] = finding;
-    else findings.push(finding);
+    const finding = known ? reportGroup(known, visit, group) : raiseGroup(ledger.issueId, index, { visit, group });
+    findings[(known && positions.get(known)) ?? findings.length] = finding;
     reported.add(finding.id);
     if (finding !== known) reports.push(...raised(finding, known, { group, stage: visit.stage }));
   };
   const candidates = ([first]: Group): Candidates => ({
-    free: findings.filter((finding) => !reported.has(finding.id)),
+    known: index,
+    isFree: (finding) => !reported.has(finding.id),
     visit,
     remark: first.remark,
   });
@@ -216,12 +219,12 @@ function takeIn(ledger: Ledger, visit: Visit): TakenIn {
 
 function raiseGroup(
   issueId: string,
-  findings: readonly Finding[],
+  known: KnownFindings,
   { visit, group }: { readonly visit: Visit; readonly group: Group },
 ): Finding {
   const [first, ...others] = group;
-  const finding = newFinding({ id: newId(findings, visit, first.remark), issueId }, visit, first);
-  return others.reduce((known, sighting) => reportFurther(known, visit, sighting), finding);
+  const finding = newFinding({ id: newId(known, visit, first.remark), issueId }, visit, first);
+  return others.reduce((next, sighting) => reportFurther(next, visit, sighting), finding);
 }
 
 function reportGroup(known: Finding, visit: Visit, [first, ...others]: Group): Finding {
