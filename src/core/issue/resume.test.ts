@@ -3,7 +3,7 @@ import type { Ledger } from "../finding.js";
 import { emptyLedger, raise, waive } from "../ledger/ledger.js";
 import type { IssueStart } from "../run/effects.js";
 import type { TurnEnded } from "./events.js";
-import { failWith, policyOf, type Rules, remark, type Setup, snapshot, start, World } from "./fixture.js";
+import { failWith, panelOf, policyOf, type Rules, remark, type Setup, snapshot, start, World } from "./fixture.js";
 
 function left(stage = "per_issue_review", seen: { tree: string; filesTree: string } | null = null) {
   const visit = { stage, source: "review", reviewer: "command", outcome: "fail", visit: 3 } as const;
@@ -238,6 +238,17 @@ describe("a life resumed with the findings of its last review", () => {
       "no longer checked",
       "no longer checked",
     ]);
+  });
+
+  it.each<[string, Setup["review"]]>([
+    ["another reviewer", { reviewer_type: "agent_sdk" }],
+    ["a panel", panelOf("style", "security")],
+  ])("findings of a review without a panel are the review's: %s judges them", (_who, review = {}) => {
+    const world = resume({ review });
+    expect(world.turns()[0]).toMatchObject({ prompt: "review_followup", only: left().blocking });
+    expect(world.life.ledger.findings.map(({ status }) => status)).toEqual(["resolved", "resolved"]);
+    const again = resume({ review: { ...review, max_retries: 1 } }, { review: () => failWith(remark("Other", 0)) });
+    expect(again.life.ledger.findings[0]).toMatchObject({ title: "Null deref", status: "superseded" });
   });
 
   it("a review that a flag leaves out keeps what it found until the issue has succeeded without it", () => {
