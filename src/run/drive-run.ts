@@ -21,9 +21,13 @@ import { parseRunSignal, performWait } from "./perform/wait.js";
 
 /**
  * Drives a run, and in it every life it starts, to its end. `stop` aborted: it stays unfinished, as after a crash.
- * `behind`: how the user's branch stood when this process began, told once.
+ * `behind`: how the user's branch stood when this process began, told once. `opened`: this process drives it now.
  */
-export async function driveRun(run: RunContext, stop: AbortSignal, behind: string | null): Promise<RunState> {
+export async function driveRun(
+  run: RunContext,
+  stop: AbortSignal,
+  { behind, opened }: { readonly behind: string | null; readonly opened: () => void },
+): Promise<RunState> {
   const machine = runMachineId(run.runId);
   const transition = runMachine(runPolicy(run.settings, run.options));
   const stopping = new AbortController();
@@ -50,8 +54,10 @@ export async function driveRun(run: RunContext, stop: AbortSignal, behind: strin
     stop,
     onCommit: (state) => {
       if (state.stopping) stopping.abort();
-      if (!isOpened) expectLives(run, state);
+      if (isOpened) return;
       isOpened = true;
+      expectLives(run, state);
+      opened();
     },
   });
 }
