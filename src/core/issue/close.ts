@@ -147,6 +147,9 @@ function whyLeft({ state, policy }: Step, unmended: string): string {
   const { result } = state.sessionEndResult ?? {};
   const mode = policy.settings.validation_triggers.session_end?.failure_mode;
   if (result === "interrupted" || (result === "timeout" && mode !== "continue")) return result;
+  if (mode === undefined) return "no longer checked";
+  // What blocks would have ended the issue.
+  if (mode === "abort") return "below threshold";
   return mode === "remediate" ? unmended : "continue";
 }
 
