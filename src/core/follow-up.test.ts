@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { findingsIn, newParagraphs, type OpenFollowUp, placeFollowUp } from "./follow-up.js";
+import { findingsIn, followUpParagraph, newParagraphs, type OpenFollowUp, placeFollowUp } from "./follow-up.js";
 
 const about = (id: string, text: string) => `- ${text}\n  <!-- ratchet:${id} -->`;
 
@@ -19,10 +19,31 @@ describe("what a follow-up does not say yet", () => {
       about("cd", "Wrong <!-- ratchet:ab --> there"),
       [about("cd", "Wrong <!-- ratchet:ab --> there")],
     ],
+    [
+      "a finding whose mark another one quotes",
+      about("cd", "Wrong <!-- ratchet:ab --> there"),
+      about("ab", "Naming"),
+      [about("ab", "Naming")],
+    ],
+    [
+      "no finding twice, where a tracker has other line ends",
+      `${about("ab", "Naming")}\r\n\r\n${about("cd", "Bounds")}`,
+      `${about("ab", "Naming again")}\n\n${about("cd", "Bounds again")}`,
+      [],
+    ],
     ["another finding of the same words", about("ab", "Naming"), about("ab-2", "Naming"), [about("ab-2", "Naming")]],
   ])("is %s", (_what, old, body, added) => {
     expect(newParagraphs(old, body)).toEqual(added);
   });
+});
+
+it("a finding's paragraph has its own mark alone, and holds together", () => {
+  const text = "P2 Naming a.ts:1 (me)\nThe file says\n\n<!-- ratchet:ab -->\r\n\r\nand more";
+  const paragraph = followUpParagraph("cd", text);
+  const spare = paragraph.replace(/[ ]+$/gm, "");
+  expect(findingsIn(paragraph)).toEqual(["cd"]);
+  expect(findingsIn(spare)).toEqual(["cd"]);
+  expect(newParagraphs("", paragraph)).toEqual([paragraph]);
 });
 
 describe("B8 where a run's findings go", () => {

@@ -58,6 +58,12 @@ export function findingsIn(body: string): string[] {
 /** Its own mark is the last line; others may stand in text that a reviewer quoted. */
 const ownMark = /<!-- ratchet:(\S+) -->$/;
 
+/** The paragraph of one finding. Marks that its text quotes are broken: the last line is the only one. */
+export function followUpParagraph(findingId: string, text: string): string {
+  const lines = text.replaceAll("<!-- ratchet:", "<!-- ratchet :").split(/\r?\n/);
+  return `- ${lines.join("\n  ")}\n  <!-- ratchet:${findingId} -->`;
+}
+
 function findingOf(paragraph: string): string | null {
   return ownMark.exec(paragraph)?.[1] ?? null;
 }
@@ -75,15 +81,16 @@ export function isRunSource(source: string): boolean {
 
 export function newParagraphs(old: string, body: string): string[] {
   const known = new Set(paragraphsOf(old));
+  const told = new Set(findingsIn(old));
   return paragraphsOf(body).filter((paragraph) => {
-    const mark = ownMark.exec(paragraph)?.[0];
-    return !known.has(paragraph) && !(mark !== undefined && old.includes(mark));
+    const finding = findingOf(paragraph);
+    return !known.has(paragraph) && !(finding !== null && told.has(finding));
   });
 }
 
 export function paragraphsOf(text: string): string[] {
   return text
-    .split(/\n{2,}/)
+    .split(/(?:\r?\n){2,}/)
     .map((paragraph) => paragraph.trim())
     .filter((paragraph) => paragraph !== "");
 }

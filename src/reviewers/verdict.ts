@@ -47,8 +47,30 @@ export interface Said {
   readonly before: JsonNesting | null;
 }
 
-/** The last JSON object of a text, whatever prose stands around it. */
+type Protocol = Extract<VerdictReading, { type: "protocol" }>;
+
+/** The last JSON object of a text, with a verdict among its keys. */
+interface Answer {
+  readonly type: "answer";
+  readonly text: string;
+  readonly fields: Fields;
+  /** Why a pass is not to be taken from it; null: it stands by itself. */
+  whyUnclear(): string | null;
+}
+
+/** The verdict in the last JSON object of a text, whatever prose stands around it. */
 export function readVerdict(said: Said): VerdictReading {
+  const found = findAnswer(said);
+  if (found.type === "protocol") return found;
+  const key = contradictoryKey(found.text, verdictKeys);
+  if (key !== null) return saidTwice(key);
+  const reading = toVerdict(found.fields);
+  if (reading.type !== "verdict" || reading.verdict !== "pass") return reading;
+  const reason = found.whyUnclear();
+  return reason === null ? reading : { type: "protocol", reason };
+}
+
+export function findAnswer(said: Said): Answer | Protocol {
   const { text: end, before } = cutToEnd(said);
   const isWhole = before === null;
   const objects = findObjects(end, "verdict");
@@ -58,21 +80,20 @@ export function readVerdict(said: Said): VerdictReading {
   if (beginning.test(end.slice(last.end)))
     return { type: "protocol", reason: "the last JSON object of the output is broken or cut off" };
   if (!last.hasKey) return { type: "protocol", reason: "the last JSON object of the output has no verdict" };
-  const answer = end.slice(last.start, last.end);
-  const fields = parse(answer);
+  const text = end.slice(last.start, last.end);
+  const fields = parse(text);
   if (fields === null) return { type: "protocol", reason: "the last JSON object of the output is broken" };
-  const key = contradictoryKey(answer, verdictKeys);
-  if (key !== null) return saidTwice(key);
-  const oneOfSeveral: VerdictReading = { type: "protocol", reason: "the verdict is one of several in a list" };
-  if (isListedWithAnother(end, objects, last)) return oneOfSeveral;
+  if (isListedWithAnother(end, objects, last)) return { type: "protocol", reason: oneOfSeveral };
   if (before !== null && !before.isOutsideAfter(end.slice(0, last.start))) return { type: "protocol", reason: tooFar };
-  const reading = toVerdict(fields);
-  if (reading.type !== "verdict" || reading.verdict !== "pass") return reading;
-  if (isLaterInList({ text: end, isWhole }, last)) return oneOfSeveral;
-  return isWithinAnother({ text: end, isWhole }, objects, last)
-    ? { type: "protocol", reason: "the pass stands within a JSON object that is broken" }
-    : reading;
+  const whyUnclear = () => {
+    if (isLaterInList({ text: end, isWhole }, last)) return oneOfSeveral;
+    const isWithin = isWithinAnother({ text: end, isWhole }, objects, last);
+    return isWithin ? "the pass stands within a JSON object that is broken" : null;
+  };
+  return { type: "answer", text, fields, whyUnclear };
 }
+
+const oneOfSeveral = "the verdict is one of several in a list";
 
 function cutToEnd({ text, before }: Said): Said {
   if (text.length <= verdictBytes) return { text, before };

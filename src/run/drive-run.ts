@@ -22,8 +22,13 @@ import { parseRunSignal, performWait } from "./perform/wait.js";
 /**
  * Drives a run, and in it every life it starts, to its end. `stop` aborted: it stays unfinished, as after a crash.
  * `found`: how the user's repository was found when this process began, such as a branch that is behind, told once.
+ * `opened`: this process drives it now.
  */
-export async function driveRun(run: RunContext, stop: AbortSignal, found: readonly string[]): Promise<RunState> {
+export async function driveRun(
+  run: RunContext,
+  stop: AbortSignal,
+  { found, opened }: { readonly found: readonly string[]; readonly opened: () => void },
+): Promise<RunState> {
   const machine = runMachineId(run.runId);
   const transition = runMachine(runPolicy(run.settings, run.options));
   const stopping = new AbortController();
@@ -50,8 +55,10 @@ export async function driveRun(run: RunContext, stop: AbortSignal, found: readon
     stop,
     onCommit: (state) => {
       if (state.stopping) stopping.abort();
-      if (!isOpened) expectLives(run, state);
+      if (isOpened) return;
       isOpened = true;
+      expectLives(run, state);
+      opened();
     },
   });
 }

@@ -40,6 +40,8 @@ export interface StartedRun {
   readonly runId: string;
   readonly target: string;
   readonly done: Promise<{ readonly exitCode: number }>;
+  /** Settles when this process drives it; rejects where another does. */
+  begun(): Promise<void>;
   signal(name: "drain" | "stop"): Promise<void>;
   kill(): void;
 }
@@ -162,11 +164,12 @@ export async function startRun(parts: RunParts, asker?: Asker): Promise<StartedR
     drivenUntil: await parts.history.lastStepAt(),
   };
   await sweepWorktrees(run, parts.unfinished);
-  const done = driveRun(
-    run,
-    killed.signal,
-    [behind, notCopied].filter((text) => text !== null),
-  ).then(async (state) => {
+  let opened = (): void => undefined;
+  const isOpened = new Promise<void>((resolve) => {
+    opened = resolve;
+  });
+  const found = [behind, notCopied].filter((text) => text !== null);
+  const done = driveRun(run, killed.signal, { found, opened }).then(async (state) => {
     over.abort();
     await follower?.done;
     if (parts.follow && state.phase === "done") await settle(parts.follow, { killed, leave, warn: parts.warn });
@@ -177,6 +180,7 @@ export async function startRun(parts: RunParts, asker?: Asker): Promise<StartedR
     runId,
     target: parts.target,
     done,
+    begun: async () => void (await Promise.race([isOpened, done])),
     signal: (name) => {
       // Once the run itself has ended, all that is left is what its pull requests have to be told.
       if (over.signal.aborted) leave.abort();

@@ -24,7 +24,7 @@ export interface Outbox {
 export type Telling = { readonly issueId: string; readonly holder: string } & Ending;
 export type Ending =
   | { readonly op: "complete"; readonly commit: string | null; readonly note: string }
-  | { readonly op: "fail"; readonly reason: string }
+  | { readonly op: "fail"; readonly reason: string; readonly resumed?: true }
   | { readonly op: "escalate"; readonly reason: string }
   /**
    * `unsure`: the call that claims it failed, and nobody knows whether there was a claim. `claimed`: it succeeded, and
@@ -147,7 +147,7 @@ export async function tellEnding(
     case "complete":
       return await tracker.complete(issueId, holder, { commit: ending.commit, note: ending.note });
     case "fail":
-      return await tracker.fail(issueId, holder, ending.reason);
+      return await tracker.fail(issueId, holder, ending.reason, { resumed: ending.resumed ?? false });
     case "escalate":
       return await tracker.escalate(issueId, holder, ending.reason);
     case "release":

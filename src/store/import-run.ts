@@ -2,6 +2,7 @@ import type { Finding, Remark } from "../core/finding.js";
 import { adoptLife } from "../core/issue/adopt.js";
 import type { IssueRecord } from "../core/record.js";
 import type { RunOptions } from "../core/run/effects.js";
+import type { FindingThreshold } from "../core/settings.js";
 import { findingStatements } from "./finding-rows.js";
 import { readFindings } from "./findings.js";
 import type { RunHead } from "./runs.js";
@@ -11,6 +12,8 @@ import { Refused, type Sql, type Statement, text } from "./sql.js";
 export interface ImportedRun {
   readonly record: RunHead;
   readonly issues: readonly ImportedIssue[];
+  /** From which priority on findings blocked there, and are in its records. */
+  readonly threshold: FindingThreshold;
   /** Ms since the epoch. */
   readonly importedAt: number;
 }
@@ -93,7 +96,7 @@ interface Taken {
 }
 
 async function takeIssue(sql: Sql, imported: ImportedRun, { record, remarks }: ImportedIssue): Promise<Taken> {
-  const { record: run, importedAt } = imported;
+  const { record: run, importedAt, threshold } = imported;
   const { project_id: projectId, run_id: runId } = run;
   const { issue_id: issueId, started_at, finished_at } = record;
   const kept: Statement = {
@@ -111,7 +114,8 @@ async function takeIssue(sql: Sql, imported: ImportedRun, { record, remarks }: I
       runId,
       succeeded: record.status === "success",
       wentOn: record.session_id !== null && !(await wasLivedHere(sql, { projectId, issueId })),
-      remarks,
+      ...{ remarks, threshold },
+      toldBy: await importedRuns(sql, { projectId, issueId }),
       rounds: record.review_attempts,
       commit: record.commit,
       // What tells no time has one before all others, which would be no time at which somebody found something.
@@ -154,8 +158,19 @@ async function wasLivedHere(sql: Sql, { projectId, issueId }: IssueName): Promis
   return rows.length > 0;
 }
 
+/** The runs of the issue that were driven elsewhere. */
+async function importedRuns(sql: Sql, { projectId, issueId }: IssueName): Promise<ReadonlySet<string>> {
+  const rows = await sql.all(
+    `SELECT run_id FROM issue_records WHERE project_id = ? AND issue_id = ?
+      AND run_id NOT IN (SELECT run_id FROM streams)`,
+    [projectId, issueId],
+  );
+  return new Set(rows.map((row) => text(row, "run_id")));
+}
+
 function changed(before: readonly Finding[], after: readonly Finding[]): Finding[] {
-  return after.filter((finding) => !before.includes(finding));
+  const known = new Set(before);
+  return after.filter((finding) => !known.has(finding));
 }
 
 /** A resume takes it before what was never begun. */

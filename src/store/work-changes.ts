@@ -4,7 +4,7 @@ import { Refused, type Sql, type Statement } from "./sql.js";
 import { circleThrough, countDeps, insertDep } from "./work-add.js";
 import { eventStatement, type ItemKey, idleClaim, readItem } from "./work-rows.js";
 
-/** At this many failures an item is taken out of the queue until somebody retries it. */
+/** At this many failures, those of resumes left out, an item is taken out of the queue until somebody retries it. */
 const quarantineAt = 3;
 
 export interface Claim {
@@ -55,6 +55,7 @@ export interface Settlement {
   readonly reason: string | null;
   readonly commit: string | null;
   readonly mayQuarantine?: true;
+  readonly resumed?: true;
 }
 
 interface Settling {
@@ -89,12 +90,19 @@ export function settleStatements(key: ItemKey, { holder, to, now }: Settling): S
       expect: 1,
     },
     ...(to.status === "completed" ? [decided(key), freeDependents(key, now)] : []),
-    eventStatement(key, { type: to.status, at: now, body: { reason: to.reason, commit: to.commit } }),
+    eventStatement(key, {
+      type: to.status,
+      at: now,
+      body: { reason: to.reason, commit: to.commit, ...(to.resumed ? { resumed: true } : {}) },
+    }),
   ];
 }
-/** A failure of a run that resumes is counted and takes nothing out of the queue: the next resume may go on. */
-const quarantines = `failure_count + 1 >= ${quarantineAt}
-  AND NOT coalesce((SELECT json_extract(options, '$.resume') FROM runs WHERE run_id = claimed_by), 0)`;
+/** A resume's failure is counted and takes nothing out of the queue, whatever fails later: the next resume may go on. */
+const quarantines = `failure_count + 1 >= ${quarantineAt} + (SELECT count(*) FROM work_events AS failures
+  WHERE failures.project_id = work_items.project_id AND failures.item_id = work_items.id
+    AND failures.type = 'failed' AND json_extract(failures.body, '$.resumed')
+    AND failures.id > coalesce((SELECT max(retries.id) FROM work_events AS retries
+      WHERE retries.project_id = work_items.project_id AND retries.item_id = work_items.id AND retries.type = 'retried'), 0))`;
 /** Something it depends on was completed while it was worked on: it began without that, and is as free as one that failed before. */
 const wasFreed = `waits_for = 0 AND EXISTS (SELECT 1 FROM work_deps JOIN work_items AS done ON done.no = on_item
   JOIN work_events ON work_events.project_id = done.project_id AND item_id = done.id AND work_events.type = 'completed'
@@ -132,9 +140,9 @@ export async function failItem(
     {
       sql: `UPDATE work_items SET failure_count = failure_count + 1, failure_reason = ?, claimed_by = NULL,
         lease_until = NULL, updated_at = ?,
-        status = CASE WHEN failure_count + 1 >= ? THEN 'quarantined' ELSE 'available' END
+        status = CASE WHEN ${quarantines} THEN 'quarantined' ELSE 'available' END
         WHERE project_id = ? AND id = ? AND status IN ('available', 'claimed', 'failed')`,
-      params: [reason, now, quarantineAt, key.projectId, key.id],
+      params: [reason, now, key.projectId, key.id],
       expect: 1,
     },
     eventStatement(key, { type: "failed", at: now, body: { reason } }),

@@ -40,7 +40,10 @@ export function localTracker(workItems: WorkItems, projectId: string, clock: { n
     changed: (cursor, signal) => workItems.changed(projectId, cursor, signal),
     claim: (id, holder, how) => claim(id, holder, how?.any),
     complete: (id, holder, { commit, note }) => settle(id, holder, { status: "completed", reason: note, commit }),
-    fail: (id, holder, reason) => settle(id, holder, { status: "failed", reason, commit: null, mayQuarantine: true }),
+    fail: (id, holder, reason, how) => {
+      const as = how?.resumed ? { resumed: true as const } : { mayQuarantine: true as const };
+      return settle(id, holder, { status: "failed", reason, commit: null, ...as });
+    },
     escalate: async (id, holder, reason) => {
       await settle(id, holder, { status: "waiting_for_response", reason, commit: null });
       await workItems.escalate(projectId, id, { reason, event: { type: "human_escalation", reason } });

@@ -41,6 +41,7 @@ describe("a run record from elsewhere", () => {
         run_end: null,
       },
       issues: [],
+      threshold: "none",
       leftOut: { issues: 0, findings: new Map() },
     });
     expect(issue({})).toMatchObject({
@@ -49,6 +50,15 @@ describe("a run record from elsewhere", () => {
       session_id: null,
       last_review_issues: null,
     });
+  });
+
+  it.each<[string, unknown, string]>([
+    ["its own", { per_issue_review: { finding_threshold: "P2" } }, "P2"],
+    ["the usual, where it says none", { per_issue_review: {} }, "none"],
+    ["the usual, where it says what is none", { per_issue_review: { finding_threshold: "P9" } }, "none"],
+    ["the usual, where nothing is as it should be", { per_issue_review: "on" }, "none"],
+  ])("has a threshold: %s", (_what, config, threshold) => {
+    expect(read({ run_id: "r", config })).toMatchObject({ threshold });
   });
 
   it.each<[string, object, object, string]>([

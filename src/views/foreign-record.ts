@@ -1,6 +1,6 @@
 import type { IssueRecord, RunRecord } from "../core/record.js";
 import type { IssueStatus, RunStatus, SessionEndResult } from "../core/report.js";
-import type { Settings } from "../core/settings.js";
+import type { FindingThreshold, Settings } from "../core/settings.js";
 import { readStoredReviewIssues } from "./record.js";
 
 /**
@@ -11,6 +11,8 @@ import { readStoredReviewIssues } from "./record.js";
 export interface ForeignRun {
   readonly run: Omit<RunRecord, "issues" | "project_id">;
   readonly issues: readonly IssueRecord[];
+  /** From which priority on its findings blocked; where it does not say, the usual. */
+  readonly threshold: FindingThreshold;
   readonly leftOut: LeftOut;
 }
 
@@ -56,8 +58,13 @@ export function readForeignRun(value: unknown, here: { readonly repoPath: string
       ...(isFields(value.trigger_usage) ? { trigger_usage: readUsage(value.trigger_usage) } : {}),
     },
     issues,
+    threshold: readThreshold(fields(fields(value.config).per_issue_review).finding_threshold),
     leftOut: leftOutOf(fields(value.issues)),
   };
+}
+
+function readThreshold(value: unknown): FindingThreshold {
+  return value === "P0" || value === "P1" || value === "P2" || value === "P3" ? value : "none";
 }
 
 function leftOutOf(issues: Fields): LeftOut {

@@ -22,6 +22,7 @@ function imported(projectId: string, issue: Partial<IssueRecord> = {}, runId = "
   if (typeof read === "string") throw new Error(read);
   return {
     importedAt: Date.UTC(2026, 5, 1),
+    threshold: read.threshold,
     record: { ...read.run, project_id: projectId },
     issues: read.issues.map((record) => ({ record: { ...record, ...issue }, remarks: [remark] })),
   };

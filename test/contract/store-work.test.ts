@@ -254,6 +254,27 @@ describe("failing", () => {
     expect(await ready({ type: "all" }, true)).toEqual([]);
   });
 
+  it("S2 counts a resume's failure, and quarantines for it neither then nor later", async () => {
+    await add({ id: "a" });
+    const tracker = localTracker(board, "p");
+    const fail = async (resumed: boolean) => {
+      await tracker.claim("a", "r");
+      await tracker.fail("a", "r", "no luck", { resumed });
+      const { status, failureCount } = (await board.get("p", "a")) ?? {};
+      return `${status} ${failureCount}`;
+    };
+    expect([await fail(false), await fail(true), await fail(true)]).toEqual(["failed 1", "failed 2", "failed 3"]);
+    expect(await board.failItem("p", "a", "by hand")).toBe("available");
+    expect(await fail(true)).toBe("failed 5");
+    expect(await fail(false)).toBe("quarantined 6");
+    await board.retry("p", "a");
+    expect([await fail(false), await fail(false), await fail(false)]).toEqual([
+      "failed 1",
+      "failed 2",
+      "quarantined 3",
+    ]);
+  });
+
   it("of a claimed item counts once and only for its holder", async () => {
     await add({ id: "a" });
     await board.claim("p", "a", { holder: "r", leaseUntil: null, now });

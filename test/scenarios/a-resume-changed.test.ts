@@ -164,6 +164,22 @@ test("neither the work nor a session is left: the implementer's prompt, followed
   for (const part of ["What it is all about.", "Null deref"]) expect(last?.text).toContain(part);
 });
 
+test("A7 the work is gone and the agent does not know the session: the new one is told what the issue is", async () => {
+  const world = resumeWorld({ max_retries: 1 });
+  await world.add("fix-it", { body: "What it is all about." });
+  world.reviewerDoes("fix-it", says("fail", blocking));
+  expect((await world.ratchet("run")).code).toBe(1);
+  for (const folder of ["worktrees", "repos"]) rmSync(join(world.home, folder), { recursive: true });
+  world.agentDoes("fix-it", '[ -z "$RATCHET_SESSION_ID" ] || exit 66; echo better >better.txt');
+  world.reviewerDoes("fix-it", says("pass"));
+  expect((await world.ratchet("run", "--resume")).code).toBe(0);
+  const [asked, told, ...more] = world.sent("fix-it").slice(1);
+  expect(more).toEqual([]);
+  expect(asked).toMatchObject({ kind: "review_followup", session: "session-fix-it-00", attempt: "1" });
+  expect(told).toMatchObject({ kind: "implementer", session: "new", attempt: "1" });
+  for (const part of ["What it is all about.", "Null deref"]) expect(told?.text).toContain(part);
+});
+
 test("a person has fixed it by hand in the worktree: the resumed turn may leave it as it is", async () => {
   const world = await failedWorld();
   const { worktree_path } = await world.issue("fix-it");

@@ -365,6 +365,28 @@ test("D1 what a killed run found for later stays for later: its follow-ups are n
   expect(next.stdout).toContain("Follow-up of one");
 });
 
+test("of two that find a killed run at once one goes on with it, and the other says nothing of it", async () => {
+  const box = sandbox();
+  useAgent(box, commits);
+  await box.add("one");
+  const wait = box.put("wait", "");
+  const first = box.start(["run"]);
+  await until("the agent is asked", () => first.stdout().includes("prompt implementer sent"));
+  first.kill("SIGKILL");
+  await first.ended;
+  const both = [box.start(["run"]), box.start(["run"])];
+  const saying = () => both.filter((run) => run.stdout().includes("Continuing run"));
+  await until("it is taken up", () => saying().length > 0);
+  const other = both.find((run) => !saying().includes(run));
+  await until("the other is on its own", () => /working along|started/.test(`${other?.stdout()}${other?.stderr()}`));
+  rmSync(wait);
+  const ended = await Promise.all(both.map((run) => run.ended));
+  expect(ended.map(({ code }) => code)).toEqual([0, 0]);
+  expect(saying()).toHaveLength(1);
+  for (const { stderr } of ended) expect(stderr).not.toContain("goes on with the run");
+  expect(await box.quick("work", "list", "--all")).toContain("completed");
+});
+
 async function continueKilled(box: Sandbox, settings: Readonly<Record<string, unknown>> = {}): Promise<void> {
   useAgent(box, commits, settings);
   await box.add("one");

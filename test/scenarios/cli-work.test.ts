@@ -201,8 +201,15 @@ test("S2 the third failure quarantines, also where it is a run's; a resume's doe
     "available 0",
     "failed 2",
   ]);
+  // What was never begun begins in a run that resumes, too.
+  await box.add("new");
+  for (const _ of [1, 2]) await box.quick("work", "fail", "new");
   expect((await box.ratchet("run", "--resume")).code).toBe(1);
-  expect([await how("one"), await how("two")]).toEqual(["quarantined 3", "failed 3"]);
+  expect([await how("one"), await how("two"), await how("new")]).toEqual([
+    "quarantined 3",
+    "failed 3",
+    "quarantined 3",
+  ]);
   expect(JSON.parse(await box.quick("explain", "one", "--json"))).toMatchObject({
     state: "quarantined",
     reason: expect.stringContaining("quarantined after 3 failures: agent_failed"),

@@ -115,7 +115,7 @@ function parse(text: string): unknown {
 /** What is known is not touched, not even by the question who works on its issues. */
 async function takeOver(context: Context, place: Place, read: Read): Promise<Imported> {
   const { store, project, foreign } = place;
-  const { file, run, issues, leftOut } = read;
+  const { file, run, issues, threshold, leftOut } = read;
   const record = { ...run, project_id: project.id };
   const statuses = new Map<string, ItemStatus | null>();
   for (const { issue_id } of foreign === null ? issues : []) {
@@ -127,7 +127,7 @@ async function takeOver(context: Context, place: Place, read: Read): Promise<Imp
   const { runId, isNew, findings } =
     known === null
       ? await store.importRun({
-          record,
+          ...{ record, threshold },
           issues: await prepareAll(context, place, { read, isDone }),
           importedAt: Date.now(),
         })

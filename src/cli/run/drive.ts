@@ -15,6 +15,8 @@ export interface DriveOptions {
   readonly json: boolean;
   readonly withoutSummary?: boolean;
   readonly interrupts: Interrupts;
+  /** Before anything of it is shown: this process drives it now. */
+  readonly begun?: () => Promise<void>;
   /** Looked for while the run goes on. */
   readonly dead?: DeadRuns;
 }
@@ -28,6 +30,10 @@ export async function driveToEnd(context: Context, request: RunRequest, options:
   const run = await whileGuardsAreTested(context, options.interrupts.signal, (asker) =>
     context.app.openRun(request, asker),
   );
+  if (options.begun) {
+    await run.begun();
+    await options.begun();
+  }
   const presenter = await openPresenter(context, run.runId, options);
   const detach = options.interrupts.attach(run, (text) => presenter.say(text));
   const log = openRunLog(context, run.runId);

@@ -3,7 +3,7 @@ import { shellWord } from "../../views/shell-word.js";
 import type { Context } from "../context.js";
 import { ordersOf, stoppedByName } from "../orders.js";
 
-type Unfinished = Awaited<ReturnType<Store["unfinishedRuns"]>>[number];
+export type Unfinished = Awaited<ReturnType<Store["unfinishedRuns"]>>[number];
 
 /** Whoever runs anything goes on with it first. A workflow goes on when it is asked to: `workflow run --resume`. */
 export function isLeft(unfinished: Unfinished): boolean {

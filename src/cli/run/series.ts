@@ -1,4 +1,3 @@
-import type { RunRequest } from "../../app.js";
 import { runSource } from "../../core/follow-up.js";
 import type { Tracker } from "../../core/ports/tracker.js";
 import type { RunOptions } from "../../core/run/effects.js";
@@ -9,10 +8,10 @@ import type { Context } from "../context.js";
 import { interruptedEarly } from "../guard-asker.js";
 import { countOrders } from "../orders.js";
 import { tellStuck } from "./check-scope.js";
-import { type DeadRuns, openDeadRuns } from "./dead-runs.js";
+import { openDeadRuns } from "./dead-runs.js";
 import { driveToEnd } from "./drive.js";
 import { type Interrupts, listenForInterrupts } from "./interrupts.js";
-import { isLeft, isWorkflow } from "./left-runs.js";
+import { isLeft, isWorkflow, type Unfinished } from "./left-runs.js";
 import { tellUnheard } from "./unheard.js";
 import { tellWaiting } from "./waiting.js";
 
@@ -43,17 +42,16 @@ export async function driveSeries(context: Context, series: Series): Promise<num
       if (interrupts.level > 0) break;
       // Counted before anybody can know that this process goes on with it.
       const orders = await countOrders(app, run.runId);
-      say(context, series, `Continuing run ${run.runId} from ${run.startedAt}`);
-      // Whoever does not watch wants an end, whatever the run was begun for.
-      if (run.options.watch && !series.options.watch) await app.signalRun(run.runId, "unwatch");
-      const code = await driveOwned(context, { type: "unfinished", runId: run.runId }, { series, interrupts });
+      const code = await continueRun(context, run, { series, interrupts });
+      if (code === null) continue;
       codes.push(code);
       continued.push(run.runId);
       // Told to end from another terminal while this process drove it: whoever said so means all of its work. What was
       // said before means that run alone.
       if (code === 130 && (await countOrders(app, run.runId)) > orders) return 130;
     }
-    const others = unfinished.filter((one) => one.driverAlive && !isWorkflow(one)).map(({ run }) => run.runId);
+    const now = series.alone ? [] : await store.unfinishedRuns(project.id);
+    const others = now.filter((one) => one.driverAlive && !isWorkflow(one)).map(({ run }) => run.runId);
     if (others.length > 0 && interrupts.level === 0) out.note(`working along with run ${others.join(", ")}`);
     const options = await lookAhead(context, series, { continued, interrupts });
     if (options === "interrupted") {
@@ -69,6 +67,30 @@ export async function driveSeries(context: Context, series: Series): Promise<num
     return 130;
   } finally {
     interrupts.close();
+  }
+}
+
+/** null: another process has it. It began it a moment ago, or took it up while this one drove another: nothing is said of it. */
+async function continueRun(
+  context: Context,
+  { runId, startedAt, options }: Unfinished["run"],
+  { series, interrupts }: { readonly series: Series; readonly interrupts: Interrupts },
+): Promise<number | null> {
+  const announce = () => say(context, series, `Continuing run ${runId} from ${startedAt}`);
+  let isOurs = false;
+  const begun = async (): Promise<void> => {
+    isOurs = true;
+    announce();
+    // Whoever does not watch wants an end, whatever the run was begun for.
+    if (options.watch && !series.options.watch) await context.app.signalRun(runId, "unwatch");
+  };
+  try {
+    return await driveToEnd(context, { type: "unfinished", runId }, { ...series, interrupts, begun });
+  } catch (error) {
+    if (isOurs) return tellTakenOver(context, error, 0);
+    if (isTakenOver(error)) return null;
+    announce();
+    throw error;
   }
 }
 
@@ -100,11 +122,11 @@ async function lookAhead(
 async function driveNew(context: Context, series: Series, interrupts: Interrupts): Promise<number> {
   const { settings, options, alone = false } = series;
   const request = { type: "new", settings, options } as const;
-  if (alone) return await driveOwned(context, request, { series, interrupts });
   const { app, out } = context;
-  const dead = openDeadRuns(await app.store(), (await app.project()).id);
-  const code = await driveOwned(context, request, { series, interrupts, dead });
-  await dead.look((line) => out.note(line));
+  const dead = alone ? null : openDeadRuns(await app.store(), (await app.project()).id);
+  const driven = driveToEnd(context, request, { ...series, interrupts, ...(dead ? { dead } : {}) });
+  const code = await driven.catch((error: unknown) => tellTakenOver(context, error, 3));
+  await dead?.look((line) => out.note(line));
   return code;
 }
 
@@ -114,18 +136,10 @@ function say({ out }: Context, { json }: Series, line: string): void {
 }
 
 /** Another process may have taken the run up at the same moment, or while this one slept: then it is that one's. */
-async function driveOwned(
-  context: Context,
-  request: RunRequest,
-  { series, ...beside }: { readonly series: Series; readonly interrupts: Interrupts; readonly dead?: DeadRuns },
-): Promise<number> {
-  try {
-    return await driveToEnd(context, request, { ...series, ...beside });
-  } catch (error) {
-    if (!isTakenOver(error)) throw error;
-    context.out.note(`${messageOf(error)}: that process goes on with the run, see ratchet status`);
-    return request.type === "unfinished" ? 0 : 3;
-  }
+function tellTakenOver({ out }: Context, error: unknown, code: number): number {
+  if (!isTakenOver(error)) throw error;
+  out.note(`${messageOf(error)}: that process goes on with the run, see ratchet status`);
+  return code;
 }
 
 function isTakenOver(error: unknown): boolean {

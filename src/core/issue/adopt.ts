@@ -1,5 +1,6 @@
-import type { Ledger, Remark } from "../finding.js";
-import { raise, resolveStage, supersedeStage } from "../ledger/ledger.js";
+import type { Finding, Ledger, Remark } from "../finding.js";
+import { openFindings, raise, resolveStage, supersedeStage } from "../ledger/ledger.js";
+import type { FindingThreshold } from "../settings.js";
 import { isReviewStage, perIssueReview } from "./slots.js";
 
 /** How a life of the issue ended that was lived elsewhere, as far as its review goes. */
@@ -10,6 +11,10 @@ export interface AdoptedLife {
   readonly wentOn?: boolean;
   /** What its last failed review left. */
   readonly remarks: readonly Remark[];
+  /** It names what blocked there, and nothing else. */
+  readonly threshold: FindingThreshold;
+  /** Runs whose records have told what is known of the issue: whatever they named, another record names too. */
+  readonly toldBy: ReadonlySet<string>;
   /** Rounds of review it had. */
   readonly rounds: number;
   readonly commit: string | null;
@@ -28,7 +33,14 @@ export function adoptLife(ledger: Ledger, life: AdoptedLife): Ledger {
   }
   const visit = Math.max(1, life.rounds);
   const who = { stage: perIssueReview, source: "review", reviewer: "unknown", outcome: "fail" } as const;
-  return raise(ledger, { ...who, visit, at, commit, runId, remarks }).ledger;
+  return raise(ledger, { ...who, visit, at, commit, runId, remarks }, (finding) => couldName(life, finding)).ledger;
+}
+
+/** What was found here and does not block is in no record: that this one has it not says nothing. */
+function couldName({ threshold, toldBy }: AdoptedLife, finding: Finding): boolean {
+  if (finding.source !== "review" || toldBy.has(finding.run_id)) return true;
+  const alone = { issueId: finding.issue_id, findings: [finding] };
+  return openFindings(alone, { stages: [perIssueReview], blocking: threshold }).length > 0;
 }
 
 function reviewStages(ledger: Ledger): string[] {

@@ -30,12 +30,17 @@ export function enterClosing(step: Step) {
       return step.policy.item ? complete(step) : trackLeftovers(step);
     case "failed":
       if (step.state.was) return oweGivingBack(step, reason);
-      return step.owe({ kind: "tracker", key: "tracker:fail", op: "fail", reason });
+      return step.owe({ kind: "tracker", key: "tracker:fail", op: "fail", reason, ...resumed(step) });
     case "interrupted":
       return oweGivingBack(step, reason);
     case "escalated":
       return step.owe({ kind: "dossier", key: "dossier", reason });
   }
+}
+
+/** In a run that resumes an issue may also begin. */
+function resumed({ policy, state }: Step): { readonly resumed?: true } {
+  return policy.options.resume && state.resume !== null ? { resumed: true } : {};
 }
 
 /** The item is what it was before: a landing by hand that came to nothing changes no decision about it. */
@@ -143,6 +148,9 @@ function whyLeft({ state, policy }: Step, unmended: string): string {
   const { result } = state.sessionEndResult ?? {};
   const mode = policy.settings.validation_triggers.session_end?.failure_mode;
   if (result === "interrupted" || (result === "timeout" && mode !== "continue")) return result;
+  if (mode === undefined) return "no longer checked";
+  // What blocks would have ended the issue.
+  if (mode === "abort") return "below threshold";
   return mode === "remediate" ? unmended : "continue";
 }
 

@@ -142,7 +142,14 @@ export type TrackerEffect =
       readonly url: string;
       readonly head: string;
     }
-  | { readonly kind: "tracker"; readonly key: string; readonly op: "fail"; readonly reason: string }
+  /** `resumed`: this life was a resume of an earlier one. */
+  | {
+      readonly kind: "tracker";
+      readonly key: string;
+      readonly op: "fail";
+      readonly reason: string;
+      readonly resumed?: true;
+    }
   | { readonly kind: "tracker"; readonly key: string; readonly op: "release" }
   /** It is again what it was. */
   | {

@@ -198,10 +198,10 @@ export interface Rules {
   readonly tracker?: (effect: TrackerEffect) => Partial<Extract<IssueEvent, { type: "tracker-done" }>>;
   /** What a person left in the worktree, where no agent starts. */
   readonly left?: Partial<Snapshot>;
-  /** What an earlier life was to merge, and has; of a trigger: where its review begins. */
-  readonly merged?: string;
   /** What is there after a fixer. */
   readonly committed?: Snapshot;
+  /** How its worktree was found. */
+  readonly worktree?: Partial<Extract<IssueEvent, { type: "worktree-ready" }>>;
   /** Called before each answer: what arrives from outside first. */
   readonly before?: (world: World) => IssueSignal | "resumed" | null;
 }
@@ -300,7 +300,7 @@ export class World {
         if (effect.op === "look") return { type: "worktree-seen", key, snapshot: snapshot(1, rules.left) };
         if (effect.op === "commit-all")
           return { type: "worktree-committed", key, snapshot: rules.committed ?? snapshot(100 + this.count("commit")) };
-        return { type: "worktree-ready", key, ...worktree, baseSha: effect.baseSha ?? "c0", ...mergedBefore(rules) };
+        return { type: "worktree-ready", key, ...worktree, baseSha: effect.baseSha ?? "c0", ...rules.worktree };
       case "land":
         return { type: "land-ended", key, outcome: this.land(effect, rules) };
       case "push":
@@ -355,10 +355,6 @@ export class World {
     this.calls.set(what, (this.calls.get(what) ?? 1) - 1);
     return null;
   }
-}
-
-function mergedBefore({ merged }: Rules): { readonly reviewBase?: string } {
-  return merged === undefined ? {} : { reviewBase: merged };
 }
 
 const opened: OpenOutcome = { type: "opened", number: 7, url: "https://forge/pull/7" };

@@ -21,7 +21,12 @@ const refused: Rules = { land: () => ({ type: "refused", reason: "protected" }) 
 const landsOnBranch: Setup = { settings: { finalize: { mode: "branch", into: null } } };
 it.each<[string, Rules, Setup, unknown]>([
   ["a gate that passes without the merge", mute, { review: {} }, conflict],
-  ["a gate that passes with what was demanded in the work", { ...mute, merged: "tip1" }, { review: {} }, held],
+  [
+    "a gate that passes with what was demanded in the work",
+    { ...mute, worktree: { reviewBase: "tip1" } },
+    { review: {} },
+    held,
+  ],
   ["a landing that is refused", refused, {}, conflict],
   ["a landing", {}, {}, held],
   ["a branch that is put where people have it", {}, landsOnBranch, held],

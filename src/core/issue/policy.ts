@@ -34,6 +34,7 @@ export interface IssuePolicy {
   readonly options: {
     readonly strict: boolean;
     readonly fresh: boolean;
+    readonly resume?: boolean;
     readonly only?: "check" | "land" | "push";
     readonly watch?: boolean;
   };

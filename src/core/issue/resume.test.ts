@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { Ledger } from "../finding.js";
 import { emptyLedger, raise, waive } from "../ledger/ledger.js";
 import type { IssueStart } from "../run/effects.js";
-import { failWith, policyOf, type Rules, remark, type Setup, snapshot, start, World } from "./fixture.js";
+import type { TurnEnded } from "./events.js";
+import { failWith, panelOf, policyOf, type Rules, remark, type Setup, snapshot, start, World } from "./fixture.js";
 
 function left(stage = "per_issue_review", seen: { tree: string; filesTree: string } | null = null) {
   const visit = { stage, source: "review", reviewer: "command", outcome: "fail", visit: 3 } as const;
@@ -19,6 +20,9 @@ function left(stage = "per_issue_review", seen: { tree: string; filesTree: strin
 function resume(setup: Setup, rules: Rules = {}, from: { begin: IssueStart; ledger: Ledger } = left()): World {
   return new World(policyOf(setup), from.begin, from.ledger).play(rules);
 }
+const { agent } = policyOf({}).settings;
+const fallback = { type: "codex", model: null, effort: null, command: [], env: [] } as const;
+const takenOver = { ...agent, backoff_seconds: [], fallback };
 const logs = (world: World) => world.reported("log").map((report) => report.text);
 
 describe("a life resumed with the findings of its last review", () => {
@@ -71,6 +75,18 @@ describe("a life resumed with the findings of its last review", () => {
     expect(world.finished()?.last_review_issues).toEqual(left().blocking);
   });
 
+  it("says that it was a resume when it fails; what begins in such a run, and what a plain run goes on with, do not", () => {
+    const fails: Rules = { implement: () => ({ outcome: { type: "failed", reason: "x" } }) };
+    const told = (resumes: boolean, from: { begin: IssueStart; ledger: Ledger }) =>
+      resume({ options: { resume: resumes } }, fails, from).history.find(({ key }) => key === "tracker:fail");
+    const begun = { begin: start, ledger: emptyLedger("p-1") };
+    expect(told(true, left())).toMatchObject({ op: "fail", resumed: true });
+    for (const one of [told(true, begun), told(false, left())]) {
+      expect(one).toMatchObject({ op: "fail" });
+      expect(one).not.toHaveProperty("resumed");
+    }
+  });
+
   it("A8 a marker that settles what the gate had against the same tree is judged by the gate; anything else is no progress", () => {
     const work = snapshot(0, { commits: 0 });
     const from = left("per_issue_review", work);
@@ -118,6 +134,28 @@ describe("a life resumed with the findings of its last review", () => {
       last_review_issues: left().blocking,
     });
   });
+
+  it.each<[string, Parameters<typeof resume>[0], TurnEnded["outcome"]]>([
+    ["the session is gone", {}, { type: "no-session" }],
+    ["the session is full", {}, { type: "overflow", reason: "full" }],
+    ["another agent takes over", { settings: { agent: takenOver } }, { type: "transient", reason: "529" }],
+  ])(
+    "A7 nothing is left of the work, and %s: the implementer's prompt, followed by the findings",
+    (_what, setup, outcome) => {
+      const gone: Rules = {
+        worktree: { from: "new" },
+        implement: (turn) => (turn.session === "old" ? { outcome, sessionId: null } : {}),
+      };
+      const world = resume({ review: {}, ...setup }, gone);
+      const { blocking } = left();
+      expect(world.turns().map((turn) => [turn.role, turn.prompt, turn.session, turn.attempt, turn.only])).toEqual([
+        ["implementer", "review_followup", "old", 1, blocking],
+        ["implementer", "implementer", null, 1, blocking],
+        ["reviewer", "review", null, 1, null],
+      ]);
+      expect(logs(world).some((text) => text.includes("the same prompt"))).toBe(false);
+    },
+  );
 
   it("A7 strict, and the record has no session: failed before any turn", () => {
     const from = left();
@@ -200,6 +238,17 @@ describe("a life resumed with the findings of its last review", () => {
       "no longer checked",
       "no longer checked",
     ]);
+  });
+
+  it.each<[string, Setup["review"]]>([
+    ["another reviewer", { reviewer_type: "agent_sdk" }],
+    ["a panel", panelOf("style", "security")],
+  ])("findings of a review without a panel are the review's: %s judges them", (_who, review = {}) => {
+    const world = resume({ review });
+    expect(world.turns()[0]).toMatchObject({ prompt: "review_followup", only: left().blocking });
+    expect(world.life.ledger.findings.map(({ status }) => status)).toEqual(["resolved", "resolved"]);
+    const again = resume({ review: { ...review, max_retries: 1 } }, { review: () => failWith(remark("Other", 0)) });
+    expect(again.life.ledger.findings[0]).toMatchObject({ title: "Null deref", status: "superseded" });
   });
 
   it("a review that a flag leaves out keeps what it found until the issue has succeeded without it", () => {

@@ -280,3 +280,10 @@ describe("B8 failure_mode when the rounds are used up", () => {
     expect(world.finished()).toMatchObject({ status: "success", session_id: "s1" });
   });
 });
+
+it("a reviewer that stays away until nobody waits any more leaves a protocol finding, like one without a verdict", () => {
+  const world = play({ review: {} }, { review: () => ({ outcome: { type: "transient", reason: "529" } }) });
+  expect(world.finished()).toMatchObject({ status: "failed", error: "review_unavailable" });
+  expect(world.life.ledger.findings).toMatchObject([{ source: "protocol", status: "open", body: { text: "529" } }]);
+  expect(world.reported("review-ended")).toMatchObject([{ verdict: "protocol", reason: "529" }]);
+});

@@ -78,12 +78,12 @@ function settleSlot(step: Step, slot: Slot, event: TurnEnded) {
     case "transient": {
       const seconds = step.policy.settings.agent.backoff_seconds[slot.transient];
       return seconds === undefined
-        ? giveUp(step, slot, outcome.reason)
+        ? stayAway(step, slot, outcome.reason)
         : waitFor(step, slot, step.at + seconds * 1000, outcome.reason);
     }
     case "limited": {
       const until = limitEnd(step, slot.transient, outcome.until);
-      return until === null ? giveUp(step, slot, outcome.reason) : waitFor(step, slot, until, outcome.reason);
+      return until === null ? stayAway(step, slot, outcome.reason) : waitFor(step, slot, until, outcome.reason);
     }
     case "timed-out":
       return protocolFailure(step, slot, "the reviewer ran out of time");
@@ -148,6 +148,11 @@ function protocolFailure(step: Step, slot: Slot, reason: string): void {
   const bad = slot.bad + 1;
   if (bad >= protocolTries || isWindingDown(step)) setSlot(step, { ...slot, bad, status: "out" });
   else again(step, { ...slot, bad });
+}
+
+/** It was waited for long enough: no further try, and that there is no verdict is kept as of any other. */
+function stayAway(step: Step, slot: Slot, reason: string): void {
+  protocolFailure(step, { ...slot, bad: protocolTries }, reason);
 }
 
 function giveUp(step: Step, slot: Slot, reason: string): void {

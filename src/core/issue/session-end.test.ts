@@ -44,6 +44,13 @@ describe("session_end", () => {
     expect(world.life.ledger.findings).toMatchObject([{ status: "waived", reason: "session_end: continue" }]);
   });
 
+  it("C4 what does not block under abort was no matter of continue", () => {
+    const quiet = own({ failure_mode: "abort", code_review: { ...review, track_review_issues: false } });
+    const world = play(quiet, { review: () => failWith(remark("Naming", 3)) });
+    expect(world.finished()?.status).toBe("success");
+    expect(world.life.ledger.findings).toMatchObject([{ status: "waived", reason: "session_end: below threshold" }]);
+  });
+
   it.each([
     ["its own review tracks nothing", false, true],
     ["the issue's review tracks nothing", true, false],

@@ -9,7 +9,7 @@ const byCommand: Setup = { runEnd: remediate };
 /** run_end at c0; its review, where it has one, began at an earlier commit. */
 function runEnd(setup: Setup, rules: Rules): World {
   const world = new World(policyOf(setup), { issueId: "", title: "run_end", life: 1, resume: null });
-  return world.play({ merged: "earlier", ...rules });
+  return world.play({ worktree: { reviewBase: "earlier" }, ...rules });
 }
 const standing = ({ life }: World) => life.ledger.findings.map(({ title, status }) => `${title}: ${status}`);
 const isGate = (stage: string) => stage === "gate";

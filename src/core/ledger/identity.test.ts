@@ -65,7 +65,10 @@ describe("isSimilarTitle", () => {
     ["", "", true],
     ["", "x", false],
   ])("%j and %j: %s", (a, b, alike) => {
-    expect([isSimilarTitle(a, b), isSimilarTitle(b, a)]).toEqual([alike, alike]);
+    expect([isSimilarTitle({ title: a }, { title: b }), isSimilarTitle({ title: b }, { title: a })]).toEqual([
+      alike,
+      alike,
+    ]);
   });
 });
 

@@ -22,7 +22,7 @@ const fillers = new Set([
   "with",
 ]);
 
-interface Place {
+export interface Place {
   readonly file: string;
   readonly line_start: number;
   readonly line_end: number;
@@ -37,7 +37,7 @@ export function findingId(finding: {
   return hashText([normaliseFile(finding.file), normaliseTitle(finding.title), finding.source].join("\n"));
 }
 
-function normaliseFile(file: string): string {
+export function normaliseFile(file: string): string {
   return plainPath(file.replaceAll("\\", "/"));
 }
 
@@ -70,6 +70,11 @@ export function isNear(a: Place, b: Place): boolean {
   return lineDistance(a, b) <= nearLines && (a.file === b.file || normaliseFile(a.file) === normaliseFile(b.file));
 }
 
+/** The lines that something near it begins before the end of, and ends behind the beginning of. */
+export function reachOf(place: Place): { readonly first: number; readonly last: number } {
+  return { first: place.line_start - nearLines, last: lastLine(place) + nearLines };
+}
+
 /** 0 when the ranges overlap. */
 export function lineDistance(a: Place, b: Place): number {
   return Math.max(0, a.line_start - lastLine(b), b.line_start - lastLine(a));
@@ -79,18 +84,22 @@ function lastLine(place: Place): number {
   return Math.max(place.line_start, place.line_end);
 }
 
+interface Titled {
+  readonly title: string;
+}
+
 /** The same title but for words that tell nothing, and their order. */
-export function isSameWords(a: string, b: string): boolean {
+export function isSameWords(a: Titled, b: Titled): boolean {
   return similarity(a, b) === 1;
 }
 
-export function isSimilarTitle(a: string, b: string): boolean {
+export function isSimilarTitle(a: Titled, b: Titled): boolean {
   return similarity(a, b) >= similarTitles;
 }
 
 /** Shared words by all words; a word counts as shared with a longer form of it (deref, dereference). Symmetric. */
-function similarity(a: string, b: string): number {
-  const [left, right] = a < b ? [titleWords(a), titleWords(b)] : [titleWords(b), titleWords(a)];
+function similarity(a: Titled, b: Titled): number {
+  const [left, right] = a.title < b.title ? [titleWords(a), titleWords(b)] : [titleWords(b), titleWords(a)];
   const exact = left.filter((word) => right.includes(word));
   const rest = right.filter((word) => !exact.includes(word));
   let shared = exact.length;
@@ -104,10 +113,17 @@ function similarity(a: string, b: string): number {
   return all > 0 ? shared / all : 0;
 }
 
-function titleWords(title: string): string[] {
-  const words = [...new Set(normaliseTitle(title).split(" "))];
+/** A title is compared with many others: its words are worked out once. */
+const knownWords = new WeakMap<Titled, readonly string[]>();
+
+function titleWords(titled: Titled): readonly string[] {
+  const known = knownWords.get(titled);
+  if (known) return known;
+  const words = [...new Set(normaliseTitle(titled.title).split(" "))];
   const telling = words.filter((word) => !fillers.has(word));
-  return telling.length > 0 ? telling : words;
+  const told = telling.length > 0 ? telling : words;
+  knownWords.set(titled, told);
+  return told;
 }
 
 function isFormOf(a: string, b: string): boolean {

@@ -12,6 +12,7 @@ import {
   reportAgain,
   reportFurther,
 } from "./entry.js";
+import { KnownFindings } from "./known.js";
 import {
   type Candidates,
   type Group,
@@ -41,15 +42,23 @@ export function emptyLedger(issueId: string): Ledger {
   return { issueId, findings: [] };
 }
 
-/** A failing visit of a stage: new findings, known ones again, and the stage's older open ones that it no longer reports. */
-export function raise(ledger: Ledger, visit: Visit): LedgerChange {
+/**
+ * A failing visit of a stage: new findings, known ones again, and the stage's older open ones that it no longer reports,
+ * as far as it could have.
+ */
+export function raise(
+  ledger: Ledger,
+  visit: Visit,
+  couldReport: (finding: Finding) => boolean = () => true,
+): LedgerChange {
   const taken = takeIn(ledger, visit);
   const reason = `not reported again by ${visit.stage}, visit ${visit.visit}`;
   const close: Close = { status: "superseded", reason, at: visit.at, commit: visit.commit };
   const swept = change(taken.ledger, close, (finding) => {
     // A reviewer that gave no verdict has not judged what it reported before.
     const judged = visit.source !== "protocol" || finding.source === "protocol";
-    return judged && !taken.reported.has(finding.id) ? dropStages(finding, [visit.stage], close) : finding;
+    const isGone = judged && !taken.reported.has(finding.id) && couldReport(finding);
+    return isGone ? dropStages(finding, [visit.stage], close) : finding;
   });
   return { ledger: swept.ledger, reports: [...taken.reports, ...swept.reports] };
 }
@@ -200,17 +209,19 @@ interface TakenIn extends LedgerChange {
 }
 function takeIn(ledger: Ledger, visit: Visit): TakenIn {
   const findings = [...ledger.findings];
+  const index = new KnownFindings(findings);
+  const positions = new Map(findings.map((finding, position) => [finding, position]));
   const reported = new Set<string>();
   const reports: RunReport[] = [];
   const settle = (group: Group, known: Finding | null): void => {
-    const finding = known ? reportGroup(known, visit, group) : raiseGroup(ledger.issueId, findings, { visit, group });
-    if (known) findings[findings.indexOf(known)] = finding;
-    else findings.push(finding);
+    const finding = known ? reportGroup(known, visit, group) : raiseGroup(ledger.issueId, index, { visit, group });
+    findings[(known && positions.get(known)) ?? findings.length] = finding;
     reported.add(finding.id);
     if (finding !== known) reports.push(...raised(finding, known, { group, stage: visit.stage }));
   };
   const candidates = ([first]: Group): Candidates => ({
-    free: findings.filter((finding) => !reported.has(finding.id)),
+    known: index,
+    isFree: (finding) => !reported.has(finding.id),
     visit,
     remark: first.remark,
   });
@@ -233,12 +244,12 @@ function takeIn(ledger: Ledger, visit: Visit): TakenIn {
 
 function raiseGroup(
   issueId: string,
-  findings: readonly Finding[],
+  known: KnownFindings,
   { visit, group }: { readonly visit: Visit; readonly group: Group },
 ): Finding {
   const [first, ...others] = group;
-  const finding = newFinding({ id: newId(findings, visit, first.remark), issueId }, visit, first);
-  return others.reduce((known, sighting) => reportFurther(known, visit, sighting), finding);
+  const finding = newFinding({ id: newId(known, visit, first.remark), issueId }, visit, first);
+  return others.reduce((next, sighting) => reportFurther(next, visit, sighting), finding);
 }
 
 function reportGroup(known: Finding, visit: Visit, [first, ...others]: Group): Finding {

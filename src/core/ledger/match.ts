@@ -1,5 +1,6 @@
 import type { Finding, Remark } from "../finding.js";
 import { findingId, isNear, isSameWords, isSimilarTitle, lineDistance } from "./identity.js";
+import { type KnownFindings, Places } from "./known.js";
 import { isSettledOpinion, reportsOf } from "./reports.js";
 import type { Visit } from "./visit.js";
 
@@ -16,20 +17,24 @@ export type Group = readonly [Sighting, ...Sighting[]];
 
 export function groupRemarks(visit: Visit): Group[] {
   const groups: Group[] = [];
+  const places = new Places();
   for (const remark of visit.remarks) {
     const sighting = { remark, reviewer: remark.reviewer ?? visit.reviewer };
-    const same = groups.findIndex((group) => isTwin(visit, group, sighting));
-    const at = same >= 0 ? same : groups.findIndex((group) => isAlike(visit, group, sighting));
-    const [first, ...others] = groups[at] ?? [sighting];
-    if (at < 0) groups.push([first]);
-    else groups[at] = [first, ...others, sighting];
+    const near = places.near(remark);
+    const find = (isOne: typeof isTwin) => near.find((at) => groups[at] && isOne(visit, groups[at], sighting));
+    const at = find(isTwin) ?? find(isAlike) ?? groups.length;
+    places.add(remark, at);
+    const [first, ...others] = groups[at] ?? [];
+    groups[at] = first ? [first, ...others, sighting] : [sighting];
   }
   return groups;
 }
 
-/** Findings that may be what a remark of this visit is about: no other remark of the visit is about them. */
+/** Findings that may be what a remark of this visit is about. */
 export interface Candidates {
-  readonly free: readonly Finding[];
+  readonly known: KnownFindings;
+  /** No other remark of the visit is about it. */
+  readonly isFree: (finding: Finding) => boolean;
   readonly visit: Visit;
   readonly remark: Remark;
 }
@@ -58,44 +63,44 @@ export function matchExact(candidates: Candidates): Finding | null {
 }
 
 /** Another reviewer's open finding that says the same in other words at the same place, as long as that one reports it. */
-export function matchSimilar({ free, visit, remark }: Candidates): Finding | null {
+export function matchSimilar({ known, isFree, visit, remark }: Candidates): Finding | null {
   if (!canBeReworded(visit)) return null;
-  const alike = free.filter(
-    (finding) =>
-      finding.status === "open" &&
-      finding.source === visit.source &&
-      finding.stage !== visit.stage &&
-      reportsOf(finding).some((report) => report.stage === finding.stage) &&
-      isNear(finding, remark) &&
-      isSimilarTitle(finding.title, remark.title),
-  );
+  const alike = known
+    .near(remark)
+    .filter(
+      (finding) =>
+        isFree(finding) &&
+        finding.status === "open" &&
+        finding.source === visit.source &&
+        finding.stage !== visit.stage &&
+        reportsOf(finding).some((report) => report.stage === finding.stage) &&
+        isNear(finding, remark) &&
+        isSimilarTitle(finding, remark),
+    );
   return best(alike, remark, () => 0);
 }
 
 /** A settled finding that says the same at the same place; alike is not enough where nobody would look again. */
-export function matchWords({ free, visit, remark }: Candidates): Finding | null {
-  const same = free.filter(
-    (finding) =>
-      finding.source === visit.source &&
-      isSettledOpinion(finding) &&
-      isNear(finding, remark) &&
-      isSameWords(finding.title, remark.title),
-  );
+export function matchWords({ known, isFree, visit, remark }: Candidates): Finding | null {
+  const same = known
+    .near(remark)
+    .filter(
+      (finding) =>
+        isFree(finding) &&
+        finding.source === visit.source &&
+        isSettledOpinion(finding) &&
+        isNear(finding, remark) &&
+        isSameWords(finding, remark),
+    );
   return best(same, remark, () => 0);
 }
 
-export function newId(findings: readonly Finding[], visit: Visit, remark: Remark): string {
-  const base = baseId(visit, remark);
-  const isTaken = (id: string) => findings.some((finding) => finding.id === id);
-  if (!isTaken(base)) return base;
-  let occurrence = 2;
-  while (isTaken(`${base}-${occurrence}`)) occurrence += 1;
-  return `${base}-${occurrence}`;
+export function newId(known: KnownFindings, visit: Visit, remark: Remark): string {
+  return known.takeId(baseId(visit, remark));
 }
 
-function family({ free, visit, remark }: Candidates): Finding[] {
-  const base = baseId(visit, remark);
-  return free.filter((finding) => finding.id === base || finding.id.startsWith(`${base}-`));
+function family({ known, isFree, visit, remark }: Candidates): Finding[] {
+  return known.family(baseId(visit, remark)).filter(isFree);
 }
 
 /** A remark is compared with every other of its visit: its id is worked out once. */
@@ -129,7 +134,7 @@ function isAlike(visit: Visit, group: Group, { remark, reviewer }: Sighting): bo
     canBeReworded(visit) &&
     !group.some((other) => other.reviewer === reviewer) &&
     isNear(first, remark) &&
-    isSimilarTitle(first.title, remark.title)
+    isSimilarTitle(first, remark)
   );
 }
 

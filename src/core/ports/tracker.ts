@@ -119,7 +119,8 @@ export interface Tracker {
    */
   pass?(id: string, claim: { readonly from: string; readonly to: string }): Promise<void>;
   complete(id: string, holder: string, done: { readonly commit: string | null; readonly note: string }): Promise<void>;
-  fail(id: string, holder: string, reason: string): Promise<void>;
+  /** `resumed`: it was a resume that failed, which alone takes nothing out of the queue. */
+  fail(id: string, holder: string, reason: string, how?: { readonly resumed: boolean }): Promise<void>;
   /** `claimed`: the tracker has said yes to the claim, and nobody has seen since under which name it keeps it. */
   release(id: string, holder: string, how?: { readonly claimed: boolean }): Promise<void>;
   /** It is again what it was before the claim, failures not counted. Absent: telling its end again says the same there. */

@@ -165,8 +165,10 @@ export interface WorkItems {
       readonly status: "completed" | "failed" | "waiting_for_response";
       readonly reason: string | null;
       readonly commit: string | null;
-      /** Of what failed: the third failure quarantines it, unless the run that holds it resumes. */
+      /** Of what failed: the third failure quarantines it, those of resumes left out. */
       readonly mayQuarantine?: true;
+      /** It was a resume that failed. */
+      readonly resumed?: true;
     },
   ): Promise<boolean>;
   /** Epics that have children, none of them open, and that nobody else holds. */

@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createWriteStream, existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { contradictoryKey } from "../../lib/contradiction.js";
 import { messageOf } from "../../lib/errors.js";
 import { readForeignJson } from "../../lib/program-files.js";
 import { runToEnd } from "../../lib/run-to-end.js";
+import { lastLine, readAnswer } from "./answer.js";
 import { findingsIn, findingsOfReviewer, isBad, readGate, usageOf } from "./gate.js";
 import { type Plan, planVariable, waits, waitTimeout } from "./plan.js";
 import { runKeyIn, saysLeftOpen } from "./spawned.js";
@@ -82,16 +82,9 @@ async function waitForReview(plan: Timed, key: string): Promise<unknown> {
   if (code === late) throw new Ended(`cerberus gave no verdict within ${plan.timeoutSeconds} s`);
   if (code === outOfTime) throw new Ended(`cerberus gave no verdict in the time it was told to wait, ${waits} times`);
   if (code !== 0) throw new Ended(`cerberus wait failed (exit code ${code}): ${lastLine(`${stdout}\n${stderr}`)}`);
-  let answer: unknown;
-  try {
-    answer = JSON.parse(stdout);
-  } catch {
-    // The engine's message quotes a piece of it; its last line says more.
-    throw new Ended(`the answer of cerberus wait is not JSON: ${lastLine(stdout)}`);
-  }
-  const twice = contradictoryKey(stdout);
-  if (twice !== null) throw new Ended(`the answer of cerberus wait gives "${twice}" twice, and not the same`);
-  return answer;
+  const read = readAnswer(stdout);
+  if ("reason" in read) throw new Ended(read.reason);
+  return read.answer;
 }
 
 async function askFor(plan: Timed, key: string): Promise<Output> {
@@ -211,11 +204,6 @@ function run(program: string, args: readonly string[], seconds: number, env = pr
     // The reviewers it leaves in the background may keep the pipes open: its exit counts, not their end.
     child.once("exit", (code) => setTimeout(() => settle(code), 1000));
   });
-}
-
-function lastLine(text: string): string {
-  const line = text.split("\n").findLast((each) => each.trim() !== "");
-  return line === undefined ? "it said nothing" : line.trim().slice(0, 300);
 }
 
 process.once("SIGTERM", () => {

@@ -1,4 +1,5 @@
 import type { Finding } from "../../core/finding.js";
+import { followUpParagraph } from "../../core/follow-up.js";
 import type { TrackerEffect } from "../../core/issue/effects.js";
 import type { IssueEvent } from "../../core/issue/events.js";
 import { knownPlace } from "../../core/ledger/render-words.js";
@@ -85,8 +86,9 @@ async function endingOf(life: LifeContext, effect: TrackerEffect): Promise<Endin
     case "complete":
       return { op: "complete", commit: effect.commit, note: effect.note };
     case "fail":
+      return { op: "fail", reason: effect.reason, ...(effect.resumed ? { resumed: true } : {}) };
     case "escalate":
-      return { op: effect.op, reason: effect.reason };
+      return { op: "escalate", reason: effect.reason };
     case "release":
       return { op: "release" };
     case "give-back":
@@ -147,5 +149,5 @@ function line(finding: Finding, text: string): string {
   const place = knownPlace(finding);
   const rank = finding.priority === null ? "" : `P${finding.priority} `;
   const who = finding.reviewers.join(", ");
-  return `- ${rank}${finding.title}${place === "" ? "" : ` ${place}`} (${who})\n  ${text.replaceAll("\n", "\n  ")}\n  <!-- ratchet:${finding.id} -->`;
+  return followUpParagraph(finding.id, `${rank}${finding.title}${place === "" ? "" : ` ${place}`} (${who})\n${text}`);
 }
