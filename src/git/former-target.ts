@@ -93,7 +93,9 @@ async function putAside(
   // Who began from one of these would bring it back by landing, should the branch ever be there again.
   const seen = ours.filter((left) => isLine(left) || left.ref.startsWith("refs/ratchet/seen/"));
   const withdrawn = seen.map(({ commit }) => [withdrawnRef(name, commit), commit] as const);
-  await updateRefs(mirror.path, [...[...new Map(withdrawn)].map(([ref, to]) => ({ ref, to })), ...ours.map(removed)]);
+  const changes = [...new Map(withdrawn)].map(([ref, to]) => ({ ref, to }));
+  // Where another run is still at it all stays, and git says what is in the way.
+  if (!(await updateRefs(mirror.path, [...changes, ...ours.map(removed)]))) return unmerged;
   unmarkGiven(mirror, name);
   await updateRefs(mirror.repoPath, theirs.map(removed));
   return unmerged;
