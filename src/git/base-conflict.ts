@@ -1,5 +1,6 @@
 import { GitError } from "./git.js";
-import { isAncestor, type Mirror, mergeTrees } from "./mirror-refs.js";
+import { mergeTrees } from "./merge-trees.js";
+import { isAncestor, type Mirror } from "./mirror-refs.js";
 import { fetchBranch } from "./push.js";
 
 export interface OriginBase {
@@ -16,7 +17,7 @@ export async function compareWithOrigin(
   const tip = await tipAt(mirror, base);
   if (tip === null) return null;
   if (await isAncestor(mirror.path, tip, head)) return { tip, conflicts: false };
-  return { tip, conflicts: (await mergeTrees(mirror.path, head, tip)).type !== "clean" };
+  return { tip, conflicts: (await mergeTrees(mirror, { ours: head, theirs: tip })).type !== "clean" };
 }
 
 /** Whether origin can be reached is the push's business. */

@@ -3,14 +3,14 @@ import { type ConfigEntry, identityFrom } from "./repository.js";
 
 /**
  * What the mirror and the checkouts take over from the user's repository: remotes, identity, LFS and other filters,
- * line ends. Everything else of theirs (hooks, aliases, includes, tokens in headers) stays behind. The files are made
+ * line ends, how to merge. Everything else of theirs (hooks, aliases, includes, tokens in headers) stays behind. The files are made
  * whole from the user's settings each time, so whatever an agent wrote into one is gone at the next look.
  */
 const core =
   /^core\.(autocrlf|eol|safecrlf|filemode|symlinks|ignorecase|precomposeunicode|longpaths|checkstat|trustctime|bigfilethreshold|attributesfile|excludesfile)$/;
 const forCheckouts =
   /^(user|lfs|filter|diff|merge|gpg|i18n)\.|^remote\..*\.(url|pushurl|fetch|promisor|partialclonefilter)$/;
-const forMirror = /^(user|lfs|remote|url|http|credential)\.|^ssh\.variant$|^core\.sshcommand$/;
+const forMirror = /^(user|lfs|merge|remote|url|http|credential)\.|^ssh\.variant$|^core\.sshcommand$/;
 
 export interface CopiedSettings {
   readonly mirror: string;

@@ -1,3 +1,4 @@
+import { formerRefs, formerTargetOf } from "./former-target.js";
 import { gitText } from "./git.js";
 import type { Mirror } from "./mirror-refs.js";
 import { landedRefs, readEnds } from "./tip.js";
@@ -40,12 +41,14 @@ async function mergedSince({ path }: Mirror, base: string, head: string): Promis
 
 /** What a target has no longer is on none, and issues' own branches are no place that anything comes from. */
 async function branchWith({ path }: Mirror, commit: string): Promise<string | null> {
-  const places = ["refs/user/heads", landedRefs];
+  const places = ["refs/user/heads", landedRefs, formerRefs];
   const refs = await gitText(path, ["for-each-ref", "--format=%(refname)", `--contains=${commit}`, ...places]);
   const names = refs.split("\n").flatMap((ref) => places.flatMap((place) => nameBelow(ref, place)));
   return names.find((name) => !name.startsWith("ratchet/")) ?? null;
 }
 
 function nameBelow(ref: string, place: string): readonly string[] {
-  return ref.startsWith(`${place}/`) ? [ref.slice(place.length + 1)] : [];
+  if (!ref.startsWith(`${place}/`)) return [];
+  const name = ref.slice(place.length + 1);
+  return [place === formerRefs ? formerTargetOf(name) : name];
 }

@@ -5,11 +5,12 @@ import { isKnownInside, rememberContained } from "./ancestry.js";
 import { attachCopies, hasCheckout, openCheckout, readCheckout } from "./checkout.js";
 import { removeCheckout } from "./checkout-removal.js";
 import { discardAt } from "./clean.js";
-import { GitError, gitScript, gitText } from "./git.js";
+import { type GitOptions, gitScript, gitText } from "./git.js";
 import { resolveHead } from "./head.js";
 import { forgetIndex } from "./kept-index.js";
 import { LooseObjects, rememberCommit } from "./loose-objects.js";
-import { isAncestor, type Mirror, mergeTrees, updateRefs } from "./mirror-refs.js";
+import { mergesPlainly, mergeTrees } from "./merge-trees.js";
+import { isAncestor, type Mirror, updateRefs } from "./mirror-refs.js";
 import { asAuthor, type Identity } from "./repository.js";
 import { followedRef, landedRef, readEnds, readFollowed, tipOf } from "./tip.js";
 import { treeOf } from "./tree-of.js";
@@ -115,17 +116,38 @@ async function proposeMerge(
 ): Promise<Proposal> {
   const title = message.title.replace(/\s+/g, " ").trim();
   const input = `Merge ${message.issue}: ${title}\n\nRatchet-Issue: ${message.issue}\nRatchet-Run: ${message.run}\n`;
-  const given = { args: [tip, head], okCodes: [conflictCode], env: asAuthor(identity) };
-  const output = await gitScript(mirror.path, mergeScript, { ...given, input });
+  const options = { input, env: asAuthor(identity) };
+  const made =
+    (await mergePlainly(mirror, { tip, head }, options)) ?? (await mergeByRules(mirror, { tip, head }, options));
+  if (made.type === "conflict") return { type: "conflict", tip, files: made.files };
+  const { tree, commit } = made;
+  rememberCommit(commit, { tree, parents: [tip, head] });
+  rememberContained(commit, [tip, head]);
+  return { type: "proposed", tip, commit, tree, merged: true };
+}
+
+interface Ends {
+  readonly tip: string;
+  readonly head: string;
+}
+type Made =
+  | { readonly type: "made"; readonly tree: string; readonly commit: string }
+  | { readonly type: "conflict"; readonly files: readonly string[] };
+
+/** The usual case as one program. null: they conflict, or attributes may have a say in it. */
+async function mergePlainly(mirror: Mirror, { tip, head }: Ends, options: GitOptions): Promise<Made | null> {
+  if (!(await mergesPlainly(mirror, tip))) return null;
+  const given = { ...options, args: [tip, head], okCodes: [conflictCode] };
+  const output = await gitScript(mirror.path, mergeScript, given);
   const [tree = "", commit = ""] = output.stdout.toString("utf8").trim().split(" ");
-  if (output.code === 0) {
-    rememberCommit(commit, { tree, parents: [tip, head] });
-    rememberContained(commit, [tip, head]);
-    return { type: "proposed", tip, commit, tree, merged: true };
-  }
-  const merge = await mergeTrees(mirror.path, tip, head);
-  if (merge.type === "conflict") return { type: "conflict", tip, files: merge.files };
-  throw new GitError(`${tip} and ${head} conflict, then they do not`, output);
+  return output.code === 0 ? { type: "made", tree, commit } : null;
+}
+
+async function mergeByRules(mirror: Mirror, { tip, head }: Ends, options: GitOptions): Promise<Made> {
+  const merge = await mergeTrees(mirror, { ours: tip, theirs: head });
+  if (merge.type === "conflict") return merge;
+  const commit = await gitText(mirror.path, ["commit-tree", merge.tree, "-p", tip, "-p", head], options);
+  return { type: "made", tree: merge.tree, commit };
 }
 
 const conflictCode = 1;

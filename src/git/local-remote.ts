@@ -1,5 +1,6 @@
 import { git } from "./git.js";
-import { isAncestor, mergeTrees, readRefs, updateRefs } from "./mirror-refs.js";
+import { mergeTreesAt } from "./merge-trees.js";
+import { isAncestor, readRefs, updateRefs } from "./mirror-refs.js";
 import { asAuthor } from "./repository.js";
 
 /** A repository on this machine that others push to, such as a bare one in a shared folder. */
@@ -21,9 +22,9 @@ const identity = { name: "Ratchet", email: "ratchet@localhost" };
 export function openLocalRemote(path: string): LocalRemote {
   return {
     head: async (branch) => (await readRefs(path, [`refs/heads/${branch}`])).get(`refs/heads/${branch}`) ?? null,
-    canMerge: async (base, head) => (await mergeTrees(path, base, head)).type === "clean",
+    canMerge: async (base, head) => (await mergeTreesAt(path, { ours: base, theirs: head })).type === "clean",
     merge: async ({ branch, base, head, method, message }) => {
-      const merged = await mergeTrees(path, base, head);
+      const merged = await mergeTreesAt(path, { ours: base, theirs: head });
       if (merged.type === "conflict") return null;
       const ref = `refs/heads/${branch}`;
       // Putting commits in line needs a checkout; where they are in line already they only follow.

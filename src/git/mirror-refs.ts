@@ -135,15 +135,3 @@ export async function hasCommit(cwd: string, commit: string): Promise<boolean> {
   const output = await git(cwd, ["cat-file", "-e", `${commit}^{commit}`], { okCodes: [1, 128] });
   return output.code === 0;
 }
-
-export type Merge =
-  | { readonly type: "clean"; readonly tree: string }
-  | { readonly type: "conflict"; readonly files: readonly string[] };
-
-/** Merges two commits without a checkout. */
-export async function mergeTrees(cwd: string, ours: string, theirs: string): Promise<Merge> {
-  const args = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", "--allow-unrelated-histories"];
-  const output = await git(cwd, [...args, ours, theirs], { okCodes: [1] });
-  const [tree = "", ...files] = output.stdout.toString("utf8").split("\0").filter(Boolean);
-  return output.code === 0 ? { type: "clean", tree } : { type: "conflict", files };
-}

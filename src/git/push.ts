@@ -1,3 +1,4 @@
+import { areInEachOthersWay } from "./former-target.js";
 import { GitError, git, gitText } from "./git.js";
 import { isAncestor, type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
 
@@ -27,6 +28,7 @@ export async function pushBranch(mirror: Mirror, { branch, head, signal }: PushO
     ...(signal ? { signal } : {}),
   });
   if (output.code === 0) {
+    await forgetFormer(mirror, branch);
     await updateRefs(mirror.path, [{ ref: knownRef(branch), to: head }]);
     return { type: "pushed" };
   }
@@ -43,8 +45,20 @@ export async function pushBranch(mirror: Mirror, { branch, head, signal }: PushO
   return { type: refused.test(said) ? "refused" : "unreachable", reason: firstWords(said) };
 }
 
+const knownRefs = "refs/ratchet/remote";
 function knownRef(branch: string): string {
-  return `refs/ratchet/remote/${branch}`;
+  return `${knownRefs}/${branch}`;
+}
+
+/** A remote that has this branch has none whose name is in its way any more. false: we knew of none. */
+async function forgetFormer({ path }: Mirror, branch: string): Promise<boolean> {
+  const names = [...(await readRefs(path, [knownRefs])).keys()].map((ref) => ref.slice(knownRefs.length + 1));
+  const gone = names.filter((name) => areInEachOthersWay(name, branch));
+  await updateRefs(
+    path,
+    gone.map((name) => ({ ref: knownRef(name), to: null })),
+  );
+  return gone.length > 0;
 }
 
 /** The branch as the remote had it when we last pushed to it or fetched it; null: neither was. */
@@ -58,10 +72,16 @@ export async function fetchBranch(mirror: Mirror, branch: string, signal?: Abort
   const kept = knownRef(branch);
   const options = { timeoutMs, ...(signal ? { signal } : {}) };
   try {
-    await git(mirror.path, ["fetch", "--no-tags", "--quiet", remote, `+refs/heads/${branch}:${kept}`], options);
+    await git(
+      mirror.path,
+      ["fetch", "--no-tags", "--quiet", "--refmap=", remote, `+refs/heads/${branch}:${kept}`],
+      options,
+    );
   } catch (error) {
-    if (error instanceof GitError && /couldn't find remote ref/i.test(error.stderr)) return null;
-    throw error;
+    if (!(error instanceof GitError)) throw error;
+    if (/couldn't find remote ref/i.test(error.stderr)) return null;
+    if (!/cannot create '/.test(error.stderr) || !(await forgetFormer(mirror, branch))) throw error;
+    return await fetchBranch(mirror, branch, signal);
   }
   return await gitText(mirror.path, ["rev-parse", "--verify", `${kept}^{commit}`]);
 }

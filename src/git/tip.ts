@@ -6,7 +6,8 @@ import { isKnownInside } from "./ancestry.js";
 import { begunFile, forgetBegun, movedUntold } from "./begun-merge.js";
 import { git, gitText } from "./git.js";
 import { resolveHead } from "./head.js";
-import { fetchFromUser, hasCommit, isAncestor, type Mirror, mergeTrees, readRef, updateRefs } from "./mirror-refs.js";
+import { mergeTrees } from "./merge-trees.js";
+import { fetchFromUser, hasCommit, isAncestor, type Mirror, readRef, updateRefs } from "./mirror-refs.js";
 import { asAuthor, readIdentity } from "./repository.js";
 import { removeIfThere, writeIfChanged } from "./small-files.js";
 import { noteWithdrawn, withdrawnRef } from "./withdrawn.js";
@@ -154,7 +155,7 @@ async function mergeLines(
   target: string,
   { landed, user }: { readonly landed: string; readonly user: string },
 ): Promise<Tip | "again"> {
-  const merge = await mergeTrees(mirror.path, landed, user);
+  const merge = await mergeTrees(mirror, { ours: landed, theirs: user });
   if (merge.type === "conflict") {
     const reason = `${target} and the landed line conflict in ${merge.files.slice(0, 5).join(", ")}`;
     return { type: "conflict", sha: landed, theirs: user, files: merge.files, reason };

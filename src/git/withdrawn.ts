@@ -39,7 +39,9 @@ export async function whyWithdrawn(
   { target, head, ends }: { readonly target: string; readonly head: string; readonly ends: readonly string[] },
 ): Promise<string | null> {
   const refs = await readRefs(mirror.path, [withdrawnRefs(target)]);
-  for (const dropped of refs.values()) {
+  for (const [ref, dropped] of refs) {
+    // Below it are also those of branches that begin with its name.
+    if (ref !== withdrawnRef(target, dropped)) continue;
     const output = await git(mirror.path, ["merge-base", "--all", dropped, head], { okCodes: [1] });
     for (const base of output.stdout.toString().split("\n").filter(Boolean)) {
       // It may be this very work that was let go, and is wanted after all.

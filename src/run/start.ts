@@ -8,6 +8,7 @@ import type { RunOptions } from "../core/run/effects.js";
 import type { Settings } from "../core/settings.js";
 import { tellNotCopied } from "../git/copy.js";
 import { catchUpTarget } from "../git/follow.js";
+import { clearTheWay } from "../git/former-target.js";
 import { startGitBySmallShells } from "../git/git.js";
 import { removeLandingWorktree } from "../git/land.js";
 import { openMirror } from "../git/mirror.js";
@@ -139,6 +140,7 @@ export async function startRun(parts: RunParts, asker?: Asker): Promise<StartedR
   startGitBySmallShells(home.root);
   prepareShims(home.root);
   const mirror = await openMirror({ repoPath, mirrorPath: home.mirror(projectId), tell: parts.warn });
+  for (const line of await clearTheWay(mirror, parts.target)) parts.warn(line);
   // Before the run can be seen: a person's lock may be waited for here.
   const { behind } = await catchUpTarget(mirror, parts.target);
   const notCopied = await tellNotCopied({ copy: parts.settings.worktree.copy, repoPath });
