@@ -149,6 +149,11 @@ describe("landing", () => {
     const { behind } = await followTarget(world.mirror, { target: "main", commit: head });
     expect(behind).toContain("main is behind: untracked one.txt would be overwritten");
     expect(read(world.repo, "one.txt")).toBe("the only copy\n");
+    const line = /run `([^`]+)`/.exec(behind ?? "")?.[1];
+    expect(sh(world.repo, `${line} 2>&1 || true`)).toContain("would be overwritten");
+    expect(read(world.repo, "one.txt")).toBe("the only copy\n");
+    sh(world.repo, `rm one.txt && ${line}`);
+    expect(read(world.repo, "one.txt")).toBe("other\n");
   });
 
   test.each([

@@ -246,7 +246,7 @@ test("status says when the user's branch could not follow what has landed", asyn
   await runOnce(box);
   const { stdout } = await box.ratchet("status");
   expect(stdout).toContain(
-    "main is behind: untracked one.txt would be overwritten, run `git merge --ff-only refs/ratchet/landed/main`",
+    "main is behind: untracked one.txt would be overwritten, run `git merge --ff-only --no-overwrite-ignore refs/ratchet/landed/main`",
   );
   expect(box.read("one.txt")).toBe("mine, not committed\n");
 });
