@@ -17,7 +17,7 @@ export interface IssueRecord extends Counters {
   readonly branch: string | null;
   readonly worktree_path: string | null;
   readonly base_sha: string | null;
-  /** Where it differs from base_sha: the target was merged into the branch. */
+  /** Where it differs from base_sha: what was merged into the branch, or was to be and is not yet, for whoever goes on. */
   readonly review_base?: string;
   readonly commit: string | null;
   readonly resolution: { readonly outcome: string; readonly rationale: string } | null;

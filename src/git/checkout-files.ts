@@ -1,5 +1,14 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, linkSync, lstatSync, mkdirSync, realpathSync, renameSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  realpathSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { codeOf, ExternalError } from "../lib/errors.js";
 import { namesIn } from "../lib/files.js";
@@ -45,7 +54,7 @@ export function damaged({ path, gitDir }: Pick<Checkout, "path" | "gitDir">, cau
 
 async function putFilesBack(checkout: Checkout): Promise<Seen> {
   const { mirror, gitDir, template } = checkout;
-  dropStandIn(checkout);
+  repairPlace(checkout);
   const names = namesIn(gitDir);
   const there = new Set([...names, ...namesIn(join(gitDir, "info")).map((name) => `info/${name}`)]);
   const put = (name: string, text: string) => {
@@ -106,12 +115,15 @@ async function newestKnown({ mirror, baseSha }: Checkout, { own, shared }: Known
 
 /**
  * What stands in the place of a worktree and is no folder, such as a link to somebody else's, is never followed: what is
- * looked at there, and put back, would be theirs. The worktree counts as removed; what was no link is kept.
+ * looked at there, and put back, would be theirs. The worktree counts as removed; what was no link is kept. The folder
+ * itself is Ratchet's: whatever rights an agent took from it, whoever works there next can enter it and write.
  */
-export function dropStandIn({ path, gitDir }: Pick<Checkout, "path" | "gitDir">): void {
+export function repairPlace({ path, gitDir }: Pick<Checkout, "path" | "gitDir">): void {
   const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found === undefined || found.isDirectory()) return;
-  if (found.isSymbolicLink()) removeIfThere(path);
+  if (found === undefined) return;
+  if (found.isDirectory()) {
+    if ((found.mode & 0o700) !== 0o700) chmodSync(path, (found.mode & 0o7777) | 0o700);
+  } else if (found.isSymbolicLink()) removeIfThere(path);
   else setAside(gitDir, path);
 }
 

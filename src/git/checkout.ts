@@ -6,7 +6,7 @@ import { exists, readJson, statsOf } from "../lib/files.js";
 import { safeName } from "../lib/home.js";
 import { pathHash } from "../lib/path-hash.js";
 import { reapLeftovers } from "../lib/process/stop.js";
-import { aboutFile, damaged, dropStandIn, repairFiles, type Seen, setMark } from "./checkout-files.js";
+import { aboutFile, damaged, repairFiles, repairPlace, type Seen, setMark } from "./checkout-files.js";
 import { adoptIndex, type Checkout, cookieOf, gitIn, ownIndex } from "./checkout-git.js";
 import { clearPlace, finishRemoval } from "./checkout-removal.js";
 import { type KnownTemplate, readTemplate } from "./checkout-template.js";
@@ -46,7 +46,7 @@ export async function openCheckout(mirror: Mirror, options: CheckoutOptions): Pr
   const template = readTemplate(mirror);
   if (!isThere) return await newCheckout(template, { ...options, mirror, path });
   const checkout = await readCheckout(mirror, path, template);
-  dropStandIn(checkout);
+  repairPlace(checkout);
   const filling = join(gitDir, "ratchet", "filling");
   if ((await exists(path)) && !(await exists(filling))) {
     await repairWhole(checkout);

@@ -187,8 +187,14 @@ function checkoutGone(target: string, path: string): string {
   return `${target} is behind: ${path}, where it is checked out, is gone, run \`git worktree prune\` (${moved})`;
 }
 
-function behind(target: string, reason: string, command = "git merge --ff-only"): string {
-  return `${target} is behind: ${reason}, run \`${command} ${shellWord(landedRef(target))}\``;
+/** What is to be run must not do by the way what was refused here: without being told, git overwrites ignored files. */
+export function behind(target: string, reason: string | null): string {
+  return runMerge(target, reason, "git merge --ff-only --no-overwrite-ignore");
+}
+
+function runMerge(target: string, reason: string | null, command: string): string {
+  const why = reason === null ? "" : `${reason}, `;
+  return `${target} is behind: ${why}run \`${command} ${shellWord(landedRef(target))}\``;
 }
 
 /** To the end of the landed line, or to `commit` where another process has put an older end in its place since. */
@@ -234,8 +240,8 @@ async function hasFollowed(repo: string, branch: string, landed: string): Promis
   return now !== undefined && (now === landed || (await isAncestor(repo, landed, now)));
 }
 
-function diverged(target: string): string {
-  return behind(target, "it has commits of its own", "git merge");
+export function diverged(target: string): string {
+  return runMerge(target, "it has commits of its own", "git merge");
 }
 
 const mergeScript = {

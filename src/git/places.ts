@@ -1,5 +1,5 @@
-import { join } from "node:path";
-import { exists, namesIn } from "../lib/files.js";
+import { join, resolve } from "node:path";
+import { exists, namesIn, statsOf } from "../lib/files.js";
 import { git } from "./git.js";
 import { commonDirOf } from "./repository.js";
 import { readOr } from "./small-files.js";
@@ -26,10 +26,19 @@ export async function placesOf(repo: string, branch: string): Promise<Places> {
     .split("\0\0")
     .map((entry) => entry.split("\0"));
   const here = entries.findIndex((lines) => lines.includes(`branch ${branch}`) && !lines.includes("bare"));
-  const checkout = entries[here]?.find((line) => line.startsWith("worktree "))?.slice("worktree ".length) ?? null;
+  const listed = entries[here]?.find((line) => line.startsWith("worktree "))?.slice("worktree ".length) ?? null;
+  const checkout = here === 0 && leadsTo(repo, listed) ? repo : listed;
   // Without its `.git` a linked one would be a folder like any other: of another repository, perhaps.
   const isGone = checkout !== null && !(await exists(here === 0 ? checkout : join(checkout, ".git")));
   return { checkout, isGone, busy: await unfinished(commonDir, branch) };
+}
+
+/** Of a checkout whose git folder is elsewhere (`--separate-git-dir`, a submodule) git lists that folder: no work tree. */
+function leadsTo(repo: string, listed: string | null): boolean {
+  const [, gitDir] = /^gitdir: (.*?)[\r\n]*$/s.exec(readOr(join(repo, ".git"))) ?? [];
+  if (listed === null || gitDir === undefined) return false;
+  const [one, other] = [statsOf(resolve(repo, gitDir)), statsOf(listed)];
+  return one !== undefined && one.ino === other?.ino && one.dev === other.dev;
 }
 
 async function unfinished(commonDir: string, branch: string): Promise<string | null> {

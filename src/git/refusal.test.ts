@@ -13,6 +13,10 @@ test.each([
     "error: The following untracked working tree files would be overwritten by merge:\n\ta\nPlease move\n",
     "untracked a would be overwritten",
   ],
+  [
+    "error: Updating the following directories would lose untracked files in them:\n\tout\n\n",
+    "untracked files in out would be lost",
+  ],
   ["error: You have not concluded your merge (MERGE_HEAD exists).\n", "a merge is in progress there"],
   ["warning: no\nfatal: something else.\n", "something else"],
   ["", "git refused"],

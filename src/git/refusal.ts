@@ -4,6 +4,8 @@ export function refusal(stderr: string): string {
   if (changed !== null) return `uncommitted changes in ${changed} are in the way`;
   const untracked = filesOf(stderr, /untracked working tree files would be/);
   if (untracked !== null) return `untracked ${untracked} would be overwritten`;
+  const inFolders = filesOf(stderr, /following directories would lose untracked files/);
+  if (inFolders !== null) return `untracked files in ${inFolders} would be lost`;
   if (/not concluded your merge|MERGE_HEAD exists/.test(stderr)) return "a merge is in progress there";
   const line = stderr.split("\n").find((one) => /^(error|fatal):/.test(one)) ?? "git refused";
   return line.replace(/^(error|fatal): /, "").replace(/[.,]$/, "");

@@ -1,11 +1,10 @@
 import { join } from "node:path";
 import { movedUntold } from "../git/begun-merge.js";
-import { branchGone, readBehindNote } from "../git/follow.js";
+import { behind, branchGone, diverged, readBehindNote } from "../git/follow.js";
 import { resolveHead } from "../git/head.js";
 import { hasCommit, isAncestor, readRef, readRefs } from "../git/mirror-refs.js";
 import { followedRef, landedRef, landedRefs, wasRewound } from "../git/tip.js";
 import { exists } from "../lib/files.js";
-import { shellWord } from "../lib/quoted.js";
 
 /** Where to look: the user's repository and, where there is one, its mirror, whose landed line is the true one. */
 interface Places {
@@ -71,9 +70,7 @@ async function tellStanding(places: Places, standing: Standing): Promise<string 
   if (copy !== landed)
     return `${target} is behind: the landed commit was not brought over yet, the next \`ratchet run\` tries again`;
   if (user === null) return branchGone(target);
-  if (await isAncestor(repoPath, user, landed))
-    return `${target} is behind: run \`git merge --ff-only ${shellWord(landedRef(target))}\``;
-  return `${target} is behind: it has commits of its own, run \`git merge ${shellWord(landedRef(target))}\``;
+  return (await isAncestor(repoPath, user, landed)) ? behind(target, null) : diverged(target);
 }
 
 /** Before landed work. Where their copy of the line is deleted as well, they have let it go. */

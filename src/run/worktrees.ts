@@ -35,7 +35,8 @@ export interface Worktrees {
 }
 /** Between what its work is, as far as that is known; what is asked with comes from the record of its last run. */
 interface Known {
-  readonly base: string | null;
+  /** Newest first. What was to be merged, and never was, is among them: the work starts at the first that it contains. */
+  readonly bases: readonly string[];
   readonly head: string | null;
 }
 interface WorktreeView {
@@ -224,15 +225,25 @@ interface EndsOf extends Known {
 }
 
 /** Between what its changes are: up to the files of its checkout, or up to a commit. */
-async function endsOf(mirror: Mirror, { issueId, path, base, head }: EndsOf) {
+async function endsOf(mirror: Mirror, { issueId, path, bases, head }: EndsOf) {
   if ((await hasCheckout(mirror, path)) && (await exists(path))) {
     const checkout = await findWholeCheckout(mirror, path);
-    return { checkout, base: base ?? checkout.baseSha };
+    return { checkout, base: (await startOf(checkout.gitDir, bases, checkout.head)) ?? checkout.baseSha };
   }
   const kept = await keptOf(mirror, safeName(issueId));
-  const [from, last] = [base ?? kept.base, head ?? kept.head];
-  if (from === null || last === null) return null;
-  return { checkout: null, mirror, base: from, head: await ownHead(mirror, last) };
+  const last = head ?? kept.head;
+  if (last === null) return null;
+  const own = await ownHead(mirror, last);
+  const base = await startOf(mirror.path, bases.length > 0 ? bases : kept.bases, own);
+  return base === null ? null : { checkout: null, mirror, base, head: own };
+}
+
+/** Work that contains none of them was reset to before it began: the oldest then. null: none is known. */
+async function startOf(repo: string, bases: readonly string[], head: string): Promise<string | null> {
+  for (const base of bases.slice(0, -1)) {
+    if ((await hasCommit(repo, base)) && (await isAncestor(repo, base, head))) return base;
+  }
+  return bases.at(-1) ?? null;
 }
 
 /**
@@ -245,7 +256,8 @@ async function keptOf({ path }: Mirror, name: string): Promise<Known> {
   const asides = [`refs/ratchet/parked/${name}`, `refs/ratchet/settled/${name}`];
   const refs = await readRefs(path, [own, theirs, start, ...asides]);
   const parked = refs.get(`refs/ratchet/parked/${name}/${newestParked(refs, name)}`);
-  return { base: refs.get(start) ?? null, head: refs.get(own) ?? parked ?? refs.get(theirs) ?? null };
+  const base = refs.get(start);
+  return { bases: base === undefined ? [] : [base], head: refs.get(own) ?? parked ?? refs.get(theirs) ?? null };
 }
 
 /** A merge of Ratchet's own brings in what others did: the issue's work is its second parent. */

@@ -97,7 +97,8 @@ describe("renderSummary", () => {
   });
 
   it("tells of a target that is behind, until a later landing brought it along", () => {
-    const behind = "main is behind: local changes, run `git merge --ff-only refs/ratchet/landed/main`";
+    const behind =
+      "main is behind: local changes, run `git merge --ff-only --no-overwrite-ignore refs/ratchet/landed/main`";
     const first = [
       event(0, begin("t"), "a"),
       event(1, landed(sha("a"), behind), "a"),

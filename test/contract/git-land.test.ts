@@ -138,6 +138,18 @@ describe("landing", () => {
     expect(existsSync(join(world.repo, "one.txt"))).toBe(false);
   });
 
+  test.each([
+    ["of its own choice", "git init -q --separate-git-dir ../else.git"],
+    ["as of a submodule", "git init -q --separate-git-dir ../else.git && git config core.worktree ../repo"],
+  ])("a checkout whose git folder is elsewhere, %s, follows", async (_, move) => {
+    const world = await makeWorld((repo) => sh(repo, move));
+    put(world.repo, "notes.txt", "mine");
+    const { head } = await work(world, "one", "one.txt");
+    await land(world, "one", head);
+    expect(await followTarget(world.mirror, { target: "main", commit: head })).toEqual({ behind: null });
+    expect(sh(world.repo, "git rev-parse main && git status --porcelain")).toBe(`${head}\n?? notes.txt`);
+  });
+
   test("a file that the user has git ignore is not overwritten by one that landed", async () => {
     const world = await makeWorld();
     put(world.repo, ".git/info/exclude", "one.txt\n");
@@ -149,6 +161,11 @@ describe("landing", () => {
     const { behind } = await followTarget(world.mirror, { target: "main", commit: head });
     expect(behind).toContain("main is behind: untracked one.txt would be overwritten");
     expect(read(world.repo, "one.txt")).toBe("the only copy\n");
+    const line = /run `([^`]+)`/.exec(behind ?? "")?.[1];
+    expect(sh(world.repo, `${line} 2>&1 || true`)).toContain("would be overwritten");
+    expect(read(world.repo, "one.txt")).toBe("the only copy\n");
+    sh(world.repo, `rm one.txt && ${line}`);
+    expect(read(world.repo, "one.txt")).toBe("other\n");
   });
 
   test.each([

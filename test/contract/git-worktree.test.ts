@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync, lstatSync, rmSync, symlinkSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -339,6 +339,24 @@ describe("what a command left behind", () => {
     expect(await putAt(path, judged)).toContain("b.txt");
     expect([read(path, "b.txt"), sh(path, "git status --porcelain --branch")]).toEqual(["b", "## ratchet/one"]);
   });
+});
+
+test("a worktree whose folder its agent has locked is opened again, for a look as for the next turn", async () => {
+  const world = await makeWorld();
+  const { path } = await open(world, "one");
+  const head = commit(path, "b.txt", "b");
+  const mode = () => (lstatSync(path).mode & 0o777).toString(8);
+  for (const [locked, expected] of [
+    [0o000, "700"],
+    [0o555, "755"],
+  ] as const) {
+    chmodSync(path, locked);
+    expect(await snapshot(path, { base: world.base, docsPatterns: [] })).toMatchObject({ head, dirtyCount: 0 });
+    expect(mode()).toBe(expected);
+    chmodSync(path, locked);
+    expect(await open(world, "one")).toMatchObject({ head, from: "worktree" });
+    expect(mode()).toBe(expected);
+  }
 });
 
 describe("a worktree in whose place its agent put a link to somebody else's folder", () => {

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { wasRewound } from "../../src/git/tip.js";
 import { eventsOf, type Sandbox, sandbox, until } from "./sandbox.js";
 
-const merge = "run `git merge --ff-only refs/ratchet/landed/main`";
+const merge = "run `git merge --ff-only --no-overwrite-ignore refs/ratchet/landed/main`";
 
 function withAgent(box: Sandbox): void {
   const work = 'echo x >> "$RATCHET_ISSUE_ID.txt" && git add -A && git commit -q -m "Did it"\n';

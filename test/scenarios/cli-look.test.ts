@@ -146,6 +146,22 @@ test("diff shows what an issue changed, landed or not", async () => {
   expect((await box.ratchet("diff", "nobody")).code).toBe(1);
 });
 
+test("diff of an issue that never merged what it conflicts with does not show others' work as deleted", async () => {
+  const box = sandbox();
+  const theirs = `cd ${box.dir} && echo theirs | tee same.txt >theirs.txt && git add -A && git commit -q -m Theirs`;
+  const work = `cat >/dev/null; [ -e same.txt ] || (${theirs}); echo x >>same.txt; git add -A; git commit -q -m "Did it"\n`;
+  box.configure({ agent: { type: "command", command: box.script("agent", work) } });
+  await box.add("one");
+  expect((await box.ratchet("run")).code).toBe(1);
+  // What is to be merged is not forgotten: whoever goes on is judged by it.
+  expect((await box.issue("one")).review_base).toBe(box.git("rev-parse", "main"));
+  expect(await box.quick("diff", "one", "--stat")).toBe("same.txt\n");
+  const shown = await box.quick("diff", "one");
+  expect(shown).not.toContain("theirs");
+  await box.ratchet("worktree", "park", "one");
+  expect(await box.quick("diff", "one")).toBe(shown);
+});
+
 /** The name's bytes as `printf` takes them, and as the name is shown. */
 const oddNames: readonly (readonly [string, string])[] = [
   ["plain.js", "plain.js"],
@@ -246,7 +262,7 @@ test("status says when the user's branch could not follow what has landed", asyn
   await runOnce(box);
   const { stdout } = await box.ratchet("status");
   expect(stdout).toContain(
-    "main is behind: untracked one.txt would be overwritten, run `git merge --ff-only refs/ratchet/landed/main`",
+    "main is behind: untracked one.txt would be overwritten, run `git merge --ff-only --no-overwrite-ignore refs/ratchet/landed/main`",
   );
   expect(box.read("one.txt")).toBe("mine, not committed\n");
 });

@@ -452,7 +452,7 @@ describe("D5 a person has uncommitted changes in their checkout", () => {
     put(world.repo, "a.txt", "their edit");
     const { commit: landed, behind } = await land(world, "one", await ready(world, "one", "a.txt"));
     expect(behind).toBe(
-      "main is behind: uncommitted changes in a.txt are in the way, run `git merge --ff-only refs/ratchet/landed/main`",
+      "main is behind: uncommitted changes in a.txt are in the way, run `git merge --ff-only --no-overwrite-ignore refs/ratchet/landed/main`",
     );
     expect(read(world.repo, "a.txt")).toBe("their edit");
     expect(sh(world.repo, "git rev-parse main")).toBe(world.base);

@@ -1,4 +1,5 @@
 import { plainText, shownName } from "../../core/plain-text.js";
+import type { IssueRecord } from "../../core/record.js";
 import { Refusal } from "../../lib/errors.js";
 import type { Context } from "../context.js";
 import { foreignTracker } from "../foreign-tracker.js";
@@ -12,7 +13,7 @@ export async function showDiff(
 ): Promise<number> {
   const { app, out } = context;
   const record = (await (await app.store()).lastRecord((await app.project()).id, issue))?.record ?? null;
-  const known = { base: record?.review_base ?? record?.base_sha ?? null, head: record?.commit ?? null };
+  const known = { bases: basesOf(record), head: record?.commit ?? null };
   const worktrees = await app.worktrees();
   if (stat) {
     const names = await worktrees.changed(issue, known);
@@ -26,6 +27,10 @@ export async function showDiff(
   // A line at a time: what begins a control sequence on one line must not take others with it.
   else out.text(patch.toString("utf8").split("\n").map(plainText).join("\n"));
   return 0;
+}
+
+function basesOf(record: IssueRecord | null): string[] {
+  return [record?.review_base, record?.base_sha].filter((base) => typeof base === "string");
 }
 
 async function refusalOf(context: Context, issue: string, hasRecord: boolean): Promise<Refusal> {

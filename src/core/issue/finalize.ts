@@ -1,6 +1,7 @@
 import type { Remark } from "../finding.js";
 import { folderName } from "../folder-name.js";
 import { add } from "../ledger/ledger.js";
+import { shownName } from "../plain-text.js";
 import type { CommandEnded, LandOutcome, OpenOutcome, Proposed, PushOutcome } from "./events.js";
 import { commandNames, isRemembered, remember, rememberTree } from "./gate.js";
 import { endHalted, endTakenAway, isStopping } from "./halt.js";
@@ -251,7 +252,7 @@ function oweCommand(step: Step, name: string, command: Step["policy"]["settings"
 }
 
 function conflict(step: Step, tip: string, files: readonly string[]): void {
-  const listed = files.slice(0, 100);
+  const listed = files.slice(0, 100).map(shownName);
   const more = files.length > listed.length ? `\n… and ${files.length - listed.length} more` : "";
   const body = `Merge ${tip} into the branch, resolve the conflicts and commit. Files in conflict:\n${listed.join("\n")}${more}`;
   const remark = plainRemark(`Conflict with ${step.policy.target}`, body, "merge");

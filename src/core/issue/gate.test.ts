@@ -46,6 +46,12 @@ describe("the gate's preconditions", () => {
     expect(world.life.ledger.findings[0]?.body.text).toBe("These files are not committed (60):\nx\ny\n… and 58 more");
   });
 
+  it("has one line for each uncommitted file, whatever it is called", () => {
+    const { world } = titles({}, { dirtyCount: 3, dirty: ["new\nline", "über x", "(a merge is in progress)"] });
+    const lines = '"new\\nline"\nüber x\n(a merge is in progress)';
+    expect(world.life.ledger.findings[0]?.body.text).toBe(`These files are not committed (3):\n${lines}`);
+  });
+
   it.each<[string, Partial<Snapshot>, Marker["name"]]>([
     ["NO_CHANGE", { commits: 0 }, "NO_CHANGE"],
     ["OBSOLETE", { commits: 0 }, "OBSOLETE"],

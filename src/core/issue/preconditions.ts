@@ -1,4 +1,5 @@
 import type { Remark } from "../finding.js";
+import { shownName } from "../plain-text.js";
 import { plainRemark } from "./ledger-parts.js";
 import type { IssueState, Work } from "./state.js";
 
@@ -38,7 +39,7 @@ export function landsNothing(state: IssueState): boolean {
 
 function uncommitted(work: Work, dirty: readonly string[]): Remark {
   const more = work.dirtyCount - dirty.length;
-  const list = [...dirty, ...(more > 0 ? [`… and ${more} more`] : [])].join("\n");
+  const list = [...dirty.map(shownName), ...(more > 0 ? [`… and ${more} more`] : [])].join("\n");
   return plainRemark("Uncommitted changes", `These files are not committed (${work.dirtyCount}):\n${list}`, gateName);
 }
 

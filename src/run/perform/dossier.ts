@@ -90,8 +90,9 @@ function byNumber(one: string, other: string): number {
 
 async function writeDiff(life: LifeContext, path: string): Promise<string | null> {
   const { home, projectId, repoPath } = life.run;
-  const base = life.state().reviewBase || null;
-  const patch = await openWorktrees({ home, projectId, repoPath }).diff(life.issueId, { base, head: null });
+  const { reviewBase, baseSha } = life.state();
+  const bases = [reviewBase, baseSha].filter((base) => base !== "");
+  const patch = await openWorktrees({ home, projectId, repoPath }).diff(life.issueId, { bases, head: null });
   if (patch === null || patch.length === 0) return null;
   await writeDurably(path, patch);
   return path;
