@@ -113,8 +113,15 @@ describe("implementerPrompt", () => {
 
 describe("follow-ups", () => {
   it("A2 review_followup has attempt n of m, the findings, the issue id and the commands", () => {
-    const text = reviewFollowupPrompt({ ...followup, attempt: 1 }, templates);
+    const text = reviewFollowupPrompt({ ...followup, attempt: 1, issue: null }, templates);
     expectAll(text, ["demo-1", "attempt 1 of 3", "[P0] Null deref", "- test: npm test", "- lint: npm run lint"]);
+    expect(text).not.toContain("## The issue");
+  });
+
+  it("A7 review_followup has the issue where nothing is left of its work", () => {
+    const issue = { id: "demo-1", title: "Cart", body: "Two books cost one." };
+    const text = reviewFollowupPrompt({ ...followup, issue }, templates);
+    expectAll(text, ["## The issue", "Two books cost one.", "[P0] Null deref"]);
   });
 
   it("gate_followup has attempt n of m, the findings, the issue id and the commands", () => {

@@ -92,8 +92,16 @@ export function gateFollowupPrompt(data: FollowupData & { readonly merge: Merge 
     merge: data.merge ? mergeSection(data.merge) : "",
   });
 }
-export function reviewFollowupPrompt(data: FollowupData, templates: Templates): string {
-  return fill("review_followup", templates, followupValues(data));
+/** `issue`: nothing is left of the work that the findings are about; null: it is there. */
+export function reviewFollowupPrompt(
+  data: FollowupData & { readonly issue: IssueText | null },
+  templates: Templates,
+): string {
+  const anew = "Nothing is left of the earlier work: you start anew, and what follows is to be done as a whole.";
+  return fill("review_followup", templates, {
+    ...followupValues(data),
+    issue: data.issue ? `## The issue\n\n${anew}\n\n${issueSection(data.issue)}` : "",
+  });
 }
 
 export interface FixerData extends Common, Attempt {
@@ -184,7 +192,7 @@ export function continuePrompt(
   return fill("continue", templates, { issue_id: data.issueId, reason: data.reason });
 }
 
-function followupValues(data: FollowupData): TemplateValues<"review_followup"> {
+function followupValues(data: FollowupData): Omit<TemplateValues<"review_followup">, "issue"> {
   return {
     issue_id: data.issueId,
     ...attemptValues(data),

@@ -5,7 +5,7 @@ import { namesIn } from "./template.js";
 export const templateNames = {
   implementer: ["issue_id", "issue", "branch", "guides", "commands", "findings", "project_text"],
   gate_followup: ["issue_id", "attempt", "max_attempts", "findings", "merge", "commands", "project_text"],
-  review_followup: ["issue_id", "attempt", "max_attempts", "findings", "commands", "project_text"],
+  review_followup: ["issue_id", "attempt", "max_attempts", "issue", "findings", "commands", "project_text"],
   fixer: ["scope", "attempt", "max_attempts", "issue", "failure", "findings", "commands", "guides", "project_text"],
   review: [
     "issue_id",

@@ -56,7 +56,9 @@ export async function renderPrompt(life: LifeContext, effect: TurnEffect, folder
     }
     case "review_followup": {
       const findings = (await findingsText(life, folder, effectFindings(life, effect))) ?? "";
-      return reviewFollowupPrompt({ ...common, findings, commands }, templates);
+      // A resume may find nothing of the work, and no session either: whoever answers must know what it was for.
+      const issue = effect.only !== null && life.state().startsAnew === true ? await issueText(life) : null;
+      return reviewFollowupPrompt({ ...common, findings, commands, issue }, templates);
     }
     case "fixer": {
       const findings = await findingsText(life, folder, effectFindings(life, effect));

@@ -112,7 +112,7 @@ describe("runs", () => {
     expect(record.issues.i?.usage).toEqual({ input_tokens: 5, output_tokens: 1, cost_usd: 0.5 });
     expect((await temp.store.issueRecords("r"))[0]?.life).toBe(2);
     expect(await temp.store.pastLives("p", "i")).toMatchObject({ next: 3 });
-    expect(await temp.store.pastLives("p", "j")).toEqual({ next: 1, last: null });
+    expect(await temp.store.pastLives("p", "j")).toEqual({ next: 1, last: null, inSession: null });
   });
 
   it("are unfinished while their machine is not done, or was never opened", async () => {

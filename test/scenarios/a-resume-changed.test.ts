@@ -176,7 +176,7 @@ test("A7 the work is gone and the agent does not know the session: the new one i
   const [asked, told, ...more] = world.sent("fix-it").slice(1);
   expect(more).toEqual([]);
   expect(asked).toMatchObject({ kind: "review_followup", session: "session-fix-it-00", attempt: "1" });
-  expect(told).toMatchObject({ kind: "implementer", session: "new", attempt: "1" });
+  expect(told).toMatchObject({ kind: "review_followup", session: "new", attempt: "1", text: asked?.text });
   for (const part of ["What it is all about.", "Null deref"]) expect(told?.text).toContain(part);
 });
 

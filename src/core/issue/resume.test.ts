@@ -139,23 +139,19 @@ describe("a life resumed with the findings of its last review", () => {
     ["the session is gone", {}, { type: "no-session" }],
     ["the session is full", {}, { type: "overflow", reason: "full" }],
     ["another agent takes over", { settings: { agent: takenOver } }, { type: "transient", reason: "529" }],
-  ])(
-    "A7 nothing is left of the work, and %s: the implementer's prompt, followed by the findings",
-    (_what, setup, outcome) => {
-      const gone: Rules = {
-        worktree: { from: "new" },
-        implement: (turn) => (turn.session === "old" ? { outcome, sessionId: null } : {}),
-      };
-      const world = resume({ review: {}, ...setup }, gone);
-      const { blocking } = left();
-      expect(world.turns().map((turn) => [turn.role, turn.prompt, turn.session, turn.attempt, turn.only])).toEqual([
-        ["implementer", "review_followup", "old", 1, blocking],
-        ["implementer", "implementer", null, 1, blocking],
-        ["reviewer", "review", null, 1, null],
-      ]);
-      expect(logs(world).some((text) => text.includes("the same prompt"))).toBe(false);
-    },
-  );
+  ])("A7 nothing is left of the work, and %s: the same prompt goes into a new one", (_what, setup, outcome) => {
+    const gone: Rules = {
+      worktree: { from: "new" },
+      implement: (turn) => (turn.session === "old" ? { outcome, sessionId: null } : {}),
+    };
+    const world = resume({ review: {}, ...setup }, gone);
+    const { blocking } = left();
+    expect(world.turns().map((turn) => [turn.role, turn.prompt, turn.session, turn.attempt, turn.only])).toEqual([
+      ["implementer", "review_followup", "old", 1, blocking],
+      ["implementer", "review_followup", null, 1, blocking],
+      ["reviewer", "review", null, 1, null],
+    ]);
+  });
 
   it("A7 strict, and the record has no session: failed before any turn", () => {
     const from = left();

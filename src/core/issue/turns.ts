@@ -228,23 +228,12 @@ function fallBack(step: Step, turn: TurnState, reason: string): boolean {
 
 function restart(step: Step, turn: TurnState): void {
   keepSession(step, turn, null);
-  const prompt = knowsNothing(step, turn) ? "implementer" : turn.prompt;
-  if (!isOverBudget(step)) send(step, { ...turn, prompt, session: null, earlier: false, next: "same" }, null);
-}
-
-/** A resume's findings alone: whoever has neither the work nor a conversation about it must be told what it was for, as with --fresh. */
-function knowsNothing({ state }: Step, { only, prompt }: TurnState): boolean {
-  return state.startsAnew === true && only && prompt === "review_followup";
-}
-
-function nextPrompt(step: Step, turn: TurnState): string {
-  if (!knowsNothing(step, turn)) return ": the same prompt goes into a new one";
-  return ", and nothing is left of the work: the implementer's prompt goes into a new one, followed by the findings";
+  if (!isOverBudget(step)) send(step, { ...turn, session: null, earlier: false, next: "same" }, null);
 }
 
 function afterOverflow(step: Step, turn: TurnState, reason: string): TurnResult | null {
   if (turn.restarted) return { error: "context_overflow", message: `The conversation does not fit: ${reason}` };
-  step.log("warn", `The session is full${nextPrompt(step, turn)}`);
+  step.log("warn", "The session is full: the same prompt goes into a new one");
   restart(step, { ...turn, restarted: true });
   return null;
 }
@@ -256,7 +245,7 @@ function afterNoSession(step: Step, turn: TurnState): TurnResult | null {
   if (turn.restarted || (turn.earlier && step.policy.options.strict)) {
     return { error: "session_not_found", message: `${gone} ${sent}` };
   }
-  step.log("warn", `Session ${sent} is gone${nextPrompt(step, turn)}`);
+  step.log("warn", `Session ${sent} is gone: the same prompt goes into a new one`);
   restart(step, { ...turn, restarted: true });
   return null;
 }
