@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { addIssues, openBench } from "../dist-test/bench-run.mjs";
-import { openWorld } from "./lib/world.mjs";
+import { openWorld, plainEnvironment } from "./lib/world.mjs";
 import { median, runProgram } from "./measure.mjs";
 
 /**
@@ -20,7 +20,9 @@ process.on("exit", () => writeFileSync(${JSON.stringify(file)}, JSON.stringify({
 /** The processor time of a node that does nothing. */
 function startMs() {
   const script = "const { user, system } = process.cpuUsage(); console.log((user + system) / 1000)";
-  return median(Array.from({ length: 9 }, () => Number(runProgram(process.execPath, ["-e", script]))));
+  return median(
+    Array.from({ length: 9 }, () => Number(runProgram(process.execPath, ["-e", script], { env: plainEnvironment }))),
+  );
 }
 
 export async function run() {

@@ -20,6 +20,9 @@ import { runProgram } from "../measure.mjs";
 /** The built program, as users start it. */
 const program = new URL("../../dist/ratchet.js", import.meta.url).pathname;
 
+/** Certificates that a machine adds are read at every start of node: its own affair, and three times the start itself. */
+export const { NODE_EXTRA_CA_CERTS: _, ...plainEnvironment } = process.env;
+
 /** Where worlds can be: on the disk, and where a disk's own time is not in the figure. */
 export const places = [
   { name: "on this disk", folder: tmpdir() },
@@ -30,7 +33,7 @@ export const places = [
 export function openWorld(folder = tmpdir()) {
   const root = realpathSync(mkdtempSync(join(folder, "ratchet-bench-")));
   const [repository, home] = [join(root, "repository"), join(root, "home")];
-  const env = { ...process.env, HOME: root, GIT_CONFIG_NOSYSTEM: "1", RATCHET_HOME: home };
+  const env = { ...plainEnvironment, HOME: root, GIT_CONFIG_NOSYSTEM: "1", RATCHET_HOME: home };
   const running = [];
   const git = (...args) => runProgram("git", ["-C", repository, ...args], { env });
   mkdirSync(repository);
