@@ -2,6 +2,7 @@ import { cp, lstat, mkdir, realpath } from "node:fs/promises";
 import { dirname, isAbsolute, join, normalize, sep } from "node:path";
 import { codeOf, UserError } from "../lib/errors.js";
 import { exists } from "../lib/files.js";
+import { linkStatsOf } from "./small-files.js";
 
 export interface CopyOptions {
   /** Paths of files or folders, relative to the repository's root. */
@@ -35,7 +36,7 @@ export async function tellNotCopied({ copy, repoPath }: CopyOptions): Promise<st
   const told: string[] = [];
   for (const name of copy.map(insideName)) {
     if (await isInside(repoPath, name)) continue;
-    const why = (await isThere(join(repoPath, name))) ? "no file or folder of the repository" : "not there";
+    const why = isThere(join(repoPath, name)) ? "no file or folder of the repository" : "not there";
     told.push(`${name} (${why})`);
   }
   return told.length === 0 ? null : `worktree.copy: not copied into worktrees: ${told.join(", ")}`;
@@ -54,18 +55,12 @@ function insideName(name: string): string {
 /** There, and reached without leaving the repository. */
 async function isInside(repoPath: string, name: string): Promise<boolean> {
   const path = join(repoPath, name);
-  return (await isThere(path)) && (await leadsInside(repoPath, path));
+  return isThere(path) && (await leadsInside(repoPath, path));
 }
 
 /** A link that leads nowhere, too. */
-async function isThere(path: string): Promise<boolean> {
-  try {
-    await lstat(path);
-    return true;
-  } catch (error) {
-    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return false;
-    throw error;
-  }
+function isThere(path: string): boolean {
+  return linkStatsOf(path) !== undefined;
 }
 
 /** Sockets and the like are left out; so is a link that leads out of the repository, to a folder, or nowhere. Others are copied as what they lead to. */
