@@ -4,7 +4,11 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const define = { __RATCHET_VERSION__: JSON.stringify("0.0.0-test") };
 // The bundle is loaded as it is: as a module of the tests it would be taken apart for every file.
 const server = { deps: { external: [/\/dist-test\//] } };
-const takesLong = /kill|demo|crash|stop|durable|many-at-once|package|^acp|^pi\./;
+const takesLong =
+  /kill|demo|crash|stop|durable|many-at-once|package|tracker|person-at-work|cli-(run|int)|^gc|^acp|^pi\./;
+// Every program that a test starts would read a machine's own certificates first, which takes longer than node's start.
+// Nothing but loopback is spoken to.
+delete process.env.NODE_EXTRA_CA_CERTS;
 
 /** What takes long begins first, so that at the end nobody waits for one file alone. */
 class LongOnesFirst extends BaseSequencer {
