@@ -50,6 +50,8 @@ export default defineConfig([
     ...common,
     input: {
       ratchet: "src/cli/main.ts",
+      // Loaded by the one above, by its name.
+      program: "src/cli/program.ts",
       scripted: "src/agents/scripted/program.ts",
       cerberus: "src/reviewers/cerberus/program.ts",
       hook: "src/hook/program.ts",

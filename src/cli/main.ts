@@ -1,13 +1,16 @@
 import { isatty } from "node:tty";
 import { setFlagsFromString } from "node:v8";
 import { version } from "../version.js";
+import { loadProgram } from "./load.js";
+import type * as Program from "./program.js";
 
 /** Starting fast is a feature: what a command needs is loaded when it is known, and for the version that is nothing. */
 const args = process.argv.slice(2);
 const [command = "", verb = ""] = args;
 // What these ask a tracker would go on without them.
 if (["explain", "doctor"].includes(command)) endWhileAlone();
-if (["run", "do", "land"].includes(command) || (command === "workflow" && verb === "run")) {
+const drives = ["run", "do", "land"].includes(command) || (command === "workflow" && verb === "run");
+if (drives) {
   endWhileAlone();
   outliveTerminal();
   compileLess();
@@ -18,7 +21,8 @@ if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
 } else start();
 
 function start(): void {
-  void import("./program.js").then(({ runProgram }) => runProgram(args, process));
+  const { runProgram } = loadProgram("program.js", drives ? "driving" : "plain") as typeof Program;
+  void runProgram(args, process);
 }
 
 /** Until the command itself listens, nothing has begun: there is nothing to wait for, but the word and the exit code. */

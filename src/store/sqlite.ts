@@ -1,3 +1,4 @@
+import { createRequire } from "node:module";
 import { setTimeout as wait } from "node:timers/promises";
 import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite";
 import { ExternalError, UserError } from "../lib/errors.js";
@@ -15,6 +16,8 @@ export interface SqliteOptions {
   readonly patienceMs: number;
 }
 
+type Binding = typeof import("@photostructure/sqlite");
+
 interface Prepared {
   readonly statement: StatementSyncInstance;
   readonly returnsRows: boolean;
@@ -25,7 +28,8 @@ interface Prepared {
  * process can come between; another process's lock is waited for outside of it, without blocking the event loop.
  */
 export async function openSqlite(options: SqliteOptions): Promise<Sql> {
-  const { DatabaseSync } = await import("@photostructure/sqlite");
+  // An import would start the loader of modules first, which takes longer than the binding.
+  const { DatabaseSync }: Binding = createRequire(import.meta.url)("@photostructure/sqlite");
   const { path, readonly } = options;
   const open = (readOnly: boolean) => patiently(options, () => new DatabaseSync(path, { readOnly, timeout: 0 }));
   let database = await open(readonly);
