@@ -7,7 +7,7 @@ import { changedFiles, changedPaths, diffCommits, diffFiles, type PatchOptions }
 import { gitText } from "../git/git.js";
 import { readHead } from "../git/head.js";
 import { isLanded } from "../git/land.js";
-import { type Mirror, openMirror } from "../git/mirror.js";
+import type { Mirror } from "../git/mirror.js";
 import { baseRef, hasCommit, isAncestor, readRefs } from "../git/mirror-refs.js";
 import { listParked, restoreParked } from "../git/park.js";
 import { newestParked } from "../git/restore.js";
@@ -15,7 +15,8 @@ import { readEnds } from "../git/tip.js";
 import { listWorktrees, removeWorktree } from "../git/worktree.js";
 import { Refusal } from "../lib/errors.js";
 import { exists, namesIn } from "../lib/files.js";
-import { type Home, safeName } from "../lib/home.js";
+import { safeName } from "../lib/home.js";
+import { openProjectMirror, type ProjectMirror } from "./project-mirror.js";
 
 /** The issues' checkouts as a person sees them from outside of a run. */
 export interface Worktrees {
@@ -51,20 +52,16 @@ interface WorktreeView {
   readonly aside: readonly string[];
 }
 
-export interface WorktreesOf {
-  readonly home: Home;
-  readonly projectId: string;
-  readonly repoPath: string;
+export interface WorktreesOf extends ProjectMirror {
   /** Where an issue's work began, as its record says: the mirror may be gone. */
   readonly baseOf?: (issueId: string) => Promise<string | null>;
-  /** Hears what had to be done to the mirror. */
-  readonly tell?: (text: string) => void;
 }
 
-export function openWorktrees({ home, projectId, repoPath, baseOf, tell }: WorktreesOf): Worktrees {
+export function openWorktrees(place: WorktreesOf): Worktrees {
+  const { home, projectId, repoPath, baseOf } = place;
   const mirrorPath = home.mirror(projectId);
   const pathOf = (issueId: string) => home.worktree(projectId, safeName(issueId));
-  const openIt = () => openMirror({ repoPath, mirrorPath, ...(tell ? { tell } : {}) });
+  const openIt = () => openProjectMirror(place);
   // Where an agent has deleted the mirror, the files of a worktree are there all the same, or the branch that the user was given.
   const isAnywhere = async (issueId: string) =>
     (await exists(mirrorPath)) || (await exists(pathOf(issueId))) || (await isGiven(repoPath, issueId));
