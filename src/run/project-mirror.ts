@@ -1,5 +1,6 @@
 import { type Mirror, openMirror } from "../git/mirror.js";
 import type { Home } from "../lib/home.js";
+import { requirePlaces } from "../lib/home-places.js";
 
 export interface ProjectMirror {
   readonly home: Home;
@@ -11,5 +12,6 @@ export interface ProjectMirror {
 
 /** Whoever works in worktrees begins here. */
 export async function openProjectMirror({ home, projectId, repoPath, tell }: ProjectMirror): Promise<Mirror> {
+  requirePlaces(home, projectId);
   return await openMirror({ repoPath, mirrorPath: home.mirror(projectId), tell });
 }
