@@ -3,7 +3,15 @@ import type { WorkState } from "../core/gc.js";
 import { putAllAside } from "../git/afresh.js";
 import { type Aside, listAside } from "../git/aside.js";
 import { findWholeCheckout, hasCheckout, readCheckout } from "../git/checkout.js";
-import { changedFiles, changedPaths, diffCommits, diffFiles, type PatchOptions } from "../git/diff.js";
+import {
+  type Changed,
+  changedFiles,
+  changedPaths,
+  diffCommits,
+  diffFiles,
+  type Patch,
+  type PatchOptions,
+} from "../git/diff.js";
 import { gitText } from "../git/git.js";
 import { readHead } from "../git/head.js";
 import { isLanded } from "../git/land.js";
@@ -29,9 +37,9 @@ export interface Worktrees {
   /** Of work that is done with: what is nowhere else is put aside, the checkout goes. `merged`: the head of the pull request that brought it in. */
   drop(issueId: string, merged: string | null): Promise<void>;
   /** From the commit the issue started at to its files as they are; without a checkout to its last commit, or what is parked. */
-  diff(issueId: string, known: Known, options?: PatchOptions): Promise<Buffer | null>;
+  diff(issueId: string, known: Known, options?: PatchOptions): Promise<Patch | null>;
   /** The names of the files in that. null, of both: nothing is known of any work. */
-  changed(issueId: string, known: Known): Promise<readonly string[] | null>;
+  changed(issueId: string, known: Known): Promise<Changed | null>;
   work(issueId: string, target: string): Promise<WorkState>;
 }
 /** Between what its work is, as far as that is known; what is asked with comes from the record of its last run. */
@@ -112,12 +120,13 @@ export function openWorktrees(place: WorktreesOf): Worktrees {
       const ends = await ofIssue(issueId, known);
       if (ends === null) return null;
       if (ends.checkout) return await diffFiles(ends.checkout, ends.base, options);
-      return await diffCommits(ends.mirror, ends, options);
+      return { patch: await diffCommits(ends.mirror, ends, options), nested: [] };
     },
     changed: async (issueId, known) => {
       const ends = await ofIssue(issueId, known);
       if (ends === null) return null;
-      return ends.checkout ? await changedFiles(ends.checkout, ends.base) : await changedPaths(ends.mirror, ends);
+      if (ends.checkout) return await changedFiles(ends.checkout, ends.base);
+      return { names: await changedPaths(ends.mirror, ends), nested: [] };
     },
     work: async (issueId, target) => {
       if (!(await isAnywhere(issueId))) return "none";
