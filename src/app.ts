@@ -194,9 +194,9 @@ export function createApp({ cwd, env: given }: { readonly cwd: string; readonly 
       const { openGc } = await import("./run/gc.js");
       const { id: projectId, repoPath } = await app.project();
       const now = systemClock.now();
-      return await openGc({ home, projectId, repoPath, retentionDays, now, store: await store() });
+      return await openGc({ home, projectId, repoPath, retentionDays, now, store: await store(), tell: warn });
     },
-    ...workflowRooms({ cwd, env, home, store, settings: (folder) => settingsOrDefaults(app, folder) }),
+    ...workflowRooms({ cwd, env, home, store, warn, settings: (folder) => settingsOrDefaults(app, folder) }),
     close: () => {
       // A store that could not be opened has been reported already.
       opened?.then(

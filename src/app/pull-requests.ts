@@ -180,7 +180,7 @@ export async function followContext(place: PullRequestPlace): Promise<FollowCont
   return {
     ...(await looking(place)),
     ...{ settings, home, clock: systemClock, redact: redactor(env) },
-    forge: await loadForge(place, (text) => process.stderr.write(`ratchet: ${text}\n`)),
+    forge: await loadForge(place, warn),
     tracker: await trackers[settings.tracker.type](place),
     inbox: inboxOf(store),
     letGo: (machine) => store.letGo(machine),
@@ -200,9 +200,13 @@ export async function followContext(place: PullRequestPlace): Promise<FollowCont
       }),
     dropWorktree: async (issueId, landed) => {
       const { openWorktrees } = await import("../run/worktrees.js");
-      await openWorktrees({ home, projectId, repoPath }).drop(issueId, landed);
+      await openWorktrees({ home, projectId, repoPath, tell: warn }).drop(issueId, landed);
     },
   };
+}
+
+function warn(text: string): void {
+  process.stderr.write(`ratchet: ${text}\n`);
 }
 
 function memoized<T>(make: () => Promise<T>): () => Promise<T> {

@@ -46,6 +46,7 @@ interface Around {
   readonly env: NodeJS.ProcessEnv;
   readonly home: Home;
   readonly store: () => Promise<Store>;
+  readonly warn: (text: string) => void;
   /** Tools, humans and decisions need no configuration; an agent does. Of the current directory, or of a folder. */
   readonly settings: (folder?: string) => Promise<Configured>;
 }
@@ -221,7 +222,7 @@ interface Frame extends Configured {
 
 async function sharedParts(app: Around, store: Store, frame: Frame): Promise<Omit<WorkflowRun, "ask">> {
   const { runId, projectId, repoPath, settings } = frame;
-  const { home, env } = app;
+  const { home, env, warn: tell } = app;
   const { historyOf, workflowLogOf } = await import("./journal.js");
   const { loadTemplates } = await import("./templates.js");
   const { createSlots } = await import("../run/slots.js");
@@ -247,8 +248,8 @@ async function sharedParts(app: Around, store: Store, frame: Frame): Promise<Omi
     identity:
       rootOf(repoPath) === null ? { name: "Ratchet", email: "ratchet@localhost" } : await readIdentity(repoPath),
     mirror: once(async () => {
-      const { openMirror } = await import("../git/mirror.js");
-      return await openMirror({ repoPath, mirrorPath: home.mirror(projectId) });
+      const { openProjectMirror } = await import("../run/project-mirror.js");
+      return await openProjectMirror({ home, projectId, repoPath, tell });
     }),
     agent: stageAgents(frame, env),
     workflowLog: workflowLogOf(store, { runId, projectId }),

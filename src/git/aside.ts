@@ -1,5 +1,5 @@
-import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { namesIn } from "../lib/files.js";
 
 /** Files that were found where a checkout had to be made: nobody knows whose they are, so they are kept beside it. */
 export interface Aside {
@@ -9,9 +9,10 @@ export interface Aside {
 }
 
 export async function listAside(folder: string): Promise<Aside[]> {
-  const names = existsSync(folder) ? readdirSync(folder) : [];
-  return names.sort().flatMap((name) => {
-    const of = /^(.+)\.aside-[0-9a-f]{8}$/.exec(name)?.[1];
-    return of === undefined ? [] : [{ name: of, path: join(folder, name) }];
-  });
+  return namesIn(folder)
+    .sort()
+    .flatMap((name) => {
+      const of = /^(.+)\.aside-[0-9a-f]{8}$/.exec(name)?.[1];
+      return of === undefined ? [] : [{ name: of, path: join(folder, name) }];
+    });
 }

@@ -21,6 +21,17 @@ export interface PatchOptions {
   readonly binary?: boolean;
 }
 
+interface Nested {
+  /** Repositories of their own among the files, which no commit has: what is in them is not shown. */
+  readonly nested: readonly string[];
+}
+export interface Patch extends Nested {
+  readonly patch: Buffer;
+}
+export interface Changed extends Nested {
+  readonly names: readonly string[];
+}
+
 function howTo({ binary = false }: PatchOptions): string[] {
   return binary ? [...plain, "--binary"] : plain;
 }
@@ -51,33 +62,44 @@ export async function changedPaths(mirror: Mirror, { base, head }: Range): Promi
  * The patch from base to the files as they are, new ones included. Through a copy of our index: neither the agent's, with
  * its flags, counts, nor is anything changed that somebody who works there looks at.
  */
-export async function diffFiles(checkout: Committed, base: string, options: PatchOptions): Promise<Buffer> {
-  return await lookAtFiles(checkout, [...howTo(options), base]);
+export async function diffFiles(checkout: Committed, base: string, options: PatchOptions): Promise<Patch> {
+  const { stdout: patch, nested } = await lookAtFiles(checkout, [...howTo(options), base]);
+  return { patch, nested };
 }
 
 /** The names of what `diffFiles` shows; what was renamed has its new one. */
-export async function changedFiles(checkout: Committed, base: string): Promise<readonly string[]> {
-  return namesIn(await lookAtFiles(checkout, [...plain, ...namesOnly, base]));
+export async function changedFiles(checkout: Committed, base: string): Promise<Changed> {
+  const { stdout, nested } = await lookAtFiles(checkout, [...plain, ...namesOnly, base]);
+  return { names: namesIn(stdout), nested };
 }
 
 type Committed = Checkout & { readonly head: string };
 const namesOnly = ["--name-only", "-z"];
 
-async function lookAtFiles(checkout: Committed, args: readonly string[]): Promise<Buffer> {
+interface Looked extends Nested {
+  readonly stdout: Buffer;
+}
+
+async function lookAtFiles(checkout: Committed, args: readonly string[]): Promise<Looked> {
   const index = `${ownIndex(checkout)}.${randomBytes(4).toString("hex")}`;
   try {
     await startIndex(checkout, index);
     const others = ["ls-files", "--others", "--exclude-standard", "-z"];
     const found = (await gitIn(checkout, others, { index })).stdout.toString("latin1").split("\0");
-    // What ends like a folder is a repository of its own.
-    const names = found.filter((name) => name !== "" && !name.endsWith("/")).map((name) => `${name}\0`);
+    const names = found.filter((name) => name !== "" && !isNested(name)).map((name) => `${name}\0`);
+    const nested = found.filter(isNested).map((name) => Buffer.from(name, "latin1").toString("utf8"));
     const input = Buffer.from(names.join(""), "latin1");
     const add = ["add", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul"];
     if (names.length > 0) await gitIn(checkout, add, { index, input, env: { GIT_LITERAL_PATHSPECS: "1" } });
-    return (await gitIn(checkout, ["diff", ...args, "--"], { index })).stdout;
+    return { stdout: (await gitIn(checkout, ["diff", ...args, "--"], { index })).stdout, nested };
   } finally {
     removeIfThere(index);
   }
+}
+
+/** What ends like a folder is a repository of its own. */
+function isNested(name: string): boolean {
+  return name.endsWith("/");
 }
 
 /** What is known of unchanged files is kept, as far as that can be read. */

@@ -11,9 +11,11 @@ import { lacksAllRefs, lacksRefs } from "./lacking-refs.js";
 import { hashOf } from "./loose-objects.js";
 import { forgetBroken, setBrokenPacksAside, takeFromBroken } from "./mended-packs.js";
 import { dropUnreadableRefs, noteLost } from "./mended-refs.js";
+import { damagedTheirs } from "./mirror-damage.js";
 import { forgetDamage } from "./mirror-health.js";
 import { baseRef, fetchFromUser, type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
 import { forgetShared, shareObjects } from "./objects.js";
+import { commonDirOf } from "./repository.js";
 import { putText, removeIfThere } from "./small-files.js";
 import { givenTargets, landedRef, unmarkGiven } from "./tip.js";
 
@@ -22,6 +24,8 @@ interface Mended {
   readonly lost: readonly string[];
   /** Refs went, and nobody knows which. */
   readonly lacksRefs: boolean;
+  /** The user's file that cannot be read, and is the mirror's, too. */
+  readonly theirs: string | null;
 }
 
 /**
@@ -30,6 +34,7 @@ interface Mended {
  * that no worktree, no branch and no parked work is lost that is still on the disk.
  */
 export async function mendMirror(mirror: Mirror): Promise<Mended> {
+  const theirs = damagedTheirs(mirror.path, await commonDirOf(mirror.repoPath));
   const hadRefs = existsSync(join(mirror.path, "refs"));
   putText(join(mirror.path, "HEAD"), noBranch);
   for (const name of ["objects/pack", "refs/heads", "checkouts", "ratchet"])
@@ -54,14 +59,15 @@ export async function mendMirror(mirror: Mirror): Promise<Mended> {
   await bringLandedBack(mirror);
   putText(join(mirror.path, "ratchet", "made"), "made\n");
   forgetDamage(mirror.path);
-  return { lost: [...unreadable, ...broken], lacksRefs: isLacking || unreadable.length > 0 };
+  return { lost: [...unreadable, ...broken], lacksRefs: isLacking || unreadable.length > 0, theirs };
 }
 
 /** In one line. Of what was lost some may be back; the user's own come with the next fetch. */
-export async function tellMended(mirror: Mirror, lost: readonly string[]): Promise<string> {
+export async function tellMended(mirror: Mirror, { lost, theirs }: Mended): Promise<string> {
   const refs = await readRefs(mirror.path, ["refs"]);
   const gone = lost.filter((ref) => !refs.has(ref) && !ref.startsWith("refs/user/"));
-  return `${mirror.path} was damaged and is mended from your repository and the worktrees${told(gone)}`;
+  const but = theirs === null ? "" : `, but for ${theirs}, which is your repository's: run \`git fsck\` there`;
+  return `${mirror.path} was damaged and is mended from your repository and the worktrees${but}${told(gone)}`;
 }
 
 function told(lost: readonly string[]): string {

@@ -1,10 +1,10 @@
-import { existsSync, mkdirSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { deflateSync } from "node:zlib";
 import { namesIn } from "../lib/files.js";
 import { git, gitScript } from "./git.js";
 import { hashOf } from "./loose-objects.js";
-import { removeIfThere } from "./small-files.js";
+import { isSameFile, removeIfThere } from "./small-files.js";
 
 /**
  * Of a pack in which something cannot be read git uses the rest, for as long as nobody asks for that; then every command
@@ -28,6 +28,7 @@ export async function setBrokenPacksAside(mirrorPath: string, theirs: string): P
   const names: string[] = [];
   for (const pack of namesIn(packs).filter((name) => /^pack-[0-9a-f]+\.pack$/.test(name))) {
     const name = basename(pack, ".pack");
+    // What is wrong with that one is wrong with the user's, too.
     if (isSameFile(join(packs, pack), join(theirs, pack)) || (await isSound(mirrorPath, name))) continue;
     mkdirSync(join(folder, "pack"), { recursive: true });
     for (const part of namesIn(packs).filter((one) => one.startsWith(`${name}.`)))
@@ -35,13 +36,6 @@ export async function setBrokenPacksAside(mirrorPath: string, theirs: string): P
     names.push(name);
   }
   return { folder, names };
-}
-
-/** What is wrong with that one is wrong with the user's, too. */
-function isSameFile(one: string, other: string): boolean {
-  if (!existsSync(other)) return false;
-  const [own, theirs] = [statSync(one), statSync(other)];
-  return own.ino === theirs.ino && own.dev === theirs.dev;
 }
 
 /** An index is made anew from the pack where it is gone, or is what is broken. */

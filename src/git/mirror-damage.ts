@@ -1,5 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { dirname, join, normalize, resolve, sep } from "node:path";
+import { statsOf } from "../lib/files.js";
+import { isSameFile, readOr } from "./small-files.js";
 
 /** The mirror that the file is a part of. null: another repository's, that of a checkout too, which is in the mirror's folder. */
 export function mirrorOf(file: string): string | null {
@@ -31,9 +33,27 @@ export function noteDamage(cwd: string, stderr: string): string | null {
   // What the other side says of itself is its own affair.
   const said = stderr.split("\n").filter((line) => !line.startsWith("remote:"));
   if (!said.some((line) => unreadable.test(line))) return null;
-  const file = /stored in ([^\n]+)\) is corrupt/.exec(stderr)?.[1];
-  const mirror = mirrorOf(resolve(cwd, file ?? ""));
+  const file = resolve(cwd, corruptFile(stderr) ?? "");
+  const mirror = mirrorOf(file);
   if (mirror === null) return null;
   writeFileSync(damagedFile(mirror), stderr);
-  return `${mirror} is damaged, and will be mended when it is opened next`;
+  // Only what the mirror has from the user's repository has another name.
+  const stats = statsOf(file);
+  const what =
+    stats?.isFile() && stats.nlink > 1
+      ? "in a file of your repository: run `git fsck` there"
+      : "and will be mended when it is opened next";
+  return `${mirror} is damaged, ${what}`;
+}
+
+function corruptFile(stderr: string): string | undefined {
+  return /stored in ([^\n]+)\) is corrupt/.exec(stderr)?.[1];
+}
+
+/** The file that was noted, where the user's repository has that very file: there it has to be mended. null: it has not. */
+export function damagedTheirs(mirrorPath: string, commonDir: string): string | null {
+  const [, name] = /\/(objects\/.*)$/.exec(corruptFile(readOr(damagedFile(mirrorPath))) ?? "") ?? [];
+  if (name === undefined) return null;
+  const theirs = join(commonDir, name);
+  return isSameFile(join(mirrorPath, name), theirs) ? theirs : null;
 }

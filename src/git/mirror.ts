@@ -53,12 +53,12 @@ async function refreshOrMend(mirror: Mirror, tell: OpenMirror["tell"]): Promise<
     if (await isRefreshed(mirror)) return;
     setMisplacedAside(mirror.path);
     await writeSettings(mirror);
-    const { lost, lacksRefs: isLacking } = await mendMirror(mirror);
+    const mended = await mendMirror(mirror);
     await refreshMirror(mirror);
     await bringBranchesBack(mirror);
-    if (isLacking) await bringParkedBack(mirror);
+    if (mended.lacksRefs) await bringParkedBack(mirror);
     await unmarkParked(mirror);
-    tell?.(await tellMended(mirror, lost));
+    tell?.(await tellMended(mirror, mended));
   });
 }
 

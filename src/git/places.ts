@@ -1,8 +1,8 @@
 import { join, resolve } from "node:path";
-import { exists, namesIn, statsOf } from "../lib/files.js";
+import { exists, namesIn } from "../lib/files.js";
 import { git } from "./git.js";
 import { commonDirOf } from "./repository.js";
-import { readOr } from "./small-files.js";
+import { isSameFile, readOr } from "./small-files.js";
 
 interface Places {
   readonly checkout: string | null;
@@ -37,8 +37,7 @@ export async function placesOf(repo: string, branch: string): Promise<Places> {
 function leadsTo(repo: string, listed: string | null): boolean {
   const [, gitDir] = /^gitdir: (.*?)[\r\n]*$/s.exec(readOr(join(repo, ".git"))) ?? [];
   if (listed === null || gitDir === undefined) return false;
-  const [one, other] = [statsOf(resolve(repo, gitDir)), statsOf(listed)];
-  return one !== undefined && one.ino === other?.ino && one.dev === other.dev;
+  return isSameFile(resolve(repo, gitDir), listed);
 }
 
 async function unfinished(commonDir: string, branch: string): Promise<string | null> {

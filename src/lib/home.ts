@@ -20,7 +20,15 @@ export interface Home {
   commandLock(name: string): string;
   /** What was seen of a pull request. */
   pullRequest(projectId: string, number: number): string;
+  /** Every folder in it, and those of a project: whoever makes another one names it there. */
+  folders(projectId?: string): string[];
 }
+
+const names = [
+  ...["repos", "worktrees", "runs", "locks", "slots", "pull-requests"],
+  ...["forge", "beads-claims", "beads-calls"],
+];
+const projectNames = ["worktrees", "pull-requests", "forge"];
 
 export function ratchetHome(env: NodeJS.ProcessEnv): Home {
   const root = resolve(env.RATCHET_HOME || join(homedir(), ".ratchet"));
@@ -38,6 +46,10 @@ export function ratchetHome(env: NodeJS.ProcessEnv): Home {
       join(root, "runs", runId, issueId === null ? runLevel : safeName(issueId), folder),
     commandLock: (name) => join(root, "locks", `command-${safeName(name)}`),
     pullRequest: (projectId, number) => join(root, "pull-requests", safeName(projectId), String(number)),
+    folders: (projectId) => [
+      ...names.map((name) => join(root, name)),
+      ...(projectId === undefined ? [] : projectNames.map((name) => join(root, name, safeName(projectId)))),
+    ],
   };
 }
 

@@ -69,6 +69,8 @@ export interface RunContext {
   readonly meter: Meter;
   /** When an earlier process last did something of this run; null: there was none. */
   readonly drivenUntil: number | null;
+  /** For what belongs to no run. */
+  readonly warn: (text: string) => void;
 }
 
 /** Does an implementer's turn by a workflow. */

@@ -5,23 +5,20 @@ import { type GcAction, type GcData, type GcIssue, type GcPlan, type GcRun, plan
 import type { ItemStatus } from "../core/ports/tracker.js";
 import type { IssueRecord, RunRecord } from "../core/record.js";
 import { removeLandingWorktree } from "../git/land.js";
-import { type Mirror, openMirror } from "../git/mirror.js";
+import type { Mirror } from "../git/mirror.js";
 import { packMirror } from "../git/pack.js";
 import { emptyPool, listPool } from "../git/pool.js";
 import { removeTree } from "../git/remove-tree.js";
 import { listWorktrees } from "../git/worktree.js";
 import { exists, namesIn } from "../lib/files.js";
-import type { Home } from "../lib/home.js";
 import { withLock } from "../lib/lock.js";
 import { landingName } from "./perform/land.js";
 import { giveBackSlotNumber } from "./perform/slot-number.js";
+import { openProjectMirror, type ProjectMirror } from "./project-mirror.js";
 import { openWorktrees } from "./worktrees.js";
 
 /** What clearing away needs to know; app.ts brings it from the store. */
-export interface GcParts {
-  readonly home: Home;
-  readonly projectId: string;
-  readonly repoPath: string;
+export interface GcParts extends ProjectMirror {
   readonly retentionDays: number;
   readonly now: number;
   readonly store: GcStore;
@@ -55,7 +52,7 @@ export interface Gc {
 
 export async function openGc(parts: GcParts): Promise<Gc> {
   const mirrorPath = parts.home.mirror(parts.projectId);
-  const mirror = (await exists(mirrorPath)) ? await openMirror({ repoPath: parts.repoPath, mirrorPath }) : null;
+  const mirror = (await exists(mirrorPath)) ? await openProjectMirror(parts) : null;
   const plan = planGc(await gather(parts, mirror));
   return {
     plan,
@@ -89,8 +86,9 @@ async function gather(parts: GcParts, mirror: Mirror | null): Promise<GcData> {
 }
 
 /** Where an issue's work stands is asked once, however many runs it was in. */
-async function runsOf({ home, projectId, repoPath, store }: GcParts): Promise<GcRun[]> {
-  const { work } = openWorktrees({ home, projectId, repoPath });
+async function runsOf(parts: GcParts): Promise<GcRun[]> {
+  const { home, projectId, store } = parts;
+  const { work } = openWorktrees(parts);
   const known = new Map<string, Promise<GcIssue["work"]>>();
   const workOf = (issueId: string, target: string) => {
     const key = `${target} ${issueId}`;

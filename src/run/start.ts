@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, readdir } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Agent, Reviewer } from "../core/ports/agent.js";
 import type { Asker } from "../core/ports/tracker.js";
@@ -11,11 +11,10 @@ import { catchUpTarget } from "../git/follow.js";
 import { clearTheWay } from "../git/former-target.js";
 import { startGitBySmallShells } from "../git/git.js";
 import { removeLandingWorktree } from "../git/land.js";
-import { openMirror } from "../git/mirror.js";
 import { readIdentity } from "../git/repository.js";
 import { removeWorktree } from "../git/worktree.js";
 import { UserError } from "../lib/errors.js";
-import { exists } from "../lib/files.js";
+import { namesIn } from "../lib/files.js";
 import { withLock } from "../lib/lock.js";
 import { prepareShims } from "../lib/process/start.js";
 import { redactor } from "../lib/redact.js";
@@ -26,6 +25,7 @@ import { createLandingLease } from "./landing-lease.js";
 import { createMeter } from "./meter.js";
 import { landingName } from "./perform/land.js";
 import { giveBackSlotNumber } from "./perform/slot-number.js";
+import { openProjectMirror } from "./project-mirror.js";
 import type { FollowContext } from "./pull-requests/context.js";
 import { followPullRequests, settlePullRequests } from "./pull-requests/follow.js";
 import { missingSandbox } from "./sandbox.js";
@@ -62,8 +62,6 @@ type Added =
 
 /** What the run is made of; app/run-parts.ts chooses. */
 export interface RunParts extends Omit<RunContext, Added> {
-  /** For what belongs to no run. */
-  readonly warn: (text: string) => void;
   /** null: work goes into no pull requests. */
   readonly follow: FollowContext | null;
   /** Runs that somebody drives or will drive, as of now; what belongs to others is left over. */
@@ -139,7 +137,7 @@ export async function startRun(parts: RunParts, asker?: Asker): Promise<StartedR
   const { home, runId, projectId, repoPath, inbox } = parts;
   startGitBySmallShells(home.root);
   prepareShims(home.root);
-  const mirror = await openMirror({ repoPath, mirrorPath: home.mirror(projectId), tell: parts.warn });
+  const mirror = await openProjectMirror({ home, projectId, repoPath, tell: parts.warn });
   for (const line of await clearTheWay(mirror, parts.target)) parts.warn(line);
   // Before the run can be seen: a person's lock may be waited for here.
   const { behind } = await catchUpTarget(mirror, parts.target);
@@ -222,7 +220,7 @@ async function sweepWorktrees(run: RunContext, unfinished: RunParts["unfinished"
 
 async function sweepAlone(run: RunContext, unfinished: RunParts["unfinished"]): Promise<void> {
   const folder = dirname(run.home.worktree(run.projectId, "_"));
-  const names = (await exists(folder)) ? await readdir(folder) : [];
+  const names = namesIn(folder);
   const living = await unfinished();
   const over = (name: string, prefix: string) =>
     name.startsWith(prefix) && !living.includes(name.slice(prefix.length)) ? name.slice(prefix.length) : null;

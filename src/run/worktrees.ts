@@ -3,11 +3,19 @@ import type { WorkState } from "../core/gc.js";
 import { putAllAside } from "../git/afresh.js";
 import { type Aside, listAside } from "../git/aside.js";
 import { findWholeCheckout, hasCheckout, readCheckout } from "../git/checkout.js";
-import { changedFiles, changedPaths, diffCommits, diffFiles, type PatchOptions } from "../git/diff.js";
+import {
+  type Changed,
+  changedFiles,
+  changedPaths,
+  diffCommits,
+  diffFiles,
+  type Patch,
+  type PatchOptions,
+} from "../git/diff.js";
 import { gitText } from "../git/git.js";
 import { readHead } from "../git/head.js";
 import { isLanded } from "../git/land.js";
-import { type Mirror, openMirror } from "../git/mirror.js";
+import type { Mirror } from "../git/mirror.js";
 import { baseRef, hasCommit, isAncestor, readRefs } from "../git/mirror-refs.js";
 import { listParked, restoreParked } from "../git/park.js";
 import { newestParked } from "../git/restore.js";
@@ -15,7 +23,8 @@ import { readEnds } from "../git/tip.js";
 import { listWorktrees, removeWorktree } from "../git/worktree.js";
 import { Refusal } from "../lib/errors.js";
 import { exists, namesIn } from "../lib/files.js";
-import { type Home, safeName } from "../lib/home.js";
+import { safeName } from "../lib/home.js";
+import { openProjectMirror, type ProjectMirror } from "./project-mirror.js";
 
 /** The issues' checkouts as a person sees them from outside of a run. */
 export interface Worktrees {
@@ -28,9 +37,9 @@ export interface Worktrees {
   /** Of work that is done with: what is nowhere else is put aside, the checkout goes. `merged`: the head of the pull request that brought it in. */
   drop(issueId: string, merged: string | null): Promise<void>;
   /** From the commit the issue started at to its files as they are; without a checkout to its last commit, or what is parked. */
-  diff(issueId: string, known: Known, options?: PatchOptions): Promise<Buffer | null>;
+  diff(issueId: string, known: Known, options?: PatchOptions): Promise<Patch | null>;
   /** The names of the files in that. null, of both: nothing is known of any work. */
-  changed(issueId: string, known: Known): Promise<readonly string[] | null>;
+  changed(issueId: string, known: Known): Promise<Changed | null>;
   work(issueId: string, target: string): Promise<WorkState>;
 }
 /** Between what its work is, as far as that is known; what is asked with comes from the record of its last run. */
@@ -51,20 +60,16 @@ interface WorktreeView {
   readonly aside: readonly string[];
 }
 
-export interface WorktreesOf {
-  readonly home: Home;
-  readonly projectId: string;
-  readonly repoPath: string;
+export interface WorktreesOf extends ProjectMirror {
   /** Where an issue's work began, as its record says: the mirror may be gone. */
   readonly baseOf?: (issueId: string) => Promise<string | null>;
-  /** Hears what had to be done to the mirror. */
-  readonly tell?: (text: string) => void;
 }
 
-export function openWorktrees({ home, projectId, repoPath, baseOf, tell }: WorktreesOf): Worktrees {
+export function openWorktrees(place: WorktreesOf): Worktrees {
+  const { home, projectId, repoPath, baseOf } = place;
   const mirrorPath = home.mirror(projectId);
   const pathOf = (issueId: string) => home.worktree(projectId, safeName(issueId));
-  const openIt = () => openMirror({ repoPath, mirrorPath, ...(tell ? { tell } : {}) });
+  const openIt = () => openProjectMirror(place);
   // Where an agent has deleted the mirror, the files of a worktree are there all the same, or the branch that the user was given.
   const isAnywhere = async (issueId: string) =>
     (await exists(mirrorPath)) || (await exists(pathOf(issueId))) || (await isGiven(repoPath, issueId));
@@ -115,12 +120,13 @@ export function openWorktrees({ home, projectId, repoPath, baseOf, tell }: Workt
       const ends = await ofIssue(issueId, known);
       if (ends === null) return null;
       if (ends.checkout) return await diffFiles(ends.checkout, ends.base, options);
-      return await diffCommits(ends.mirror, ends, options);
+      return { patch: await diffCommits(ends.mirror, ends, options), nested: [] };
     },
     changed: async (issueId, known) => {
       const ends = await ofIssue(issueId, known);
       if (ends === null) return null;
-      return ends.checkout ? await changedFiles(ends.checkout, ends.base) : await changedPaths(ends.mirror, ends);
+      if (ends.checkout) return await changedFiles(ends.checkout, ends.base);
+      return { names: await changedPaths(ends.mirror, ends), nested: [] };
     },
     work: async (issueId, target) => {
       if (!(await isAnywhere(issueId))) return "none";

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import type { Finding } from "../core/finding.js";
 import type { WorkItem } from "../core/ports/work-items.js";
 import type { RunRecord } from "../core/record.js";
@@ -6,6 +5,7 @@ import type { PublicEvent, RunReport } from "../core/report.js";
 import type { RunOptions } from "../core/run/effects.js";
 import type { Settings } from "../core/settings.js";
 import type { Keyed, Log } from "../durable/types.js";
+import { statsOf } from "../lib/files.js";
 import type { Home } from "../lib/home.js";
 import type { ProcessIdentity } from "../lib/process-identity.js";
 import { deleteRun } from "./delete-run.js";
@@ -185,7 +185,7 @@ export interface StoreOptions {
 
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { home, readonly = false, clock = Date, patienceMs = 60_000 } = options;
-  const asReader = readonly && existsSync(home.database);
+  const asReader = readonly && statsOf(home.database)?.isFile() === true;
   if (!asReader) prepareHome(home);
   const sql = await openSqlite({ path: home.database, readonly: asReader, patienceMs });
   const wake = new Wake(home.wake, () => sql.othersCommitted());

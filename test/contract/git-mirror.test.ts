@@ -242,6 +242,25 @@ describe("the mirror", () => {
     expect(told).toHaveLength(1);
   });
 
+  test("where the user's repository cannot read the same file, either, that is said", async () => {
+    const { repo, home } = await makeWorld();
+    commit(repo, "theirs.bin", randomBytes(5000).toString("latin1"));
+    sh(repo, "git repack -a -d -q");
+    const told: string[] = [];
+    const again = () =>
+      openMirror({ repoPath: repo, mirrorPath: join(home, "second.git"), tell: (text) => void told.push(text) });
+    const mirror = await again();
+    sh(join(repo, ".git"), `chmod u+w objects/pack/*; ${spoil("main:theirs.bin")}`);
+    const failed = git(mirror.path, ["cat-file", "-p", "refs/user/heads/main:theirs.bin"]);
+    const advice = "run `git fsck` there";
+    await expect(failed).rejects.toThrow(`${mirror.path} is damaged, in a file of your repository: ${advice}: git`);
+    await again();
+    const pack = sh(repo, "ls $PWD/.git/objects/pack/*.pack");
+    expect(told).toEqual([expect.stringContaining(`, but for ${pack}, which is your repository's: ${advice}`)]);
+    await again();
+    expect(told).toHaveLength(1);
+  });
+
   test("a pack that cannot be read, without an index, does not stop anybody", async () => {
     const { mirror, parked, told, again } = await makeParked();
     sh(mirror.path, `${spoil("refs/ratchet/parked/one/1:large.bin")}; rm objects/pack/*.idx`);

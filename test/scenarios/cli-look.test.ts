@@ -192,6 +192,28 @@ test("diff names every file, whatever it is called: committed, loose and parked"
   expect(await named()).toEqual(expected.sort());
 });
 
+test("diff says what it does not show, and that nothing is left of work whose parked ref is lost", async () => {
+  const box = sandbox();
+  const work = `cat > /dev/null; echo x > done.txt && git add -A && git commit -q -m x
+    git init -q inner && echo y > inner/file; exit 1`;
+  box.configure({ agent: { type: "command", command: box.script("agent", work) } });
+  await box.add("one");
+  await box.ratchet("run");
+  const told = "ratchet: inner/ is a repository of its own, and is not shown\n";
+  expect(await box.ratchet("diff", "one", "--stat")).toEqual({ code: 0, stdout: "done.txt\n", stderr: told });
+  expect(await box.ratchet("diff", "one")).toMatchObject({ code: 0, stderr: told });
+  await box.ratchet("worktree", "park", "one");
+  expect((await box.ratchet("diff", "one", "--stat")).code).toBe(0);
+  const mirror = join(box.home, "repos", "shop.git");
+  box.git("-C", mirror, "update-ref", "refs/ratchet/parked/other/1", "refs/ratchet/parked/one/1");
+  box.git("-C", mirror, "update-ref", "-d", "refs/ratchet/parked/one/1");
+  const { code, stderr } = await box.ratchet("diff", "one");
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringContaining("ratchet: nothing is left to show of the work on one: it has no"),
+  ]);
+});
+
 test("what diff prints into a pipe or a file is applied byte for byte", async () => {
   const box = sandbox();
   const made = [

@@ -1,4 +1,4 @@
-import { existsSync, symlinkSync } from "node:fs";
+import { existsSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { eventsOf } from "../scenarios/sandbox.js";
@@ -178,6 +178,19 @@ test("a workspace is a worktree of its own, merged into the checkout's branch; w
   const reason = eventsOf(conflict).find((event) => event.type === "stage-ended" && event.stage === "merge");
   expect(reason).toMatchObject({ reason: "it conflicts in both" });
   expect([other.read("both"), other.git("status", "--porcelain", "both")]).toEqual(["mine\n", ""]);
+});
+
+test("a mirror that was damaged is mended by a workspace of a workflow, and by gc, and they say so", async () => {
+  const world = workflowWorld();
+  world.configure({ agent: { type: "command", command: ["true"] } });
+  world.workflow("spaces.awf.kdl", workspaces(""));
+  expect((await world.run("spaces.awf.kdl")).code).toBe(0);
+  const mirror = join(world.home, "repos", "shop.git");
+  const told = `ratchet: ${mirror} was damaged and is mended from your repository and the worktrees\n`;
+  for (const command of [["workflow", "run", "spaces.awf.kdl"], ["gc"]]) {
+    rmSync(join(mirror, "HEAD"));
+    expect(await world.ratchet(...command)).toMatchObject({ code: 0, stderr: told });
+  }
 });
 
 test("E8 branches that merge their workspaces at the same moment are merged one after the other", async () => {

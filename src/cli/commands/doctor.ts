@@ -8,6 +8,7 @@ import { reviewerSource } from "../../config/reviewer.js";
 import type { Settings } from "../../core/settings.js";
 import { codeOf, ExternalError, messageOf, Refusal, UserError } from "../../lib/errors.js";
 import { findExecutable } from "../../lib/executable.js";
+import { requirePlaces } from "../../lib/home-places.js";
 import { type Check, isOldGit, leastGit, programCheck, renderChecks, tellOnce } from "../../views/doctor.js";
 import { begunWork, mirrorAdvice, tellLost } from "../../views/mirror-advice.js";
 import { toUntold, type UntoldJson, untoldLines } from "../../views/untold.js";
@@ -199,7 +200,8 @@ async function checkForge({ app, cwd }: Context, settings: Settings): Promise<Ch
   return [check];
 }
 
-function checkHome({ app }: Context): Promise<Check> {
+function checkHome(context: Context): Promise<Check> {
+  const { app } = context;
   const { root } = app.home;
   return attempt("state home", `make ${root} writable, or set RATCHET_HOME to another folder`, async () => {
     // Opening the store makes the folder where it is missing.
@@ -209,6 +211,9 @@ function checkHome({ app }: Context): Promise<Check> {
     );
     // What is wrong with the database alone is told of it.
     await access(`${root}/`, constants.W_OK | constants.X_OK).catch((error) => Promise.reject(failed ?? error));
+    if (failed instanceof ExternalError && failed.what === "state home") throw failed;
+    const project = failed === null ? await knownProject(context, await app.store()) : null;
+    requirePlaces(app.home, project?.id);
     return there("state home", root);
   });
 }
