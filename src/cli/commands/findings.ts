@@ -39,7 +39,7 @@ export async function listFindings(
   }
   const lines =
     issue === undefined
-      ? renderFindingList(findings, await roomOf(out))
+      ? renderFindingList(findings, await roomOf(out, findings))
       : renderFindingDetails(findings, ({ id }) => bodies.get(id) ?? "");
   for (const line of lines) out.line(line);
   return 0;

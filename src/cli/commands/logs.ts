@@ -52,7 +52,7 @@ export async function listRuns(
       startedAt === unknownTime ? "-" : startedAt,
       projectId,
     ]);
-    for (const line of renderColumns(columns, rows, await roomOf(out))) out.line(line);
+    for (const line of renderColumns(columns, rows, await roomOf(out, rows))) out.line(line);
   }
   return 0;
 }

@@ -48,7 +48,7 @@ export async function listPullRequests(
       String(openPartsOf(state).length),
       pr.url,
     ]);
-    for (const line of renderColumns(columns, rows, await roomOf(out))) out.line(line);
+    for (const line of renderColumns(columns, rows, await roomOf(out, rows))) out.line(line);
     for (const { pr, state } of views) {
       const reason = notMerged(state);
       if (reason !== null) out.line(plainLine(`#${pr.number} is not merged: ${reason}`));

@@ -18,7 +18,7 @@ export async function listProjects({ app, out }: Context, { json }: Json): Promi
   else if (projects.length === 0) out.line("no project yet: a repository is known once Ratchet is used in it");
   else {
     const rows = projects.map(({ id, repoPath }) => [id, `${repoPath}${existsSync(repoPath) ? "" : " (gone)"}`]);
-    for (const line of renderColumns([{ title: "project" }, { title: "repository" }], rows, await roomOf(out)))
+    for (const line of renderColumns([{ title: "project" }, { title: "repository" }], rows, await roomOf(out, rows)))
       out.line(line);
     if (rows.some(([, place]) => place?.endsWith(" (gone)"))) {
       out.note("a repository that was moved: ratchet project move <project>, where it is now");

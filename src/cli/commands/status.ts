@@ -54,7 +54,7 @@ async function targetsOf(store: Store, projectId: string): Promise<string[]> {
 
 async function linesOf({ out }: Context, { all = false }: StatusOptions, status: Told): Promise<string[]> {
   return [
-    ...renderStatus(status, await roomOf(out, JSON.stringify(status))),
+    ...renderStatus(status, await roomOf(out, status)),
     ...status.behind,
     ...(status.mirror ? [status.mirror] : []),
     ...untoldLines(status.untold, { named: all }),

@@ -21,7 +21,7 @@ export async function listAgents(
   if (scope.type === "unknown") out.note(unknownYet(scope.root));
   const agents = scope.type === "unknown" ? [] : await agentsOf(store, scope.type === "all" ? null : scope.id);
   if (options.json) out.json(agents);
-  else for (const line of renderAgents(agents, await roomOf(out))) out.line(line);
+  else for (const line of renderAgents(agents, await roomOf(out, agents))) out.line(line);
   return 0;
 }
 

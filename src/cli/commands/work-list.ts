@@ -41,7 +41,7 @@ export async function listWork(context: Context, options: ListOptions): Promise<
   const chosen = wanted.length > 0 ? wanted : options.all ? null : open;
   const items = await workItems.list({ projectId: project.id, statuses: chosen, limit });
   if (options.json) context.out.json(items.map(toWorkItemJson));
-  else for (const line of renderWorkList(items, await roomOf(context.out))) context.out.line(line);
+  else for (const line of renderWorkList(items, await roomOf(context.out, items))) context.out.line(line);
   return 0;
 }
 

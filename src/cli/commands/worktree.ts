@@ -33,7 +33,7 @@ export async function listWorktrees({ app, out }: Context, { json }: Json): Prom
       String(parked.length),
       present ? path : "-",
     ]);
-    for (const line of renderColumns(columns, rows, await roomOf(out))) out.line(line);
+    for (const line of renderColumns(columns, rows, await roomOf(out, rows))) out.line(line);
     for (const { name, head, present, aside } of views) {
       if (present && head === null) out.line(`${name}: its git folder is gone or damaged: ${mirrorAdvice}`);
       for (const path of aside) out.line(`${name}: files that were in its way are kept in ${path}`);
