@@ -110,7 +110,7 @@ async function openFor(
   const { from, baseSha, head } = opened;
   // In a pull request its commits are there to be seen, and the remote's branch may be ahead of the one here.
   if (head === tip || life.trigger || settings.finalize.mode === "pr") return opened;
-  const elsewhere = await findElsewhere(mirror, { target, base: baseSha, head });
+  const elsewhere = await findElsewhere(mirror, { path: opened.path, target, base: baseSha, head });
   if (elsewhere === null) return opened;
   if (await removeUnused(mirror, placeOf(life), async () => true))
     return { ...(await openAt(life, tip)), from: from === "new" ? from : "elsewhere" };
