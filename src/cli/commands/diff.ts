@@ -30,7 +30,7 @@ export async function showDiff(
 }
 
 function basesOf(record: IssueRecord | null): string[] {
-  return [record?.review_base, record?.base_sha].filter((base) => typeof base === "string");
+  return [record?.unmerged, record?.review_base, record?.base_sha].filter((base) => typeof base === "string");
 }
 
 async function refusalOf(context: Context, issue: string, hasRecord: boolean): Promise<Refusal> {
