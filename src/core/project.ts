@@ -158,6 +158,7 @@ function finishedRecord(
     ...(event.undelivered ? { undelivered: event.undelivered } : {}),
     ...(event.evidence ? { evidence_check: { passed: true, evidence: event.evidence, failure_reasons: [] } } : {}),
     ...(event.review_base === undefined ? {} : { review_base: event.review_base }),
+    ...(event.unmerged === undefined ? {} : { unmerged: event.unmerged }),
     ...(duration_seconds === undefined ? {} : { duration_seconds }),
     ...(ledger ? { findings: countFindings(ledger) } : {}),
   };

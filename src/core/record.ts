@@ -17,8 +17,10 @@ export interface IssueRecord extends Counters {
   readonly branch: string | null;
   readonly worktree_path: string | null;
   readonly base_sha: string | null;
-  /** Where it differs from base_sha: what was merged into the branch, or was to be and is not yet, for whoever goes on. */
+  /** What reviews are based on, where that is not base_sha: the last commit that was to be merged into the branch, and was. */
   readonly review_base?: string;
+  /** What was to be merged and is not yet, for whoever goes on. */
+  readonly unmerged?: string;
   readonly commit: string | null;
   readonly resolution: { readonly outcome: string; readonly rationale: string } | null;
   readonly evidence_check: {

@@ -171,6 +171,8 @@ export type ReportBody =
       readonly duration_seconds?: number;
       /** Where it differs from base_sha. */
       readonly review_base?: string;
+      /** What was to be merged and is not yet. */
+      readonly unmerged?: string;
       /** (HEAD tree, files tree) that the last failed gate or blocking round saw. */
       readonly seen?: { readonly tree: string; readonly filesTree: string } | null;
       /** It passed everything and only has to be pushed still. */

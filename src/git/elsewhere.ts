@@ -1,13 +1,14 @@
 import { formerRefs, formerTargetOf } from "./former-target.js";
 import { gitText } from "./git.js";
 import type { Mirror } from "./mirror-refs.js";
+import { movedOnto } from "./moved-onto.js";
 import { landedRefs, readEnds } from "./tip.js";
 import { isIn } from "./withdrawn.js";
 
 /**
  * Work is landed with everything it was built on. Where it was begun from one branch and is to land on another, or its
- * agent has merged one, that would be other people's commits, which nobody has asked for and no review has seen. So it is
- * known before anything is done.
+ * agent has merged one or put it onto one, that would be other people's commits, which nobody has asked for. So it is known
+ * before anything is done.
  */
 export interface Elsewhere {
   readonly commit: string;
@@ -16,15 +17,20 @@ export interface Elsewhere {
 }
 
 interface Work {
+  /** Where its checkout is, or was. */
+  readonly path: string;
   readonly target: string;
   readonly base: string;
   readonly head: string;
 }
 
-/** Of what work began from and has merged since, the first that another branch of the user's has and the target has not. */
-export async function findElsewhere(mirror: Mirror, { target, base, head }: Work): Promise<Elsewhere | null> {
+/** Of what work began from and has taken in since, the first that another branch of the user's has and the target has not. */
+export async function findElsewhere(mirror: Mirror, work: Work): Promise<Elsewhere | null> {
+  const { target, base, head } = work;
   const { landed, user } = await readEnds(mirror, target);
-  for (const commit of [base, ...(await mergedSince(mirror, base, head))]) {
+  const onto = await movedOnto(mirror, work);
+  const taken = [...(onto === null ? [] : [onto]), ...(await mergedSince(mirror, base, head))];
+  for (const commit of [base, ...taken]) {
     if (await isIn(mirror, commit, [landed, user])) continue;
     const branch = await branchWith(mirror, commit);
     if (branch !== null) return { commit, branch };

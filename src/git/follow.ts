@@ -33,7 +33,7 @@ export interface Followed {
 /** It is tried again at each landing and at each start of a run, so a person's lock is not waited for as long as ours. */
 const lockWaitMs = 10_000;
 /** A file that the user has git ignore may be the only one of its kind. */
-const mergeFlags = [
+export const mergeFlags = [
   ...["--ff-only", "--quiet", "--no-stat"],
   ...["--no-autostash", "--no-verify-signatures", "--no-overwrite-ignore"],
 ];

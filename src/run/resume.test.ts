@@ -69,8 +69,14 @@ describe("what a record gives a resume", () => {
       resumeFrom(record({ status, base_sha: "abc", seen: { tree: "t", filesTree: "t" } }), emptyLedger("x"), command);
     expect(base("failed")).toMatchObject({ baseSha: "abc", seen: { tree: "t" } });
     expect(base("success")).toMatchObject({ baseSha: null, seen: null });
-    const reviewed = (status: IssueRecord["status"]) =>
-      resumeFrom(record({ status, review_base: "tip" }), emptyLedger("x"), command).reviewBase;
-    expect([reviewed("failed"), reviewed("success")]).toEqual(["tip", undefined]);
+    const bases = { review_base: "tip1", unmerged: "tip2" };
+    const reviewed = (status: IssueRecord["status"]) => {
+      const { reviewBase, unmerged } = resumeFrom(record({ status, ...bases }), emptyLedger("x"), command);
+      return [reviewBase, unmerged];
+    };
+    expect([reviewed("failed"), reviewed("success")]).toEqual([
+      ["tip1", "tip2"],
+      [undefined, undefined],
+    ]);
   });
 });

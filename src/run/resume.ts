@@ -20,9 +20,13 @@ export function resumeFrom(
     // What succeeded has landed: what comes after it starts from there.
     baseSha: record.status === "success" ? null : (record.base_sha ?? null),
     seen: record.status === "success" ? null : (record.seen ?? null),
-    ...(record.status !== "success" && record.review_base ? { reviewBase: record.review_base } : {}),
+    ...(record.status === "success" ? {} : basesOf(record)),
     ...(record.undelivered ? { deliver: { ...record.undelivered, evidence: record.evidence_check.evidence } } : {}),
   };
+}
+
+function basesOf({ review_base, unmerged }: IssueRecord): Pick<ResumeFrom, "reviewBase" | "unmerged"> {
+  return { ...(review_base ? { reviewBase: review_base } : {}), ...(unmerged ? { unmerged } : {}) };
 }
 
 /** What a workflow in place of a session leaves to go on with: its machine. */

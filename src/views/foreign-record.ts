@@ -93,6 +93,7 @@ function readIssue(id: string, issue: Fields, { started, completed, roots }: Wit
   const error = text(issue.error);
   const finished = time(issue.finished_at) ?? completed;
   const reviewBase = sha(issue.review_base);
+  const unmerged = sha(issue.unmerged);
   return {
     issue_id: id,
     title: text(issue.title) ?? "",
@@ -105,6 +106,7 @@ function readIssue(id: string, issue: Fields, { started, completed, roots }: Wit
     worktree_path: text(issue.worktree_path),
     base_sha: sha(issue.base_sha),
     ...(reviewBase === null ? {} : { review_base: reviewBase }),
+    ...(unmerged === null ? {} : { unmerged }),
     commit: sha(issue.commit),
     resolution: readResolution(issue.resolution),
     gate_attempts: count(issue.gate_attempts),

@@ -51,6 +51,7 @@ function toIssueRecord(issue: PartialIssue): IssueRecord {
     worktree_path: issue.worktree_path ?? null,
     base_sha: issue.base_sha ?? null,
     ...(issue.review_base === undefined ? {} : { review_base: issue.review_base }),
+    ...(issue.unmerged === undefined ? {} : { unmerged: issue.unmerged }),
     commit: issue.commit ?? null,
     resolution: issue.resolution ?? null,
     gate_attempts: issue.gate_attempts ?? 0,

@@ -184,6 +184,35 @@ test("land in mode branch from where the work is already says so, and the branch
   expect((await box.issue("one")).base_sha).toBe(begun);
 });
 
+test("land in mode branch that cannot take what was added to the branch since says why, and overwrites nothing", async () => {
+  const check = { command: "test ! -f unwanted" };
+  const box = world({ commands: { check }, evidence_check: { required: ["check"] }, finalize: { mode: "branch" } });
+  await box.add("one");
+  expect((await box.ratchet("run")).code).toBe(0);
+  box.git("checkout", "--quiet", "ratchet/one");
+  for (const [name, text] of Object.entries({ unwanted: "", ".gitignore": "*.local\n" })) box.write(name, text);
+  box.git("add", "--all");
+  box.git("commit", "--quiet", "--message", "Mine");
+  box.git("checkout", "--quiet", "main");
+  expect((await box.ratchet("land", "one")).code).toBe(1);
+  const kept = join((await box.issue("one")).worktree_path ?? "", "my.local");
+  writeFileSync(kept, "the only one\n");
+  box.git("checkout", "--quiet", "ratchet/one");
+  box.write("my.local", "another\n");
+  box.git("add", "--force", "my.local");
+  box.git("rm", "--quiet", "unwanted");
+  box.git("commit", "--quiet", "--message", "Mine, too");
+  box.git("checkout", "--quiet", "main");
+  const refused = await box.ratchet("land", "one");
+  expect([refused.code, readFileSync(kept, "utf8")]).toEqual([1, "the only one\n"]);
+  expect(refused.stdout).toContain(
+    "what was added to ratchet/one cannot be taken up: untracked my.local would be overwritten",
+  );
+  rmSync(kept);
+  expect((await box.ratchet("land", "one")).code).toBe(0);
+  expect(box.git("show", "main:my.local")).toBe("another");
+});
+
 test("land in mode branch that was refused takes what was added to the branch since", async () => {
   const check = { command: "test ! -f unwanted" };
   const box = world({ commands: { check }, evidence_check: { required: ["check"] }, finalize: { mode: "branch" } });

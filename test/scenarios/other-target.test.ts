@@ -100,10 +100,17 @@ test("D5 a branch that was given to the user is known by its record, also when t
   expect(files(box, "release")).not.toContain("unreleased.txt");
 });
 
-test("D5 what the agent has merged by itself counts like what it was begun from", async () => {
+const own = "echo x >x; git add x; git commit -qm x";
+
+test.each([
+  ["merged", `${own}; git merge -q FETCH_HEAD`],
+  ["gone forward to", `git merge -q --ff-only FETCH_HEAD; ${own}`],
+  ["begun anew from", `${own}; git reset -q --hard FETCH_HEAD; ${own}`],
+  ["put its work on", `${own}; git rebase -q FETCH_HEAD`],
+])("D5 what the agent has %s by itself counts like what it was begun from", async (_, does) => {
   const box = sandbox();
-  const merge = `cat >/dev/null; echo x >x; git add x; git commit -qm x; git fetch -q ${box.dir} main && git merge -q FETCH_HEAD; exit 9`;
-  box.configure({ agent: { type: "command", command: box.script("agent", merge) } });
+  const agent = `cat >/dev/null; git fetch -q ${box.dir} main; ${does}; exit 9`;
+  box.configure({ agent: { type: "command", command: box.script("agent", agent) } });
   box.git("branch", "release");
   await box.add("one");
   box.git("checkout", "--quiet", "release");
@@ -115,7 +122,8 @@ test("D5 what the agent has merged by itself counts like what it was begun from"
   expect((await box.ratchet("run")).code).toBe(1);
   const landed = await box.ratchet("land", "one");
   expect(landed.code).toBe(1);
-  expect(landed.stdout).toContain("of main, which release does not have");
+  const id = box.git("rev-parse", "main").slice(0, 12);
+  expect(landed.stdout).toContain(`it was built on ${id} of main, which release does not have`);
 });
 
 test("D5 work that a person has fetched into a branch of their own is the issue's all the same", async () => {
@@ -124,6 +132,21 @@ test("D5 work that a person has fetched into a branch of their own is the issue'
   box.git("fetch", "--quiet", worktree_path ?? "", "HEAD:to-look-at");
   expect((await box.ratchet("run", "--resume")).code).toBe(0);
   expect(files(box, "main")).toContain("half.txt");
+});
+
+test("D5 work that went on from what a person made of it is the issue's all the same", async () => {
+  const box = await begunOnMain(`${half}; git reset -q --hard HEAD^; git reset -q --hard ORIG_HEAD`);
+  const { worktree_path } = await box.issue("one");
+  const worktree = worktree_path ?? "";
+  box.git("fetch", "--quiet", worktree, "HEAD:help");
+  box.git("checkout", "--quiet", "help");
+  box.write("help.txt", "by a person\n");
+  box.git("add", "--all");
+  box.git("commit", "--quiet", "--message", "Help");
+  box.git("checkout", "--quiet", "main");
+  box.git("-C", worktree, "pull", "--quiet", "--ff-only", box.dir, "help");
+  expect((await box.ratchet("run", "--resume")).code).toBe(0);
+  for (const file of ["half.txt", "help.txt"]) expect(files(box, "main")).toContain(file);
 });
 
 test("D5 work begun on one branch lands on another that has all of it", async () => {

@@ -1,4 +1,5 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { eventsOf } from "../scenarios/sandbox.js";
 import { outcomesOf, promptOf, runOf, stagesOf, workflowWorld } from "./world.js";
@@ -14,6 +15,22 @@ workflow "${name}" {
   ${stages.map((id) => `stage "${id}" kind="llm" prompt="$goal"`).join("\n  ")}
   stage "exit" kind="exit"
   ${stages.map((id, at) => `transition from="${id}" to="${stages[at + 1] ?? "exit"}"`).join("\n  ")}
+}`;
+
+const beside = `
+workflow "beside" {
+  version 2
+  start "wait"
+  stage "wait" kind="tool" command="[ $RATCHET_ISSUE_ID = b ] || until [ -e $HOME/b-runs ]; do sleep 0.1; done"
+  stage "split" kind="parallel" join="joined" { branch "one" "two" }
+  stage "one" kind="llm" prompt="Look at it"
+  stage "two" kind="llm" prompt="Look at it"
+  stage "joined" kind="join"
+  stage "exit" kind="exit"
+  transition from="wait" to="split"
+  transition from="one" to="joined"
+  transition from="two" to="joined"
+  transition from="joined" to="exit"
 }`;
 
 test("E4 a run's budget holds over resumes: no turn starts until it is raised in ratchet.yaml, and the goal given last stays", async () => {
@@ -38,6 +55,21 @@ test("E4 a run's budget holds over resumes: no turn starts until it is raised in
   expect([last.code, outcomesOf(last)]).toEqual([0, ["d 1 success", "e 1 success", "exit 1 success"]]);
   expect(promptOf(world, run, "02-b")).toContain("the file's goal");
   for (const folder of ["03-c", "04-d"]) expect(promptOf(world, run, folder)).toContain("another goal");
+});
+
+test("a turn that has waited for its place does not start once another issue has used up the budget", async () => {
+  const world = workflowWorld();
+  // Those of `b` have both places when those of `a` come to wait for one.
+  const late = `echo "$RATCHET_ISSUE_ID" >> "$HOME/started"; touch "$HOME/b-runs"; sleep 2`;
+  const command = world.script("agent.sh", `cat > /dev/null\n${late}\ncase one in\n${dear}\nesac\n`);
+  const agent = { type: "command", command, workflow: "beside" };
+  world.configure({ agent, max_agents: 2, budgets: { run: { tokens: 50 } } });
+  world.workflow(".ratchet/workflows/beside.awf.kdl", beside);
+  for (const id of ["a", "b"]) await world.add(id);
+  const run = await world.ratchet("run", "--json");
+  expect(run.code).toBe(1);
+  expect(readFileSync(join(world.root, "started"), "utf8")).toBe("b\nb\n");
+  expect(run.stdout).toContain("of 50 tokens");
 });
 
 test("an issue whose workflow uses up the issue's budget, in a called workflow too, is escalated with a dossier, and no resume renews it", async () => {

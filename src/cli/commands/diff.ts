@@ -37,7 +37,7 @@ function tellNested(nested: readonly string[], out: Output): void {
 }
 
 function basesOf(record: IssueRecord | null): string[] {
-  return [record?.review_base, record?.base_sha].filter((base) => typeof base === "string");
+  return [record?.unmerged, record?.review_base, record?.base_sha].filter((base) => typeof base === "string");
 }
 
 async function refusalOf(context: Context, issue: string, record: IssueRecord | null): Promise<Refusal> {

@@ -72,6 +72,7 @@ export function afterWorktree(step: Step, event: Of<"worktree-ready">) {
   step.set({
     baseSha,
     reviewBase: event.reviewBase ?? baseSha,
+    ...(event.reviewBase === step.state.unmerged ? { unmerged: null } : {}),
     branch: event.branch,
     work: { ...work, docsOnly: false, containsBase: true, named: null },
     // What an earlier life committed and nobody has pushed is a change that the pull request has not seen.

@@ -4,7 +4,7 @@ import type { IssueEvent } from "./events.js";
 import { closeOthers } from "./ledger-parts.js";
 import { triggerName, triggerOf } from "./policy.js";
 import type { Step } from "./step.js";
-import { reopenUnlanded } from "./unlanded.js";
+import { settleUnlanded } from "./unlanded.js";
 
 type TrackerDone = Extract<IssueEvent, { type: "tracker-done" }>;
 
@@ -13,7 +13,7 @@ type TrackerDone = Extract<IssueEvent, { type: "tracker-done" }>;
  * else in it is parked. Findings that made the trigger fail stay open, under the run's id.
  */
 export function closeTrigger(step: Step) {
-  reopenUnlanded(step);
+  settleUnlanded(step);
   if (step.policy.trigger === "epic_verification") return closeVerification(step);
   const tracked = step.state.ending?.status === "success" ? trackedFindings(step) : [];
   if (tracked.length === 0) return removeTriggerWorktree(step);

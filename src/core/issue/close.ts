@@ -195,7 +195,7 @@ function deliveryOf({ state }: Step, status: string) {
 function finish(step: Step, told: { readonly quarantined?: true } = {}): void {
   for (const owed of step.state.owed) step.cancel(owed.key);
   step.set({ phase: "done", turn: null });
-  const { ending, marker, gate, review, sessionEndRuns, session, baseSha, reviewBase } = step.state;
+  const { ending, marker, gate, review, sessionEndRuns, session, baseSha, reviewBase, unmerged } = step.state;
   if (!ending || ending.status === "not-claimed" || step.policy.trigger) return;
   const { status, message, error, commit } = ending;
   const blocking = status === "success" ? [] : blockingReview(step);
@@ -213,6 +213,7 @@ function finish(step: Step, told: { readonly quarantined?: true } = {}): void {
     ...deliveryOf(step, status),
     ...told,
     ...(reviewBase === baseSha ? {} : { review_base: reviewBase }),
+    ...(unmerged && status !== "success" ? { unmerged } : {}),
     duration_seconds: (step.at - step.state.startedAt) / 1000,
   });
 }

@@ -298,7 +298,7 @@ function raiseMerge(step: Step, { tip, remark, source }: MergeFailure): void {
   const visit = visitOf(step, { ...how, remarks: [remark] });
   setLanding(step, { raised: [...landing.raised, ...raiseAgainst(step, visit)] });
   // With the finding, whatever ends the life next: what a later one contains is judged by it. A trigger's is its baseline.
-  if (!step.policy.trigger) step.set({ reviewBase: tip });
+  if (!step.policy.trigger) step.set({ unmerged: tip });
 }
 
 /** Nothing stands between the work and where it belongs, whichever life was told that something did. */

@@ -129,7 +129,8 @@ function gatePassed(step: Step, work: Work): void {
 
 /** What this life or the one before was to merge is in the work. Where nothing is known of that, only landing tells. */
 function hasMerged({ state, policy }: Step, { containsBase }: Work): boolean {
-  const isDemanded = state.landing.demanded || (!policy.trigger && state.reviewBase !== state.baseSha);
+  const { landing, reviewBase, baseSha, unmerged } = state;
+  const isDemanded = landing.demanded || (!policy.trigger && reviewBase !== baseSha && !unmerged);
   return isDemanded && containsBase;
 }
 

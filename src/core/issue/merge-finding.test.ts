@@ -1,16 +1,21 @@
 import { expect, it } from "vitest";
 import { emptyLedger, openFindings, raise } from "../ledger/ledger.js";
+import type { IssueStart } from "../run/effects.js";
 import { noVerdict, play, policyOf, type Rules, remark, type Setup, snapshot, start, World } from "./fixture.js";
 
 type Source = "merge" | "gate";
+type Bases = Pick<IssueStart, "reviewBase" | "unmerged">;
 
 /** A later life of an issue whose landing was refused before: by a conflict, or by a gate command on the merge. */
-function resume(rules: Rules, { setup = {}, source = "merge" }: { setup?: Setup; source?: Source } = {}): World {
+function resume(
+  rules: Rules,
+  { setup = {}, source = "merge", bases = {} }: { setup?: Setup; source?: Source; bases?: Bases } = {},
+): World {
   const who = { stage: "merge", source, reviewer: "merge", outcome: "fail", visit: 1 } as const;
   const remarks = [remark("Conflict with main", 1, "")];
   const { ledger } = raise(emptyLedger("p-1"), { ...who, at: 1, commit: "c9", runId: "run-1", remarks });
   const earlier = { runId: "run-1", sessionId: "old", blocking: [], baseSha: "c0", seen: null };
-  return new World(policyOf(setup), { ...start, life: 2, resume: earlier }, ledger).play(rules);
+  return new World(policyOf(setup), { ...start, ...bases, life: 2, resume: earlier }, ledger).play(rules);
 }
 const standing = ({ life }: World) => life.ledger.findings.map(({ title, status }) => [title, status]);
 const conflict = [["Conflict with main", "open"]];
@@ -48,6 +53,32 @@ it("a landing that is cut short after a command failed has said what must be mer
       before: ({ life }) => (life.state.landing.raised.length > 0 ? { name: "stop" } : null),
     },
   );
-  expect(world.finished()).toMatchObject({ status: "interrupted", review_base: "tip1" });
+  expect(world.finished()).toMatchObject({ status: "interrupted", unmerged: "tip1" });
+  expect(world.finished()).not.toHaveProperty("review_base");
   expect(openFindings(world.life.ledger)).toMatchObject([{ stage: "merge", source: "gate" }]);
+});
+
+it.each<[string, string, unknown, object]>([
+  ["is merged", "tip2", held, { review_base: "tip2" }],
+  ["is not merged, but what was demanded before it", "tip1", conflict, { review_base: "tip1", unmerged: "tip2" }],
+])("a resume where what was demanded last %s goes by what is in the work", (_, reviewBase, standings, bases) => {
+  const world = resume(
+    { ...mute, worktree: { reviewBase } },
+    { setup: { review: {} }, bases: { reviewBase: "tip1", unmerged: "tip2" } },
+  );
+  expect(standing(world).slice(0, 1)).toEqual(standings);
+  const { review_base, unmerged } = world.finished() ?? {};
+  expect({ review_base, unmerged }).toEqual({ unmerged: undefined, ...bases });
+});
+
+it("reviews are based on what was merged, and the record says what was to be and is not", () => {
+  const tips = ["tip1", "tip2"];
+  const world = play(
+    { review: {} },
+    {
+      land: () => ({ type: "conflict", tip: tips.shift() ?? "tip3", files: ["a"] }),
+      implement: (_, n) => ({ snapshot: snapshot(n, { containsBase: n < 3 }) }),
+    },
+  );
+  expect(world.finished()).toMatchObject({ status: "failed", review_base: "tip1", unmerged: "tip2" });
 });

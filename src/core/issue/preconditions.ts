@@ -20,14 +20,21 @@ export function brokenPreconditions(state: IssueState, work: Work, dirty: readon
   return remarks;
 }
 
-function withoutBase({ landing, reviewBase }: IssueState): Remark {
+/** What HEAD has to contain. */
+export function requiredBase({ landing, reviewBase, unmerged }: IssueState): string {
+  return (landing.demanded ? unmerged : null) ?? reviewBase;
+}
+
+function withoutBase(state: IssueState): Remark {
+  const { landing } = state;
+  const base = requiredBase(state);
   if (landing.demanded) {
     const { demandedOf = null } = landing;
     const whose = demandedOf === null ? "the tip of the target" : `the newest commit of ${demandedOf} at origin`;
-    const body = `The branch must contain ${reviewBase}, ${whose}. Merge it into the branch, resolve the conflicts and commit.`;
+    const body = `The branch must contain ${base}, ${whose}. Merge it into the branch, resolve the conflicts and commit.`;
     return plainRemark(`${demandedOf === null ? "The target" : "What others pushed"} is not merged`, body, gateName);
   }
-  const body = `The branch no longer contains its base ${reviewBase.slice(0, 12)}: it was reset to before it, or begun anew. Put the work on top of that commit again, for example with git cherry-pick.`;
+  const body = `The branch no longer contains its base ${base.slice(0, 12)}: it was reset to before it, or begun anew. Put the work on top of that commit again, for example with git cherry-pick.`;
   return plainRemark("The base is not in the branch", body, gateName);
 }
 

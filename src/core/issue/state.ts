@@ -59,7 +59,10 @@ export interface IssueState {
   /** How the run's budget was used up, once it was: no further turn starts. */
   readonly runBudget?: string;
   readonly baseSha: string;
+  /** What reviews are based on: the newest commit of the target that is known to be in the work. */
   readonly reviewBase: string;
+  /** What this life, if it demands it, or an earlier one was to merge and has not; once it has, reviews are based on it. */
+  readonly unmerged?: string | null;
   /** As its worktree has it: an id that git would misread is spelt differently there. */
   readonly branch?: string;
   /** Of a pull request's item: what the pull request had of the branch when it began. */
@@ -320,6 +323,7 @@ export function newIssue(start: IssueStart): IssueState {
     usage: { tokens: 0, usd: 0 },
     baseSha: "",
     reviewBase: start.reviewBase ?? "",
+    ...(start.unmerged ? { unmerged: start.unmerged } : {}),
     work: null,
     marker: null,
     session: null,

@@ -98,7 +98,9 @@ export class Step {
   /** The tree as a turn or Ratchet's own commit left it. */
   look(snapshot: Snapshot): void {
     this.dirty = snapshot.dirty;
+    const { unmerged, landing } = this.state;
     this.set({
+      ...(unmerged && landing.demanded && snapshot.containsBase ? { reviewBase: unmerged, unmerged: null } : {}),
       work: {
         head: snapshot.head,
         tree: snapshot.tree,

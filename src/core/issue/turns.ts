@@ -4,6 +4,7 @@ import { openFindings, reject } from "../ledger/ledger.js";
 import { isOverBudget, usedUp } from "./budget.js";
 import type { TurnEnded, TurnOutcome } from "./events.js";
 import { triggerName } from "./policy.js";
+import { requiredBase } from "./preconditions.js";
 import { isReviewFinding, isReviewStage } from "./slots.js";
 import type { TurnState } from "./state.js";
 import type { Step } from "./step.js";
@@ -275,7 +276,7 @@ function send(step: Step, turn: TurnState, until: number | null): void {
     maxAttempts: turn.maxAttempts,
     session: turn.session,
     ...(state.fallback ? { fallback: true } : {}),
-    base: state.reviewBase,
+    base: requiredBase(state),
     head: state.work?.head ?? state.baseSha,
     only: turn.only ? namedFindings(step, turn) : null,
     continues: continues ? turn.folder : null,

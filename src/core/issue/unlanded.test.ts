@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { failWith, pass, policyOf, type Rules, remark, review, type Setup, snapshot, World } from "./fixture.js";
-import { reviewedUpTo } from "./unlanded.js";
+import { parked, reviewedUpTo } from "./unlanded.js";
 
 const remediate = { failure_mode: "remediate", max_retries: 2 } as const;
 const byReview: Setup = { runEnd: { commands: [], code_review: { ...review, ...remediate } } };
@@ -53,6 +53,14 @@ describe("what a trigger's fixer repaired", () => {
     };
     const world = runEnd(byCommand, { ...rules, command: first });
     expect(standing(world)).toContain("one failed: exit 1: open");
+  });
+
+  it.each(endings)("has nothing open against it that nobody can repair any more, when %s", (_, rules) => {
+    const world = runEnd(byReview, { ...repaired, ...rules });
+    const open = world.life.ledger.findings.filter(({ status }) => status === "open");
+    expect(open.map(({ title }) => title)).toEqual(["Defect"]);
+    const given = world.life.ledger.findings.filter(({ stage }) => stage === "gate" || stage === "merge");
+    for (const { status, reason } of given) expect([status, reason]).toEqual(["superseded", parked]);
   });
 
   it("is resolved when it lands, and the next review begins there", () => {

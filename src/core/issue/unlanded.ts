@@ -1,19 +1,24 @@
-import { reopenSince } from "../ledger/ledger.js";
+import { reopenSince, supersedeStages } from "../ledger/ledger.js";
 import type { ReviewSettings } from "../settings.js";
 import type { IssueState } from "./state.js";
 import type { Step } from "./step.js";
 
 /**
  * What a trigger's fixers committed and could not land is parked: no verdict on it says anything about the branch. What
- * such verdicts have closed is open again, and the next review begins no later than this one did.
+ * such verdicts have closed is open again, what kept it from landing is about nothing any more, and the next review
+ * begins no later than this one did.
  */
 export function isUnlanded({ work, baseSha, ending }: IssueState): boolean {
   return work !== null && work.head !== baseSha && !ending?.commit;
 }
 
-export function reopenUnlanded(step: Step): void {
+export const parked = "the commits it was found in are parked";
+
+export function settleUnlanded(step: Step): void {
   const { startedAt: since, baseSha: base } = step.state;
-  if (isUnlanded(step.state)) step.apply(reopenSince(step.ledger, { since, base }));
+  if (!isUnlanded(step.state)) return;
+  step.apply(reopenSince(step.ledger, { since, base }));
+  step.apply(supersedeStages(step.ledger, { stages: ["gate", "merge"], reason: parked, at: step.at }));
 }
 
 /** How far the review of a trigger that has ended came; null: nothing is known that was not before. */

@@ -98,6 +98,15 @@ export function supersedeFindings(
   );
 }
 
+/** What these stages looked at goes no further. A finding that another stage reports too stays open until that one passes. */
+export function supersedeStages(
+  ledger: Ledger,
+  gone: { readonly stages: readonly string[]; readonly reason: string; readonly at: number },
+): LedgerChange {
+  const close: Close = { status: "superseded", reason: gone.reason, at: gone.at, commit: null };
+  return change(ledger, close, (finding) => dropStages(finding, gone.stages, close));
+}
+
 export interface Waiver {
   readonly ids: readonly string[];
   readonly reason: string;

@@ -25,6 +25,8 @@ export interface IssueStart {
   readonly folders?: number;
   /** What an earlier life's reviews began at, where that is no longer the issue's base. */
   readonly reviewBase?: string;
+  /** What an earlier life was to merge and had not: somebody may have since. */
+  readonly unmerged?: string;
   /** Of a life that is no resume: what blocked in the last review of an earlier one and is still open. */
   readonly blocking?: readonly string[];
   /** An earlier life did the work, and only pushing it is left. */
@@ -45,6 +47,7 @@ export interface ResumeFrom {
   /** (HEAD tree, files tree) that the last failed gate or blocking round saw; null: none did. */
   readonly seen: { readonly tree: string; readonly filesTree: string } | null;
   readonly reviewBase?: string;
+  readonly unmerged?: string;
   readonly deliver?: Deliver;
 }
 

@@ -90,8 +90,8 @@ function byNumber(one: string, other: string): number {
 
 async function writeDiff(life: LifeContext, path: string): Promise<string | null> {
   const { home, projectId, repoPath, warn: tell } = life.run;
-  const { reviewBase, baseSha } = life.state();
-  const bases = [reviewBase, baseSha].filter((base) => base !== "");
+  const { unmerged, reviewBase, baseSha } = life.state();
+  const bases = [unmerged ?? "", reviewBase, baseSha].filter((base) => base !== "");
   const found = await openWorktrees({ home, projectId, repoPath, tell }).diff(life.issueId, { bases, head: null });
   if (found === null || found.patch.length === 0) return null;
   await writeDurably(path, found.patch);

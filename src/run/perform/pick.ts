@@ -78,6 +78,7 @@ async function startBest(run: RunContext, not: readonly string[]): Promise<Issue
   const kept = {
     ...(deliver ? { deliver } : {}),
     ...(last?.reviewBase ? { reviewBase: last.reviewBase } : {}),
+    ...(last?.unmerged ? { unmerged: last.unmerged } : {}),
     ...(last !== null && resume === null && last.blocking.length > 0 ? { blocking: last.blocking } : {}),
   };
   return { issueId, title, life, resume, parent, followUp: issue.followUpOf != null, ...again, ...kept };

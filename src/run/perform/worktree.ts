@@ -1,5 +1,6 @@
 import type { WorktreeEffect } from "../../core/issue/effects.js";
 import type { IssueEvent } from "../../core/issue/events.js";
+import { requiredBase } from "../../core/issue/preconditions.js";
 import type { TriggerStart } from "../../core/run/effects.js";
 import type { Settled } from "../../durable/types.js";
 import { hasCheckout } from "../../git/checkout.js";
@@ -66,12 +67,12 @@ async function perform(life: LifeContext, effect: WorktreeEffect, signal: AbortS
       return {
         type: "worktree-seen",
         key: effect.key,
-        snapshot: await takeSnapshot(life, life.state().reviewBase, null),
+        snapshot: await takeSnapshot(life, requiredBase(life.state()), null),
       };
     case "commit-all": {
       await commitAll(path, effect.message, life.run.identity);
-      const { reviewBase } = life.state();
-      return { type: "worktree-committed", key: effect.key, snapshot: await takeSnapshot(life, reviewBase, null) };
+      const base = requiredBase(life.state());
+      return { type: "worktree-committed", key: effect.key, snapshot: await takeSnapshot(life, base, null) };
     }
     case "remove": {
       const { item } = life.names;
@@ -110,7 +111,7 @@ async function openFor(
   const { from, baseSha, head } = opened;
   // In a pull request its commits are there to be seen, and the remote's branch may be ahead of the one here.
   if (head === tip || life.trigger || settings.finalize.mode === "pr") return opened;
-  const elsewhere = await findElsewhere(mirror, { target, base: baseSha, head });
+  const elsewhere = await findElsewhere(mirror, { path: opened.path, target, base: baseSha, head });
   if (elsewhere === null) return opened;
   if (await removeUnused(mirror, placeOf(life), async () => true))
     return { ...(await openAt(life, tip)), from: from === "new" ? from : "elsewhere" };
@@ -149,11 +150,11 @@ async function openForItemOf(
 
 /** What an earlier life was to merge, where it has: what others did up to there is not the issue's. */
 async function mergedBase({ run, state }: LifeContext, head: string): Promise<string | null> {
-  const { reviewBase } = state();
+  const { reviewBase, unmerged } = state();
   const { path } = run.mirror;
-  const isMerged =
-    reviewBase !== "" && (await hasCommit(path, reviewBase)) && (await isAncestor(path, reviewBase, head));
-  return isMerged ? reviewBase : null;
+  for (const base of [unmerged, reviewBase])
+    if (base && (await hasCommit(path, base)) && (await isAncestor(path, base, head))) return base;
+  return null;
 }
 
 /** Where the review of a trigger of the run starts. */

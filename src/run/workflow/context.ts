@@ -113,7 +113,7 @@ export interface WorkflowContext {
   readonly driveChild: (effect: StageChildEffect, stop: AbortSignal) => Promise<WorkflowLife>;
   /** Turns waiting for a place, by folder, so that a stop reaches them. */
   readonly pending: Map<string, AbortController>;
-  /** What running turns have used so far, by key. */
+  /** What turns have used so far, by key; those that are no longer owed are counted. */
   readonly live: Map<string, Usage>;
 }
 

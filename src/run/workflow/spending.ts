@@ -19,12 +19,14 @@ export function issueBudget(context: WorkflowContext): string | null {
   return overBudget(run.settings.budgets.issue, { ...spentBy(context), ms: run.clock.now() - budget.startedAt });
 }
 
-/** By the issue before, the workflows that call this one, and this one with its running turns. */
+/** By the issue before, the workflows that call this one, and this one with its turns that its state does not count yet. */
 export function spentBy({ budget, life, live }: WorkflowContext): Spent {
-  const { usage } = life().state;
+  const { usage, owed } = life().state;
   const before = budget?.spent() ?? nothing;
   const spent = { tokens: before.tokens + usage.tokens, usd: before.usd + usage.usd };
-  return [...live.values()].reduce((total: Spent, one: Usage) => addUsage(total, one), spent);
+  return owed
+    .flatMap(({ key }) => live.get(key) ?? [])
+    .reduce((total: Spent, one: Usage) => addUsage(total, one), spent);
 }
 
 const nothing: Spent = { tokens: 0, usd: 0 };

@@ -33,22 +33,26 @@ export async function performStageTurn(
   effect: StageTurnEffect,
   signal: AbortSignal,
 ): Promise<Settled<WorkflowEvent>> {
-  const over = runBudget(context.run) ?? issueBudget(context);
+  const over = usedUp(context);
   if (over !== null && findProgram(stageFolder(context, effect.folder)).state === "none") {
     return { event: notBegun(effect, over) };
   }
   const agent = await context.run.agent(effect.model);
   const place = await placeOf(context, effect.workspace);
   const turn = programTurn(context, effect, { agent, place });
-  try {
-    const ended = await performProgram(context.run, turn, {
-      signal,
-      settle: (end) => settle(effect, { end, agent, place, turn }),
-    });
-    return { event: await charge(context, ended) };
-  } finally {
-    context.live.delete(effect.key);
-  }
+  const ended = await performProgram(context.run, turn, {
+    signal,
+    settle: (end) => {
+      // Before its place is given on: whoever gets it asks what is left.
+      if (end.reading.usage) isOver(context, effect.key, end.reading.usage);
+      return settle(effect, { end, agent, place, turn });
+    },
+  });
+  return { event: await charge(context, ended) };
+}
+
+function usedUp(context: WorkflowContext): string | null {
+  return runBudget(context.run) ?? issueBudget(context);
 }
 
 /** What is used up pays for no further turn. */
@@ -85,6 +89,7 @@ function programTurn(context: WorkflowContext, effect: StageTurnEffect, by: By):
     },
     onSession: (id) => run.inbox.send(context.machine.id, { name: "session", turn: effect.key, id }),
     isOver: (usage) => isOver(context, effect.key, usage),
+    isUsedUp: async () => usedUp(context) !== null,
     pending: context.pending,
   };
 }
@@ -184,8 +189,7 @@ async function treesOf(folder: string, path: string): Promise<Pick<StageTurnEnde
 async function charge(context: WorkflowContext, ended: StageTurnEnded): Promise<StageTurnEnded> {
   const { run, machine } = context;
   const over = run.meter.add(ended.key, ended.usage);
-  if (ended.usage) context.live.set(ended.key, ended.usage);
-  const own = issueBudget(context);
+  const own = usedUp(context);
   if (over === null) return own === null ? ended : { ...ended, runBudget: own };
   const to = machine.kind === "run" ? machine.id : runMachineId(run.runId);
   await run.inbox.send(to, { name: "budget", reason: over });

@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { readMoves } from "./moved-onto.js";
+
+const line = (from: string, to: string, what: string) => `${from} ${to} A U <a@u> 1700000000 +0000\t${what}\n`;
+
+test.each([
+  ["reset: moving to origin/release", true],
+  ["checkout: moving from ratchet/1 to release", true],
+  ["merge release: Fast-forward", true],
+  ["pull -q --ff-only: Fast-forward", true],
+  ["cherry-pick: fast-forward", true],
+  ["rebase (start): checkout origin/release", true],
+  ["rebase -i (start): checkout origin/release", true],
+  ["pull --rebase (start): checkout 0123", true],
+  ["rebase: checkout origin/release", true],
+  ["commit: reset: moving to", false],
+  ["commit: How to merge: fast-forward", false],
+  ["commit (amend): Work", false],
+  ["rebase (pick): Work", false],
+  ["merge release: Merge made by the 'ort' strategy.", false],
+  ["", false],
+])("whether %j is a commit that was there before: %j", (what, isReached) => {
+  const { made, reached } = readMoves(line("aa", "bb", what));
+  expect([[...made], [...reached]]).toEqual(isReached ? [["aa"], ["bb"]] : [["aa", "bb"], []]);
+});
+
+test("what was made in a checkout stays its own, however it comes to it again", () => {
+  const log = line("aa", "bb", "commit: Work") + line("bb", "aa", "reset: moving to HEAD^");
+  const { made, reached } = readMoves(log + line("aa", "bb", "reset: moving to ORIG_HEAD"));
+  expect([[...made], [...reached]]).toEqual([["aa", "bb"], []]);
+});
+
+test("a checkout that was never moved has no log", () => {
+  expect(readMoves("").reached.size).toBe(0);
+});
