@@ -111,7 +111,8 @@ export interface App {
   /** Who and where the forge of a folder's repository is, and what is wrong with it. */
   forgeStatus(settings: Settings, folder: string): Promise<ForgeStatus>;
   /** What may be cleared away of the current directory's project, and how. */
-  gc(settings: Settings): Promise<Gc>;
+  /** `isClosed`: an issue is done, as another tracker says. */
+  gc(settings: Settings, isClosed: (issueId: string) => Promise<boolean>): Promise<Gc>;
   close(): void;
 }
 export interface LoadedSettings {
@@ -190,11 +191,20 @@ export function createApp({ cwd, env: given }: { readonly cwd: string; readonly 
       const { forgeStatusOf } = await import("./app/forge.js");
       return await forgeStatusOf({ settings, repoPath, env });
     },
-    gc: async ({ retention_days: retentionDays }) => {
+    gc: async ({ retention_days: retentionDays }, isClosed) => {
       const { openGc } = await import("./run/gc.js");
       const { id: projectId, repoPath } = await app.project();
       const now = systemClock.now();
-      return await openGc({ home, projectId, repoPath, retentionDays, now, store: await store(), tell: warn });
+      return await openGc({
+        home,
+        projectId,
+        repoPath,
+        retentionDays,
+        now,
+        store: await store(),
+        isClosed,
+        tell: warn,
+      });
     },
     ...workflowRooms({ cwd, env, home, store, warn, settings: (folder) => settingsOrDefaults(app, folder) }),
     close: () => {

@@ -34,8 +34,14 @@ export async function refuseHeldByRun(store: Store, item: WorkItem): Promise<voi
 /** An issue that waits in an open pull request ends with it, unless a person insists. */
 export async function refuseInPullRequest(context: Context, item: WorkItem, hint: Hint): Promise<void> {
   const number = await openPullRequestOf(context, item);
-  if (number === null) return;
-  throw new Refusal(`${item.id} waits for pull request #${number}`, { code: "wrong-status", hint: hint(number, item) });
+  if (number !== null) throw inPullRequest(item, number, hint);
+}
+
+export function inPullRequest(item: WorkItem, number: number, hint: Hint): Refusal {
+  return new Refusal(`${item.id} waits for pull request #${number}`, {
+    code: "wrong-status",
+    hint: hint(number, item),
+  });
 }
 type Hint = (number: number, item: WorkItem) => string;
 
@@ -44,7 +50,10 @@ export const endPullRequest: Hint = (number, { id }) =>
   `Where it is gone for good: ratchet work complete ${id} --force`;
 
 /** The number of the pull request that the issue waits in; null: it is in none, or in one that has ended. */
-async function openPullRequestOf({ app }: Context, { projectId, status, payload }: WorkItem): Promise<number | null> {
+export async function openPullRequestOf(
+  { app }: Context,
+  { projectId, status, payload }: WorkItem,
+): Promise<number | null> {
   if (payload?.source !== "implement" || payload.pr_number === undefined) return null;
   if (status !== "waiting_for_response") return null;
   const { pr_number: number } = payload;

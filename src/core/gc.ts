@@ -62,10 +62,19 @@ export interface GcPlan {
 
 const dayMs = 86_400_000;
 
+/** Of one that is not, nothing needs to be known. */
+export function isOld({ endedAt }: Pick<GcRun, "endedAt">, times: Pick<GcData, "now" | "retentionDays">): boolean {
+  return endedAt !== null && endedAt < oldestOf(times);
+}
+
+function oldestOf({ now, retentionDays }: Pick<GcData, "now" | "retentionDays">): number {
+  return now - retentionDays * dayMs;
+}
+
 export function planGc(data: GcData): GcPlan {
-  const oldest = data.now - data.retentionDays * dayMs;
+  const oldest = oldestOf(data);
   const judged = data.runs
-    .filter((run) => run.unfinished || (run.endedAt !== null && run.endedAt < oldest))
+    .filter((run) => run.unfinished || isOld(run, data))
     .map((run) => ({ run, why: whyKept(run, data) }));
   const living = new Set(data.runs.filter(({ unfinished }) => unfinished).map(({ runId }) => runId));
   const gone = judged.filter(({ why }) => why === null).map(({ run }) => run);

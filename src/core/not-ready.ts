@@ -30,6 +30,8 @@ interface Asked {
   readonly resume: boolean;
   /** The runs that are continued first: what they hold is no obstacle. */
   readonly left?: readonly string[];
+  /** The tracker is to be told that it is free, before anything is taken. */
+  readonly isFreed?: boolean;
   /** Of what it depends on, what is not done, and what is done on a branch that nobody has merged. */
   readonly missing?: readonly string[];
   readonly unmerged?: readonly { readonly id: string; readonly branch: string }[];
@@ -47,14 +49,14 @@ export interface NotReady {
 
 /** Why a run does not take it; null: it does. Before a run it is told with what to do, at its end the reason alone. */
 export function whyNotReady({ issue, item, standing }: Named, asked: Asked): NotReady | null {
-  const { resume, left = [], missing = [], unmerged: [first] = [] } = asked;
+  const { resume, left = [], isFreed = false, missing = [], unmerged: [first] = [] } = asked;
   const { type, status } = issue;
   if (type === "epic") return { why: "epic", reason: "it is an epic" };
   if (status === "blocked" && item?.failureReason) return { why: status, reason: `${status} (${item.failureReason})` };
   const isOpen = status === "available" || status === "claimed" || (resume && status === "failed");
   if (!isOpen) return { why: status, reason: status };
   const holder = item?.claimedBy ?? standing?.claim?.holder;
-  const isLeft = left.includes(holder ?? "");
+  const isLeft = isFreed || left.includes(holder ?? "");
   const obstacle = isLeft ? null : standing?.obstacle;
   if (obstacle) return { why: "obstacle", reason: obstacle.reason, about: obstacle.next };
   const isTaken = status === "claimed" && !isLeft;

@@ -13,18 +13,20 @@ interface Left {
 }
 
 /**
- * Puts aside whatever an issue has left, so that its next worktree is a new one: its files and commits, those of a branch
- * that has no worktree, and what was put aside before, which no life takes up by itself any more. Nothing is lost, and
- * repeating it is harmless. Returns what is parked now.
+ * Puts aside whatever an issue has left: its files and commits, and those of a branch that has no worktree. Until
+ * `settleAll` its next worktree has them again, so nothing is given up by it. Returns what is parked now.
  */
-export async function putAllAside(mirror: Mirror, left: Left): Promise<readonly string[]> {
+export async function parkAll(mirror: Mirror, left: Left): Promise<readonly string[]> {
   const parked = [await parkThere(mirror, left), await parkBranch(mirror, left)];
-  const name = safeName(left.issue);
-  const all = await readRefs(mirror.path, [`${parkedRefs}/${name}`]);
+  return parked.flatMap((one) => (one === null ? [] : [one.ref]));
+}
+
+/** What is put aside of it no life takes up by itself any more. Nothing is lost, and repeating it is harmless. */
+export async function settleAll(mirror: Mirror, issue: string): Promise<void> {
+  const all = await readRefs(mirror.path, [`${parkedRefs}/${safeName(issue)}`]);
   const settled = [...all].map(([ref, to]) => ({ ref: ref.replace(parkedRefs, settledRefs), to }));
   if (settled.length > 0) await updateRefs(mirror.path, settled);
   noteGivenUp(mirror, [...all.values()]);
-  return parked.flatMap((one) => (one === null ? [] : [one.ref]));
 }
 
 function branchOf({ issue }: Left): string {

@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { pathHash } from "./path-hash.js";
 
 /** The state home and the names of everything in it. */
 export interface Home {
@@ -12,6 +13,8 @@ export interface Home {
   readonly serveToken: string;
   mirror(projectId: string): string;
   worktree(projectId: string, name: string): string;
+  /** Who opens an issue's worktree, or puts it aside for good. */
+  worktreeLock(projectId: string, name: string): string;
   run(runId: string): string;
   runLog(runId: string): string;
   /** `issueId` null: the run's own. */
@@ -44,6 +47,8 @@ export function ratchetHome(env: NodeJS.ProcessEnv): Home {
     runLog: (runId) => join(root, "runs", runId, "run.log"),
     attempt: (runId, issueId, folder) =>
       join(root, "runs", runId, issueId === null ? runLevel : safeName(issueId), folder),
+    worktreeLock: (projectId, name) =>
+      join(root, "locks", `worktree-${pathHash(join(safeName(projectId), name)).slice(0, 16)}`),
     commandLock: (name) => join(root, "locks", `command-${safeName(name)}`),
     pullRequest: (projectId, number) => join(root, "pull-requests", safeName(projectId), String(number)),
     folders: (projectId) => [

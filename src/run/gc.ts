@@ -1,7 +1,7 @@
 import { readFile, rm, stat } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import type { Finding } from "../core/finding.js";
-import { type GcAction, type GcData, type GcIssue, type GcPlan, type GcRun, planGc } from "../core/gc.js";
+import { type GcAction, type GcData, type GcIssue, type GcPlan, type GcRun, isOld, planGc } from "../core/gc.js";
 import type { ItemStatus } from "../core/ports/tracker.js";
 import type { IssueRecord, RunRecord } from "../core/record.js";
 import { removeLandingWorktree } from "../git/land.js";
@@ -22,6 +22,8 @@ export interface GcParts extends ProjectMirror {
   readonly retentionDays: number;
   readonly now: number;
   readonly store: GcStore;
+  /** Another tracker says that an issue of its own is done; asked only where it decides. */
+  readonly isClosed: (issueId: string) => Promise<boolean>;
 }
 
 /** What it asks of the store. */
@@ -64,17 +66,21 @@ export async function openGc(parts: GcParts): Promise<Gc> {
 
 async function gather(parts: GcParts, mirror: Mirror | null): Promise<GcData> {
   const { home, projectId, store } = parts;
+  const isOver = onceEach((issueId) => isIssueOver(parts, issueId));
+  const runs = await runsOf(parts, isOver);
+  const old = new Set(runs.filter((run) => isOld(run, parts)).map(({ runId }) => runId));
   const open = await store.findings({ projectId, all: false });
   const texts = open.flatMap(({ body }) => (body.ref ? [body.ref.path] : []));
+  const replayed: string[] = [];
+  for (const { source, run_id, issue_id } of open) {
+    if (source === "review" && old.has(run_id) && !(await isOver(issue_id))) replayed.push(run_id);
+  }
   return {
     now: parts.now,
     retentionDays: parts.retentionDays,
-    runs: await runsOf(parts),
+    runs,
     orphans: await orphansIn(parts),
-    neededRuns: [
-      ...open.flatMap(({ source, run_id }) => (source === "review" ? [run_id] : [])),
-      ...texts.map((path) => relative(home.run(""), path).split(sep)[0] ?? ""),
-    ],
+    neededRuns: [...replayed, ...texts.map((path) => relative(home.run(""), path).split(sep)[0] ?? "")],
     landings: await landingsIn(dirname(home.worktree(projectId, "_"))),
     slots: await slotsIn(join(home.root, "slots")),
     mirror: mirror && {
@@ -86,19 +92,18 @@ async function gather(parts: GcParts, mirror: Mirror | null): Promise<GcData> {
 }
 
 /** Where an issue's work stands is asked once, however many runs it was in. */
-async function runsOf(parts: GcParts): Promise<GcRun[]> {
+async function runsOf(parts: GcParts, isOver: IsOver): Promise<GcRun[]> {
   const { home, projectId, store } = parts;
   const { work } = openWorktrees(parts);
-  const known = new Map<string, Promise<GcIssue["work"]>>();
-  const workOf = (issueId: string, target: string) => {
-    const key = `${target} ${issueId}`;
-    const found = known.get(key) ?? work(issueId, target);
-    known.set(key, found);
-    return found;
-  };
+  const workOf = onceEach((issueId, target: string) => work(issueId, target));
   const unfinished = new Set((await store.unfinishedRuns(projectId)).map(({ run }) => run.runId));
   const runs: GcRun[] = [];
   for (const { runId, record } of await store.runs(projectId, everyRun)) {
+    const ended = Date.parse(record.completed_at ?? "");
+    const run = {
+      ...{ runId, folder: home.run(runId), unfinished: unfinished.has(runId) },
+      endedAt: Number.isNaN(ended) ? null : ended,
+    };
     const issues: GcIssue[] = [];
     for (const { issueId, record: own } of await store.issueRecords(runId)) {
       const { status } = own;
@@ -106,27 +111,44 @@ async function runsOf(parts: GcParts): Promise<GcRun[]> {
         issueId,
         status,
         work: status === "success" ? "landed" : await workOf(issueId, record.target_branch),
-        isResumable: (own.session_id ?? null) !== null && runId === (await sessionRun({ projectId, store }, issueId)),
+        isResumable:
+          own.session_id != null &&
+          isOld(run, parts) &&
+          (await isSessionOf(parts, runId, issueId)) &&
+          !(await isOver(issueId)),
       });
     }
-    const ended = Date.parse(record.completed_at ?? "");
-    const endedAt = Number.isNaN(ended) ? null : ended;
-    runs.push({ runId, folder: home.run(runId), endedAt, unfinished: unfinished.has(runId), issues });
+    runs.push({ ...run, issues });
   }
   return runs;
 }
 
-/**
- * The run whose session a resume of the issue goes on with; null: there is none, or the issue is completed. What another
- * tracker has, and what is not on the board yet, is open until it has succeeded.
- */
-async function sessionRun({ projectId, store }: Sessions, issueId: string): Promise<string | null> {
-  const { inSession } = await store.pastLives(projectId, issueId);
-  const item = await store.workItems.get(projectId, issueId);
-  const isOver = item === null ? inSession?.record.status === "success" : item.status === "completed";
-  return isOver ? null : (inSession?.runId ?? null);
+type IsOver = (issueId: string) => Promise<boolean>;
+
+function onceEach<Rest extends string[], T>(
+  ask: (issueId: string, ...rest: Rest) => Promise<T>,
+): (issueId: string, ...rest: Rest) => Promise<T> {
+  const known = new Map<string, Promise<T>>();
+  return (...asked) => {
+    const key = asked.join(" ");
+    const found = known.get(key) ?? ask(...asked);
+    known.set(key, found);
+    return found;
+  };
 }
-type Sessions = Pick<GcParts, "projectId" | "store">;
+
+/** The run whose session a resume of the issue would go on with. */
+async function isSessionOf({ projectId, store }: GcParts, runId: string, issueId: string): Promise<boolean> {
+  return (await store.pastLives(projectId, issueId)).inSession?.runId === runId;
+}
+
+/** Completed on the board; what is not there is another tracker's, where a person may have closed it, or not there yet. */
+async function isIssueOver({ projectId, store, isClosed }: GcParts, issueId: string): Promise<boolean> {
+  const item = await store.workItems.get(projectId, issueId);
+  if (item !== null) return item.status === "completed";
+  const { inSession } = await store.pastLives(projectId, issueId);
+  return inSession?.record.status === "success" || (await isClosed(issueId));
+}
 
 async function landingsIn(folder: string): Promise<GcData["landings"]> {
   const prefix = landingName("");

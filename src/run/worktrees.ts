@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import type { WorkState } from "../core/gc.js";
-import { putAllAside } from "../git/afresh.js";
+import { parkAll, settleAll } from "../git/afresh.js";
 import { type Aside, listAside } from "../git/aside.js";
 import { findWholeCheckout, hasCheckout, readCheckout } from "../git/checkout.js";
 import {
@@ -32,8 +32,11 @@ export interface Worktrees {
   /** Puts everything that is nowhere else aside and removes the checkout. `ref` null: there was nothing to put aside. */
   park(issueId: string): Promise<{ readonly path: string; readonly ref: string | null }>;
   restore(issueId: string): Promise<{ readonly path: string; readonly ref: string; readonly parked: string | null }>;
-  /** Puts all that the issue has left aside for good: its next worktree is a new one. Returns where it is now. */
-  putAllAside(issueId: string): Promise<readonly string[]>;
+  /**
+   * Puts all that the issue has left aside: its next worktree has it again, unless `giveUp` says and notes that it is for
+   * good. Returns where it is now.
+   */
+  putAllAside(issueId: string, giveUp: () => Promise<void>): Promise<readonly string[]>;
   /** Of work that is done with: what is nowhere else is put aside, the checkout goes. `merged`: the head of the pull request that brought it in. */
   drop(issueId: string, merged: string | null): Promise<void>;
   /** From the commit the issue started at to its files as they are; without a checkout to its last commit, or what is parked. */
@@ -101,11 +104,15 @@ export function openWorktrees(place: WorktreesOf): Worktrees {
       const { parked } = await removeWorktree(found, { path, branch: named, issue: issueId });
       return { path, ref: parked?.ref ?? null };
     },
-    putAllAside: async (issueId) => {
-      if (!(await isAnywhere(issueId))) return [];
-      const [found, path] = [await openIt(), pathOf(issueId)];
-      await find(found, path, issueId);
-      return await putAllAside(found, { path, issue: issueId, base: (await baseOf?.(issueId)) ?? null });
+    putAllAside: async (issueId, giveUp) => {
+      const found = (await isAnywhere(issueId)) ? await openIt() : null;
+      const path = pathOf(issueId);
+      if (found) await find(found, path, issueId);
+      const left = { path, issue: issueId, base: (await baseOf?.(issueId)) ?? null };
+      const parked = found ? await parkAll(found, left) : [];
+      await giveUp();
+      if (found) await settleAll(found, issueId);
+      return parked;
     },
     drop: async (issueId, merged) => {
       if (!(await exists(mirrorPath))) return;

@@ -3,7 +3,7 @@ import type { RunStatus } from "../core/report.js";
 import type { RunOptions } from "../core/run/effects.js";
 import type { Settings } from "../core/settings.js";
 import { Refusal } from "../lib/errors.js";
-import { isAlive } from "../lib/process-identity.js";
+import { isAlive, type ProcessIdentity, selfIdentity } from "../lib/process-identity.js";
 import { parseDriver } from "./machine-log.js";
 import { number, type Row, type Sql, text, textOrNull } from "./sql.js";
 import { givenUpLife } from "./work-rows.js";
@@ -30,11 +30,17 @@ export interface StoredIssue {
   readonly record: IssueRecord;
 }
 
+/** Who makes it is about to drive it, and has it until its machine says who does: kept beside the options. */
+interface KeptOptions extends RunOptions {
+  readonly maker?: ProcessIdentity;
+}
+
 export async function createRun(
   sql: Sql,
   run: { readonly record: RunHead; readonly settings: Settings; readonly options: RunOptions },
 ): Promise<void> {
-  const { record, settings, options } = run;
+  const { record, settings } = run;
+  const options: KeptOptions = { ...run.options, maker: selfIdentity() };
   await sql.batch([
     {
       sql: `INSERT INTO runs (run_id, project_id, status, started_at, record, settings, options)
@@ -90,7 +96,7 @@ async function runsLike(sql: Sql, prefix: string): Promise<StoredRun[]> {
 
 export interface UnfinishedRun {
   readonly run: StoredRun;
-  /** Its machine has a driver, in whatever process, that lives. */
+  /** Its machine has a driver, in whatever process, that lives; where it has none yet, whoever made the run. */
   readonly driverAlive: boolean;
   readonly driverPid: number | null;
 }
@@ -106,7 +112,7 @@ export async function unfinishedRuns(
   machineKind: string,
 ): Promise<UnfinishedRun[]> {
   const rows = await sql.all(
-    `SELECT runs.run_id, project_id, status, record, settings, options, machines.driver
+    `SELECT runs.run_id, project_id, status, record, settings, options, machines.no AS machine, machines.driver
       FROM runs LEFT JOIN streams ON streams.run_id = runs.run_id
       LEFT JOIN machines ON machines.stream = streams.no AND machines.kind = ?
       WHERE runs.run_id IN (${maybeUnfinished}) AND coalesce(machines.done, 0) = 0
@@ -115,7 +121,7 @@ export async function unfinishedRuns(
     [machineKind, machineKind, projectId],
   );
   return rows.map((row) => {
-    const driver = parseDriver(textOrNull(row, "driver"));
+    const driver = row.machine === null ? (keptOptions(row).maker ?? null) : parseDriver(textOrNull(row, "driver"));
     return { run: toRun(row), driverAlive: driver !== null && isAlive(driver), driverPid: driver?.pid ?? null };
   });
 }
@@ -226,8 +232,13 @@ export async function endedElsewhere(
   return isSince || textOrNull(row, "status") === "running" ? text(row, "run_id") : null;
 }
 
+function keptOptions(row: Row): KeptOptions {
+  return JSON.parse(text(row, "options")) as KeptOptions;
+}
+
 function toRun(row: Row): StoredRun {
   const record = JSON.parse(text(row, "record")) as RunHead;
+  const { maker: _, ...options } = keptOptions(row);
   return {
     runId: text(row, "run_id"),
     projectId: text(row, "project_id"),
@@ -235,7 +246,7 @@ function toRun(row: Row): StoredRun {
     startedAt: record.started_at,
     record,
     settings: JSON.parse(text(row, "settings")) as Settings,
-    options: JSON.parse(text(row, "options")) as RunOptions,
+    options,
   };
 }
 

@@ -110,8 +110,8 @@ const wasFreed = `waits_for = 0 AND EXISTS (SELECT 1 FROM work_deps JOIN work_it
     WHERE claims.project_id = work_items.project_id AND claims.item_id = work_items.id AND claims.type = 'claimed'))`;
 const openToAnyone = "status <> 'completed'";
 
-/** What is done waits for no person any more, whoever did it. */
-function decided({ projectId, id }: ItemKey): Statement {
+/** What is done, or begun afresh, waits for no person any more, whoever said so. */
+export function decided({ projectId, id }: ItemKey): Statement {
   return {
     sql: `UPDATE work_items SET escalated = 0, payload = json_set(payload, '$.human_review_required', json('false'))
       WHERE project_id = ? AND id = ? AND escalated = 1`,
@@ -152,29 +152,34 @@ export async function failItem(
 
 /** An operator's word. `retry` alone forgets the failures; `unblock` lifts only an operator's block. */
 export function changeStatus(sql: Sql, key: ItemKey, change: OperatorChange): Promise<void> {
+  return mustChange(sql, { ...key, what: operatorChanges[change.how].event }, changeStatements(key, change));
+}
+
+function changeStatements(key: ItemKey, change: OperatorChange): Statement[] {
   const { event } = operatorChanges[change.how];
-  return mustChange(sql, { ...key, what: event }, [
+  return [
     { ...operatorStatement(key, change), expect: 1 },
     eventStatement(key, { type: event, at: change.now, body: { reason: change.reason } }),
-  ]);
+  ];
+}
+
+export function retryStatements(key: ItemKey, now: number): Statement[] {
+  return changeStatements(key, { how: "retry", reason: null, now });
 }
 
 interface OperatorChange {
   readonly how: "block" | "unblock" | "retry";
   readonly reason: string | null;
   readonly now: number;
-  /** Whose claim does not stand in the way. */
-  readonly holder?: string | null;
 }
 
-export function operatorStatement(key: ItemKey, { how, reason, now, holder = null }: OperatorChange): Statement {
+export function operatorStatement(key: ItemKey, { how, reason, now }: OperatorChange): Statement {
   const { from, to, reset } = operatorChanges[how];
   return {
     sql: `UPDATE work_items SET status = ?, failure_reason = ?, updated_at = ?
       ${reset ? ", failure_count = 0, claimed_by = NULL, lease_until = NULL" : ""}
-      WHERE project_id = ? AND id = ?
-        AND (status IN (${from.map(() => "?").join(", ")}) OR (status = 'claimed' AND claimed_by = ?))`,
-    params: [to, reason, now, key.projectId, key.id, ...from, holder],
+      WHERE project_id = ? AND id = ? AND (status IN (${from.map(() => "?").join(", ")}) ${reset ? `OR (${idleClaim})` : ""})`,
+    params: [to, reason, now, key.projectId, key.id, ...from, ...(reset ? [now] : [])],
   };
 }
 const operatorChanges: Record<

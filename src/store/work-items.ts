@@ -5,6 +5,7 @@ import { listProjects } from "./projects.js";
 import type { Sql } from "./sql.js";
 import type { Wake } from "./wake.js";
 import { addItem } from "./work-add.js";
+import { type Afresh, beginAfresh, isToSettle, noteSettled } from "./work-afresh.js";
 import { boardChanged, boardCursor } from "./work-changed.js";
 import {
   addDeps,
@@ -22,7 +23,6 @@ import { appendEvent, escalateItem, joinRework, liftEscalation, setPayload } fro
 import { readCompletion, readInPullRequests } from "./work-pull-requests.js";
 import { type ReadyQuery, readReady } from "./work-ready.js";
 import {
-  afreshStatement,
   eventStatement,
   type ItemKey,
   isRetried,
@@ -41,12 +41,12 @@ export interface Board extends WorkItems {
   block(projectId: string, id: string, reason: string | null): Promise<void>;
   unblock(projectId: string, id: string): Promise<void>;
   /**
-   * Its failures are forgotten; one that waits for a person by escalation is marked so no longer. `holder`: whose claim
-   * ends with it.
+   * Its failures are forgotten; one that waits for a person by escalation is marked so no longer. `inPullRequest`: it
+   * waits in one that is open, and goes on there.
    */
-  retry(projectId: string, id: string, holder?: string | null): Promise<void>;
+  retry(projectId: string, id: string, how?: { readonly inPullRequest: boolean }): Promise<void>;
   /** No later life builds on the lives that it has had; said also of an item of another tracker. */
-  noteAfresh(projectId: string, id: string): Promise<void>;
+  beginAfresh(projectId: string, id: string, afresh: Afresh): Promise<boolean>;
   /** Somebody stops whoever works on it; said before they are told, and also of an item of another tracker. */
   noteStop(projectId: string, id: string): Promise<void>;
   addDeps(projectId: string, id: string, on: readonly string[]): Promise<void>;
@@ -104,8 +104,11 @@ export function openBoard({ sql, now, committed, wake }: BoardShared): Board {
     block: (projectId, id, reason) => after(changeStatus(sql, { projectId, id }, { how: "block", reason, now: now() })),
     unblock: (projectId, id) =>
       after(changeStatus(sql, { projectId, id }, { how: "unblock", reason: null, now: now() })),
-    retry: (projectId, id, holder = null) => after(retryItem(sql, { projectId, id }, { holder, now: now() })),
-    noteAfresh: async (projectId, id) => void (await after(sql.batch([afreshStatement({ projectId, id }, now())]))),
+    retry: (projectId, id, how) =>
+      after(retryItem(sql, { projectId, id }, { inPullRequest: false, ...how, now: now() })),
+    beginAfresh: (projectId, id, afresh) => after(beginAfresh(sql, { projectId, id }, { ...afresh, now: now() })),
+    isToSettle: (projectId, id) => isToSettle(sql, { projectId, id }),
+    noteSettled: (projectId, id) => noteSettled(sql, { projectId, id }, now()),
     addDeps: (projectId, id, on) => after(addDeps(sql, { projectId, id }, on, now())),
     removeDeps: (projectId, id, on) => after(removeDeps(sql, { projectId, id }, on, now())),
     dueEpics: (query) => readDueEpics(sql, query),
@@ -142,10 +145,12 @@ async function projectIdsOf(sql: Sql, projectId: string | null): Promise<string[
 async function retryItem(
   sql: Sql,
   key: ItemKey,
-  by: { readonly holder: string | null; readonly now: number },
+  { inPullRequest, now }: { readonly inPullRequest: boolean; readonly now: number },
 ): Promise<void> {
-  const retry = { how: "retry", reason: null, ...by } as const;
-  if (await liftEscalation(sql, key, { along: [operatorStatement(key, retry)], now: by.now })) return;
+  const retry = { how: "retry", reason: null, now } as const;
+  // Work that waits in a pull request goes on there: it is not begun anew.
+  const along = inPullRequest ? [] : [operatorStatement(key, retry)];
+  if (await liftEscalation(sql, key, { along, now })) return;
   await changeStatus(sql, key, retry);
 }
 

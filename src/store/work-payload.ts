@@ -158,10 +158,7 @@ export function liftEscalation(
     const { escalation_reason, escalated_at: _then, ...rest } = payload;
     const lifted: WorkPayload = { ...rest, human_review_required: false };
     const body = { human_review_required: false, escalation_reason: escalation_reason ?? null };
-    // Work that waits in a pull request goes on there: it is not begun anew.
-    const isInPullRequest = payload.pr_number !== undefined && row.status === "waiting_for_response";
-    const status = isInPullRequest ? [] : along;
-    return { payload: lifted, along: [...status, eventStatement(key, { type: "retried", at: now, body })] };
+    return { payload: lifted, along: [...along, eventStatement(key, { type: "retried", at: now, body })] };
   };
   return changePayload(sql, key, { now, decide });
 }

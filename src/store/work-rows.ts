@@ -86,16 +86,6 @@ export function eventStatement(
   };
 }
 
-/** By their number, not by the time: the lives of an issue are counted, whatever clocks say. */
-export function afreshStatement({ projectId, id }: ItemKey, now: number): Statement {
-  return {
-    sql: `INSERT INTO work_events (project_id, item_id, at, type, body)
-      SELECT ?, ?, ?, 'begun-afresh', json_object('after_life', coalesce(max(life), 0))
-      FROM issue_records WHERE project_id = ? AND issue_id = ?`,
-    params: [projectId, id, now, projectId, id],
-  };
-}
-
 /** The last life that no later one builds on; 0: they all count. */
 export async function givenUpLife(sql: Sql, { projectId, id }: ItemKey): Promise<number> {
   const [row] = await sql.all(

@@ -28,6 +28,8 @@ interface StubState {
     prints?: string;
     /** Only where an issue is asked about that is in progress. */
     claimed?: boolean;
+    /** So many calls before it are answered. */
+    skip?: number;
     /** It says why it fails on stdout, in plain words. */
     stdout?: boolean;
   }[];

@@ -206,11 +206,18 @@ describe("an issue with a pull request", () => {
   it("goes on waiting in its pull request after a retry", async () => {
     await board.setPayload("p", "i", pullRequestFields("p"));
     await board.escalate("p", "i", escalation);
-    await board.retry("p", "i");
+    await board.retry("p", "i", { inPullRequest: true });
     expect(await board.get("p", "i")).toMatchObject({
       status: "waiting_for_response",
       payload: { human_review_required: false, pr_number: 42 },
     });
+  });
+
+  it("is in the queue again after a retry where its pull request has ended", async () => {
+    await board.setPayload("p", "i", pullRequestFields("p"));
+    await board.escalate("p", "i", escalation);
+    await board.retry("p", "i");
+    expect(await board.get("p", "i")).toMatchObject({ status: "available", payload: { human_review_required: false } });
   });
 
   it("that is completed waits for nobody, and is not retried", async () => {

@@ -1,3 +1,4 @@
+import { DatabaseSync } from "@photostructure/sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Finding } from "../../src/core/finding.js";
 import type { RowChange } from "../../src/core/project.js";
@@ -116,16 +117,22 @@ describe("runs", () => {
   });
 
   it("are unfinished while their machine is not done, or was never opened", async () => {
-    for (const [index, run] of ["never-opened", "owes", "done"].entries()) await createRun(run, index);
+    for (const [index, run] of ["never-opened", "killed", "owes", "done"].entries()) await createRun(run, index);
+    const database = new DatabaseSync(temp.home.database);
+    database.exec("UPDATE runs SET options = json_set(options, '$.maker.start', 'before') WHERE run_id = 'killed'");
+    database.close();
     await change("owes", [{ table: "run-record", runId: "owes", patch: { status: "failed" } }]);
     await change("done", [], { done: true });
     const unfinished = await temp.store.unfinishedRuns("p");
     expect(unfinished.map(({ run, driverAlive }) => [run.runId, driverAlive])).toEqual([
-      ["never-opened", false],
+      // Whoever made it drives it at once, if that process lives.
+      ["never-opened", true],
+      ["killed", false],
       ["owes", true],
     ]);
+    expect((await temp.store.run("never-opened")).options).toEqual(options);
     expect(await temp.store.unfinishedRuns("q")).toEqual([]);
-    expect(await temp.store.unfinishedRuns(null)).toHaveLength(2);
+    expect(await temp.store.unfinishedRuns(null)).toHaveLength(3);
   });
 });
 

@@ -191,6 +191,35 @@ describe.each([{ program: "bd" as const }, { program: "br" as const }])("with $p
     expect(world.issue("two")).toMatchObject({ status: "open", assignee: "" });
   });
 
+  test("D3 an issue that is changed and not shown is asked for again, and then it is an error, never told", async () => {
+    const world = open(options);
+    await world.add({ id: "one" });
+    await world.tracker.claim("one", "run-1");
+    const complete = () => world.tracker.complete("one", "run-1", { commit: "c0ffee", note: "done" });
+    // Nothing is done, and the look that would tell shows nothing.
+    const keepsSilent = (times: number) =>
+      world.change(({ faults }) => {
+        faults.splice(0, faults.length, { command: "close", times: 1, prints: "[]\n" });
+        faults.push({ command: "show", times, prints: "[]\n", skip: 1 });
+      });
+    keepsSilent(3);
+    const message = `${options.program} show one does not know the issue that was changed`;
+    await expect(complete()).rejects.toMatchObject({ name: "ExternalError", retryable: true, message });
+    expect(world.issue("one").status).toBe("in_progress");
+    keepsSilent(1);
+    await complete();
+    expect(world.issue("one").status).toBe("closed");
+  });
+
+  test("D3 that an issue is held is not doubted for one answer without it", async () => {
+    const world = open(options);
+    await world.add({ id: "one" });
+    await world.tracker.claim("one", "run-1");
+    showsNothing(world, 1);
+    await world.tracker.fail("one", "run-1", "gate_failed");
+    expect(world.issue("one")).toMatchObject({ status: "open", labels: ["needs-followup"] });
+  });
+
   test("D3 what became of an issue is not told by a success that changes nothing", async () => {
     const world = open(options);
     const { tracker } = world;

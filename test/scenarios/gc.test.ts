@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { beadsWorld } from "../contract/beads-world.js";
 import { type Sandbox, sandbox } from "./sandbox.js";
 
 const agent = `
@@ -158,4 +159,43 @@ test("gc leaves an unfinished run alone, and takes leftovers of gone worktrees",
   expect(runs(box)).toEqual([id]);
   expect(existsSync(join(box.home, "slots/77"))).toBe(false);
   expect(existsSync(join(box.home, "worktrees/shop/_landing-nobody"))).toBe(false);
+});
+
+test("gc takes the runs of an issue that a person has closed in beads, and keeps those of one that is open or cannot be asked for", async () => {
+  const beads = beadsWorld({ program: "bd" });
+  onTestFinished(beads.done);
+  for (const id of ["bad-1", "bad-2"]) await beads.add({ id });
+  const box = sandbox();
+  const withSession = `${agent}echo '{"session_id": "s"}' >"$RATCHET_RESULT_FILE"\n`;
+  const wrong = '{"file": "a", "line_start": 1, "line_end": 1, "priority": 0, "title": "Wrong", "body": ""}';
+  box.configure({
+    tracker: { type: "beads" },
+    agent: { type: "command", command: box.script("agent.sh", withSession) },
+    per_issue_review: {
+      ...{ enabled: true, reviewer_type: "command", max_retries: 1 },
+      command: box.script("review.sh", `cat >/dev/null; echo '{"verdict": "fail", "findings": [${wrong}]}'`),
+    },
+  });
+  const env = { ...beads.env, PATH: `${join(beads.root, "bin")}:${process.env.PATH}` };
+  const ratchet = (...args: string[]) => box.start(args, { env }).ended;
+  for (const id of ["bad-1", "bad-2"]) {
+    expect((await ratchet("run", id)).code).toBe(1);
+    expect((await ratchet("worktree", "park", id)).code).toBe(0);
+  }
+  await makeOld(box);
+  const closed = runs(box).find((run) => existsSync(join(box.home, "runs", run, "bad-1")));
+  const open = runs(box).find((run) => run !== closed);
+  beads.change(({ issues }) => Object.assign(issues[0] ?? {}, { status: "closed" }));
+  writeFileSync(join(beads.root, "issues.json.down"), "");
+  const away = await ratchet("gc");
+  expect([away.code, away.stderr]).toEqual([
+    0,
+    expect.stringContaining("what the tracker has counts as open: bd show"),
+  ]);
+  expect(runs(box)).toHaveLength(2);
+  rmSync(join(beads.root, "issues.json.down"));
+  const { stdout } = await ratchet("gc");
+  expect(stdout).toContain(`removed run ${closed}`);
+  expect(stdout).toContain(`kept run ${open}: bad-2 is open: a resume goes on with its session`);
+  expect(runs(box)).toEqual([open]);
 });

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type PrWorld, prWorld } from "./pr-world.js";
+import { agentScript, type PrWorld, prWorld } from "./pr-world.js";
 import { until } from "./sandbox.js";
 
 const rework = (cycle: number) => `rework-shop-pr-1-cycle-${cycle}`;
@@ -182,4 +182,21 @@ echo '{"verdict":"fail","findings":[{"file":"work.txt","line_start":2,"line_end"
   expect(await world.ratchet("run")).toMatchObject({ code: 1 });
   await world.sync();
   expect(await world.item("shop-1")).toMatchObject({ payload: { human_review_required: true } });
+});
+
+test("P5 P8 retry of an escalated issue whose pull request was closed has to be said once", async () => {
+  const world = await opened();
+  await world.jo.send("PATCH", "/pulls/1", { state: "closed" });
+  await world.sync();
+  const dear = `${agentScript}\necho '{"usage": {"input_tokens": 60, "output_tokens": 40}}' >"$RATCHET_RESULT_FILE"\n`;
+  const settings = JSON.parse(world.read("ratchet.yaml"));
+  const agent = { type: "command", command: world.script("dear.sh", dear) };
+  world.configure({ ...settings, agent, budgets: { issue: { tokens: 1 } } });
+  expect(await world.ratchet("run", "--resume")).toMatchObject({ code: 1 });
+  expect(await world.item("shop-1")).toMatchObject({
+    status: "waiting_for_response",
+    payload: { human_review_required: true, pr_number: 1 },
+  });
+  expect(await world.quick("retry", "shop-1")).toBe("shop-1 is available\n");
+  expect(await world.item("shop-1")).toMatchObject({ payload: { human_review_required: false } });
 });

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { beadsWorld } from "../contract/beads-world.js";
@@ -155,3 +156,61 @@ test("of an issue in beads what is Ratchet's is put aside, and beads says when i
   expect(box.read("kinds.txt")).toBe("implementer\n");
   expect((await ratchet("retry", "bd-1", "--afresh")).stderr).toContain("bd-1 is completed");
 });
+
+/** Kills whoever starts the n-th git command, or lets git have one thing done. */
+function deadlyGit(world: ResumeWorld): NodeJS.ProcessEnv {
+  const git = execFileSync("which", ["git"], { encoding: "utf8" }).trim();
+  const whole = `const { spawn } = require("node:child_process");
+    const child = spawn(${JSON.stringify(git)}, process.argv.slice(2), { stdio: ["pipe", "inherit", "inherit"] });
+    child.on("close", (code) => process.exit(code ?? 1));
+    process.stdin.on("end", () => child.stdin.end()).on("data", (data) => {
+      if (data.includes(process.env.KILL_AT)) process.kill(process.ppid, "SIGKILL");
+      else child.stdin.write(data);
+    });`;
+  const relay = world.put("deadly/relay.cjs", whole);
+  const shell = `#!/bin/sh
+n=$(($(cat "$HOME/git-calls") + 1)); echo $n >"$HOME/git-calls"
+if [ $n = "$KILL_AT" ]; then kill -9 $PPID; exit 1; fi
+case "$KILL_AT $*" in refs*--stdin*) exec "${process.execPath}" "${relay}" "$@" ;; *) exec ${git} "$@" ;; esac
+`;
+  chmodSync(world.put("deadly/git", shell), 0o755);
+  return { PATH: `${join(world.root, "deadly")}:${process.env.PATH}` };
+}
+
+test("killed in the middle, retry --afresh leaves the issue as it was or as it was asked for, and can be said again", async () => {
+  const world = await failed();
+  world.agentDoes("one", "ls >$HOME/seen");
+  const env = deadlyGit(world);
+  const killed = async (at: string): Promise<boolean> => {
+    world.put("git-calls", "0\n");
+    const { code } = await world.start(["retry", "one", "--afresh"], { env: { ...env, KILL_AT: at } }).ended;
+    return code === null;
+  };
+  const goesOn = async (isFresh: boolean, at: string): Promise<void> => {
+    expect((await world.ratchet("run", "--resume")).code).toBe(1);
+    const sent = world.sent("one").at(-1);
+    const seen = readFileSync(join(world.root, "seen"), "utf8").split("\n").filter(Boolean);
+    expect({ at, kind: sent?.kind, isNew: sent?.session === "new", seen }).toEqual({
+      ...{ at, kind: isFresh ? "implementer" : "review_followup", isNew: isFresh },
+      seen: isFresh ? ["README.md"] : ["README.md", "loose.txt", "one.txt"],
+    });
+    writeFileSync(join(pathOf(world), "loose.txt"), "not committed\n");
+  };
+  for (let at = 1; await killed(String(at)); at++) {
+    // It is nobody's, and waits for nothing.
+    expect(await world.quick("explain", "one")).toMatch(/^one is not running: failed( \d+ times)?: /);
+    const isSaidAgain = at % 2 === 0;
+    if (isSaidAgain) await world.quick("retry", "one", "--afresh");
+    await goesOn(isSaidAgain, String(at));
+  }
+  await goesOn(true, "the end");
+  for (const isSaidAgain of [false, true]) {
+    expect(await killed("refs/ratchet/settled/")).toBe(true);
+    expect(await world.quick("explain", "one")).toMatch(
+      /^one is not running: ready, but nothing runs\nnext: ratchet run/,
+    );
+    expect(JSON.parse(await world.quick("findings", "one", "--json"))).toEqual([]);
+    if (isSaidAgain) await world.quick("retry", "one", "--afresh");
+    await goesOn(true, "settled");
+  }
+}, 120_000);

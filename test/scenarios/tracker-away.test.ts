@@ -171,6 +171,17 @@ test("what is still to be told is not called failed or stopped by the start that
   expect((await ratchet("run")).stderr).toMatch(/^nothing is ready in beads; /);
 });
 
+test("an issue that the tracker is still to be told is free is not called not ready by the run that is named for it", async () => {
+  const { box, beads, ratchet, comeBack } = await world('[ -e "$HOME/was" ] || touch "$HOME/was" "$DOWN"');
+  expect((await ratchet("run")).code).toBe(3);
+  expect(beads.issue("bd-1").status).toBe("in_progress");
+  comeBack();
+  const run = await ratchet("run", "bd-1");
+  expect([run.code, run.stderr]).toEqual([0, ""]);
+  expect(run.stdout).toContain("The tracker knows now that bd-1 is free");
+  expect([beads.issue("bd-1").status, implementers(box)]).toEqual(["closed", 2]);
+});
+
 test("A2 records from elsewhere are resumed for issues in beads, and nobody calls them missing on the board", async () => {
   const { ratchet, box } = await world();
   const finding = { file: "a.ts", line_start: 1, line_end: 1, priority: 1, title: "Wrong", body: "", reviewer: "r" };
@@ -225,7 +236,7 @@ test("D3 a claim that succeeds before the tracker goes away is given back by the
   expect(beads.issue("bd-1")).toMatchObject({ status: "in_progress", assignee: "me" });
   writeFileSync(bd, script);
   comeBack();
-  const again = await ratchet("run");
+  const again = await ratchet("run", "bd-1");
   expect([again.code, again.stdout]).toEqual([0, expect.stringContaining("The tracker knows now that bd-1 is free")]);
   expect([beads.issue("bd-1").status, implementers(box)]).toEqual(["closed", 1]);
 });

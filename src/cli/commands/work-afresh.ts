@@ -1,9 +1,10 @@
-import { randomBytes } from "node:crypto";
 import type { Store } from "../../app.js";
 import { closeAfresh } from "../../core/ledger/afresh.js";
 import type { Issue, ItemStatus } from "../../core/ports/tracker.js";
 import type { WorkItem } from "../../core/ports/work-items.js";
 import { Refusal, UserError } from "../../lib/errors.js";
+import { safeName } from "../../lib/home.js";
+import { withLock } from "../../lib/lock.js";
 import { type ForeignTracker, foreignHint, foreignName } from "../../views/foreign-tracker.js";
 import { shellWord } from "../../views/shell-word.js";
 import { openTracker } from "../asked-tracker.js";
@@ -17,6 +18,10 @@ import type { ItemOptions } from "./work-change.js";
 /**
  * The next life of an issue begins as if it were the first. Whatever is there is put aside, not deleted; the findings stay
  * as history; the lives before are counted, and none builds on them. First everything is asked that speaks against it.
+ *
+ * Killed anywhere, it leaves the issue as it was or as it was asked for: what is put aside is at first taken up again by the
+ * next life, then one transaction says that it is given up, and settling that in git is owed to whoever comes next. A
+ * life that begins meanwhile waits for it, by the lock of the worktree, which is nobody's once its owner is gone.
  */
 export async function beginAfresh(context: Context, id: string, options: ItemOptions): Promise<number> {
   const { app } = context;
@@ -28,13 +33,28 @@ export async function beginAfresh(context: Context, id: string, options: ItemOpt
   }
   const store = await app.store();
   const item = await store.workItems.get(projectId, id);
-  if (item !== null) return await ofBoard(context, { store, item }, options);
+  if (item !== null) {
+    return await alone(context, item, () => ofBoard(context, { store, item }, options));
+  }
   const foreign = await foreignTracker(context);
-  if (foreign !== null) return await ofTracker(context, { store, projectId, id, foreign }, options);
+  if (foreign !== null) {
+    const issue = await issueOf(context, { id, foreign });
+    return await alone(context, { projectId, id: issue.id }, () =>
+      ofTracker(context, { store, projectId, issue, foreign }, options),
+    );
+  }
   throw new Refusal(`no item ${typed(id)} in ${projectId}`, { code: "not-found", hint: "ratchet work list --all" });
 }
 
-/** Claimed meanwhile, where a run could take it. */
+function alone<T>({ app }: Context, { projectId, id }: Place, task: () => Promise<T>): Promise<T> {
+  return withLock(app.home.worktreeLock(projectId, safeName(id)), task);
+}
+
+interface Place {
+  readonly projectId: string;
+  readonly id: string;
+}
+
 async function ofBoard(
   context: Context,
   { store, item }: { readonly store: Store; readonly item: WorkItem },
@@ -50,42 +70,35 @@ async function ofBoard(
     item,
     (pr) => `close pull request #${pr} to give its work up, then ratchet pr sync`,
   );
-  const holder = `shell-${process.pid}-${randomBytes(3).toString("hex")}`;
-  const isHeld = await board.claim(projectId, id, { holder, leaseUntil: Date.now() + leaseMs, now: Date.now() });
-  if (!isHeld) refuseStatus((await board.get(projectId, id)) ?? item);
-  try {
-    const given = await giveUp(context, { store, projectId, id });
-    await board.retry(projectId, id, holder);
-    const { status } = (await board.get(projectId, id)) ?? item;
-    return told(context, options, { id, status, ...given });
-  } catch (error) {
-    await board.release(projectId, id, holder, item.status);
-    throw error;
-  }
+  const given = await giveUp(context, { store, projectId, id, retried: true });
+  const { status } = (await board.get(projectId, id)) ?? item;
+  return told(context, options, { id, status, ...given });
 }
-/** One whose process was killed holds it no longer than this. */
-const leaseMs = 5 * 60_000;
+
+async function issueOf(context: Context, { id, foreign }: { id: string; foreign: ForeignTracker }): Promise<Issue> {
+  await refuseInUse(context, id);
+  const { settings } = await context.app.settings({});
+  const issue = await (await openTracker(context, settings)).get(id);
+  if (issue !== null) return issue;
+  throw new Refusal(`no issue ${typed(id)} in ${foreignName(foreign)}`, { code: "not-found" });
+}
 
 /** What is Ratchet's own of it is put aside here; where it is ready again is said there. */
 async function ofTracker(
   context: Context,
-  { foreign, ...place }: { store: Store; projectId: string; id: string; foreign: ForeignTracker },
+  { store, projectId, issue, foreign }: { store: Store; projectId: string; issue: Issue; foreign: ForeignTracker },
   options: ItemOptions,
 ): Promise<number> {
   const { app, out } = context;
   const { settings } = await app.settings({});
-  await refuseInUse(context, place.id);
-  const issue = await (await openTracker(context, settings)).get(place.id);
-  if (issue === null) {
-    throw new Refusal(`no issue ${typed(place.id)} in ${foreignName(foreign)}`, { code: "not-found" });
-  }
   // As the tracker calls it, whatever was typed.
   const { id } = issue;
+  await refuseInUse(context, id);
   const isDone = (await app.untold(settings.tracker.type)).some((one) => one.op === "complete" && one.issueId === id);
   const status = isDone ? "completed" : issue.status;
   refuseKind(issue);
   refuseStatus({ id, status });
-  const given = await giveUp(context, { ...place, id });
+  const given = await giveUp(context, { store, projectId, id, retried: false });
   if (status !== "available") out.note(`it is taken once it is ready there: ${foreignHint(foreign, "retry", id)}`);
   return told(context, options, { id, status, ...given });
 }
@@ -100,10 +113,15 @@ function refuseKind({ id, type, payload }: Issue & Partial<Pick<WorkItem, "paylo
 
 const may: readonly ItemStatus[] = ["available", "failed", "quarantined", "waiting_for_response"];
 
-function refuseStatus({ id, status, claimedBy }: Pick<Issue, "id" | "status"> & Partial<WorkItem>): void {
-  if (may.includes(status)) return;
+type Standing = Pick<Issue, "id" | "status"> & Partial<Pick<WorkItem, "claimedBy">>;
+
+function refuseStatus(standing: Standing): void {
+  if (!may.includes(standing.status)) throw refusedFor(standing);
+}
+
+function refusedFor({ id, status, claimedBy }: Standing): Refusal {
   const by = status === "claimed" && claimedBy ? ` by ${claimedBy}` : "";
-  throw new Refusal(`${id} is ${status}${by}, so it cannot be begun afresh`, {
+  return new Refusal(`${id} is ${status}${by}, so it cannot be begun afresh`, {
     code: "wrong-status",
     hint: `ratchet explain ${shellWord(id)} says how it stands`,
   });
@@ -115,13 +133,20 @@ interface GivenUp {
 }
 
 async function giveUp(
-  { app }: Context,
-  { store, projectId, id }: { readonly store: Store; readonly projectId: string; readonly id: string },
+  context: Context,
+  { store, projectId, id, retried }: Place & { readonly store: Store; readonly retried: boolean },
 ): Promise<GivenUp> {
-  const parked = await (await app.worktrees()).putAllAside(id);
+  const board = store.workItems;
   const open = await store.findings({ projectId, issueId: id, all: false });
-  for (const finding of open) await store.closeDirect({ projectId, ...closeAfresh(finding, Date.now()) });
-  await store.workItems.noteAfresh(projectId, id);
+  const closed = open.map((one) => closeAfresh(one, Date.now()));
+  const parked = await (await context.app.worktrees()).putAllAside(id, async () => {
+    // Whoever has begun it meanwhile has it, and finds the work again.
+    await refuseInUse(context, id);
+    if (await board.beginAfresh(projectId, id, { closed, retried })) return;
+    const now = await board.get(projectId, id);
+    throw refusedFor({ id, status: now?.status ?? "claimed", claimedBy: now?.claimedBy ?? null });
+  });
+  await board.noteSettled(projectId, id);
   return { parked, superseded: open.length };
 }
 

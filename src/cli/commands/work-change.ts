@@ -6,7 +6,14 @@ import { Refusal, UserError } from "../../lib/errors.js";
 import { shellWord } from "../../views/shell-word.js";
 import { type Context, chooseProject } from "../context.js";
 import { refuseForeign } from "../foreign-tracker.js";
-import { endPullRequest, holdingRun, refuseHeldByRun, refuseInPullRequest } from "../hands-off.js";
+import {
+  endPullRequest,
+  holdingRun,
+  inPullRequest,
+  openPullRequestOf,
+  refuseHeldByRun,
+  refuseInPullRequest,
+} from "../hands-off.js";
 import { findLife } from "../life.js";
 import { typed } from "../typed.js";
 
@@ -225,13 +232,14 @@ export async function retryItem(context: Context, id: string, options: ItemOptio
   const place = await openItem(context, { id, change: "retry" }, options);
   const { board, projectId } = place;
   const item = await mustExist(place, id);
+  const pr = await openPullRequestOf(context, item);
   // Begun anew, it would be in the way of its own pull request; where a person has decided, it goes on there.
-  if (!item.payload?.human_review_required) {
-    const hint = (pr: number) => `ratchet pr rework ${pr} asks for changes; closing the pull request gives the work up`;
-    await refuseInPullRequest(context, item, hint);
+  if (pr !== null && !item.payload?.human_review_required) {
+    const hint = `ratchet pr rework ${pr} asks for changes; closing the pull request gives the work up`;
+    throw inPullRequest(item, pr, () => hint);
   }
   await refuseStopping(context, item);
-  await board.retry(projectId, id);
+  await board.retry(projectId, id, { inPullRequest: pr !== null });
   // One that waited for a person's word may be claimed, and stays so.
   const status = (await board.get(projectId, id))?.status ?? "available";
   return told(context, options, { value: { id, status }, line: `${id} is ${status}` });

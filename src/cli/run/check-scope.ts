@@ -95,16 +95,25 @@ function tell({ out }: Context, { id, reason }: Unready): void {
 async function findReasons(board: Board, named: readonly Named[], wanted: Wanted): Promise<Map<string, NotReady>> {
   const { store, project, left } = board;
   const { resume, only } = wanted;
+  const untold = await board.app.untold(board.tracker.kind);
   const against = new Map<string, NotReady>();
   for (const one of named) {
     const { id } = one.issue;
     // Where no agent starts, there must be something that an earlier life has left.
     const isUntouched = only === "check" && (await store.lastRecord(project.id, id)) === null;
-    const found = whyNotReady(one, { resume, left, isUntouched });
+    const found = whyNotReady(one, { resume, left, isUntouched, isFreed: isFreed(one, untold) });
     const reason = found?.why === "waiting_for_response" ? await inPullRequest(board, id, { resume, found }) : found;
     if (reason !== null) against.set(id, reason);
   }
   return new Map([...against, ...(await findWaits(board, named, against))]);
+}
+
+/** Of a claim that may never have been made the tracker knows whose it is; any other may go by a name of its own there. */
+function isFreed({ issue, standing }: Named, untold: Awaited<ReturnType<Context["app"]["untold"]>>): boolean {
+  return untold.some(
+    (one) =>
+      one.op === "release" && one.issueId === issue.id && (!one.unsure || one.holder === standing?.claim?.holder),
+  );
 }
 
 /** Below an issue that nothing is below there is nothing to run. Some trackers have issues below issues of any kind. */

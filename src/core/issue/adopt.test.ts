@@ -55,6 +55,15 @@ describe("a life that was lived elsewhere", () => {
       "Null deref resolved",
     ]);
   });
+  it("resolves by its success what it could name, of what was found here", () => {
+    const who = { stage: "per_issue_review", source: "review", reviewer: "command", outcome: "fail" } as const;
+    const remarks = [remark("P1", 1, "1.ts"), remark("P2", 2, "2.ts"), remark("none", null, "n.ts")];
+    const here = raise(emptyLedger("x"), { ...who, visit: 1, at: 1, commit: null, runId: "here", remarks });
+    const both = adoptLife(here.ledger, { ...life, threshold: "P0", remarks: [remark("Old", 3, "o.ts")] });
+    expect(told(adoptLife(both, { ...life, succeeded: true, remarks: [] }))).toEqual([
+      ...["P1 resolved", "P2 open", "none open", "Old resolved"],
+    ]);
+  });
   it("closes nothing when it says nothing", () => {
     const first = adoptLife(emptyLedger("x"), life);
     expect(adoptLife(first, { ...life, remarks: [] })).toBe(first);

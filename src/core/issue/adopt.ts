@@ -24,9 +24,7 @@ export interface AdoptedLife {
 /** The ledger after a life that was lived elsewhere: as if its last review had been seen here. */
 export function adoptLife(ledger: Ledger, life: AdoptedLife): Ledger {
   const { runId, remarks, commit, at } = life;
-  if (life.succeeded) {
-    return reviewStages(ledger).reduce((next, stage) => resolveStage(next, { stage, at, commit }).ledger, ledger);
-  }
+  if (life.succeeded) return passReview(ledger, life);
   if (remarks.length === 0) {
     const reason = `not named by the later run ${runId}`;
     return life.wentOn ? supersedeStage(ledger, { stages: reviewStages(ledger), reason, at }).ledger : ledger;
@@ -36,11 +34,25 @@ export function adoptLife(ledger: Ledger, life: AdoptedLife): Ledger {
   return raise(ledger, { ...who, visit, at, commit, runId, remarks }, (finding) => couldName(life, finding)).ledger;
 }
 
+/** Its review passed: that resolves what it could have known of. */
+function passReview(ledger: Ledger, life: AdoptedLife): Ledger {
+  const { at, commit } = life;
+  const stages = reviewStages(ledger);
+  const known: Ledger = { ...ledger, findings: ledger.findings.filter((finding) => couldName(life, finding, stages)) };
+  const passed = stages.reduce((next, stage) => resolveStage(next, { stage, at, commit }).ledger, known);
+  const now = new Map(passed.findings.map((finding) => [finding.id, finding]));
+  return { ...ledger, findings: ledger.findings.map((finding) => now.get(finding.id) ?? finding) };
+}
+
 /** What was found here and does not block is in no record: that this one has it not says nothing. */
-function couldName({ threshold, toldBy }: AdoptedLife, finding: Finding): boolean {
+function couldName(
+  { threshold, toldBy }: AdoptedLife,
+  finding: Finding,
+  stages: readonly string[] = [perIssueReview],
+): boolean {
   if (finding.source !== "review" || toldBy.has(finding.run_id)) return true;
   const alone = { issueId: finding.issue_id, findings: [finding] };
-  return openFindings(alone, { stages: [perIssueReview], blocking: threshold }).length > 0;
+  return openFindings(alone, { stages, blocking: threshold }).length > 0;
 }
 
 function reviewStages(ledger: Ledger): string[] {

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import type { Remark } from "../finding.js";
 import { begunAfresh, closeAfresh } from "./afresh.js";
-import { closeFinding } from "./entry.js";
 import { emptyLedger, raise, reject, settledFindings } from "./ledger.js";
 
 const remark: Remark = { file: "a.ts", line_start: 1, line_end: 1, priority: 1, title: "Wrong", body: { text: "" } };
@@ -10,10 +9,7 @@ const visit = { stage: "per_issue_review", source: "review", reviewer: "r", outc
 test("what was found is superseded, and an objection that nobody has answered settles nothing", () => {
   const raised = raise(emptyLedger("one"), { ...visit, visit: 1, at: 1, runId: "r0", remarks: [remark] }).ledger;
   const rejected = reject(raised, [{ id: raised.findings[0]?.id ?? "", reason: "It is right" }]).ledger;
-  const findings = rejected.findings.map((one) => {
-    const { finding, close } = closeAfresh(one, 2);
-    return closeFinding(finding, close);
-  });
+  const findings = rejected.findings.map((one) => closeAfresh(one, 2));
   expect(findings).toMatchObject([{ status: "superseded", reason: begunAfresh, resolved_at: 2 }]);
   const ledger = { issueId: "one", findings };
   expect(settledFindings(ledger, "none")).toEqual([]);

@@ -138,6 +138,9 @@ export interface WorkItems {
   isRetried(projectId: string, id: string): Promise<boolean>;
   /** Somebody has stopped it by its name since the run began; nobody has said retry or taken it since. */
   isStopped(projectId: string, id: string, runId: string): Promise<boolean>;
+  /** It was begun afresh, and what was put aside of it may still be taken up: nobody has noted that it is settled. */
+  isToSettle(projectId: string, id: string): Promise<boolean>;
+  noteSettled(projectId: string, id: string): Promise<void>;
   /** The newest event of the board. */
   cursor(): Promise<number>;
   /** Waits for an event after it that may have made an item ready; rejects when aborted. */

@@ -3,6 +3,7 @@ import type { IssueEvent } from "../../core/issue/events.js";
 import { requiredBase } from "../../core/issue/preconditions.js";
 import type { TriggerStart } from "../../core/run/effects.js";
 import type { Settled } from "../../durable/types.js";
+import { settleAll } from "../../git/afresh.js";
 import { hasCheckout } from "../../git/checkout.js";
 import { findElsewhere } from "../../git/elsewhere.js";
 import { GitError } from "../../git/git.js";
@@ -23,6 +24,7 @@ import {
 } from "../../git/worktree.js";
 import { ExternalError, messageOf } from "../../lib/errors.js";
 import { exists } from "../../lib/files.js";
+import { withLock } from "../../lib/lock.js";
 import { type LifeContext, takeSnapshot, worktreePath } from "../context.js";
 import { baseOfEpic } from "../epic-changes.js";
 import { removeTemporaryFolder, temporaryFolder } from "../temporary.js";
@@ -45,23 +47,12 @@ export async function performWorktree(
 async function perform(life: LifeContext, effect: WorktreeEffect, signal: AbortSignal): Promise<IssueEvent> {
   const { mirror, target } = life.run;
   const path = worktreePath(life);
-  const { branch } = life.names;
   switch (effect.op) {
     case "open": {
-      const tip = await tipOf(mirror, target);
-      if (tip.type === "missing") return { type: "worktree-failed", key: effect.key, reason: tip.reason };
-      const isAnew = await beginsAnew(life);
-      const begun = isAnew ? null : await knownBase(life, effect.baseSha ?? (await givenBase(life)));
-      const base = begun ?? (await newestBase(life, tip.sha, signal));
-      if (life.run.options.only === "land") await adoptUsersBranch(mirror, { path, branch });
-      if (life.item) return await openForItemOf(life, { key: effect.key, base, targetTip: tip.sha, signal });
-      const opened = await openFor(life, { base, tip: tip.sha, isAnew });
-      if (typeof opened === "string") return { type: "worktree-failed", key: effect.key, reason: opened };
-      const reviewBase = life.trigger
-        ? await baselineOf(life, life.trigger, tip.sha)
-        : await mergedBase(life, opened.head);
-      const reviewed = reviewBase === null ? {} : { reviewBase };
-      return { type: "worktree-ready", key: effect.key, ...opened, targetTip: tip.sha, ...reviewed };
+      // Whoever puts aside what an earlier life has left does it alone.
+      if (life.state().life === 1) return await open(life, effect, signal);
+      const lock = life.run.home.worktreeLock(life.run.projectId, life.names.worktree);
+      return await withLock(lock, () => open(life, effect, signal), { signal });
     }
     case "look":
       return {
@@ -84,6 +75,36 @@ async function perform(life: LifeContext, effect: WorktreeEffect, signal: AbortS
       return { type: "worktree-removed", key: effect.key, ...left };
     }
   }
+}
+
+async function open(
+  life: LifeContext,
+  effect: Extract<WorktreeEffect, { readonly op: "open" }>,
+  signal: AbortSignal,
+): Promise<IssueEvent> {
+  const { mirror, target } = life.run;
+  const path = worktreePath(life);
+  const { branch } = life.names;
+  const tip = await tipOf(mirror, target);
+  if (tip.type === "missing") return { type: "worktree-failed", key: effect.key, reason: tip.reason };
+  await settleAside(life);
+  const isAnew = await beginsAnew(life);
+  const begun = isAnew ? null : await knownBase(life, effect.baseSha ?? (await givenBase(life)));
+  const base = begun ?? (await newestBase(life, tip.sha, signal));
+  if (life.run.options.only === "land") await adoptUsersBranch(mirror, { path, branch });
+  if (life.item) return await openForItemOf(life, { key: effect.key, base, targetTip: tip.sha, signal });
+  const opened = await openFor(life, { base, tip: tip.sha, isAnew });
+  if (typeof opened === "string") return { type: "worktree-failed", key: effect.key, reason: opened };
+  const reviewBase = life.trigger ? await baselineOf(life, life.trigger, tip.sha) : await mergedBase(life, opened.head);
+  const reviewed = reviewBase === null ? {} : { reviewBase };
+  return { type: "worktree-ready", key: effect.key, ...opened, targetTip: tip.sha, ...reviewed };
+}
+
+/** Whoever gave up what it had before may have been killed in the middle of it. */
+async function settleAside({ run, issueId, trigger, item }: LifeContext): Promise<void> {
+  if (trigger || item || !(await run.board.isToSettle(run.projectId, issueId))) return;
+  await settleAll(run.mirror, issueId);
+  await run.board.noteSettled(run.projectId, issueId);
 }
 
 /** Of what is put aside, the work is on a branch that people have, too, or is dropped once it has landed. */

@@ -1,5 +1,5 @@
 import { ExternalError } from "../../lib/errors.js";
-import { showBead } from "./issues.js";
+import { showKnown } from "./issues.js";
 import { type Beads, pauseAfter } from "./program.js";
 import type { Bead } from "./read.js";
 
@@ -13,7 +13,7 @@ const tries = 3;
 
 /**
  * Whoever goes by the exit code alone calls told what nobody has heard: so the issue is looked at afterwards. A success
- * that changed nothing is tried again, and then it is a failure like any other. An issue that is gone needs no telling.
+ * that changed nothing is tried again, and then it is a failure like any other.
  */
 export async function change(
   beads: Beads,
@@ -23,8 +23,7 @@ export async function change(
   const call = beads.nameOf(args);
   for (let failures = 1; ; failures++) {
     const { words } = await beads.call(args, actor === undefined ? {} : { actor });
-    const now = await showBead(beads, id);
-    if (now === null || isHeard(now)) return;
+    if (isHeard(await showKnown(beads, id, "changed"))) return;
     const said = words === "" ? "" : `: ${words}`;
     if (failures >= tries) {
       throw new ExternalError("tracker", `${call} succeeds and changes nothing${said}`, { retryable: true });

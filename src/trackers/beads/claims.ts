@@ -3,7 +3,7 @@ import { ExternalError } from "../../lib/errors.js";
 import { safeName } from "../../lib/home.js";
 import { withLock } from "../../lib/lock.js";
 import { hasChanged } from "./change.js";
-import { isClosed, labels, showBead, showClaimed } from "./issues.js";
+import { isClosed, labels, showBead, showClaimed, showKnown } from "./issues.js";
 import { type Beads, callFailed, pauseAfter } from "./program.js";
 import type { Bead } from "./read.js";
 import type { Strangers } from "./strangers.js";
@@ -102,7 +102,7 @@ export function openClaims(beads: Beads, takeOver: TakeOver | null, strangers: S
       return bead?.status === "in_progress" && !isOthers(bead, holder) ? bead : null;
     },
     held: async (id, holder, { isTold, orFree = false }) => {
-      const bead = await showBead(beads, id);
+      const bead = await showClaimed(beads, id);
       if (bead !== null && (isHeld(bead, holder) || (await isStranger(bead, holder)))) return bead;
       if (isTold(bead)) return null;
       if (bead !== null && orFree && isFree(bead)) return bead;
@@ -161,7 +161,7 @@ async function tryToTake(means: Means, bead: Bead, by: Claimant): Promise<boolea
 /** After a success. null: nothing has changed. */
 async function seeClaim(means: Means, bead: Bead, by: Claimant): Promise<boolean | null> {
   const { beads, alone } = means;
-  const now = await showOwn(beads, bead.id);
+  const now = await showKnown(beads, bead.id, "claimed");
   if (!hasChanged(bead, now)) return await judge(beads, { bead, now, by });
   if (isClosed(now.status)) return false;
   if (!isHeld(now, by.holder) && !(await alone(bead.id, () => giveName(means, bead.id, by.holder)))) return false;
@@ -186,14 +186,6 @@ async function judge(beads: Beads, { bead, now, by }: Seen): Promise<boolean | n
   return true;
 }
 
-/** What is claimed is known: an answer without it is a call that failed, not somebody else's claim. */
-async function showOwn(beads: Beads, id: string): Promise<Bead> {
-  const bead = await showClaimed(beads, id);
-  if (bead !== null) return bead;
-  const call = beads.nameOf(["show", id]);
-  throw new ExternalError("tracker", `${call} does not know the issue that was claimed`, { retryable: true });
-}
-
 /** Whoever is told of the failure knows that the claim was made. */
 async function onceClaimed<T>(work: () => Promise<T>): Promise<T> {
   try {
@@ -216,9 +208,9 @@ async function onceClaimed<T>(work: () => Promise<T>): Promise<T> {
  */
 async function giveName({ beads, strangers }: Means, id: string, holder: string): Promise<boolean> {
   const actor = assigneeOf(holder);
-  if (isOthers(await showOwn(beads, id), holder)) return false;
+  if (isOthers(await showKnown(beads, id, "claimed"), holder)) return false;
   await beads.call(["update", id, "--status=in_progress", `--assignee=${actor}`], { actor });
-  const now = await showOwn(beads, id);
+  const now = await showKnown(beads, id, "claimed");
   if (isOthers(now, holder)) return false;
   if (isHeld(now, holder)) await strangers.forget({ id, holder });
   else await strangers.note({ id, holder }, now.assignee);

@@ -1,5 +1,6 @@
 import { unknownSource } from "../../core/follow-up.js";
 import type { Issue, ItemStatus } from "../../core/ports/tracker.js";
+import { ExternalError } from "../../lib/errors.js";
 import { type Answer, type Beads, pauseAfter } from "./program.js";
 import { type Bead, readBeads } from "./read.js";
 
@@ -47,6 +48,14 @@ export async function showClaimed(beads: Beads, id: string): Promise<Bead | null
     if (bead !== null || failures >= looks) return bead;
     await beads.wait(beads.nameOf(["show", id]), (signal) => pauseAfter(failures, signal));
   }
+}
+
+/** An answer without it is a call that failed, neither somebody else's claim nor an issue that needs no telling. */
+export async function showKnown(beads: Beads, id: string, as: "claimed" | "changed"): Promise<Bead> {
+  const bead = await showClaimed(beads, id);
+  if (bead !== null) return bead;
+  const call = beads.nameOf(["show", id]);
+  throw new ExternalError("tracker", `${call} does not know the issue that was ${as}`, { retryable: true });
 }
 
 /** "No database found" is no answer about an issue. */
