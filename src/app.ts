@@ -191,21 +191,7 @@ export function createApp({ cwd, env: given }: { readonly cwd: string; readonly 
       const { forgeStatusOf } = await import("./app/forge.js");
       return await forgeStatusOf({ settings, repoPath, env });
     },
-    gc: async ({ retention_days: retentionDays }, isClosed) => {
-      const { openGc } = await import("./run/gc.js");
-      const { id: projectId, repoPath } = await app.project();
-      const now = systemClock.now();
-      return await openGc({
-        home,
-        projectId,
-        repoPath,
-        retentionDays,
-        now,
-        store: await store(),
-        isClosed,
-        tell: warn,
-      });
-    },
+    gc: (...asked) => gcOf(app, ...asked),
     ...workflowRooms({ cwd, env, home, store, warn, settings: (folder) => settingsOrDefaults(app, folder) }),
     close: () => {
       // A store that could not be opened has been reported already.
@@ -238,6 +224,16 @@ async function worktreesOf({ home, project, store }: Pick<App, "home" | "project
   const { id, repoPath } = await project();
   const baseOf = async (issueId: string) => (await (await store()).lastRecord(id, issueId))?.record.base_sha ?? null;
   return openWorktrees({ home, projectId: id, repoPath, baseOf, tell: warn });
+}
+
+async function gcOf(
+  { home, project, store }: Pick<App, "home" | "project" | "store">,
+  ...[{ retention_days: retentionDays }, isClosed]: Parameters<App["gc"]>
+): Promise<Gc> {
+  const { openGc } = await import("./run/gc.js");
+  const { id: projectId, repoPath } = await project();
+  const times = { retentionDays, now: systemClock.now() };
+  return await openGc({ home, projectId, repoPath, ...times, store: await store(), isClosed, tell: warn });
 }
 
 function warn(text: string): void {
