@@ -12,12 +12,12 @@ const self = fileURLToPath(import.meta.url);
 const program = join(dirname(self), "../dist/ratchet.js");
 
 function keepCompiled() {
-  const scripts = new Map();
-  globalThis[Symbol.for("ratchet.compiled")] = scripts;
+  const compiled = new Map();
+  globalThis[Symbol.for("ratchet.compiled")] = compiled;
   process.on("exit", () => {
-    for (const [path, script] of scripts) {
+    for (const [path, { toKeep }] of compiled) {
       mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(path, script.createCachedData());
+      writeFileSync(path, toKeep());
     }
   });
 }
