@@ -11,6 +11,9 @@ import type { Presenter, Showing } from "./presenter.js";
 /** Time goes on between events. */
 const redrawMs = 1000;
 
+/** A terminal that draws a character wider than it is known to be cuts the line: one more of them would stay at every redraw. */
+const unwrapped = (line: string) => `\u001b[?7l${line}\u001b[?7h`;
+
 /** The live table: redrawn when something has happened and each second; the summary stays when the run has ended. */
 export async function livePresenter(
   { app, out, env }: Context,
@@ -26,7 +29,7 @@ export async function livePresenter(
     if (out.gone.aborted) return;
     const size = { columns: out.columns, rows: out.rows - 1 };
     const lines = renderTable(live, { ...size, width, now: Date.now(), color: !env.NO_COLOR, note });
-    update(out.redact(lines.join("\n")));
+    update(out.redact(lines.map(unwrapped).join("\n")));
   };
   const fold = (event: PublicEvent) => {
     live = foldLive(live, event);
