@@ -1,14 +1,18 @@
 import { formerRefs, formerTargetOf } from "./former-target.js";
 import { gitText } from "./git.js";
+import { LooseObjects } from "./loose-objects.js";
 import type { Mirror } from "./mirror-refs.js";
-import { movedOnto } from "./moved-onto.js";
+import { firstOwn, movesIn } from "./moved-onto.js";
 import { landedRefs, readEnds } from "./tip.js";
 import { isIn } from "./withdrawn.js";
 
 /**
  * Work is landed with everything it was built on. Where it was begun from one branch and is to land on another, or its
  * agent has merged one or put it onto one, that would be other people's commits, which nobody has asked for. So it is known
- * before anything is done.
+ * before anything is done, and again before it lands.
+ *
+ * A branch that has the first commit of the work's own was made from it, or has taken it in: what is on such branches alone
+ * is the work's. So is what was made in its checkout.
  */
 export interface Elsewhere {
   readonly commit: string;
@@ -16,41 +20,94 @@ export interface Elsewhere {
   readonly branch: string;
 }
 
-interface Work {
+export interface Work {
   /** Where its checkout is, or was. */
   readonly path: string;
   readonly target: string;
   readonly base: string;
   readonly head: string;
+  /** What it was told to merge, as the target's: whoever drops it there meanwhile is asked at landing. */
+  readonly demanded?: string;
 }
 
 /** Of what work began from and has taken in since, the first that another branch of the user's has and the target has not. */
 export async function findElsewhere(mirror: Mirror, work: Work): Promise<Elsewhere | null> {
-  const { target, base, head } = work;
-  const { landed, user } = await readEnds(mirror, target);
-  const onto = await movedOnto(mirror, work);
-  const taken = [...(onto === null ? [] : [onto]), ...(await mergedSince(mirror, base, head))];
-  for (const commit of [base, ...taken]) {
-    if (await isIn(mirror, commit, [landed, user])) continue;
-    const branch = await branchWith(mirror, commit);
-    if (branch !== null) return { commit, branch };
+  const { landed, user } = await readEnds(mirror, work.target);
+  if (!(await isIn(mirror, work.base, [landed, user]))) {
+    const [other] = await otherBranches(mirror, work.target, [`--contains=${work.base}`]);
+    if (other !== undefined) return { commit: work.base, branch: other.name };
   }
-  return null;
+  return await findTaken(mirror, work);
 }
 
-/** The other side of every merge. Its own side is the issue's, also where a person has fetched it into a branch of theirs. */
-async function mergedSince({ path }: Mirror, base: string, head: string): Promise<string[]> {
-  if (head === base) return [];
-  const merges = await gitText(path, ["rev-list", "--min-parents=2", "--parents", `${base}..${head}`]);
-  return merges.split("\n").flatMap((line) => line.split(" ").slice(2));
+/** The same of what it has taken in alone. No git is started for a plain line of commits in a checkout that went nowhere. */
+export async function findTaken(mirror: Mirror, work: Work): Promise<Elsewhere | null> {
+  const { target, base, head, demanded = base } = work;
+  const log = movesIn(mirror, work.path);
+  if (log.reached.size === 0 && isPlainLine(mirror, base, head)) return null;
+  const { landed, user } = await readEnds(mirror, target);
+  const ends = [base, demanded, landed, user].filter((end) => end !== null);
+  const since = await commitsSince(mirror, head, ends);
+  const unknown = [...since.keys()].filter((commit) => !log.made.has(commit));
+  if (unknown.length === 0) return null;
+  const own = firstOwn(lineTo(head, since), log);
+  const withoutOwn = own === null ? [] : [`--no-contains=${own}`];
+  const others = await otherBranches(mirror, target, withoutOwn);
+  const left = await commitsSince(mirror, head, [...ends, ...others.map(({ tip }) => tip)]);
+  const commit = unknown.find((one) => !left.has(one));
+  if (commit === undefined) return null;
+  const [having] = await otherBranches(mirror, target, [...withoutOwn, `--contains=${commit}`]);
+  return having === undefined ? null : { commit, branch: having.name };
+}
+
+const stepsAtMost = 100;
+
+/** False: there is a merge among them, or git has to say. */
+function isPlainLine({ path }: Mirror, base: string, head: string): boolean {
+  const objects = new LooseObjects([path]);
+  let id = head;
+  for (let steps = 0; id !== base; steps++) {
+    const [parent, ...others] = objects.commit(id)?.parents ?? [];
+    if (parent === undefined || others.length > 0 || steps >= stepsAtMost) return false;
+    id = parent;
+  }
+  return true;
+}
+
+/** What these do not have, newest first, and the parents of each. */
+async function commitsSince(
+  { path }: Mirror,
+  head: string,
+  ends: readonly string[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const input = [head, ...ends.map((end) => `^${end}`)].map((line) => `${line}\n`).join("");
+  const lines = await gitText(path, ["rev-list", "--topo-order", "--parents", "--stdin"], { input });
+  const commits = lines.split("\n").filter(Boolean);
+  return new Map(commits.map((line) => line.split(" ")).map(([id = "", ...parents]) => [id, parents]));
+}
+
+/** Those of them that are the work's own side of its merges, oldest first. */
+function lineTo(head: string, commits: ReadonlyMap<string, readonly string[]>): readonly string[] {
+  const line: string[] = [];
+  for (let id: string | undefined = head; id !== undefined && commits.has(id); id = commits.get(id)?.[0]) line.push(id);
+  return line.reverse();
 }
 
 /** What a target has no longer is on none, and issues' own branches are no place that anything comes from. */
-async function branchWith({ path }: Mirror, commit: string): Promise<string | null> {
+async function otherBranches(
+  { path }: Mirror,
+  target: string,
+  which: readonly string[],
+): Promise<readonly { readonly name: string; readonly tip: string }[]> {
   const places = ["refs/user/heads", landedRefs, formerRefs];
-  const refs = await gitText(path, ["for-each-ref", "--format=%(refname)", `--contains=${commit}`, ...places]);
-  const names = refs.split("\n").flatMap((ref) => places.flatMap((place) => nameBelow(ref, place)));
-  return names.find((name) => !name.startsWith("ratchet/")) ?? null;
+  const refs = await gitText(path, ["for-each-ref", "--format=%(objectname) %(refname)", ...which, ...places]);
+  const found = refs.split("\n").flatMap((line) => {
+    const [tip = "", ref = ""] = line.split(" ");
+    // Where it was when it was last fetched: what has been dropped since is there still.
+    if (ref === `refs/user/heads/${target}`) return [];
+    return places.flatMap((place) => nameBelow(ref, place)).map((name) => ({ name, tip }));
+  });
+  return found.filter(({ name }) => !name.startsWith("ratchet/"));
 }
 
 function nameBelow(ref: string, place: string): readonly string[] {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readMoves } from "./moved-onto.js";
+import { firstOwn, readMoves } from "./moved-onto.js";
 
 const line = (from: string, to: string, what: string) => `${from} ${to} A U <a@u> 1700000000 +0000\t${what}\n`;
 
@@ -32,4 +32,16 @@ test("what was made in a checkout stays its own, however it comes to it again", 
 
 test("a checkout that was never moved has no log", () => {
   expect(readMoves("").reached.size).toBe(0);
+});
+
+test.each([
+  ["the oldest, where it went nowhere", "abc", "", "", "a"],
+  ["the oldest, also where the log begins later", "abc", "c", "", "a"],
+  ["what is above where it went", "abc", "c", "b", "c"],
+  ["what is above the newest place that it went to", "abcd", "d", "ac", "d"],
+  ["what is below where it went after it had made some", "abc", "a", "b", "a"],
+  ["none, where it only went there", "ab", "", "b", null],
+  ["none of none", "", "a", "b", null],
+])("the first commit of the work's own is %s", (_, line, made, reached, own) => {
+  expect(firstOwn([...line], { made: new Set(made), reached: new Set(reached) })).toBe(own);
 });

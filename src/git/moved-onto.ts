@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { gitDirFor } from "./checkout.js";
-import { gitText } from "./git.js";
 import type { Mirror } from "./mirror-refs.js";
 import { readOr } from "./small-files.js";
 
@@ -22,6 +21,11 @@ const moves = [
   /^(merge|pull) .*: fast-forward$|^(cherry-pick|rebase[^:]*): fast-forward$/i,
 ];
 
+/** Of the checkout at this path; where there is none, nothing is known. */
+export function movesIn(mirror: Mirror, path: string): MoveLog {
+  return readMoves(readOr(join(gitDirFor(mirror, path), "logs", "HEAD")));
+}
+
 /** Git's own log of a `HEAD`, oldest first. A line of it that is in no known words is taken for a commit of the checkout's. */
 export function readMoves(log: string): MoveLog {
   const [made, reached] = [new Set<string>(), new Set<string>()];
@@ -32,15 +36,12 @@ export function readMoves(log: string): MoveLog {
   return { made, reached };
 }
 
-/** The newest commit below all of its own work that the checkout at `path` went to. What is above its own was made from it. */
-export async function movedOnto(
-  mirror: Mirror,
-  { path, base, head }: { readonly path: string; readonly base: string; readonly head: string },
-): Promise<string | null> {
-  const { made, reached } = readMoves(readOr(join(gitDirFor(mirror, path), "logs", "HEAD")));
-  if (reached.size === 0) return null;
-  const line = await gitText(mirror.path, ["rev-list", "--first-parent", "--reverse", `${base}..${head}`]);
-  const commits = line.split("\n");
-  const own = commits.findIndex((commit) => made.has(commit));
-  return commits.slice(0, own === -1 ? commits.length : own).findLast((commit) => reached.has(commit)) ?? null;
+/**
+ * Of a line of commits, oldest first, the first of the work's own: the one above the newest that the checkout went to before
+ * it had made any. What is above that was made from it. null: there is none.
+ */
+export function firstOwn(line: readonly string[], { made, reached }: MoveLog): string | null {
+  const known = line.findIndex((commit) => made.has(commit));
+  const below = line.slice(0, known === -1 ? line.length : known);
+  return line[below.findLastIndex((commit) => reached.has(commit)) + 1] ?? null;
 }

@@ -126,6 +126,118 @@ test.each([
   expect(landed.stdout).toContain(`it was built on ${id} of main, which release does not have`);
 });
 
+/** `release` has a commit that the target lacks. */
+async function besideRelease(does: string, settings: Record<string, unknown> = {}): Promise<Sandbox> {
+  const box = sandbox();
+  const agent = `cat >/dev/null; [ -e "$HOME/go" ] && { ${goesOn}; exit; }; ${does}`;
+  box.configure({ agent: { type: "command", command: box.script("agent", agent) }, ...settings });
+  box.git("checkout", "--quiet", "-b", "release");
+  commit(box, "release.txt");
+  box.git("checkout", "--quiet", "main");
+  await box.add("one");
+  return box;
+}
+
+const goesOn = "echo done >done; git add done; git commit -qm Done";
+
+function commit(box: Sandbox, file: string): void {
+  box.write(file, "by a person\n");
+  box.git("add", "--all");
+  box.git("commit", "--quiet", "--message", `Add ${file}`);
+}
+
+const refusal = (box: Sandbox, branch = "release") =>
+  `it was built on ${box.git("rev-parse", branch).slice(0, 12)} of ${branch}, which main does not have: land it on ${branch}`;
+
+test.each([
+  ["merged", `${own}; git merge -q release -m Merge`],
+  ["gone forward to", `git merge -q --ff-only release; ${own}`],
+  ["begun anew from", `git reset -q --hard release; ${own}`],
+  ["put its work on", `${own}; git rebase -q release`],
+  [
+    "merged with commits of its own on it",
+    `git checkout -qb mine release; ${own}; git checkout -q -; git merge -q --no-ff -m Take mine`,
+  ],
+])("D5 what the agent has %s does not land within the same life either", async (_, does) => {
+  const box = await besideRelease(does);
+  const run = await box.ratchet("run");
+  expect(run.code).toBe(1);
+  expect(run.stdout).toContain(`Landing was refused: ${refusal(box)}`);
+  expect(files(box, "main")).not.toContain("release.txt");
+  const { status, error, worktree_path } = await box.issue("one");
+  expect([status, error]).toEqual(["failed", "landing_failed"]);
+  expect(box.git("-C", worktree_path ?? "", "rev-parse", "--abbrev-ref", "HEAD")).toBe("ratchet/one");
+  box.git("merge", "--quiet", "release");
+  expect((await box.ratchet("land", "one")).code).toBe(0);
+});
+
+test("D5 neither is a branch given to the user that has what the target lacks", async () => {
+  const box = await besideRelease(`${own}; git merge -q release -m Merge`, { finalize: { mode: "branch" } });
+  const run = await box.ratchet("run");
+  expect(run.code).toBe(1);
+  expect(run.stdout).toContain(refusal(box));
+  expect(box.git("branch", "--list", "ratchet/*")).toBe("");
+});
+
+const attempt = `git checkout -qb attempt; ${own}; git checkout -q ratchet/one; git merge -q --no-ff -m Take attempt`;
+
+test.each([
+  ["a side branch of its own", attempt],
+  [
+    "one that was made beside the checkout",
+    attempt.replace(
+      own,
+      `git worktree add -q ../x HEAD --detach; (cd ../x; ${own}; git rev-parse HEAD >"$HOME/x"); git reset -q --hard $(cat "$HOME/x")`,
+    ),
+  ],
+])(
+  "D5 what the agent has merged of %s is the issue's, also on a branch that a person made from it",
+  async (_, does) => {
+    const box = await besideRelease(does, { finalize: { mode: "branch" } });
+    expect((await box.ratchet("run")).code).toBe(0);
+    box.git("branch", "try-it", "ratchet/one");
+    expect((await box.ratchet("land", "one")).code).toBe(0);
+    expect(files(box, "main")).toContain("x");
+  },
+);
+
+test("D5 a resume goes on with what the agent has merged by itself and a person has fetched", async () => {
+  const box = await besideRelease(`${attempt}; exit 9`);
+  expect((await box.ratchet("run")).code).toBe(1);
+  const { worktree_path } = await box.issue("one");
+  box.git("fetch", "--quiet", worktree_path ?? "", "ratchet/one:try-it", "attempt:only-the-side");
+  box.put("go", "");
+  expect((await box.ratchet("run", "--resume")).code).toBe(0);
+  for (const file of ["x", "done"]) expect(files(box, "main")).toContain(file);
+});
+
+test("D5 a correction that a person made from the work and merged into its branch lands with it", async () => {
+  const box = await besideRelease(`${own}; ${goesOn}`, { finalize: { mode: "branch" } });
+  expect((await box.ratchet("run")).code).toBe(0);
+  box.git("checkout", "--quiet", "-b", "fix", "ratchet/one~1");
+  commit(box, "fix.txt");
+  box.git("checkout", "--quiet", "ratchet/one");
+  box.git("merge", "--quiet", "--no-ff", "--message", "Take the correction", "fix");
+  box.git("checkout", "--quiet", "main");
+  expect((await box.ratchet("land", "one")).code).toBe(0);
+  for (const file of ["x", "done", "fix.txt"]) expect(files(box, "main")).toContain(file);
+});
+
+test("D5 what was merged of another branch counts, whatever a person has made from the work since", async () => {
+  const box = await besideRelease(own, { finalize: { mode: "branch" } });
+  expect((await box.ratchet("run")).code).toBe(0);
+  box.git("checkout", "--quiet", "ratchet/one");
+  box.git("merge", "--quiet", "--message", "Take release", "release");
+  box.git("checkout", "--quiet", "-b", "fix");
+  commit(box, "fix.txt");
+  box.git("checkout", "--quiet", "ratchet/one");
+  box.git("merge", "--quiet", "--no-ff", "--message", "Take the correction", "fix");
+  box.git("checkout", "--quiet", "main");
+  const landed = await box.ratchet("land", "one");
+  expect(landed.code).toBe(1);
+  expect(landed.stdout).toContain(refusal(box));
+});
+
 test("D5 work that a person has fetched into a branch of their own is the issue's all the same", async () => {
   const box = await begunOnMain(half);
   const { worktree_path } = await box.issue("one");

@@ -12,6 +12,7 @@ import {
   putBranch,
 } from "../../git/land.js";
 import type { LifeContext, RunContext } from "../context.js";
+import { whyTaken } from "../elsewhere.js";
 import { takenAway } from "./taken-away.js";
 
 /** One landing worktree per run: two runs on one repository never share it. */
@@ -38,13 +39,16 @@ async function land(life: LifeContext, effect: LandEffect, signal: AbortSignal):
   switch (effect.op) {
     case "propose":
       return (
-        (await landedBefore(life, effect)) ?? (await endedMeanwhile(life)) ?? (await propose(life, effect, signal))
+        (await landedBefore(life, effect)) ??
+        (await endedMeanwhile(life)) ??
+        (await builtElsewhere(life, effect)) ??
+        (await propose(life, effect, signal))
       );
     case "commit":
       await life.run.landing.acquire(life.machine, signal);
       return await commit(life, effect);
     case "branch":
-      return (await endedMeanwhile(life)) ?? (await giveBranch(life, effect));
+      return (await endedMeanwhile(life)) ?? (await builtElsewhere(life, effect)) ?? (await giveBranch(life, effect));
   }
 }
 
@@ -75,6 +79,12 @@ async function endedMeanwhile(life: LifeContext): Promise<LandOutcome | null> {
   const how = await takenAway(life);
   if (how === null || how === "completed") return how && { type: "closed" };
   return how === "blocked" ? { type: "closed", blocked: true } : { type: "closed", how };
+}
+
+async function builtElsewhere(life: LifeContext, { head }: { readonly head: string }): Promise<LandOutcome | null> {
+  const { baseSha, reviewBase } = life.state();
+  const reason = await whyTaken(life, { base: baseSha, head, demanded: reviewBase });
+  return reason === null ? null : { type: "refused", reason };
 }
 
 async function propose(life: LifeContext, effect: ProposeEffect, signal: AbortSignal): Promise<LandOutcome> {

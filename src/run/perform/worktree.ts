@@ -5,7 +5,6 @@ import type { TriggerStart } from "../../core/run/effects.js";
 import type { Settled } from "../../durable/types.js";
 import { settleAll } from "../../git/afresh.js";
 import { hasCheckout } from "../../git/checkout.js";
-import { findElsewhere } from "../../git/elsewhere.js";
 import { GitError } from "../../git/git.js";
 import { openForItem } from "../../git/item-worktree.js";
 import { tipOf } from "../../git/mirror.js";
@@ -26,6 +25,7 @@ import { ExternalError, messageOf } from "../../lib/errors.js";
 import { exists } from "../../lib/files.js";
 import { withLock } from "../../lib/lock.js";
 import { type LifeContext, takeSnapshot, worktreePath } from "../context.js";
+import { whyElsewhere } from "../elsewhere.js";
 import { baseOfEpic } from "../epic-changes.js";
 import { removeTemporaryFolder, temporaryFolder } from "../temporary.js";
 import { tasksOf } from "../unmerged.js";
@@ -128,17 +128,12 @@ async function openFor(
 ): Promise<Ready | string> {
   const opened = await openAt(life, base);
   if (isAnew) return { ...opened, from: "anew" };
-  const { mirror, settings, target } = life.run;
   const { from, baseSha, head } = opened;
-  // In a pull request its commits are there to be seen, and the remote's branch may be ahead of the one here.
-  if (head === tip || life.trigger || settings.finalize.mode === "pr") return opened;
-  const elsewhere = await findElsewhere(mirror, { path: opened.path, target, base: baseSha, head });
-  if (elsewhere === null) return opened;
-  if (await removeUnused(mirror, placeOf(life), async () => true))
+  const reason = head === tip ? null : await whyElsewhere(life, { base: baseSha, head });
+  if (reason === null) return opened;
+  if (await removeUnused(life.run.mirror, placeOf(life), async () => true))
     return { ...(await openAt(life, tip)), from: from === "new" ? from : "elsewhere" };
-  const id = elsewhere.commit.slice(0, 12);
-  const ways = `land it on ${elsewhere.branch}, run \`git merge ${id}\` if ${target} shall have that too, or start it afresh: \`ratchet retry ${life.issueId} --afresh\``;
-  return `it was built on ${id} of ${elsewhere.branch}, which ${target} does not have: ${ways}`;
+  return reason;
 }
 
 function placeOf(life: LifeContext): { readonly path: string; readonly branch: string; readonly issue: string } {
