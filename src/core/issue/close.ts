@@ -3,7 +3,7 @@ import { letGo, openFindings } from "../ledger/ledger.js";
 import { reportsOf } from "../ledger/reports.js";
 import { blockingReview } from "./blocking.js";
 import { afterEpicTold, afterTriggerFollowUp, closeTrigger } from "./close-trigger.js";
-import type { IssueEvent } from "./events.js";
+import type { IssueEvent, ParkedAs } from "./events.js";
 import { forgetTried, isByHand } from "./ledger-parts.js";
 import { landsNothing } from "./preconditions.js";
 import { reportConclusion } from "./session-end-result.js";
@@ -87,7 +87,7 @@ export function afterRemoval(step: Step, failure: string | null): void {
   finish(step);
 }
 
-export function sayParked(step: Step, parked?: { readonly ref: string; readonly as: string }): void {
+export function sayParked(step: Step, parked?: ParkedAs): void {
   if (parked === undefined) return;
   const { ref, as } = parked;
   step.log("warn", `What did not land is put aside as ${ref}; ratchet worktree restore ${as} brings it back`);
