@@ -36,6 +36,8 @@ export interface OpenOptions {
   readonly base: string;
   readonly copy: readonly string[];
   readonly repoPath: string;
+  /** What is parked stays there. */
+  readonly leavesParked?: boolean;
 }
 
 export interface OpenedWorktree {
@@ -83,7 +85,8 @@ interface Started {
   readonly aside: string | null;
 }
 
-async function startCheckout(mirror: Mirror, { path, branch, base }: OpenOptions): Promise<Started> {
+async function startCheckout(mirror: Mirror, options: OpenOptions): Promise<Started> {
+  const { path, branch, base, leavesParked = false } = options;
   const name = nameOf(branch);
   const known = await readRefs(mirror.path, [`refs/heads/${branch}`, `${parkedRefs}/${name}`]);
   const commit = known.get(`refs/heads/${branch}`);
@@ -94,7 +97,7 @@ async function startCheckout(mirror: Mirror, { path, branch, base }: OpenOptions
     return { ...opened, from: "branch" };
   }
   const settled = known.size > 0 ? await readRefs(mirror.path, [`${settledRefs}/${name}`]) : [];
-  const n = newestParked(new Map([...known, ...settled]), name);
+  const n = leavesParked ? null : newestParked(new Map([...known, ...settled]), name);
   if (n !== null) {
     const { aside } = await restoreParked(mirror, { issue: name, n, path });
     return { from: "parked", checkout: await findCheckout(path), aside };

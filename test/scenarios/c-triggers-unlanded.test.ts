@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Sandbox, until } from "./sandbox.js";
 import { failWith, isWaitedFor, ownReview, pass, putOwnReview, ran, triggerBox, waitFor } from "./trigger-world.js";
@@ -77,4 +79,50 @@ test("a command that passes on a repair that cannot land closes nothing of earli
   await box.add("c");
   expect((await box.ratchet("run")).code).toBe(0);
   expect((await failed()).filter((one) => one.endsWith("open"))).toEqual([]);
+});
+
+test("what is parked of a trigger is no later trigger's to work on, nor what an epic is verified with", async () => {
+  const seen = (name: string) => `git log --format=%s >"$HOME/${name}"`;
+  const commands = { gate: "test ! -e run.txt", one: "test -e run.txt", two: seen("run_end") };
+  const periodic = { ...remediate, interval: 1, commands: ["one"] };
+  const run_end = { commands: ["two"], code_review: ownReview() };
+  const more = { evidence_check: { required: ["gate"] }, max_agents: 1 };
+  const box = triggerBox({ commands, triggers: { periodic, run_end }, more });
+  putOwnReview(box, `${seen("$RATCHET_STAGE_ID-review")}; ${pass}`);
+  await box.add("epic", { more: ["--type", "epic"] });
+  await box.add("a", { more: ["--parent", "epic"] });
+  await box.add("b", { more: ["--parent", "epic", "--dep", "a"] });
+  const { code, stdout } = await box.ratchet("run");
+  expect([code, box.git("log", "--format=%s", "main")]).toEqual([1, expect.not.stringContaining("fixer")]);
+  for (const name of ["run_end", "run_end-review", "epic_verification-review"])
+    expect([name, readFileSync(join(box.root, name), "utf8")]).toEqual([
+      name,
+      expect.not.stringContaining("fixer for the run"),
+    ]);
+  expect(stdout).toContain("[trigger] epic_verification completed: epic_id=epic, result=pass");
+  expect(stdout).toContain("[trigger] run_end completed: result=pass");
+  const parked = [...stdout.matchAll(/put aside as (\S+);/g)].map(([, ref]) => ref);
+  const [, run] = /^run (\S+) started/m.exec(stdout) ?? [];
+  expect(parked).toEqual([1, 2].map((n) => `refs/ratchet/parked/run-${run}/${n}`));
+});
+
+test("what a removal that was cut short left of a trigger is put aside before the next one begins", async () => {
+  const box = triggerBox({
+    commands: { one: 'git log --format=%s >"$HOME/seen"' },
+    triggers: { run_end: { commands: ["one"] } },
+    agent: 'sh "$HOME/leave.sh" "$RATCHET_RUN_ID"',
+  });
+  // The commits are on the run's branch, their worktree is gone.
+  box.put(
+    "leave.sh",
+    `cd ${box.home}/repos/*.git || exit 1
+    base=$(git rev-parse refs/user/heads/main)
+    left=$(git -c user.name=a -c user.email=a@b.c commit-tree "$base^{tree}" -p "$base" -m stray)
+    git update-ref "refs/heads/ratchet/run-$1" "$left"; git update-ref "refs/ratchet/base/ratchet/run-$1" "$base"\n`,
+  );
+  await box.add("a");
+  const { code, stdout } = await box.ratchet("run");
+  const [, run] = /^run (\S+) started/m.exec(stdout) ?? [];
+  expect([code, readFileSync(join(box.root, "seen"), "utf8")]).toEqual([0, "implementer for a\nThe beginning\n"]);
+  expect(stdout).toContain(`run: What did not land is put aside as refs/ratchet/parked/run-${run}/1`);
 });

@@ -134,8 +134,8 @@ test("D1 the time in which no process was there counts neither for the issue's m
   expect(await box.status("slow")).toBe("completed");
 });
 
-/** Four reviewers and one place: each costs a dollar, waits while there is a file `wait-<reviewer>`, and finds something. */
-function panel(budgets: object): Sandbox {
+/** Four reviewers and one place, or more: each costs a dollar, waits while there is a file `wait-<reviewer>`, and finds something. */
+function panel(budgets: object, max_agents = 1): Sandbox {
   const box = sandbox();
   const small = never.replace('"priority": 0', '"priority": 3');
   const command = box.script(
@@ -149,7 +149,7 @@ echo '{"verdict": "pass", "findings": [${small}]}'`,
   const members = ["r1", "r2", "r3", "r4"].map((name) => ({ name, reviewer_type: "command", command }));
   box.configure({
     agent: { type: "command", command: box.script("agent.sh", agent.replace("0.5}", "0}")) },
-    max_agents: 1,
+    max_agents,
     budgets,
     per_issue_review: { enabled: true, reviewer_type: "panel", panel: members },
   });
@@ -175,6 +175,28 @@ test.each([
     expect(JSON.parse(await box.quick("findings", "dear", "--json"))).toMatchObject([{ title: "Wrong" }]);
   },
 );
+
+test("a round in which no reviewer was called counts neither in the record nor in the dossier", async () => {
+  const box = panel({ run: { usd: 0.5 } }, 2);
+  const ids = ["dear", "late"];
+  for (const id of ids) await box.add(id);
+  for (const name of ["r1", "r2", "r3", "r4"]) box.put(`wait-${name}`, "");
+  const run = box.start(["run"]);
+  // One issue's have both places, the other's wait.
+  await until("all are to look", () => (run.stdout().match(/review by r4 started/g) ?? []).length === 2);
+  await until("two are asked", () => asked(box, "reviewers").length === 2);
+  for (const name of ["r1", "r2", "r3", "r4"]) rmSync(join(box.root, `wait-${name}`));
+  expect((await run.ended).code).toBe(1);
+  const folder = join(box.home, "runs", (await box.record()).run_id);
+  const roundsOf = async (id: string) => {
+    const { counters } = JSON.parse(readFileSync(join(folder, id, "dossier.json"), "utf8"));
+    return [(await box.issue(id)).review_attempts, counters.review];
+  };
+  expect((await Promise.all(ids.map(roundsOf))).sort()).toEqual([
+    [0, 0],
+    [1, 1],
+  ]);
+});
 
 test("D1 killed while a reviewer runs that uses the budget up, those that wait are not started by the next start", async () => {
   const box = panel({ issue: { usd: 0.5 } });

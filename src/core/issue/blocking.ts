@@ -1,4 +1,6 @@
+import type { Finding } from "../finding.js";
 import { openFindings } from "../ledger/ledger.js";
+import { triggerName, triggerOf } from "./policy.js";
 import { isReviewStage } from "./slots.js";
 import type { Step } from "./step.js";
 import { carriedFindings } from "./turns.js";
@@ -12,4 +14,12 @@ export function blockingReview(step: Step): string[] {
 export function openBlocking({ ledger, policy }: Step): string[] {
   const blocking = policy.settings.per_issue_review.finding_threshold;
   return openFindings(ledger, { stages: isReviewStage, sources: ["review"], blocking }).map(({ id }) => id);
+}
+
+/** What is open of the review of the trigger that the life is of: what blocks there, and what it found beside. */
+export function triggerFindings({ ledger, policy }: Step): Readonly<Record<"blocking" | "beside", readonly Finding[]>> {
+  const own = { stages: [triggerName(policy)], sources: ["review"] } as const;
+  const threshold = triggerOf(policy)?.code_review?.finding_threshold ?? "none";
+  const blocking = openFindings(ledger, { ...own, blocking: threshold });
+  return { blocking, beside: openFindings(ledger, own).filter((finding) => !blocking.includes(finding)) };
 }

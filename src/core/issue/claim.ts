@@ -1,6 +1,6 @@
 import { openFindings } from "../ledger/ledger.js";
 import type { Deliver } from "../run/effects.js";
-import { oweGivingBack } from "./close.js";
+import { oweGivingBack, sayParked } from "./close.js";
 import type { IssueEvent, Snapshot } from "./events.js";
 import { isPass } from "./ledger-parts.js";
 import { gateAttempts, reviewAttempts } from "./policy.js";
@@ -82,6 +82,7 @@ export function afterWorktree(step: Step, event: Of<"worktree-ready">) {
   for (const path of event.aside ?? [])
     step.log("warn", `Files were where its worktree belongs, they are kept in ${path}`);
   if (event.lost !== undefined) step.log("warn", event.lost);
+  sayParked(step, event.parked);
   sayWhatIsLeft(step, event);
   if (step.state.halt) return;
   const setup = step.policy.settings.commands.setup;

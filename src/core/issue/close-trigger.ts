@@ -1,5 +1,6 @@
 import type { Finding } from "../finding.js";
 import { letGo, openFindings } from "../ledger/ledger.js";
+import { triggerFindings } from "./blocking.js";
 import type { IssueEvent } from "./events.js";
 import { closeOthers } from "./ledger-parts.js";
 import { triggerName, triggerOf } from "./policy.js";
@@ -9,13 +10,13 @@ import { settleUnlanded } from "./unlanded.js";
 type TrackerDone = Extract<IssueEvent, { type: "tracker-done" }>;
 
 /**
- * The end of a life that is a trigger's: what its review found beside is tracked, and its worktree goes; what is nowhere
- * else in it is parked. Findings that made the trigger fail stay open, under the run's id.
+ * The end of a life that is a trigger's: what its review found beside is tracked, however it ended, because nobody may look
+ * there again; its worktree goes, and what is nowhere else in it is parked. Findings that made the trigger fail stay open, under the run's id.
  */
 export function closeTrigger(step: Step) {
   settleUnlanded(step);
   if (step.policy.trigger === "epic_verification") return closeVerification(step);
-  const tracked = step.state.ending?.status === "success" ? trackedFindings(step) : [];
+  const tracked = trackedFindings(step);
   if (tracked.length === 0) return removeTriggerWorktree(step);
   const findings = tracked.map(({ id }) => id);
   step.owe({ kind: "tracker", key: "tracker:follow-up", op: "follow-up", findings });
@@ -92,13 +93,12 @@ function removeTriggerWorktree(step: Step, untracked: readonly string[] = []): v
 function trackedFindings(step: Step): readonly Finding[] {
   const review = triggerOf(step.policy)?.code_review;
   if (!review?.enabled || !review.track_review_issues) return [];
-  const [open, blocking] = [reviewFindings(step), blockingFindings(step)];
-  return open.filter((finding) => !blocking.includes(finding));
+  return triggerFindings(step).beside;
 }
 
 /** Below the threshold, and machinery: nobody will look at them again. */
 function waiveRest(step: Step, untracked: readonly string[]): void {
-  const blocking = blockingFindings(step);
+  const { blocking } = triggerFindings(step);
   const open = openFindings(step.ledger, { stages: [triggerName(step.policy)] });
   const stays = (finding: Finding) => blocking.includes(finding) || untracked.includes(finding.id);
   const rest = open.filter((finding) => finding.source !== "command" && !stays(finding));
@@ -112,12 +112,4 @@ function waiveRest(step: Step, untracked: readonly string[]): void {
     rest.filter((finding) => !isMachinery(finding)),
     "below threshold",
   );
-}
-
-function reviewFindings(step: Step): readonly Finding[] {
-  return openFindings(step.ledger, { stages: [triggerName(step.policy)], sources: ["review"] });
-}
-function blockingFindings(step: Step): readonly Finding[] {
-  const blocking = triggerOf(step.policy)?.code_review?.finding_threshold ?? "none";
-  return openFindings(step.ledger, { stages: [triggerName(step.policy)], sources: ["review"], blocking });
 }

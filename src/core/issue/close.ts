@@ -3,8 +3,9 @@ import { letGo, openFindings } from "../ledger/ledger.js";
 import { reportsOf } from "../ledger/reports.js";
 import { blockingReview } from "./blocking.js";
 import { afterEpicTold, afterTriggerFollowUp, closeTrigger } from "./close-trigger.js";
-import type { IssueEvent } from "./events.js";
+import type { IssueEvent, ParkedAs } from "./events.js";
 import { forgetTried, isByHand } from "./ledger-parts.js";
+import { reviewRounds } from "./policy.js";
 import { landsNothing } from "./preconditions.js";
 import { reportConclusion } from "./session-end-result.js";
 import { isReviewStage } from "./slots.js";
@@ -87,7 +88,7 @@ export function afterRemoval(step: Step, failure: string | null): void {
   finish(step);
 }
 
-export function sayParked(step: Step, parked?: { readonly ref: string; readonly as: string }): void {
+export function sayParked(step: Step, parked?: ParkedAs): void {
   if (parked === undefined) return;
   const { ref, as } = parked;
   step.log("warn", `What did not land is put aside as ${ref}; ratchet worktree restore ${as} brings it back`);
@@ -173,11 +174,6 @@ function complete(step: Step) {
   step.owe({ kind: "tracker", key: "tracker:complete", op: "complete", commit: ending?.commit ?? null, note });
 }
 
-/** One that was wound down before any of its reviewers had a place was none. */
-function roundsOf({ round, slots }: Step["state"]["review"]): number {
-  return slots.length > 0 && slots.every(({ starts }) => starts === 0) ? round - 1 : round;
-}
-
 /** What is left to be done of work that passed everything, and how it passed where an earlier life saw to that. */
 function deliveryOf({ state }: Step, status: string) {
   const { landing, deliver, review, ending } = state;
@@ -207,7 +203,7 @@ function finish(step: Step, told: { readonly quarantined?: true } = {}): void {
     commit,
     resolution: marker && { outcome: marker.name, rationale: marker.rationale },
     last_review_issues: blocking.length > 0 ? blocking : null,
-    counters: { gate_attempts: gate.runs, review_attempts: roundsOf(review), session_end_attempts: sessionEndRuns },
+    counters: { gate_attempts: gate.runs, review_attempts: reviewRounds(review), session_end_attempts: sessionEndRuns },
     session_id: session,
     seen: step.state.seen,
     ...deliveryOf(step, status),

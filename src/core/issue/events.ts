@@ -185,15 +185,13 @@ export type IssueEvent =
       readonly pushed?: string;
       /** Of a trigger of the run: where its review starts, by its baseline. */
       readonly reviewBase?: string;
+      /** Of a trigger of the run: what another one had left in its worktree. */
+      readonly parked?: ParkedAs;
     }
   | { readonly type: "worktree-committed"; readonly key: string; readonly snapshot: Snapshot }
   | { readonly type: "worktree-seen"; readonly key: string; readonly snapshot: Snapshot }
-  /** `parked`: what was nowhere else, and the name by which it is had back. */
-  | {
-      readonly type: "worktree-removed";
-      readonly key: string;
-      readonly parked?: { readonly ref: string; readonly as: string };
-    }
+  /** `parked`: what was nowhere else. */
+  | { readonly type: "worktree-removed"; readonly key: string; readonly parked?: ParkedAs }
   /** `unreachable`: only because the remote gave no answer. */
   | { readonly type: "worktree-failed"; readonly key: string; readonly reason: string; readonly unreachable?: true }
   | TurnEnded
@@ -216,6 +214,12 @@ export type IssueEvent =
       /** It needed the issue, which is no longer there. */
       readonly issueGone?: boolean;
     };
+
+/** Parked work, and the name by which it is had back. */
+export interface ParkedAs {
+  readonly ref: string;
+  readonly as: string;
+}
 
 export type IssueSignal =
   | { readonly name: "drain" }

@@ -84,6 +84,15 @@ export function lastReviewRound(
   return reviewJudgements(policy) + review.round - 1 - review.blocking;
 }
 
+/** How many there were: one that was wound down before any of its reviewers had a place was none. */
+export function reviewRounds(review: {
+  readonly round: number;
+  readonly slots: readonly { readonly starts: number }[];
+}): number {
+  const { round, slots } = review;
+  return slots.length > 0 && slots.every(({ starts }) => starts === 0) ? round - 1 : round;
+}
+
 /** The trigger whose commands this life runs: an issue's session_end, or the one that the life is of. */
 export function triggerName({ trigger }: IssuePolicy): TriggerName {
   return trigger ?? "session_end";

@@ -130,6 +130,7 @@ const byReview = ["review", "protocol"] as const;
 function settleReview(step: Step, sessionEnd: SessionEndState): void {
   const { slots, reviewFixers = 0 } = sessionEnd;
   if (!isJudged(sessionEnd)) return;
+  if (step.policy.trigger && step.state.work?.head === step.state.baseSha) step.set({ judgedBaseAt: step.at });
   closeOthers(step, triggerName(step.policy), {
     keep: slots.flatMap(({ found = [] }) => found),
     passed: slots.every(({ status }) => status === "pass"),

@@ -87,6 +87,8 @@ export interface IssueState {
   readonly sessionEndResult?: Conclusion;
   /** How the trigger ended that the life is of; absent in an issue's life. */
   readonly concluded?: Concluded;
+  /** Of a trigger of the run: when all its reviewers had last judged what has landed, without a fixer's commits. */
+  readonly judgedBaseAt?: number;
   /** Of an epic's verification: what the tracker was told of it. */
   readonly verification?: Verification;
   readonly sessionEndRuns: number;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { failWith, pass, policyOf, type Rules, remark, review, type Setup, snapshot, World } from "./fixture.js";
+import { triggerResult } from "./session-end-result.js";
 import { parked, reviewedUpTo } from "./unlanded.js";
 
 const remediate = { failure_mode: "remediate", max_retries: 2 } as const;
@@ -88,4 +89,49 @@ describe("what a trigger's fixer repaired", () => {
     expect(world.life.state.ending).toMatchObject({ status: "failed", error: "gate_failed" });
     expect(standing(world)).toContain("Defect: open");
   });
+});
+
+describe("what a trigger's review found beside", () => {
+  const told: Rules = { tracker: () => ({ ok: true, id: "f-1" }) };
+  const nit = remark("Nit", 3, "b.ts");
+  const reasons = ({ life }: World) =>
+    Object.fromEntries(life.ledger.findings.map(({ title, status, reason }) => [title, [status, reason]]));
+
+  it.each(endings)("of what has landed is tracked all the same when %s", (_, rules) => {
+    const found = [failWith(remark("Defect", 0), nit, remark("Mended", 3, "c.ts")), failWith(nit)];
+    const world = runEnd(byReview, { ...told, review: (_effect, n) => found[n - 1] ?? pass, ...rules });
+    const tracked = ["waived", "tracked as f-1"];
+    expect(reasons(world)).toMatchObject({ Defect: ["open", null], Nit: tracked, Mended: tracked });
+  });
+
+  it.each(endings)("of the repair alone is superseded with it when %s", (_, rules) => {
+    const found = [failWith(remark("Defect", 0)), failWith(nit)];
+    const world = runEnd(byReview, { ...told, review: (_effect, n) => found[n - 1] ?? pass, ...rules });
+    expect(reasons(world)).toMatchObject({ Defect: ["open", null], Nit: ["superseded", parked] });
+  });
+
+  it("may be of what has landed where nobody has looked at that alone: it is tracked", () => {
+    let tries = 0;
+    const command: Rules["command"] = ({ stage }) => {
+      if (isGate(stage)) return { exitCode: 1 };
+      tries += 1;
+      return { exitCode: tries === 1 ? 1 : 0 };
+    };
+    const both: Setup = { runEnd: { ...remediate, code_review: review } };
+    const world = runEnd(both, { ...told, command, review: () => failWith(nit) });
+    expect(reasons(world)).toMatchObject({ Nit: ["waived", "tracked as f-1"] });
+  });
+
+  it("is tracked when the trigger aborts the run", () => {
+    const aborts: Setup = { runEnd: { commands: [], code_review: { ...review, failure_mode: "abort" } } };
+    const world = runEnd(aborts, { ...told, review: () => failWith(remark("Defect", 0), nit) });
+    expect(reasons(world)).toEqual({ Defect: ["open", null], Nit: ["waived", "tracked as f-1"] });
+  });
+});
+
+it.each(endings)("a review that passes on a repair alone has not passed when %s", (_, rules) => {
+  const world = runEnd(byReview, { ...repaired, ...rules });
+  const defect = world.life.ledger.findings.find(({ title }) => title === "Defect")?.id;
+  const { code_review_result } = triggerResult(world.policy, world.life.state);
+  expect(code_review_result).toEqual({ ran: true, passed: false, findings: [defect] });
 });

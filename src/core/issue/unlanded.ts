@@ -1,12 +1,14 @@
-import { reopenSince, supersedeStages } from "../ledger/ledger.js";
+import type { Finding } from "../finding.js";
+import { reopenSince, supersedeFindings, supersedeStages } from "../ledger/ledger.js";
 import type { ReviewSettings } from "../settings.js";
+import { triggerFindings } from "./blocking.js";
 import type { IssueState } from "./state.js";
 import type { Step } from "./step.js";
 
 /**
  * What a trigger's fixers committed and could not land is parked: no verdict on it says anything about the branch. What
- * such verdicts have closed is open again, what kept it from landing is about nothing any more, and the next review
- * begins no later than this one did.
+ * such verdicts have closed is open again, what kept it from landing is about nothing any more, nor is what a review found
+ * beside in it alone, and the next review begins no later than this one did.
  */
 export function isUnlanded({ work, baseSha, ending }: IssueState): boolean {
   return work !== null && work.head !== baseSha && !ending?.commit;
@@ -19,6 +21,25 @@ export function settleUnlanded(step: Step): void {
   if (!isUnlanded(step.state)) return;
   step.apply(reopenSince(step.ledger, { since, base }));
   step.apply(supersedeStages(step.ledger, { stages: ["gate", "merge"], reason: parked, at: step.at }));
+  const { beside } = triggerFindings(step);
+  const ids = beside.filter((finding) => isOfRepair(step.state, finding)).map(({ id }) => id);
+  step.apply(supersedeFindings(step.ledger, { ids, reason: parked, at: step.at }));
+  takeBackPass(step);
+}
+
+/** Its reviewers had all judged what has landed before they, or anybody, first reported it. */
+function isOfRepair({ judgedBaseAt }: IssueState, { raised_at, earlier = [] }: Finding): boolean {
+  if (judgedBaseAt === undefined) return false;
+  return [raised_at, ...earlier.map((visit) => visit.raised_at)].every((at) => at > judgedBaseAt);
+}
+
+/** A pass of it is none of the branch. */
+function takeBackPass(step: Step): void {
+  const { concluded } = step.state;
+  if (!concluded?.review?.ran) return;
+  const { blocking, beside } = triggerFindings(step);
+  const findings = [...blocking, ...beside].map(({ id }) => id);
+  step.set({ concluded: { ...concluded, review: { ran: true, passed: false, findings } } });
 }
 
 /** How far the review of a trigger that has ended came; null: nothing is known that was not before. */

@@ -5,6 +5,7 @@ import { type Dossier, type DossierAttempt, renderDossier } from "../../core/dos
 import { toFindingJson } from "../../core/finding-json.js";
 import type { DossierEffect } from "../../core/issue/effects.js";
 import type { IssueEvent } from "../../core/issue/events.js";
+import { reviewRounds } from "../../core/issue/policy.js";
 import { openFindings } from "../../core/ledger/ledger.js";
 import type { Settled } from "../../durable/types.js";
 import { messageOf } from "../../lib/errors.js";
@@ -52,7 +53,7 @@ async function collect(life: LifeContext, reason: string, folder: string): Promi
     run_id: run.runId,
     life: state.life,
     reason,
-    counters: { gate: state.gate.runs, review: state.review.round, session_end: state.sessionEndRuns },
+    counters: { gate: state.gate.runs, review: reviewRounds(state.review), session_end: state.sessionEndRuns },
     attempts,
     open_findings: await Promise.all(
       openFindings(life.ledger(), { defects: true }).map(async (one) => toFindingJson(one, await readKept(one.body))),

@@ -1,9 +1,9 @@
 import type { WorktreeEffect } from "../../core/issue/effects.js";
-import type { IssueEvent } from "../../core/issue/events.js";
+import type { IssueEvent, ParkedAs } from "../../core/issue/events.js";
 import { requiredBase } from "../../core/issue/preconditions.js";
 import type { TriggerStart } from "../../core/run/effects.js";
 import type { Settled } from "../../durable/types.js";
-import { settleAll } from "../../git/afresh.js";
+import { parkAll, settleAll } from "../../git/afresh.js";
 import { hasCheckout } from "../../git/checkout.js";
 import { GitError } from "../../git/git.js";
 import { openForItem } from "../../git/item-worktree.js";
@@ -24,7 +24,7 @@ import {
 import { ExternalError, messageOf } from "../../lib/errors.js";
 import { exists } from "../../lib/files.js";
 import { withLock } from "../../lib/lock.js";
-import { type LifeContext, takeSnapshot, worktreePath } from "../context.js";
+import { type LifeContext, runNames, takeSnapshot, worktreePath } from "../context.js";
 import { whyElsewhere } from "../elsewhere.js";
 import { baseOfEpic } from "../epic-changes.js";
 import { removeTemporaryFolder, temporaryFolder } from "../temporary.js";
@@ -66,12 +66,12 @@ async function perform(life: LifeContext, effect: WorktreeEffect, signal: AbortS
       return { type: "worktree-committed", key: effect.key, snapshot: await takeSnapshot(life, base, null) };
     }
     case "remove": {
-      const { item } = life.names;
-      const { parked } = await removeWorktree(mirror, { ...placeOf(life), target });
-      if (life.run.options.only === "land") await dropLanded(mirror, { issue: item, target });
+      const place = placeOf(life);
+      const { parked } = await removeWorktree(mirror, { ...place, target });
+      if (life.run.options.only === "land") await dropLanded(mirror, { issue: place.issue, target });
       giveBackSlotNumber(life.run.home.root, path);
       await removeTemporaryFolder(temporaryFolder(life));
-      const left = parked === null || isElsewhere(life) ? {} : { parked: { ref: parked.ref, as: item } };
+      const left = parked === null || isElsewhere(life) ? {} : { parked: { ref: parked.ref, as: place.issue } };
       return { type: "worktree-removed", key: effect.key, ...left };
     }
   }
@@ -88,6 +88,7 @@ async function open(
   const tip = await tipOf(mirror, target);
   if (tip.type === "missing") return { type: "worktree-failed", key: effect.key, reason: tip.reason };
   await settleAside(life);
+  const left = life.trigger ? await leaveBehind(life) : {};
   const isAnew = await beginsAnew(life);
   const begun = isAnew ? null : await knownBase(life, effect.baseSha ?? (await givenBase(life)));
   const base = begun ?? (await newestBase(life, tip.sha, signal));
@@ -97,7 +98,17 @@ async function open(
   if (typeof opened === "string") return { type: "worktree-failed", key: effect.key, reason: opened };
   const reviewBase = life.trigger ? await baselineOf(life, life.trigger, tip.sha) : await mergedBase(life, opened.head);
   const reviewed = reviewBase === null ? {} : { reviewBase };
-  return { type: "worktree-ready", key: effect.key, ...opened, targetTip: tip.sha, ...reviewed };
+  return { type: "worktree-ready", key: effect.key, ...opened, targetTip: tip.sha, ...reviewed, ...left };
+}
+
+/**
+ * A trigger of the run works on what has landed: whatever another one has left, whose removal failed or was cut short, is put
+ * aside before.
+ */
+async function leaveBehind(life: LifeContext): Promise<{ readonly parked?: ParkedAs }> {
+  const { path, issue } = placeOf(life);
+  const ref = (await parkAll(life.run.mirror, { path, issue, base: null })).at(-1);
+  return ref === undefined ? {} : { parked: { ref, as: issue } };
 }
 
 /** Whoever gave up what it had before may have been killed in the middle of it. */
@@ -116,7 +127,8 @@ function isElsewhere({ run, trigger }: LifeContext): boolean {
 export async function openAt(life: LifeContext, base: string): Promise<OpenedWorktree> {
   const { mirror, settings, repoPath } = life.run;
   const place = { path: worktreePath(life), branch: life.names.branch };
-  return await openWorktree(mirror, { ...place, base, copy: settings.worktree.copy, repoPath });
+  const leavesParked = life.trigger !== undefined;
+  return await openWorktree(mirror, { ...place, base, copy: settings.worktree.copy, repoPath, leavesParked });
 }
 
 type Ready = Omit<OpenedWorktree, "from"> & { readonly from: OpenedWorktree["from"] | "anew" | "elsewhere" };
@@ -136,8 +148,10 @@ async function openFor(
   return reason;
 }
 
+/** The worktree of the run is the run's, whatever it is used for: an epic that is verified there has none. */
 function placeOf(life: LifeContext): { readonly path: string; readonly branch: string; readonly issue: string } {
-  return { path: worktreePath(life), branch: life.names.branch, issue: life.names.item };
+  const { item, branch } = life.trigger ? runNames(life.run.runId) : life.names;
+  return { path: worktreePath(life), branch, issue: item };
 }
 
 /** The worktree that its issue left, and what was done to have it; told on the board, for whoever follows the item. */
