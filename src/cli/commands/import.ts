@@ -108,6 +108,8 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(jsonText(JSON.parse(text)));
   } catch (error) {
+    // What can be read so deep down cannot be written again.
+    if (error instanceof RangeError) throw new Refusal("it is nested too deeply");
     throw new Refusal(`it is not JSON: ${messageOf(error)}`);
   }
 }
