@@ -31,7 +31,7 @@ export type { WorkflowRequest } from "./app/workflow.js";
 export type { RunRequest, StartedRun } from "./run/start.js";
 export type { Answer, Question } from "./run/workflow/context.js";
 export type { LoadedWorkflow } from "./run/workflow/load.js";
-export type { ImportedIssue, Project, Store } from "./store/store.js";
+export type { ImportedIssue, OnlyHistory, Project, Store } from "./store/store.js";
 
 /** The program, assembled. Its rooms are in app/; whatever a command does not need is not loaded. */
 export interface App {
@@ -331,9 +331,8 @@ async function repositoryAt(cwd: string): ReturnType<App["repository"]> {
   const { inspectRepository } = await import("./git/repository.js");
   const found = await inspectRepository(cwd);
   if (found.head !== null) return { ...found, head: found.head };
-  throw new UserError(`${found.root} has no commit yet`, {
-    hint: "commit something first: agents start from a commit",
-  });
+  const first = found.bare ? "push a commit to it" : "commit something";
+  throw new UserError(`${found.root} has no commit yet`, { hint: `${first} first: agents start from a commit` });
 }
 
 async function loadSettings(app: App, flags: ConfigFlags): Promise<LoadedSettings> {

@@ -16,13 +16,16 @@ export interface Context {
 /** A command with its arguments, ready to run; what it returns is the exit code. */
 type Action = (context: Context) => Promise<number>;
 
-/** What the command line asks for. `external`: the exit code when something outside of Ratchet fails. */
+/** The exit code when something outside of Ratchet fails; `tracker`: 3 when it is that, 1 for the rest, as of any command that only looks. */
+export type External = 1 | 3 | "tracker";
+
+/** What the command line asks for. */
 export interface Chosen {
   readonly action: Action;
-  readonly external: 1 | 3;
+  readonly external: External;
 }
 
-export type Choose = (action: Action, external?: 1 | 3) => void;
+export type Choose = (action: Action, external?: External) => void;
 
 export function createContext(at: { readonly cwd: string; readonly env: NodeJS.ProcessEnv }, out: Output): Context {
   return { ...at, out, app: createApp(at) };

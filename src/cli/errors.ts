@@ -5,6 +5,7 @@ import { type Diagnostic, formatDiagnostic } from "../config/diagnostic.js";
 import { plainText } from "../core/plain-text.js";
 import { ExternalError, messageOf, Refusal, UserError } from "../lib/errors.js";
 import { makeFolder } from "../lib/files.js";
+import type { External } from "./context.js";
 import type { Output } from "./output.js";
 
 /** An error as a person is told it. */
@@ -18,18 +19,21 @@ export interface Told {
 }
 
 /** `external`: the exit code of what failed outside; a run that cannot go on has its own. */
-export function tellError(error: unknown, external: 1 | 3): Told {
+export function tellError(error: unknown, external: External): Told {
   if (error instanceof ConfigInvalid) {
     const text = error.diagnostics.map(formatDiagnostic).join("\n");
     return { exit: 2, code: error.code, ...messageAndHint(error.diagnostics), text };
   }
   if (error instanceof UserError) return sentence(error, { exit: 2, code: error.code });
   if (error instanceof Refusal) return sentence(error, { exit: 1, code: error.code });
-  if (error instanceof ExternalError) return sentence(error, { exit: external, code: error.what.replaceAll(" ", "-") });
+  if (error instanceof ExternalError) {
+    const exit = external === "tracker" ? (error.what === "tracker" ? 3 : 1) : external;
+    return sentence(error, { exit, code: error.what.replaceAll(" ", "-") });
+  }
   const message = messageOf(error);
   const stack = error instanceof Error ? (error.stack ?? message) : message;
   const hint = "this is a mistake in Ratchet: please report it with the lines above";
-  return { exit: external, code: "bug", message, hint, text: `${stack}\n  ${hint}` };
+  return { exit: external === "tracker" ? 1 : external, code: "bug", message, hint, text: `${stack}\n  ${hint}` };
 }
 
 /** For programs, what is wrong apart from what to do; of several mistakes each hint names its setting. */

@@ -93,7 +93,7 @@ function toUsageError(
 function nearOf(message: string, suggestion = ""): string | null {
   const [, word = ""] = /'([^']*)'/.exec(message) ?? [];
   const [, offered = ""] = /^\(Did you mean (?:one of )?(.*)\?\)$/.exec(suggestion) ?? [];
-  const near = offered.split(", ").filter((one) => nearest(word, [one]) !== null);
+  const near = offered.split(", ").filter((one) => one !== "" && nearest(word, [one]) !== null);
   if (near.length === 0) return null;
   return `Did you mean ${near.length > 1 ? "one of " : ""}${near.join(", ")}?`;
 }

@@ -112,7 +112,7 @@ ${minimalConfig}
 \`\`\`
 
 \`ratchet config check\` shows everything that is wrong with it, with line and column; \`ratchet config schema\` prints a JSON
-Schema for editors. Unknown keys are errors. Sections that are switched off are checked and otherwise ignored.
+Schema for editors. Unknown keys are errors, and so is a NUL byte in any text. Sections that are switched off are checked and otherwise ignored.
 
 \`\`\`console
 $ ratchet config check

@@ -25,6 +25,8 @@ describe("broken or hostile text gets one clear sentence at its place", () => {
     ["a key given twice", "a: 1\nb: 1\na: 2", "f:3:1: a: given twice, first in line 1"],
     ["a key given twice deep inside", "x:\n  a: 1\n  a: 2", "f:3:3: x.a: given twice, first in line 2"],
     ["a number as a key", "x: {1: a}", 'f:1:5: x: expected a key that is text, found 1 (write it in quotes: "1")'],
+    ["a NUL byte in a text", 'a: [b, "c\\0d"]', 'f:1:8: a[1]: expected text without a NUL byte, found "c\\u0000d"'],
+    ["a NUL byte in a key", '"a\\0": 1', 'f:1:1: "a\\u0000": expected a key without a NUL byte'],
     ["null as a key", "null: a", "f:1:1: expected a key that is text, found null"],
     ["a list as a key", "? [a]\n: b", "f:1:3: expected a key that is text, found a list, mapping or alias"],
     ["a merge key", "a: &a {b: 1}\nc: {<<: *a}", 'f:2:5: c."<<": merge keys are not read: write the settings out'],

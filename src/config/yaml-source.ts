@@ -136,7 +136,12 @@ class Reader {
     }
     if (isMap(node)) return this.#mapping(node, path);
     if (isSeq(node)) return node.items.map((item, index) => this.#item(item, [...path, index]));
-    return isScalar(node) ? plainScalar(node.value) : null;
+    if (!isScalar(node)) return null;
+    // It becomes an argument, a path or a variable somewhere, and none of these can have one.
+    if (typeof node.value === "string" && node.value.includes("\0")) {
+      this.#say(this.#at(offsetOf(node)), path, `expected text without a NUL byte, found ${quoted(node.value)}`);
+    }
+    return plainScalar(node.value);
   }
 
   #item(node: unknown, path: Path): unknown {
@@ -192,6 +197,7 @@ function wrongKey(node: unknown, { lines }: Filling): string | null {
   if (!isScalar(node)) return "expected a key that is text, found a list, mapping or alias";
   const key = node.value;
   if (typeof key !== "string") return `expected a key that is text, found ${String(key)}${hintForKey(key)}`;
+  if (key.includes("\0")) return "expected a key without a NUL byte";
   if (key === "__proto__") return "__proto__ cannot be the name of a setting";
   if (key === "<<") return "merge keys are not read: write the settings out";
   return lines.has(key) ? `given twice, first in line ${lines.get(key)}` : null;

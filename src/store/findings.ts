@@ -26,7 +26,7 @@ export async function readFindings(sql: Sql, { projectId, issueId, all }: Findin
 
 export interface FindingName {
   readonly projectId: string;
-  /** A beginning of it that fits no other. */
+  /** A beginning of it that fits no other, with or without the `…` that a narrow table ends it in. */
   readonly id: string;
   readonly issueId?: string;
 }
@@ -35,7 +35,8 @@ export interface FindingName {
  * A finding's id says what is wrong and where: two issues whose tests fail alike have findings with the same id. Of
  * these the one that is open is meant; where several are, the issue has to be named.
  */
-export async function findFinding(sql: Sql, { projectId, id: prefix, issueId }: FindingName): Promise<Finding> {
+export async function findFinding(sql: Sql, { projectId, id: given, issueId }: FindingName): Promise<Finding> {
+  const prefix = given.replace(/…$/, "");
   const rows = await sql.all(
     `SELECT ${findingColumns} WHERE project_id = ? AND substr(id, 1, ?) = ? ${issueId === undefined ? "" : "AND issue_id = ?"} ORDER BY no`,
     [projectId, prefix.length, prefix, ...(issueId === undefined ? [] : [issueId])],
@@ -47,10 +48,10 @@ export async function findFinding(sql: Sql, { projectId, id: prefix, issueId }: 
   const [first] = found;
   if (first === undefined) {
     const where = issueId === undefined ? "" : ` of ${issueId}`;
-    throw new Refusal(`no finding ${prefix || '""'}${where}`, { code: "not-found", hint: "ratchet findings --all" });
+    throw new Refusal(`no finding ${given || '""'}${where}`, { code: "not-found", hint: "ratchet findings --all" });
   }
   if (found.some(({ id }) => id !== first.id)) {
-    throw new Refusal(`${prefix} fits more than one finding`, { code: "ambiguous", hint: "give more of the id" });
+    throw new Refusal(`${given} fits more than one finding`, { code: "ambiguous", hint: "give more of the id" });
   }
   const open = found.filter(({ status }) => status === "open");
   if (open.length < 2) return open[0] ?? first;

@@ -7,6 +7,7 @@ import { findingStatements } from "./finding-rows.js";
 import { readFindings } from "./findings.js";
 import type { RunHead } from "./runs.js";
 import { Refused, type Sql, type Statement, text } from "./sql.js";
+import { notGivenUp, readGivenUp } from "./work-rows.js";
 
 /** A run that was driven elsewhere and is over. */
 export interface ImportedRun {
@@ -27,9 +28,11 @@ export interface ImportedIssue {
 export interface ImportResult {
   readonly runId: string;
   readonly isNew: boolean;
-  /** By issue, of a run that is new: how many findings its record has left open; null: something later is known. */
-  readonly findings: Readonly<Record<string, number | null>>;
+  /** By issue, of a run that is new: how many findings its record has left open, or why it is only a record. */
+  readonly findings: Readonly<Record<string, number | OnlyHistory>>;
 }
+/** `older`: something later is known. `given-up`: it began before the issue was begun afresh. */
+export type OnlyHistory = "older" | "given-up";
 
 type RunName = Pick<RunHead, "run_id" | "project_id">;
 
@@ -52,7 +55,7 @@ export async function importRun(sql: Sql, run: ImportedRun): Promise<ImportResul
   if (known !== null) return { runId: known, isNew: false, findings: {} };
   const record = { ...run.record, run_id: own };
   const statements = [insertRun({ ...run, record })];
-  const opened: [string, number | null][] = [];
+  const opened: [string, number | OnlyHistory][] = [];
   for (const issue of run.issues) {
     const taken = await takeIssue(sql, { ...run, record }, issue);
     statements.push(...taken.statements);
@@ -92,7 +95,7 @@ function insertRun({ record, importedAt }: ImportedRun): Statement {
 
 interface Taken {
   readonly statements: Statement[];
-  readonly opened: number | null;
+  readonly opened: number | OnlyHistory;
 }
 
 async function takeIssue(sql: Sql, imported: ImportedRun, { record, remarks }: ImportedIssue): Promise<Taken> {
@@ -105,7 +108,8 @@ async function takeIssue(sql: Sql, imported: ImportedRun, { record, remarks }: I
     params: [runId, issueId, projectId, started_at, finished_at, JSON.stringify(record), projectId, issueId],
     expect: 1,
   };
-  if (await isKnownBetter(sql, { projectId, issueId, since: started_at })) return { statements: [kept], opened: null };
+  const why = await onlyHistory(sql, { projectId, issueId, since: started_at });
+  if (why !== null) return { statements: [kept], opened: why };
   const before = await readFindings(sql, { projectId, issueId, all: true });
   const begun = Math.max(Date.parse(started_at), Date.parse(run.started_at));
   const { findings } = adoptLife(
@@ -135,17 +139,19 @@ interface IssueName {
 }
 
 /** Something later says how the issue stands: a success, a session or findings. A life that came to none of these says nothing. */
-async function isKnownBetter(
+async function onlyHistory(
   sql: Sql,
   { projectId, issueId, since }: IssueName & { readonly since: string },
-): Promise<boolean> {
+): Promise<OnlyHistory | null> {
+  const givenUp = await readGivenUp(sql, { projectId, id: issueId });
+  if (since <= givenUp.at) return "given-up";
   const rows = await sql.all(
-    `SELECT 1 AS one FROM issue_records WHERE project_id = ? AND issue_id = ? AND started_at > ?
+    `SELECT 1 AS one FROM issue_records WHERE project_id = ? AND issue_id = ? AND started_at > ? AND ${notGivenUp}
       AND (json_extract(record, '$.status') = 'success' OR json_extract(record, '$.session_id') IS NOT NULL
         OR coalesce(json_array_length(record, '$.last_review_issues'), 0) > 0) LIMIT 1`,
-    [projectId, issueId, since],
+    [projectId, issueId, since, givenUp.life, givenUp.at],
   );
-  return rows.length > 0;
+  return rows.length > 0 ? "older" : null;
 }
 
 /** Its ledger was kept here: what that has open is known better than by a record that names none. */

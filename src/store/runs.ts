@@ -6,7 +6,7 @@ import { Refusal } from "../lib/errors.js";
 import { isAlive, type ProcessIdentity, selfIdentity } from "../lib/process-identity.js";
 import { parseDriver } from "./machine-log.js";
 import { number, type Row, type Sql, text, textOrNull } from "./sql.js";
-import { givenUpLife } from "./work-rows.js";
+import { notGivenUp, readGivenUp } from "./work-rows.js";
 
 /** A run's record without its issues, which are rows of their own. */
 export type RunHead = Omit<RunRecord, "issues">;
@@ -160,18 +160,19 @@ export interface PastLives {
 }
 
 export async function pastLives(sql: Sql, projectId: string, issueId: string): Promise<PastLives> {
-  const givenUp = await givenUpLife(sql, { projectId, id: issueId });
+  const givenUp = await readGivenUp(sql, { projectId, id: issueId });
   const rows = await sql.all(
-    `SELECT run_id, issue_id, life, record, (SELECT max(life) FROM issue_records AS every
-        WHERE every.project_id = one.project_id AND every.issue_id = one.issue_id) AS highest
-      FROM issue_records AS one WHERE project_id = ? AND issue_id = ? AND life > ?
+    `SELECT run_id, issue_id, life, record FROM issue_records WHERE project_id = ? AND issue_id = ? AND ${notGivenUp}
       ORDER BY started_at DESC, life DESC LIMIT 100`,
-    [projectId, issueId, givenUp],
+    [projectId, issueId, givenUp.life, givenUp.at],
   );
-  const [newest] = rows;
-  if (newest === undefined) return { next: givenUp + 1, last: null, inSession: null };
+  const [highest] = await sql.all(
+    "SELECT max(coalesce(max(life), 0), ?) AS life FROM issue_records WHERE project_id = ? AND issue_id = ?",
+    [givenUp.life, projectId, issueId],
+  );
   const since = sinceSuccess(rows.map(toIssue));
-  return { next: number(newest, "highest") + 1, last: chooseRecord(since), inSession: newestSession(since) };
+  const next = (highest === undefined ? givenUp.life : number(highest, "life")) + 1;
+  return { next, last: chooseRecord(since), inSession: newestSession(since) };
 }
 
 /** Newest first. */

@@ -73,7 +73,7 @@ import { type Observing, observeBoard } from "./work-observe.js";
 import { readWorkEvents, type WorkEvent } from "./work-rows.js";
 import { openWorkers, type Workers } from "./workers.js";
 
-export type { ImportedIssue, ImportedRun } from "./import-run.js";
+export type { ImportedIssue, ImportedRun, OnlyHistory } from "./import-run.js";
 export type { Codec } from "./machine-log.js";
 export type { MachineView } from "./machines.js";
 export type { Project } from "./projects.js";

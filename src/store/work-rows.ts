@@ -86,15 +86,26 @@ export function eventStatement(
   };
 }
 
-/** The last life that no later one builds on; 0: they all count. */
-export async function givenUpLife(sql: Sql, { projectId, id }: ItemKey): Promise<number> {
+/** What no later life builds on. */
+export interface GivenUp {
+  /** Those up to this one that were known then; 0: none. */
+  readonly life: number;
+  /** When; "": never. What is imported later tells how it stood then, if it began before. */
+  readonly at: string;
+}
+
+export async function readGivenUp(sql: Sql, { projectId, id }: ItemKey): Promise<GivenUp> {
   const [row] = await sql.all(
-    `SELECT json_extract(body, '$.after_life') AS life FROM work_events
+    `SELECT json_extract(body, '$.after_life') AS life, at FROM work_events
       WHERE project_id = ? AND item_id = ? AND type = 'begun-afresh' ORDER BY id DESC LIMIT 1`,
     [projectId, id],
   );
-  return row === undefined ? 0 : number(row, "life");
+  if (row === undefined) return { life: 0, at: "" };
+  return { life: number(row, "life"), at: new Date(number(row, "at")).toISOString() };
 }
+
+/** Which of an issue's records are not given up, with `life` and `at`: what was lived here goes by its number, whatever clocks say. */
+export const notGivenUp = "life > ? AND (started_at > ? OR run_id IN (SELECT run_id FROM streams))";
 
 export async function readItem(sql: Sql, { projectId, id }: ItemKey, now: number): Promise<WorkItem | null> {
   const [row] = await sql.all(`SELECT ${itemColumns} FROM work_items WHERE project_id = ? AND id = ?`, [projectId, id]);

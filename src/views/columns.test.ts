@@ -22,6 +22,7 @@ describe("renderColumns", () => {
     [23, ["ID        N COST  TITLE", "a-long-…  1 $0.10 firs…", "b        20 -     x"]],
     [16, ["ID       N COST", "a-long…  1 $0.10", "b       20 -"]],
     [9, ["ID      N", "a-lon…  1", "b      20"]],
+    [6, ["ID   N", "a-…  1", "b   20"]],
   ])("cuts the least important first, then drops it, to fit %j columns", (limit, lines) => {
     expect(renderColumns(columns, rows, { columns: limit, width })).toEqual(lines);
   });
@@ -32,11 +33,11 @@ describe("renderColumns", () => {
     expect(renderColumns(columns.slice(0, 2), rows, { columns: null, width, paint })[2]).toBe("b          <20>");
   });
 
-  it("is never wider than it may be, once everything is at its least", () => {
+  it("is never wider than it may be, however little that is", () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.string(), fc.constant("1"), fc.constant("$1"), fc.string()), { maxLength: 4 }),
-        fc.integer({ min: 8, max: 60 }),
+        fc.integer({ min: 3, max: 60 }),
         (cells, limit) => {
           for (const line of renderColumns(columns, cells, { columns: limit, width }))
             expect(width(line)).toBeLessThanOrEqual(limit);

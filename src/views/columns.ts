@@ -1,8 +1,8 @@
-/** A text table that fits: columns are dropped, then cut, until the lines are no wider than the terminal. */
+/** A text table that fits: columns are dropped, then cut, until the lines are no wider than the terminal, at the worst beyond what they should have. */
 export interface Column {
   readonly title: string;
   readonly align?: "right";
-  /** May be cut down to this width; absent: never cut. */
+  /** May be cut down to this width; absent: not cut. */
   readonly least?: number;
   /** Left out when there is no room, the highest number first; absent: always there. */
   readonly drop?: number;
@@ -64,6 +64,9 @@ function fitWidths(columns: readonly Column[], natural: readonly number[], limit
       .flatMap((width, index) => (width > least(index) ? [{ index, width, drop: columns[index]?.drop ?? 0 }] : []))
       .sort((a, b) => b.drop - a.drop || b.width - a.width)[0];
     if (next) widths[next.index] = next.width - 1;
+  }
+  for (let widest = Math.max(...widths); total() > limit && widest > 1; widest = Math.max(...widths)) {
+    widths[widths.indexOf(widest)] = widest - 1;
   }
   return widths;
 }

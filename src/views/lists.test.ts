@@ -36,9 +36,12 @@ describe("work", () => {
   });
 
   it("keeps to a narrow terminal", () => {
-    for (const line of renderWorkList([{ ...item, title: "long ".repeat(20) }], { ...room, columns: 40 })) {
-      expect(room.width(line)).toBeLessThanOrEqual(40);
+    const long = [{ ...item, id: "a-long-name", title: "long ".repeat(20) }];
+    for (const columns of [40, 30, 20]) {
+      const lines = renderWorkList(long, { ...room, columns });
+      expect(Math.max(...lines.map(room.width))).toBeLessThanOrEqual(columns);
     }
+    expect(renderWorkList(long, { ...room, columns: 20 })).toEqual(["ID     STATUS TITLE", "a-lon… failed long …"]);
   });
 
   it("shows one with its body and history, harmless", () => {

@@ -38,7 +38,7 @@ export function toWorkItemJson(item: WorkItem): WorkItemJson {
 const columns: readonly Column[] = [
   { title: "ID", least: 8 },
   { title: "STATUS", least: 9 },
-  { title: "PRIO" },
+  { title: "PRIO", drop: 0 },
   { title: "FAILED", align: "right", drop: 2 },
   { title: "AFTER", least: 8, drop: 1 },
   { title: "TITLE", least: 10 },

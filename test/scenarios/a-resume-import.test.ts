@@ -265,6 +265,17 @@ test("A4 a folder is imported oldest first; a corrupt file is named, exit 1, and
   expect(first?.text).not.toContain("Old one");
 });
 
+test("A4 a file that is nested too deeply is told as that, and a record without a version by doctor", async () => {
+  const world = resumeWorld();
+  const deep = malaRun({ one: { extra: "deep" } }).replace('"deep"', `${"[".repeat(200_000)}${"]".repeat(200_000)}`);
+  const { code, stderr } = await world.ratchet("runs", "import", world.put("deep.json", deep));
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/deep\.json was not imported: it is nested too deeply\n$/)]);
+  expect((await importText(world, "plain.json", malaRun({ one: {} }, { version: undefined }))).code).toBe(0);
+  const { checks } = JSON.parse((await world.ratchet("doctor", "--json")).stdout);
+  const detail = expect.stringMatching(/^run \S+ was made by an unnamed version$/);
+  expect(checks).toContainEqual(expect.objectContaining({ name: "journal", detail }));
+});
+
 test("A4 a record older than what happened here is kept and changes nothing", async () => {
   const world = resumeWorld();
   await world.add("fix-it");

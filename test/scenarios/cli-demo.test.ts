@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { program, type Sandbox, sandbox } from "./sandbox.js";
@@ -48,6 +48,25 @@ test("the demo needs no identity, no HOME and no --dir, and does not mind the re
   expect(box.git("log", "--oneline").split("\n")).toHaveLength(1);
   const [made = ""] = readdirSync(join(box.dir, "tmp")).filter((name) => name.startsWith("ratchet-demo-"));
   expect(stdout).toContain(join(box.dir, "tmp", made, "shop"));
+});
+
+test("the demo's lines name the program by its path where the shell has another or none by its name", () => {
+  const box = sandbox();
+  const bin = join(box.root, "node_modules", ".bin");
+  mkdirSync(bin, { recursive: true });
+  const own = join(bin, "ratchet");
+  symlinkSync(program, own);
+  // As npm makes it where it is installed.
+  chmodSync(program, 0o755);
+  const { npm_execpath: _, ...env } = box.env;
+  const lineOf = (name: string, path: string) => {
+    const args = [own, "demo", "--dir", join(box.root, name)];
+    const told = execFileSync(process.execPath, args, { env: { ...env, PATH: path }, encoding: "utf8" });
+    return /^ {2}(.*) logs show last$/m.exec(told)?.[1];
+  };
+  const others = (env.PATH ?? "").split(":").filter((folder) => !existsSync(join(folder, "ratchet")));
+  expect(lineOf("without", others.join(":"))).toBe(`node ${own}`);
+  expect(lineOf("with", [bin, ...others].join(":"))).toBe("ratchet");
 });
 
 test("the demo refuses a folder that is not empty", async () => {

@@ -34,6 +34,10 @@ test("a repository without a commit is refused with exit 2", async () => {
   writeFileSync(join(empty, "ratchet.yaml"), JSON.stringify(working));
   const ended = await start(["run"], { cwd: empty }).ended;
   expectSentence(ended, { code: 2, says: /has no commit yet/, hint: /hint: commit something first/ });
+  const bare = join(root, "empty.git");
+  execFileSync("git", ["init", "--quiet", "--bare", bare], { env });
+  const there = await start(["work", "list"], { cwd: bare }).ended;
+  expectSentence(there, { code: 2, says: /has no commit yet/, hint: /hint: push a commit to it first/ });
 });
 
 test("without a configuration file the hint says how to get one", async () => {

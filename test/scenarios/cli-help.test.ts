@@ -65,6 +65,7 @@ test.each([
   [["mcp"], "ratchet mcp is not available yet", "ratchet --help"],
   [["status", "too", "many"], "too many arguments", "ratchet status --help"],
   [["bogus"], "unknown command 'bogus'", "ratchet --help"],
+  [["retry", "-x", "--afresh"], "unknown option '-x'", "ratchet retry --help"],
   [["work", "nope"], "unknown command 'nope'", "ratchet work --help"],
 ])("%j is a mistake that is explained", async (args, message, hint) => {
   const { ratchet } = sandbox();

@@ -55,6 +55,13 @@ test("explain says what keeps an issue from running and what to do", async () =>
   );
 });
 
+test("a state home that cannot be used fails explain with 1, as any command that looks", async () => {
+  const box = sandbox();
+  const env = { RATCHET_HOME: box.put("a-file", "") };
+  const ended = await Promise.all(["explain", "diff"].map((command) => box.start([command, "one"], { env }).ended));
+  expect(ended.map(({ code }) => code)).toEqual([1, 1]);
+});
+
 test("an issue that cannot land says what a person has to do, in explain and status", async () => {
   const box = sandbox();
   configure(box, { waits: true });

@@ -86,6 +86,35 @@ test("an issue that is begun afresh is not told of what was found before, when s
   expect(followup?.text).not.toMatch(/Wrong way|Naming/);
 });
 
+test("what began before an issue was begun afresh counts for nothing, whenever it is imported; what began later does", async () => {
+  const world = await failed();
+  const own = JSON.parse(await world.quick("runs", "export", "last"));
+  await world.quick("retry", "one", "--afresh");
+  const later = new Date().toISOString();
+  const bring = async (run_id: string, more: object, issue: object = {}) => {
+    const one = { ...own.issues.one, session_id: run_id, ...issue };
+    const file = world.put(`${run_id}.json`, JSON.stringify({ ...own, run_id, ...more, issues: { one } }));
+    return await world.quick("runs", "import", file);
+  };
+  const kept = "one: failed, from before it was begun afresh: only its record is kept";
+  expect(await bring("copy", {})).toContain(kept);
+  const old = { started_at: "2020-01-01T00:00:00Z" };
+  expect(await bring("ancient", old, { ...old, last_review_issues: null })).toContain(kept);
+  const timeless = { started_at: undefined, completed_at: undefined };
+  expect(await bring("timeless", timeless, { ...timeless, finished_at: undefined })).toContain(kept);
+  expect(await world.quick("findings", "one", "--json")).toBe("[]\n");
+  expect((await world.ratchet("run", "--resume", "--strict")).code).toBe(1);
+  expect(world.sent("one").slice(1)).toMatchObject([{ kind: "implementer", session: "new" }]);
+  // By its own time, not by when it comes.
+  await world.quick("retry", "one", "--afresh");
+  expect(await bring("between", { started_at: later }, { started_at: later })).toContain(kept);
+  const now = { started_at: new Date().toISOString() };
+  expect(await bring("since", now, now)).toContain("one: failed, 1 review finding\n");
+  rmSync(join(world.root, "review-one"));
+  expect((await world.ratchet("run", "--resume")).code).toBe(0);
+  expect(world.sent("one").slice(2)).toMatchObject([{ kind: "review_followup", session: "since" }]);
+});
+
 test("retry --afresh is refused, and touches nothing, while the issue runs, when it is done, blocked or not known", async () => {
   const world = await failed();
   const refused = async (id: string) => {

@@ -277,7 +277,13 @@ async function checkJournals({ app }: Context): Promise<Check[]> {
       return there(name, ended.length === 0 ? "no run has ended yet" : workflows);
     }
     const found = await app.checkJournal(run);
-    if (found === null) return there(name, `run ${run.runId} was made by version ${run.record.version}`);
+    if (found === null) {
+      const { version } = run.record;
+      return there(
+        name,
+        `run ${run.runId} was made by ${version === "" ? "an unnamed version" : `version ${version}`}`,
+      );
+    }
     const detail = `run ${run.runId}: the history of ${found.machines} machines gives what is stored`;
     if (found.different.length === 0) return there(name, detail);
     const advice = "this is a mistake in Ratchet: please report it; results already recorded are not affected";

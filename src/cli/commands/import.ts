@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { ImportedIssue, Project, Store } from "../../app.js";
+import type { ImportedIssue, OnlyHistory, Project, Store } from "../../app.js";
 import { inlineTextBytes, type Remark } from "../../core/finding.js";
 import { singleLine } from "../../core/ledger/render-words.js";
 import type { ItemStatus } from "../../core/ports/tracker.js";
@@ -32,8 +32,8 @@ interface Imported {
     readonly review_issues: number;
     /** null: the issues are in another tracker, which is not asked. */
     readonly on_board: boolean | null;
-    /** Why it is only a record: nothing takes its findings up. null: it is more. */
-    readonly only_record: "completed" | "older" | null;
+    /** Why it is only a record: nothing takes its findings up, nor, where it is given up, its session. null: it is more. */
+    readonly only_record: "completed" | OnlyHistory | null;
     /** What its record names as a finding and is none. */
     readonly left_out: number;
   }[];
@@ -108,6 +108,8 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(jsonText(JSON.parse(text)));
   } catch (error) {
+    // What can be read so deep down cannot be written again.
+    if (error instanceof RangeError) throw new Refusal("it is nested too deeply");
     throw new Refusal(`it is not JSON: ${messageOf(error)}`);
   }
 }
@@ -131,16 +133,17 @@ async function takeOver(context: Context, place: Place, read: Read): Promise<Imp
           issues: await prepareAll(context, place, { read, isDone }),
           importedAt: Date.now(),
         })
-      : { runId: known, isNew: false, findings: {} as Readonly<Record<string, number | null>> };
+      : { runId: known, isNew: false, findings: {} as Readonly<Record<string, number | OnlyHistory>> };
   const told = issues.map(({ issue_id, status, last_review_issues }): Imported["issues"][number] => {
     const named = last_review_issues?.length ?? 0;
-    const opened = findings[issue_id] ?? 0;
-    const onlyRecord = isDone(issue_id) ? "completed" : findings[issue_id] === null ? "older" : null;
+    const taken = findings[issue_id] ?? 0;
+    const [opened, history] = typeof taken === "number" ? [taken, null] : [0, taken];
+    const onlyRecord = isDone(issue_id) ? "completed" : history;
     return {
       ...{ issue_id, status },
       review_issues: isNew ? opened : named,
       on_board: foreign === null ? (statuses.get(issue_id) ?? null) !== null : null,
-      only_record: isNew && named > 0 ? onlyRecord : null,
+      only_record: isNew && (named > 0 || onlyRecord === "given-up") ? onlyRecord : null,
       left_out: leftOut.findings.get(issue_id) ?? 0,
     };
   });
@@ -192,7 +195,11 @@ interface Outcome {
   readonly json: boolean;
 }
 
-const onlyRecord = { completed: "completed on the board", older: "older than what is known" } as const;
+const onlyRecord = {
+  completed: "completed on the board",
+  older: "older than what is known",
+  "given-up": "from before it was begun afresh",
+} as const;
 
 function tell({ out }: Context, { imported, failed, foreign, json }: Outcome): void {
   if (json) {

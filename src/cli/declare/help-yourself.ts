@@ -24,7 +24,10 @@ export function declareHelpYourself(program: Command, choose: Choose): void {
     .option("--json", "print JSON");
   withExample(explain, "ratchet explain shop-3").action((issue: string, options: Json) =>
     // A tracker that gave no answer is told apart from an issue that is not there.
-    choose(async (context) => (await import("../commands/explain.js")).explainIssue(context, issue, options), 3),
+    choose(
+      async (context) => (await import("../commands/explain.js")).explainIssue(context, issue, options),
+      "tracker",
+    ),
   );
 }
 

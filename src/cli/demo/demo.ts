@@ -1,5 +1,6 @@
-import { basename } from "node:path";
+import { existsSync, realpathSync } from "node:fs";
 import { Refusal } from "../../lib/errors.js";
+import { findExecutable } from "../../lib/executable.js";
 import { shellWord } from "../../lib/quoted.js";
 import { emptySummary, foldSummary, renderSummary } from "../../views/summary.js";
 import { type Context, createContext } from "../context.js";
@@ -77,7 +78,7 @@ async function sayEnd({ app, out }: Context, folder: DemoFolder, env: NodeJS.Pro
   for (const line of log.split("\n")) out.line(`  ${line}`);
   out.line("");
   out.line(`Every prompt, transcript and verdict is in ${folder.home}. Look around:`);
-  const program = callName();
+  const program = callName(env, folder.repository);
   out.line(`  cd ${shellWord(folder.repository)} && export RATCHET_HOME=${shellWord(folder.home)}`);
   out.line(`  ${program} findings --all                       # what was found, and what became of it`);
   out.line(`  ${program} logs prompt last discount-codes      # the last prompt, as it was sent`);
@@ -86,8 +87,15 @@ async function sayEnd({ app, out }: Context, folder: DemoFolder, env: NodeJS.Pro
   out.line(`  ${program} init; ${program} doctor; ${program} work add "What is to be done"; ${program} run`);
 }
 
-/** As the program was called, so that the lines above can be copied. */
-function callName(): string {
-  const script = process.argv[1] ?? "ratchet";
-  return basename(script) === "ratchet" ? "ratchet" : `node ${shellWord(script)}`;
+/** The program that runs, so that the lines above can be copied: by its name only where a shell finds just that by it. */
+function callName({ PATH = "", npm_execpath }: NodeJS.ProcessEnv, cwd: string): string {
+  const script = process.argv[1] ?? "";
+  const named = findExecutable("ratchet", PATH, cwd);
+  // npm and npx look in folders that the shell which is copied to does not know.
+  if (npm_execpath === undefined && named.state === "found" && isSameFile(named.path, script)) return "ratchet";
+  return `node ${shellWord(script)}`;
+}
+
+function isSameFile(one: string, other: string): boolean {
+  return existsSync(other) && realpathSync(one) === realpathSync(other);
 }

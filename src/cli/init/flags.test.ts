@@ -132,6 +132,7 @@ test.each<[InitFlags, string]>([
   [{ review: "none", findingThreshold: "P1" }, "--finding-threshold has no effect with --review none"],
   [{ review: "none", reviewAgent: "claude" }, "--review-agent has no effect with --review none"],
   [{ reviewMember: ["x=panel"] }, "--review-member x=panel does not name one of agent_sdk, cerberus, command"],
+  [{ reviewMember: ["a=command:"] }, '--review-member "a=command:": a program is needed'],
   [{ reviewMember: ["x=command"] }, "--review-member x=command does not say which program"],
   [{ reviewMember: ["x=agent_sdk:nobody"] }, "--review-member nobody is not one of claude, gemini, command"],
   [{ reviewMember: ["x=agent_sdk:command"] }, "--review-member x=agent_sdk:command does not say which program"],

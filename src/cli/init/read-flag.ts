@@ -23,9 +23,10 @@ export interface InitFlags {
   readonly json?: boolean;
 }
 
-export function readProgram(flag: string, line: string): string[] {
+/** `given`: what the flag was given, where the program is only a part of it. */
+export function readProgram(flag: string, line: string, given = line): string[] {
   const wrong = checkProgramLine(line);
-  if (wrong !== null) throw new UserError(`${flag} ${JSON.stringify(line)}: ${wrong}`);
+  if (wrong !== null) throw new UserError(`${flag} ${JSON.stringify(given)}: ${wrong}`);
   return splitWords(line) ?? [];
 }
 

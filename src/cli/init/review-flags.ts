@@ -126,7 +126,7 @@ function readMember(
       hint: "an agent that is a program of your own is written into ratchet.yaml: agent_sdk_agent: {type: command, command: […]}",
     });
   }
-  const command = type === "command" ? readProgram("--review-member", detail ?? "") : [];
+  const command = type === "command" ? readProgram("--review-member", detail ?? "", text) : [];
   const taken = before.filter((one) => one.type === "agent_sdk").map(({ agent }) => agent);
   const agent =
     type === "agent_sdk" && detail !== undefined
