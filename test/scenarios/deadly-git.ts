@@ -3,7 +3,7 @@ import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import type { Sandbox } from "./sandbox.js";
 
-/** Kills whoever starts the n-th git command, or lets git have one thing done. */
+/** Kills whoever starts the n-th git command, be it by a shell, or lets git have one thing done. */
 export function deadlyGit(world: Pick<Sandbox, "put" | "root">): NodeJS.ProcessEnv {
   const git = execFileSync("which", ["git"], { encoding: "utf8" }).trim();
   const whole = `const { spawn } = require("node:child_process");
@@ -16,7 +16,11 @@ export function deadlyGit(world: Pick<Sandbox, "put" | "root">): NodeJS.ProcessE
   const relay = world.put("deadly/relay.cjs", whole);
   const shell = `#!/bin/sh
 n=$(($(cat "$HOME/git-calls") + 1)); echo $n >"$HOME/git-calls"
-if [ $n = "$KILL_AT" ]; then kill -9 $PPID; exit 1; fi
+if [ $n = "$KILL_AT" ]; then
+  p=$PPID
+  while case "$(ps -o comm= -p $p)" in *sh) ;; *) false ;; esac; do p=$(ps -o ppid= -p $p); done
+  kill -9 $p; exit 1
+fi
 case "$KILL_AT $*" in refs*--stdin*) exec "${process.execPath}" "${relay}" "$@" ;; *) exec ${git} "$@" ;; esac
 `;
   chmodSync(world.put("deadly/git", shell), 0o755);

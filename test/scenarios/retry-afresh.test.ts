@@ -180,8 +180,11 @@ test("killed in the middle, retry --afresh leaves the issue as it was or as it w
     writeFileSync(join(pathOf(world), "loose.txt"), "not committed\n");
   };
   for (let at = 1; await killed(String(at)); at++) {
+    const told = await world.quick("explain", "one");
+    // It is given up by now, and settling that is left.
+    if (told.startsWith("one is not running: ready")) break;
     // It is nobody's, and waits for nothing.
-    expect(await world.quick("explain", "one")).toMatch(/^one is not running: failed( \d+ times)?: /);
+    expect(told).toMatch(/^one is not running: failed( \d+ times)?: /);
     expect([at, await world.quick("diff", "one", "--stat")]).toEqual([at, "loose.txt\none.txt\n"]);
     const isSaidAgain = at % 2 === 0;
     if (isSaidAgain) {
@@ -201,4 +204,4 @@ test("killed in the middle, retry --afresh leaves the issue as it was or as it w
     if (isSaidAgain) await world.quick("retry", "one", "--afresh");
     await goesOn(true, "settled");
   }
-}, 120_000);
+}, 300_000);
