@@ -28,6 +28,21 @@ export async function refuseInUse(context: Context, issue: string): Promise<void
   if (use !== null) throw new Refusal(use.why, { hint: use.hint });
 }
 
+/** Does something with a worktree that is taken from nobody, and that nobody else takes meanwhile. */
+export async function withUnused<T>(
+  context: Context,
+  issue: string,
+  task: (worktrees: Awaited<ReturnType<Context["app"]["worktrees"]>>) => Promise<T>,
+): Promise<T> {
+  // Asked before, too: nobody waits here for a run that has it.
+  await refuseInUse(context, issue);
+  const worktrees = await context.app.worktrees();
+  return await worktrees.alone(issue, async () => {
+    await refuseInUse(context, issue);
+    return await task(worktrees);
+  });
+}
+
 /** One that somebody drives comes first. */
 async function findLifeIn(store: Store, projectId: string, name: string): Promise<WorktreeUse | null> {
   let dead: WorktreeUse | null = null;

@@ -3,6 +3,7 @@ import { safeName } from "../lib/home.js";
 import { hasCheckout, readCheckout } from "./checkout.js";
 import { baseRef, hasCommit, type Mirror, readRef, readRefs, updateRefs } from "./mirror-refs.js";
 import { noteGivenUp, type Parked, parkedRefs, settledRefs } from "./parking.js";
+import { finishParking } from "./restore.js";
 import { openWorktree, removeWorktree } from "./worktree.js";
 
 interface Left {
@@ -17,7 +18,7 @@ interface Left {
  * `settleAll` its next worktree has them again, so nothing is given up by it. Returns what is parked now.
  */
 export async function parkAll(mirror: Mirror, left: Left): Promise<readonly string[]> {
-  const parked = [await parkThere(mirror, left), await parkBranch(mirror, left)];
+  const parked = [await parkThere(mirror, left), await finishParking(mirror, left), await parkBranch(mirror, left)];
   return parked.flatMap((one) => (one === null ? [] : [one.ref]));
 }
 

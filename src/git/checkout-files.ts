@@ -13,7 +13,8 @@ import { join } from "node:path";
 import { codeOf, ExternalError } from "../lib/errors.js";
 import { namesIn } from "../lib/files.js";
 import { isAnybodyIn } from "../lib/process/table.js";
-import type { Checkout } from "./checkout-git.js";
+import { isGone } from "../lib/process-identity.js";
+import { type Checkout, ownerOfIndex } from "./checkout-git.js";
 import { git } from "./git.js";
 import { resolveHead } from "./head.js";
 import type { Mirror } from "./mirror-refs.js";
@@ -68,6 +69,7 @@ async function putFilesBack(checkout: Checkout): Promise<Seen> {
     if (there.has(name)) removeIfThere(join(gitDir, name));
   }
   dropStaleLocks(checkout, there);
+  dropLeftIndexes(gitDir, names);
   const head = await repairHead(checkout);
   repairLink(checkout);
   return { head, names };
@@ -80,6 +82,14 @@ function dropStaleLocks({ gitDir, path, branch }: Checkout, there: ReadonlySet<s
   if (branch !== null && existsSync(join(gitDir, ofBranch))) locks.push(ofBranch);
   if (locks.length === 0 || (existsSync(path) && isAnybodyIn(realpathSync(path)))) return;
   for (const lock of locks) removeIfThere(join(gitDir, lock));
+}
+
+/** What somebody who was killed used of them. */
+function dropLeftIndexes(gitDir: string, names: readonly string[]): void {
+  for (const name of names) {
+    const owner = ownerOfIndex(name);
+    if (owner !== null && isGone(owner)) removeIfThere(join(gitDir, name));
+  }
 }
 
 /** A HEAD that names no commit is put back on the branch, at the newest commit known of it. */

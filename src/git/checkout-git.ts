@@ -27,9 +27,20 @@ export function ownIndex({ gitDir }: Checkout): string {
   return join(gitDir, "ratchet-index");
 }
 
+/** An index that is used once, by this process alone; what one that was killed has left of it goes at the next look. */
+export function passingIndex({ gitDir }: Pick<Checkout, "gitDir">): string {
+  return join(gitDir, `ratchet-index.${process.pid}-${randomBytes(4).toString("hex")}`);
+}
+
+/** Whose it is; null: no such index, nor its lock. */
+export function ownerOfIndex(name: string): number | null {
+  const pid = /^ratchet-index\.(\d+)-[0-9a-f]{8}(?:\.lock)?$/.exec(name)?.[1];
+  return pid === undefined ? null : Number(pid);
+}
+
 /** The agent's index becomes ours: nothing staged, no flags. */
 export async function adoptIndex(checkout: Checkout): Promise<void> {
-  const aside = join(checkout.gitDir, `ratchet-index.${randomBytes(4).toString("hex")}`);
+  const aside = passingIndex(checkout);
   copyFileSync(ownIndex(checkout), aside);
   renameSync(aside, join(checkout.gitDir, "index"));
 }

@@ -27,6 +27,8 @@ export interface CheckoutOptions {
   readonly base: string;
   /** Whoever calls knows that there is none: refs that are written meanwhile do not make somebody's files the branch's. */
   readonly isNew?: boolean;
+  /** What else belongs into a new one: until that is done it counts as none. */
+  readonly fill?: (checkout: Checkout) => Promise<void>;
 }
 
 /** fresh: nobody has worked in it yet. from: what was there already. */
@@ -73,7 +75,7 @@ async function newCheckout(
   const pooled = (await listPool(mirror)).length > 0;
   await makeFiles({ checkout, commit, fill: !pooled });
   if (pooled) await fillFromPool(checkout);
-  await finishFiles(checkout);
+  await finishFiles(checkout, options.fill);
   return { checkout, fresh: true, from: "new", aside };
 }
 
@@ -82,8 +84,9 @@ async function fillFromPool(checkout: Checkout): Promise<void> {
   else await adoptIndex(checkout);
 }
 
-async function finishFiles(checkout: Checkout): Promise<void> {
+async function finishFiles(checkout: Checkout, fill?: CheckoutOptions["fill"]): Promise<void> {
   await keepForPool(checkout);
+  await fill?.(checkout);
   setMark(checkout.gitDir, "ready");
 }
 

@@ -1,2 +1,2 @@
 export { listParked, parkWork } from "./parking.js";
-export { dropLanded, restoreParked } from "./restore.js";
+export { dropLanded, findHalfParked, finishParking, restoreParked } from "./restore.js";

@@ -1,20 +1,20 @@
 import { randomBytes } from "node:crypto";
-import { copyFile, mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { exists, isMissing, namesIn } from "../lib/files.js";
 import { safeName } from "../lib/home.js";
 import { packFiles } from "./archive.js";
 import { findWholeCheckout } from "./checkout.js";
-import { type Checkout, gitIn, ownIndex } from "./checkout-git.js";
+import { type Checkout, gitIn } from "./checkout-git.js";
 import { resolveHead } from "./head.js";
 import { hasLooseRepositories, isThere, linkedRepositories } from "./linked-repositories.js";
 import { isKnownLinkless } from "./links.js";
-import { type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
+import { type Mirror, type RefChange, readRefs, updateRefs } from "./mirror-refs.js";
 import { commitsToKeep, hasOwnRefs, stagedBlobs } from "./own-refs.js";
 import { asAuthor } from "./repository.js";
 import { putText, readOr, removeIfThere } from "./small-files.js";
 import { shareBranch } from "./snapshot.js";
-import { type Change, isProvenAt, operationsIn, readChanges, unfinishedOperations, writeFilesTree } from "./status.js";
+import { type Change, isProvenAt, operationsIn, readChanges, treeOfFiles, unfinishedOperations } from "./status.js";
 
 /**
  * Parked work is one commit: its tree is the files as they were, for people to look at; its first parent is HEAD; its
@@ -35,14 +35,21 @@ export async function parkWork(
   mirror: Mirror,
   { path, issue }: { readonly path: string; readonly issue: string },
 ): Promise<Parked | null> {
-  return await parkCheckout(await findWholeCheckout(mirror, path), safeName(issue));
+  return await parkCheckout(await findWholeCheckout(mirror, path), { name: safeName(issue) });
 }
 
-/** null: there is nothing that is not in the base already. `loose` false: it is known that there are commits alone. */
+export interface ParkOptions {
+  readonly name?: string;
+  /** False: it is known that there are commits alone. */
+  readonly loose?: boolean;
+  /** What happens to other refs in the moment that it is parked: both or neither. */
+  readonly also?: (parked: Parked) => readonly RefChange[];
+}
+
+/** null: there is nothing that is not in the base already. */
 export async function parkCheckout(
   checkout: Checkout,
-  name = parkedName(checkout),
-  loose?: boolean,
+  { name = parkedName(checkout), loose, also = () => [] }: ParkOptions = {},
 ): Promise<Parked | null> {
   const head = resolveHead(checkout.gitDir) ?? checkout.baseSha;
   const changes = await readChanges(checkout, head);
@@ -53,7 +60,7 @@ export async function parkCheckout(
   const args = ["commit-tree", tree, "-p", head, "-p", state, "-m", `Parked work of ${name}`];
   const sha = (await gitIn(checkout, args, { env })).stdout.toString().trim();
   await shareBranch(checkout, head);
-  return { ref: await nextRef(checkout.mirror, name, sha), sha };
+  return await addRef(checkout.mirror, { name, sha, also });
 }
 
 function parkedName(checkout: Checkout): string {
@@ -89,13 +96,7 @@ interface Left {
 async function filesTree(checkout: Checkout, { head, changes }: Left): Promise<string> {
   // Our index is at HEAD only where a change was looked for with it.
   if (changes.length === 0) return (await gitIn(checkout, ["rev-parse", `${head}^{tree}`])).stdout.toString().trim();
-  const index = join(checkout.gitDir, "ratchet-index.park");
-  await copyFile(ownIndex(checkout), index);
-  try {
-    return await writeFilesTree(checkout, changes, index);
-  } finally {
-    await rm(index, { force: true });
-  }
+  return await treeOfFiles(checkout, changes);
 }
 
 async function writeState(checkout: Checkout, { head, changes, ...what }: Left): Promise<string> {
@@ -164,13 +165,16 @@ async function hiddenRepositories(checkout: Checkout): Promise<readonly Buffer[]
   return found;
 }
 
-async function nextRef(mirror: Mirror, name: string, sha: string): Promise<string> {
+async function addRef(
+  mirror: Mirror,
+  { name, sha, also }: { readonly name: string; readonly sha: string } & Required<Pick<ParkOptions, "also">>,
+): Promise<Parked> {
   for (;;) {
     const numbers = (await numbersOf(mirror, name)).concat(0);
-    const ref = `${parkedRefs}/${name}/${Math.max(...numbers) + 1}`;
-    if (!(await updateRefs(mirror.path, [{ ref, to: sha, from: null }]))) continue;
+    const parked = { ref: `${parkedRefs}/${name}/${Math.max(...numbers) + 1}`, sha };
+    if (!(await updateRefs(mirror.path, [{ ref: parked.ref, to: sha, from: null }, ...also(parked)]))) continue;
     putText(parksFile(mirror), "parked\n");
-    return ref;
+    return parked;
   }
 }
 

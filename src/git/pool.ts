@@ -76,7 +76,8 @@ export async function giveToPool(checkout: Checkout): Promise<boolean> {
   await mkdir(pool, { recursive: true, mode: 0o700 });
   const mark = randomBytes(6).toString("hex");
   const aside = join(pool, `.new-${process.pid}-${mark}`);
-  await rename(filled, aside);
+  // Somebody else finishes the removal.
+  if (!(await moved(filled, aside))) return false;
   const given = await moved(checkout.path, join(aside, "files"));
   if (given) await rename(aside, join(pool, `${Date.now()}-${mark}`));
   else await removeTree(aside);

@@ -1,11 +1,10 @@
-import { randomBytes } from "node:crypto";
 import { chmodSync, copyFileSync, existsSync, lstatSync, realpathSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { ExternalError } from "../lib/errors.js";
 import { namesIn } from "../lib/files.js";
 import { isAnybodyIn } from "../lib/process/table.js";
 import { aboutFile, damaged, repairFiles, type Seen, setMark } from "./checkout-files.js";
-import { type Checkout, gitEnvironmentIn } from "./checkout-git.js";
+import { type Checkout, gitEnvironmentIn, passingIndex } from "./checkout-git.js";
 import { makeSkeleton, skeletonOf } from "./checkout-skeleton.js";
 import { readTemplate } from "./checkout-template.js";
 import { GitError, git, gitScript, runTool } from "./git.js";
@@ -63,7 +62,7 @@ async function isUsable(checkout: Checkout, branch: string, index?: string): Pro
 /** An index is only a cache: where nothing else is broken it alone is made anew, and branches, tags and the stash stay. null: more is. */
 async function renewIndex(checkout: Checkout): Promise<Seen | null> {
   const { gitDir } = checkout;
-  const [index, aside] = [join(gitDir, "index"), join(gitDir, `ratchet-index.${randomBytes(4).toString("hex")}`)];
+  const [index, aside] = [join(gitDir, "index"), passingIndex(checkout)];
   const seen = await repairIfUsable(checkout, aside);
   if (seen === null) return null;
   refuseWhileInUse(checkout);

@@ -11,7 +11,7 @@ import type { Checkout } from "./checkout-git.js";
 import { removeCheckout } from "./checkout-removal.js";
 import { git, gitText } from "./git.js";
 import { baseRef, type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
-import { numbersOf, parkCheckout, parkedRefs, settledRefs, unmarkParked } from "./parking.js";
+import { numbersOf, type Parked, parkCheckout, parkedRefs, settledRefs, unmarkParked } from "./parking.js";
 import { forgetAlignment } from "./status.js";
 import { isLanded } from "./tip.js";
 
@@ -34,7 +34,10 @@ export interface RestoreOptions {
   readonly path: string;
 }
 
-/** Brings parked work back, as it was; the ref stays. Whatever is in the worktree now is parked first. */
+/**
+ * Brings parked work back, as it was; the ref stays. Whatever is in the worktree now is parked first. Killed anywhere, the
+ * next worktree has what was there before or what is restored: one that is half restored does not count.
+ */
 export async function restoreParked(mirror: Mirror, { issue, n, path }: RestoreOptions): Promise<Restored> {
   const name = safeName(issue);
   const number = n ?? Math.max(0, ...(await numbersOf(mirror, name)));
@@ -48,8 +51,8 @@ export async function restoreParked(mirror: Mirror, { issue, n, path }: RestoreO
   }
   const parked = await makeRoom(mirror, path);
   const { branch, baseSha, head } = await readMeta(mirror, sha);
-  const { checkout, aside } = await openCheckout(mirror, { path, branch, commit: head, base: baseSha });
-  await putBack(checkout, sha);
+  const fill = (checkout: Checkout) => putBack(checkout, sha);
+  const { aside } = await openCheckout(mirror, { path, branch, commit: head, base: baseSha, isNew: true, fill });
   await updateRefs(mirror.path, [
     { ref: `${settledRefs}/${name}/${number}`, to: sha },
     { ref: `refs/heads/${branch}`, to: head },
@@ -65,10 +68,38 @@ export function newestParked(refs: ReadonlyMap<string, string>, name: string): n
   return numbers.sort((a, b) => b - a).find((n) => !refs.has(`${settledRefs}/${name}/${n}`)) ?? null;
 }
 
+/**
+ * What was put aside last, where that was more than commits and the branch is still where it was then: an older version
+ * was killed before it deleted that. Where there is no worktree, the branch is not to be gone on with.
+ */
+export async function findHalfParked(mirror: Mirror, name: string): Promise<Parked | null> {
+  const own = `refs/heads/ratchet/${name}`;
+  const refs = await readRefs(mirror.path, [own, `${parkedRefs}/${name}`, `${settledRefs}/${name}`]);
+  const n = refs.has(own) ? newestParked(refs, name) : null;
+  const ref = `${parkedRefs}/${name}/${n}`;
+  const sha = refs.get(ref);
+  if (sha === undefined) return null;
+  const { head, commitsOnly } = await readMeta(mirror, sha);
+  return head === refs.get(own) && !commitsOnly ? { ref, sha } : null;
+}
+
+/** Does what was left to do of that. */
+export async function finishParking(
+  mirror: Mirror,
+  { path, issue }: { readonly path: string; readonly issue: string },
+): Promise<Parked | null> {
+  const name = safeName(issue);
+  const parked = await findHalfParked(mirror, name);
+  if (parked === null || (await hasCheckout(mirror, path))) return null;
+  await updateRefs(mirror.path, [{ ref: `refs/heads/ratchet/${name}`, to: null }]);
+  return parked;
+}
+
 async function makeRoom(mirror: Mirror, path: string): Promise<string | null> {
   if (!(await hasCheckout(mirror, path))) return null;
   const checkout = await findWholeCheckout(mirror, path);
-  const parked = (await exists(path)) ? await parkCheckout(checkout) : null;
+  const gone = checkout.branch === null ? [] : [{ ref: `refs/heads/${checkout.branch}`, to: null }];
+  const parked = (await exists(path)) ? await parkCheckout(checkout, { also: () => gone }) : null;
   await removeCheckout(checkout);
   return parked?.ref ?? null;
 }

@@ -1,8 +1,6 @@
-import { copyFile, rm } from "node:fs/promises";
-import { join } from "node:path";
 import { findCheckout, markUsed } from "./checkout.js";
 import { damaged, type Seen } from "./checkout-files.js";
-import { type Checkout, ownIndex } from "./checkout-git.js";
+import type { Checkout } from "./checkout-git.js";
 import { lookAtFiles, rememberClean } from "./clean-proof.js";
 import { GitError, git } from "./git.js";
 import { resolveHead } from "./head.js";
@@ -10,7 +8,7 @@ import { readHistory } from "./history.js";
 import { bareLinks } from "./links.js";
 import { isAncestor, type Mirror, updateRefs } from "./mirror-refs.js";
 import { shareObjects } from "./objects.js";
-import { type Change, operationsIn, readChanges, writeFilesTree } from "./status.js";
+import { type Change, operationsIn, readChanges, treeOfFiles } from "./status.js";
 import { readEnds } from "./tip.js";
 import { whyBroken } from "./whole.js";
 
@@ -74,7 +72,7 @@ async function look(checkout: Checkout & Seen, options: SnapshotOptions): Promis
   return {
     head,
     tree: history.tree,
-    filesTree: changes.length === 0 ? history.tree : await filesTree(checkout, changes),
+    filesTree: changes.length === 0 ? history.tree : await treeOfFiles(checkout, changes),
     dirty: dirty.slice(0, shownPaths),
     dirtyCount: dirty.length,
     commits: history.commits,
@@ -89,16 +87,6 @@ async function look(checkout: Checkout & Seen, options: SnapshotOptions): Promis
 
 function shown({ path, kind }: Change): string {
   return path.toString("utf8") + (kind === "nested" ? "/ (a repository of its own)" : "");
-}
-
-async function filesTree(checkout: Checkout, changes: readonly Change[]): Promise<string> {
-  const index = join(checkout.gitDir, "ratchet-index.files");
-  await copyFile(ownIndex(checkout), index);
-  try {
-    return await writeFilesTree(checkout, changes, index);
-  } finally {
-    await rm(index, { force: true });
-  }
 }
 
 /** The branch in the mirror follows HEAD, on whatever branch the agent left it. */

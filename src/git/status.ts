@@ -1,7 +1,7 @@
-import { rm } from "node:fs/promises";
+import { copyFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { exists, namesIn } from "../lib/files.js";
-import { adoptIndex, type Checkout, gitIn, ownIndex } from "./checkout-git.js";
+import { adoptIndex, type Checkout, gitIn, ownIndex, passingIndex } from "./checkout-git.js";
 import { isProvenClean, lookAtFiles } from "./clean-proof.js";
 import { filesAreAt } from "./files-at.js";
 import { GitError } from "./git.js";
@@ -115,7 +115,18 @@ export async function dropOperations({ gitDir }: Checkout): Promise<void> {
   for (const file of files) await rm(join(gitDir, file), { recursive: true, force: true });
 }
 
-/** The tree of the files as they are. Nested repositories are no part of it. */
+/** The tree of the files as they are, with `changes` as they were just read; our index stays at HEAD. */
+export async function treeOfFiles(checkout: Checkout, changes: readonly Change[]): Promise<string> {
+  const index = passingIndex(checkout);
+  await copyFile(ownIndex(checkout), index);
+  try {
+    return await writeFilesTree(checkout, changes, index);
+  } finally {
+    await rm(index, { force: true });
+  }
+}
+
+/** The same with an index that has them afterwards. Nested repositories are no part of it. */
 export async function writeFilesTree(checkout: Checkout, changes: readonly Change[], index: string): Promise<string> {
   const update = async (how: readonly string[], kinds: readonly Change["kind"][]) => {
     const paths = changes.filter(({ kind }) => kinds.includes(kind)).flatMap(({ path }) => [path, Buffer.of(0)]);

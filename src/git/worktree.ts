@@ -15,7 +15,16 @@ import type { Checkout } from "./checkout-git.js";
 import { removeCheckout } from "./checkout-removal.js";
 import { gitText } from "./git.js";
 import { readHead, resolveHead } from "./head.js";
-import { baseRef, hasCommit, isAncestor, type Mirror, readRef, readRefs, updateRefs } from "./mirror-refs.js";
+import {
+  baseRef,
+  hasCommit,
+  isAncestor,
+  type Mirror,
+  type RefChange,
+  readRef,
+  readRefs,
+  updateRefs,
+} from "./mirror-refs.js";
 import { hasLooseEnds, holdsNothingLoose, type Parked, parkCheckout, parkedRefs, settledRefs } from "./parking.js";
 import { newestParked, restoreParked } from "./restore.js";
 import { shareBranch } from "./snapshot.js";
@@ -126,16 +135,21 @@ export interface RemoveOptions {
 
 /**
  * Parks what is nowhere else, then removes. The branch goes when all of it has landed or is parked, so that the next
- * worktree of the issue starts from the whole of it. Repeating it is harmless.
+ * worktree of the issue starts from the whole of it: parked, in that very moment, since from then on the branch has less.
+ * Repeating it is harmless.
  */
 export async function removeWorktree(
   mirror: Mirror,
   options: RemoveOptions,
 ): Promise<{ readonly parked: Parked | null }> {
-  const { path, branch, issue } = options;
-  const { landed, parked, bare } = (await hasCheckout(mirror, path))
+  const left = (await hasCheckout(mirror, options.path))
     ? await removeThere(mirror, options)
     : await lookAtBranch(mirror, options);
+  if (left.parked === null) await updateRefs(mirror.path, refsOfLeaving(options, left));
+  return { parked: left.parked };
+}
+
+function refsOfLeaving({ branch, issue }: RemoveOptions, { landed, bare, parked }: Leaving): RefChange[] {
   const gone = landed || bare || parked !== null ? [`refs/heads/${branch}`] : [];
   // The user may have the branch, and it may come back from there: where it began is known here alone.
   if (landed || bare) gone.push(baseRef(branch));
@@ -143,8 +157,7 @@ export async function removeWorktree(
   // What is left over from landed work is kept, but no later life of the issue starts from it.
   const settled =
     parked !== null && landed ? [{ ref: parked.ref.replace(parkedRefs, settledRefs), to: parked.sha }] : [];
-  await updateRefs(mirror.path, [...deleted, ...settled]);
-  return { parked };
+  return [...deleted, ...settled];
 }
 
 /**
@@ -211,7 +224,8 @@ async function removeOther(mirror: Mirror, options: RemoveOptions): Promise<Leav
     present && readChanges(checkout, head).then((changes) => hasLooseEnds(checkout, { head, changes })),
   ]);
   const work = loose || (present && !landed && !bare);
-  const parked = work ? await parkCheckout(checkout, safeName(options.issue), loose) : null;
+  const also = (parked: Parked) => refsOfLeaving(options, { landed, bare, parked });
+  const parked = work ? await parkCheckout(checkout, { name: safeName(options.issue), loose, also }) : null;
   await removeCheckout(checkout);
   return { landed, bare, parked };
 }

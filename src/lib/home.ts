@@ -13,7 +13,7 @@ export interface Home {
   readonly serveToken: string;
   mirror(projectId: string): string;
   worktree(projectId: string, name: string): string;
-  /** Who opens an issue's worktree, or puts it aside for good. */
+  /** Who opens an issue's worktree, puts it aside or brings it back. */
   worktreeLock(projectId: string, name: string): string;
   run(runId: string): string;
   runLog(runId: string): string;

@@ -17,17 +17,20 @@ import { readHead } from "../git/head.js";
 import { isLanded } from "../git/land.js";
 import type { Mirror } from "../git/mirror.js";
 import { baseRef, hasCommit, isAncestor, readRefs } from "../git/mirror-refs.js";
-import { listParked, restoreParked } from "../git/park.js";
+import { findHalfParked, listParked, restoreParked } from "../git/park.js";
 import { newestParked } from "../git/restore.js";
 import { readEnds } from "../git/tip.js";
 import { listWorktrees, removeWorktree } from "../git/worktree.js";
 import { Refusal } from "../lib/errors.js";
 import { exists, namesIn } from "../lib/files.js";
 import { safeName } from "../lib/home.js";
+import { withLock } from "../lib/lock.js";
 import { openProjectMirror, type ProjectMirror } from "./project-mirror.js";
 
 /** The issues' checkouts as a person sees them from outside of a run. */
 export interface Worktrees {
+  /** Whoever puts a worktree aside, brings one back or begins it again does it alone, and asks first of all who works in it. */
+  alone<T>(issueId: string, task: () => Promise<T>): Promise<T>;
   list(): Promise<readonly WorktreeView[]>;
   /** Puts everything that is nowhere else aside and removes the checkout. `ref` null: there was nothing to put aside. */
   park(issueId: string): Promise<{ readonly path: string; readonly ref: string | null }>;
@@ -87,7 +90,9 @@ export function openWorktrees(place: WorktreesOf): Worktrees {
     await find(found, path, issueId);
     return await endsOf(found, { ...known, issueId, path });
   };
+  const alone: Worktrees["alone"] = (issueId, task) => withLock(home.worktreeLock(projectId, safeName(issueId)), task);
   return {
+    alone,
     list: async () => {
       const folder = dirname(pathOf("any"));
       const names = namesIn(folder).filter(isIssues);
@@ -120,7 +125,8 @@ export function openWorktrees(place: WorktreesOf): Worktrees {
       const branch = `ratchet/${safeName(issueId)}`;
       // Commits that others pushed are not here: then the branch is kept aside, rather than taken for merged.
       const landed = merged !== null && (await hasCommit(found.path, merged)) ? merged : null;
-      await removeWorktree(found, { path: pathOf(issueId), branch, issue: issueId, landed });
+      const left = { path: pathOf(issueId), branch, issue: issueId, landed };
+      await alone(issueId, () => removeWorktree(found, left));
     },
     restore: async (issueId) => await restoreParked(await mirror(issueId), { issue: issueId, path: pathOf(issueId) }),
     diff: async (issueId, known, options = {}) => {
@@ -183,7 +189,8 @@ async function workOf(
   const there = checkout && readHead(checkout.gitDir);
   // It is broken, and nobody can say what else is in it.
   if (checkout !== null && there === null) return "unlanded";
-  const head = there ?? refs.get(own) ?? refs.get(theirs);
+  const isHalf = checkout === null && (await findHalfParked(mirror, name)) !== null;
+  const head = there ?? (isHalf ? undefined : refs.get(own)) ?? refs.get(theirs);
   // Where there is nothing but the commit that it began from, nothing of it has landed with that.
   const isBare = head === (checkout?.baseSha ?? refs.get(start));
   if (head === undefined || (isBare && checkout === null)) return newestParked(refs, name) === null ? "none" : "parked";
@@ -260,17 +267,19 @@ async function startOf(repo: string, bases: readonly string[], head: string): Pr
 }
 
 /**
- * What the mirror has of it, which outlives the record of its runs: where its branch is; else what was put aside of it
- * last, whose tree has the files that were not committed, too; else the branch that the user was given.
+ * What the mirror has of it, which outlives the record of its runs: where its branch is, unless that is left over from what
+ * was put aside; else that, whose tree has the files that were not committed, too; else the branch that the user was given.
  */
-async function keptOf({ path }: Mirror, name: string): Promise<Known> {
+async function keptOf(mirror: Mirror, name: string): Promise<Known> {
   const branch = `ratchet/${name}`;
   const [own, theirs, start] = [`refs/heads/${branch}`, `refs/user/heads/${branch}`, baseRef(branch)];
   const asides = [`refs/ratchet/parked/${name}`, `refs/ratchet/settled/${name}`];
-  const refs = await readRefs(path, [own, theirs, start, ...asides]);
+  const refs = await readRefs(mirror.path, [own, theirs, start, ...asides]);
   const parked = refs.get(`refs/ratchet/parked/${name}/${newestParked(refs, name)}`);
   const base = refs.get(start);
-  return { bases: base === undefined ? [] : [base], head: refs.get(own) ?? parked ?? refs.get(theirs) ?? null };
+  const half = await findHalfParked(mirror, name);
+  const head = half?.sha ?? refs.get(own) ?? parked ?? refs.get(theirs) ?? null;
+  return { bases: base === undefined ? [] : [base], head };
 }
 
 /** A merge of Ratchet's own brings in what others did: the issue's work is its second parent. */

@@ -47,6 +47,18 @@ describe("after a kill -9", () => {
     expect(sh(path, "git add -A && git commit -qm work && git status --porcelain")).toBe("");
   });
 
+  test("what it used of indexes is gone at the next look, a living one's is not", async () => {
+    const world = await makeWorld();
+    const { path } = await open(world, "one");
+    const gitDir = sh(path, "git rev-parse --absolute-git-dir");
+    const dead = spawn("true");
+    await once(dead, "exit");
+    const names = [`${dead.pid}-0a0b0c0d`, `${dead.pid}-0a0b0c0d.lock`, `${process.pid}-0a0b0c0d`];
+    for (const name of names) put(gitDir, `ratchet-index.${name}`, "");
+    await open(world, "one");
+    expect(names.map((name) => existsSync(join(gitDir, `ratchet-index.${name}`)))).toEqual([false, false, true]);
+  });
+
   test.each([
     ["opening", rounds(4, 10)],
     ["removing", rounds(3, 5)],

@@ -3,8 +3,6 @@ import { closeAfresh } from "../../core/ledger/afresh.js";
 import type { Issue, ItemStatus } from "../../core/ports/tracker.js";
 import type { WorkItem } from "../../core/ports/work-items.js";
 import { Refusal, UserError } from "../../lib/errors.js";
-import { safeName } from "../../lib/home.js";
-import { withLock } from "../../lib/lock.js";
 import { type ForeignTracker, foreignHint, foreignName } from "../../views/foreign-tracker.js";
 import { shellWord } from "../../views/shell-word.js";
 import { openTracker } from "../asked-tracker.js";
@@ -31,23 +29,17 @@ export async function beginAfresh(context: Context, id: string, options: ItemOpt
       hint: "ratchet project list says where that is",
     });
   }
-  const store = await app.store();
+  const [store, worktrees] = [await app.store(), await app.worktrees()];
   const item = await store.workItems.get(projectId, id);
   if (item !== null) {
-    return await alone(context, item, () => ofBoard(context, { store, item }, options));
+    return await worktrees.alone(id, () => ofBoard(context, { store, item }, options));
   }
   const foreign = await foreignTracker(context);
   if (foreign !== null) {
     const issue = await issueOf(context, { id, foreign });
-    return await alone(context, { projectId, id: issue.id }, () =>
-      ofTracker(context, { store, projectId, issue, foreign }, options),
-    );
+    return await worktrees.alone(issue.id, () => ofTracker(context, { store, projectId, issue, foreign }, options));
   }
   throw new Refusal(`no item ${typed(id)} in ${projectId}`, { code: "not-found", hint: "ratchet work list --all" });
-}
-
-function alone<T>({ app }: Context, { projectId, id }: Place, task: () => Promise<T>): Promise<T> {
-  return withLock(app.home.worktreeLock(projectId, safeName(id)), task);
 }
 
 interface Place {

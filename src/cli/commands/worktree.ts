@@ -4,7 +4,7 @@ import { renderColumns } from "../../views/columns.js";
 import { mirrorAdvice } from "../../views/mirror-advice.js";
 import type { Context } from "../context.js";
 import { roomOf } from "../room.js";
-import { findUse, refuseInUse } from "../worktree-use.js";
+import { findUse, withUnused } from "../worktree-use.js";
 
 interface Json {
   readonly json?: boolean;
@@ -43,8 +43,7 @@ export async function listWorktrees({ app, out }: Context, { json }: Json): Prom
 }
 
 export async function parkWorktree(context: Context, issue: string, { json }: Json): Promise<number> {
-  await refuseInUse(context, issue);
-  const { path, ref } = await (await context.app.worktrees()).park(issue);
+  const { path, ref } = await withUnused(context, issue, (worktrees) => worktrees.park(issue));
   if (json) context.out.json({ issue_id: issue, path, ref });
   else if (ref === null) context.out.line(`${issue} had nothing to put aside; its worktree is removed`);
   else context.out.line(`${issue} is put aside as ${ref}; ratchet worktree restore ${issue} brings it back`);
@@ -52,8 +51,7 @@ export async function parkWorktree(context: Context, issue: string, { json }: Js
 }
 
 export async function restoreWorktree(context: Context, issue: string, { json }: Json): Promise<number> {
-  await refuseInUse(context, issue);
-  const { path, ref, parked } = await (await context.app.worktrees()).restore(issue);
+  const { path, ref, parked } = await withUnused(context, issue, (worktrees) => worktrees.restore(issue));
   if (json) context.out.json({ issue_id: issue, path, ref, parked });
   else {
     context.out.line(`${issue} is back in ${path}`);
@@ -83,7 +81,9 @@ export async function cleanWorktrees(
   for (const { name, path } of (await worktrees.list()).filter((view) => view.path !== "")) {
     // Asked of each when its turn comes: a run may have taken it up meanwhile.
     const inUse = await whyKept(context, name);
-    const result = inUse !== null || dryRun ? { ref: null, kept: inUse } : await removeOne(worktrees, name);
+    const result = inUse !== null || dryRun ? { ref: null, kept: inUse } : await removeOne(context, name);
+    // Somebody else has put it aside meanwhile.
+    if (result === null) continue;
     hasFailed ||= inUse === null && result.kept !== null;
     cleaned.push({ issue_id: name, path, removed: result.kept === null && !dryRun, ...result });
   }
@@ -101,12 +101,12 @@ async function whyKept(context: Context, name: string): Promise<string | null> {
   return (await findUse(context, name))?.why ?? null;
 }
 
-type Room = Awaited<ReturnType<Context["app"]["worktrees"]>>;
-
-async function removeOne(worktrees: Room, name: string): Promise<Pick<Cleaned, "ref" | "kept">> {
+/** null: it is gone already. */
+async function removeOne(context: Context, name: string): Promise<Pick<Cleaned, "ref" | "kept"> | null> {
   try {
-    return { ref: (await worktrees.park(name)).ref, kept: null };
+    return { ref: (await withUnused(context, name, (worktrees) => worktrees.park(name))).ref, kept: null };
   } catch (error) {
+    if (error instanceof Refusal && error.code === "not-found") return null;
     if (!(error instanceof ExternalError || error instanceof Refusal)) throw error;
     return { ref: null, kept: error.message };
   }

@@ -9,7 +9,7 @@ import { GitError } from "../../git/git.js";
 import { openForItem } from "../../git/item-worktree.js";
 import { tipOf } from "../../git/mirror.js";
 import { hasCommit, isAncestor } from "../../git/mirror-refs.js";
-import { dropLanded } from "../../git/park.js";
+import { dropLanded, finishParking } from "../../git/park.js";
 import { fetchBranch } from "../../git/push.js";
 import { readReviewed } from "../../git/reviewed.js";
 import { adoptUsersBranch } from "../../git/users-branch.js";
@@ -87,7 +87,7 @@ async function open(
   const { branch } = life.names;
   const tip = await tipOf(mirror, target);
   if (tip.type === "missing") return { type: "worktree-failed", key: effect.key, reason: tip.reason };
-  await settleAside(life);
+  await finishAside(life);
   const left = life.trigger ? await leaveBehind(life) : {};
   const isAnew = await beginsAnew(life);
   const begun = isAnew ? null : await knownBase(life, effect.baseSha ?? (await givenBase(life)));
@@ -111,9 +111,12 @@ async function leaveBehind(life: LifeContext): Promise<{ readonly parked?: Parke
   return ref === undefined ? {} : { parked: { ref, as: issue } };
 }
 
-/** Whoever gave up what it had before may have been killed in the middle of it. */
-async function settleAside({ run, issueId, trigger, item }: LifeContext): Promise<void> {
-  if (trigger || item || !(await run.board.isToSettle(run.projectId, issueId))) return;
+/** Whoever put aside what it had before, or gave it up, may have been killed in the middle of it. */
+async function finishAside(life: LifeContext): Promise<void> {
+  const { run, issueId, trigger, item } = life;
+  if (trigger || item) return;
+  await finishParking(run.mirror, { path: worktreePath(life), issue: issueId });
+  if (!(await run.board.isToSettle(run.projectId, issueId))) return;
   await settleAll(run.mirror, issueId);
   await run.board.noteSettled(run.projectId, issueId);
 }
