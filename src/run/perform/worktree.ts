@@ -58,11 +58,11 @@ async function perform(life: LifeContext, effect: WorktreeEffect, signal: AbortS
       return {
         type: "worktree-seen",
         key: effect.key,
-        snapshot: await takeSnapshot(life, requiredBase(life.state()), null),
+        snapshot: await takeSnapshot(life, requiredBase(life.state(), life), null),
       };
     case "commit-all": {
       await commitAll(path, effect.message, life.run.identity);
-      const base = requiredBase(life.state());
+      const base = requiredBase(life.state(), life);
       return { type: "worktree-committed", key: effect.key, snapshot: await takeSnapshot(life, base, null) };
     }
     case "remove": {
