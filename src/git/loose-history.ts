@@ -10,6 +10,7 @@ export interface LogEntry {
   readonly boundary: boolean;
   readonly id: string;
   readonly tree: string;
+  readonly parents: readonly string[];
   readonly paths: readonly string[];
   /** Some path of it is, or was, a link to another repository. */
   readonly links: boolean;
@@ -43,11 +44,14 @@ export function readChain(
   for (let id = head; id !== base; ) {
     const link = known.get(id) ?? readLink(objects, id);
     if (link === null || entries.length >= commitsAtMost) return null;
-    entries.push({ boundary: false, id, tree: link.tree, paths: link.paths, links: link.links });
-    id = link.parent;
+    const { tree, parent, paths, links } = link;
+    entries.push({ boundary: false, id, tree, parents: [parent], paths, links });
+    id = parent;
   }
   const tree = objects.commit(base)?.tree;
-  return tree === undefined ? null : [...entries, { boundary: true, id: base, tree, paths: [], links: false }];
+  return tree === undefined
+    ? null
+    : [...entries, { boundary: true, id: base, tree, parents: [], paths: [], links: false }];
 }
 
 function readLink(objects: LooseObjects, id: string): Link | null {

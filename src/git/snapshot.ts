@@ -4,11 +4,12 @@ import type { Checkout } from "./checkout-git.js";
 import { lookAtFiles, rememberClean } from "./clean-proof.js";
 import { GitError, git } from "./git.js";
 import { resolveHead } from "./head.js";
-import { readHistory } from "./history.js";
+import { type History, readHistory } from "./history.js";
 import { bareLinks } from "./links.js";
-import { isAncestor, type Mirror, updateRefs } from "./mirror-refs.js";
+import { hasCommit, isAncestor, type Mirror, updateRefs } from "./mirror-refs.js";
 import { shareObjects } from "./objects.js";
 import { type Change, operationsIn, readChanges, treeOfFiles } from "./status.js";
+import { findTargetBase } from "./target-base.js";
 import { readEnds } from "./tip.js";
 import { whyBroken } from "./whole.js";
 
@@ -23,17 +24,25 @@ export interface Snapshot {
   readonly docsOnly: boolean;
   readonly containsBase: boolean;
   readonly namedCommitInTarget: boolean | null;
+  readonly targetBase?: string;
+  readonly merged?: string;
 }
 
 export interface SnapshotOptions {
   /** base_sha: where the issue's work starts. */
   readonly base: string;
   /** What HEAD has to contain; base where it is left out. */
+  readonly required?: string;
+  /** What reviews are based on so far, or would be if that was merged. */
   readonly reviewBase?: string;
   readonly docsPatterns: readonly string[];
   /** A commit id that the agent named, and the branch it should be in. */
   readonly namedCommit?: string | null;
   readonly target?: string;
+  /** Reviews are based on what HEAD has of the target, and the work's own commits are those above it. */
+  readonly followsTarget?: boolean;
+  /** What was to be merged before. */
+  readonly unmerged?: string | null;
 }
 
 const shownPaths = 50;
@@ -54,21 +63,23 @@ async function look(checkout: Checkout & Seen, options: SnapshotOptions): Promis
   const before = lookAtFiles(checkout.path);
   // Another process puts the branch there, while this one looks.
   const sharing = shareBranch(checkout, head);
-  const [changes, history, named] = await Promise.all([
+  const [changes, { history, targetBase }, named] = await Promise.all([
     readChanges(checkout, head, before),
-    readHistory(checkout, { ...options, head }),
+    readWork(checkout, { ...options, head }),
     isInTarget(checkout, options),
     sharing,
     markUsed(checkout),
   ]);
   if (changes.length === 0) rememberClean(checkout.path, head, before);
-  const links = await bareLinks(checkout, { ...options, head });
+  const { base, required = base, reviewBase = required, unmerged = null } = options;
+  const links = await bareLinks(checkout, { base, head, reviewBase: targetBase ?? reviewBase });
   const dirty = [
     ...operationsIn(checkout.names).map((what) => `(${what} is in progress)`),
     ...links.map((path) => `${path.toString("utf8")} (a repository of its own, committed only as a link)`),
     ...changes.filter(({ path }) => !links.some((link) => link.equals(path))).map(shown),
   ];
-  const { reviewBase } = options;
+  const contains = async (commit: string) => await isAncestor(checkout.mirror.path, commit, head);
+  const isMerged = unmerged !== null && (await hasCommit(checkout.mirror.path, unmerged)) && (await contains(unmerged));
   return {
     head,
     tree: history.tree,
@@ -77,12 +88,29 @@ async function look(checkout: Checkout & Seen, options: SnapshotOptions): Promis
     dirtyCount: dirty.length,
     commits: history.commits,
     docsOnly: history.docsOnly,
-    containsBase:
-      reviewBase === undefined || reviewBase === options.base
-        ? history.containsBase
-        : await isAncestor(checkout.mirror.path, reviewBase, head),
+    containsBase: required === base ? history.containsBase : await contains(required),
     namedCommitInTarget: named,
+    ...(targetBase === null ? {} : { targetBase }),
+    ...(isMerged ? { merged: unmerged } : {}),
   };
+}
+
+interface WorkOptions extends SnapshotOptions {
+  readonly head: string;
+}
+
+/** What the target has already is not the work's own, however it came into it. */
+async function readWork(
+  checkout: Checkout,
+  options: WorkOptions,
+): Promise<{ readonly history: History; readonly targetBase: string | null }> {
+  const { base, head, target, reviewBase: preferred = base, followsTarget = false } = options;
+  const history = await readHistory(checkout, options);
+  const { first, containsBase } = history;
+  if (!followsTarget || target === undefined || !containsBase) return { history, targetBase: null };
+  const targetBase = await findTargetBase(checkout, { base, head, target, first, preferred });
+  if (targetBase === null || targetBase === base) return { history, targetBase };
+  return { history: { ...(await readHistory(checkout, { ...options, base: targetBase })), containsBase }, targetBase };
 }
 
 function shown({ path, kind }: Change): string {

@@ -186,13 +186,22 @@ export function attemptFolder({ run, names }: Pick<LifeContext, "run" | "names">
   return run.home.attempt(run.runId, names.attempts, folder);
 }
 
-/** Reads the worktree against this life's base; `base` is what a review would start from. */
+/** Reads the worktree against this life's base; `base` is what it has to contain. */
 export async function takeSnapshot(life: LifeContext, base: string, namedCommit: string | null): Promise<Snapshot> {
+  const { baseSha, reviewBase, unmerged } = life.state();
   return await snapshot(worktreePath(life), {
-    base: life.state().baseSha,
-    reviewBase: base,
+    base: baseSha,
+    required: base,
+    reviewBase: unmerged || reviewBase,
+    followsTarget: followsTarget(life),
+    unmerged: unmerged || null,
     docsPatterns: life.run.settings.docs_patterns,
     namedCommit,
     target: life.run.target,
   });
+}
+
+/** A trigger has its baseline, and a pull request what its remote has. Who lands by hand has no review, and may have merged it before. */
+function followsTarget({ run, trigger, item }: LifeContext): boolean {
+  return !trigger && !item && run.options.only !== "land" && run.settings.finalize.mode !== "pr";
 }

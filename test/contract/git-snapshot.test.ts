@@ -90,7 +90,7 @@ describe("a snapshot", () => {
     const tip = sh(world.repo, link);
     sh(path, `git fetch -q ${world.repo} main && git merge -q --ff-only ${tip}`);
     commit(path, "b.txt", "b");
-    expect((await snapshot(path, { base: world.base, reviewBase: tip, docsPatterns })).dirty).toEqual([]);
+    expect((await snapshot(path, { base: world.base, required: tip, docsPatterns })).dirty).toEqual([]);
   });
 
   test.each([
@@ -120,7 +120,7 @@ describe("a snapshot", () => {
     const { path } = await open(world, "one");
     sh(path, `git fetch -q ${world.repo} main`);
     commit(path, "b.txt", "b");
-    const options = { base: world.base, reviewBase: theirs, docsPatterns };
+    const options = { base: world.base, required: theirs, docsPatterns };
     expect((await snapshot(path, options)).containsBase).toBe(false);
     sh(path, `git merge -q -m merged ${theirs}`);
     expect((await snapshot(path, options)).containsBase).toBe(true);

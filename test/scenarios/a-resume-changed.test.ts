@@ -241,3 +241,22 @@ test("a conflict that nobody has merged is open and in the prompt of every life,
   expect((await world.ratchet("run", "--resume")).code).toBe(0);
   expect(await standing()).toEqual(["resolved"]);
 });
+
+const throwsAway = 'git merge --quiet --strategy ours --message merged "$(git -C "$HOME/shop" rev-parse main)"; exit 0';
+const unasked = `echo mine >fix-it.txt; git add --all; git commit --quiet --message mine; ${throwsAway}`;
+test.each([
+  ["unasked", unasked, []],
+  ["by a life after the one that was told to", "[ $RATCHET_PROMPT_KIND = implementer ] || exit 1", [throwsAway]],
+])("C8 reviewers see that a merge, made %s, throws away what others did", async (_, first, later) => {
+  const world = resumeWorld();
+  await world.add("fix-it");
+  const person = "echo person >fix-it.txt && git add --all && git commit --quiet --message person";
+  world.agentDoes("fix-it", `[ -e "$HOME/once" ] || (touch "$HOME/once" && cd "$HOME/shop" && ${person})\n${first}`);
+  expect((await world.ratchet("run")).code).toBe(later.length);
+  for (const shell of later) {
+    world.agentDoes("fix-it", shell);
+    expect((await world.ratchet("run", "--resume")).code).toBe(0);
+  }
+  const theirs = world.git("log", "--format=%H", "--grep=person", "main");
+  expect(await world.issue("fix-it")).toMatchObject({ status: "success", review_base: theirs });
+});

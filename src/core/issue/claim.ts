@@ -69,10 +69,15 @@ function giveBack(step: Step): void {
 export function afterWorktree(step: Step, event: Of<"worktree-ready">) {
   const { head, tree, baseSha } = event;
   const work = { head, tree, filesTree: tree, commits: head === baseSha ? 0 : 1, dirtyCount: 0 };
+  const { reviewBase = baseSha } = event;
+  const unmerged = reviewBase === step.state.unmerged ? null : step.state.unmerged;
+  // What an earlier life was to merge and has stays in the work.
+  const isMerged = !step.policy.trigger && reviewBase !== baseSha && !unmerged;
   step.set({
     baseSha,
-    reviewBase: event.reviewBase ?? baseSha,
-    ...(event.reviewBase === step.state.unmerged ? { unmerged: null } : {}),
+    reviewBase,
+    ...(unmerged === null ? { unmerged } : {}),
+    ...(isMerged ? { landing: { ...step.state.landing, demanded: true } } : {}),
     branch: event.branch,
     work: { ...work, docsOnly: false, containsBase: true, named: null },
     // What an earlier life committed and nobody has pushed is a change that the pull request has not seen.

@@ -19,14 +19,18 @@ export interface Snapshot {
   /** Uncommitted paths (at most 50), and how many there are. */
   readonly dirty: readonly string[];
   readonly dirtyCount: number;
-  /** Commits in base_sha..head. */
+  /** Commits in base_sha..head, but for those that the target has. */
   readonly commits: number;
-  /** Every path changed in base_sha..head matches docs_patterns (false when nothing changed). */
+  /** Every path changed in them matches docs_patterns (false when nothing changed). */
   readonly docsOnly: boolean;
   /** The turn's `base` (review_base, the target's tip after a conflict) is an ancestor of head. */
   readonly containsBase: boolean;
   /** A sha named in an ALREADY_COMPLETE rationale is in the target; null when none is named. */
   readonly namedCommitInTarget: boolean | null;
+  /** The newest commit of the target that head has in it, base_sha or newer; absent where reviews are not based on that. */
+  readonly targetBase?: string;
+  /** What was to be merged before, where head has it by now. */
+  readonly merged?: string;
 }
 
 export type MarkerName = "NO_CHANGE" | "OBSOLETE" | "ALREADY_COMPLETE" | "DOCS_ONLY";

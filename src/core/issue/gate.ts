@@ -32,7 +32,7 @@ export function enterGate(step: Step) {
   const max = gateAttempts(step.policy);
   const started = { attempt: gate.failures + 1, max_attempts: max, commit: work.head, run: gate.runs + 1 };
   step.report({ type: "gate-started", ...started });
-  const broken = brokenPreconditions(step.state, work, step.dirty);
+  const broken = brokenPreconditions(step, work);
   if (broken.length > 0) {
     raiseNow(step, broken);
     return gateFailed(
@@ -120,18 +120,13 @@ function nextCommand(step: Step, work: Work) {
 function gatePassed(step: Step, work: Work): void {
   const { gate } = step.state;
   closeOthers(step, "gate", { keep: [], passed: true, visit: gate.runs });
-  if (hasMerged(step, work)) closeOthers(step, "merge", { keep: [], passed: true, visit: gate.runs });
+  // What this life or the one before was to merge is in the work. Where nothing is known of that, only landing tells.
+  if (step.state.landing.demanded && work.containsBase)
+    closeOthers(step, "merge", { keep: [], passed: true, visit: gate.runs });
   const evidence = gate.evidence ?? {};
   step.report({ type: "gate-passed", attempt: gate.failures + 1, commit: work.head, evidence });
   setGate(step, { failures: 0, evidence: null, tree: work.tree });
   step.go(isByHand(step) || step.policy.item ? "finalizing" : gate.next);
-}
-
-/** What this life or the one before was to merge is in the work. Where nothing is known of that, only landing tells. */
-function hasMerged({ state, policy }: Step, { containsBase }: Work): boolean {
-  const { landing, reviewBase, baseSha, unmerged } = state;
-  const isDemanded = landing.demanded || (!policy.trigger && reviewBase !== baseSha && !unmerged);
-  return isDemanded && containsBase;
 }
 
 function gateFailed(step: Step, work: Work, reasons: readonly string[]) {

@@ -33,7 +33,7 @@ export function afterTurn(step: Step, event: TurnEnded) {
 
 /** The gate had something against the same tree, and would let this turn's marker pass: that it has not seen. */
 function answersGate(step: Step, work: Work): boolean {
-  const { state, ledger, dirty } = step;
+  const { state, ledger } = step;
   if (!landsNothing(state) || openFindings(ledger, { stages: ["gate"] }).length === 0) return false;
-  return brokenPreconditions(state, work, dirty).length === 0;
+  return brokenPreconditions(step, work).length === 0;
 }

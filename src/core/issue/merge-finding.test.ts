@@ -1,7 +1,19 @@
 import { expect, it } from "vitest";
 import { emptyLedger, openFindings, raise } from "../ledger/ledger.js";
 import type { IssueStart } from "../run/effects.js";
-import { noVerdict, play, policyOf, type Rules, remark, type Setup, snapshot, start, World } from "./fixture.js";
+import {
+  failWith,
+  noVerdict,
+  pass,
+  play,
+  policyOf,
+  type Rules,
+  remark,
+  type Setup,
+  snapshot,
+  start,
+  World,
+} from "./fixture.js";
 
 type Source = "merge" | "gate";
 type Bases = Pick<IssueStart, "reviewBase" | "unmerged">;
@@ -81,4 +93,37 @@ it("reviews are based on what was merged, and the record says what was to be and
     },
   );
   expect(world.finished()).toMatchObject({ status: "failed", review_base: "tip1", unmerged: "tip2" });
+});
+
+it.each<[string, object, object]>([
+  ["only what was demanded", { targetBase: "tip1", merged: "tip1" }, { standing: held, base: "tip1" }],
+  ["something newer", { targetBase: "tip2", merged: "tip1" }, { standing: held, base: "tip2" }],
+  ["something older", { targetBase: "tip0" }, { standing: conflict, base: "tip0", unmerged: "tip1" }],
+  ["nothing", { targetBase: "c0" }, { standing: conflict, base: "c0", unmerged: "tip1" }],
+])("a merge that an earlier life was to make, where this one has merged %s", (_, seen, expected) => {
+  const rules: Rules = { ...mute, implement: (_effect, n) => ({ snapshot: snapshot(n, seen) }) };
+  const world = resume(rules, { setup: { review: {} }, bases: { unmerged: "tip1" } });
+  const [first] = standing(world);
+  const { unmerged } = world.finished() ?? {};
+  const base = world.turns().find(({ role }) => role === "reviewer")?.base;
+  expect({ standing: [first], base, unmerged }).toEqual({ unmerged: undefined, ...expected });
+});
+
+it("what an agent has merged unasked is what its review is based on, and it may drop it again", () => {
+  const bases = ["tip1", "c0"];
+  const world = play(
+    { review: {} },
+    {
+      implement: (_, n) => ({ snapshot: snapshot(n, { targetBase: bases[n - 1] ?? "c0" }) }),
+      review: (_, n) => (n === 1 ? failWith(remark("Wrong", 1)) : pass),
+    },
+  );
+  const turns = world.turns().map(({ role, base }) => [role, base]);
+  expect(turns).toEqual([
+    ["implementer", "c0"],
+    ["reviewer", "tip1"],
+    ["implementer", "c0"],
+    ["reviewer", "c0"],
+  ]);
+  expect(world.finished()).toMatchObject({ status: "success" });
 });

@@ -1,33 +1,42 @@
 import type { Remark } from "../finding.js";
 import { shownName } from "../plain-text.js";
 import { plainRemark } from "./ledger-parts.js";
+import type { IssuePolicy } from "./policy.js";
 import type { IssueState, Work } from "./state.js";
 
 const gateName = "gate";
 
 /** What must hold before a gate command may run. Each broken one is a finding; Ratchet never repairs for an implementer. */
-export function brokenPreconditions(state: IssueState, work: Work, dirty: readonly string[]): Remark[] {
+export function brokenPreconditions({ state, policy, dirty }: Judged, work: Work): Remark[] {
   const remarks: Remark[] = [];
   if (work.dirtyCount > 0) remarks.push(uncommitted(work, dirty));
   const marker = wrongMarker(state, work);
   if (marker) remarks.push(marker);
   if (state.marker === null && work.commits === 0) {
     const body =
-      "There is no commit since the base. Commit the work, or end with a line ISSUE_NO_CHANGE, ISSUE_OBSOLETE or ISSUE_ALREADY_COMPLETE and why.";
+      "There is no commit of its own since the base. Commit the work, or end with a line ISSUE_NO_CHANGE, ISSUE_OBSOLETE or ISSUE_ALREADY_COMPLETE and why.";
     remarks.push(plainRemark("No commit", body, gateName));
   }
-  if (!work.containsBase) remarks.push(withoutBase(state));
+  if (!work.containsBase) remarks.push(withoutBase(state, policy));
   return remarks;
 }
 
-/** What HEAD has to contain. */
-export function requiredBase({ landing, reviewBase, unmerged }: IssueState): string {
-  return (landing.demanded ? unmerged : null) ?? reviewBase;
+interface Judged {
+  readonly state: IssueState;
+  readonly policy: IssuePolicy;
+  readonly dirty: readonly string[];
 }
 
-function withoutBase(state: IssueState): Remark {
+/** What HEAD has to contain. What an agent has merged unasked it may drop again. */
+export function requiredBase(state: IssueState, { trigger }: { readonly trigger?: unknown }): string {
+  const { landing, baseSha, reviewBase, unmerged } = state;
+  if (landing.demanded) return unmerged ?? reviewBase;
+  return trigger ? reviewBase : baseSha;
+}
+
+function withoutBase(state: IssueState, policy: IssuePolicy): Remark {
   const { landing } = state;
-  const base = requiredBase(state);
+  const base = requiredBase(state, policy);
   if (landing.demanded) {
     const { demandedOf = null } = landing;
     const whose = demandedOf === null ? "the tip of the target" : `the newest commit of ${demandedOf} at origin`;
@@ -68,7 +77,7 @@ function markerFault(name: string, work: Work): string | null {
     case "ALREADY_COMPLETE":
       return work.named === true ? null : "Its rationale must name a commit that is in the target branch.";
     default:
-      if (work.commits === 0) return "There is no commit.";
+      if (work.commits === 0) return "There is no commit of its own.";
       return work.docsOnly ? null : "The commits change files that are no documentation.";
   }
 }

@@ -177,6 +177,7 @@ export class RandomWorld extends World {
       docsOnly: this.likely(40),
       containsBase: !this.likely(8),
       namedCommitInTarget: this.likely(60),
+      ...(this.likely(50) ? { targetBase: `tip${this.choose() % 3}` } : {}),
       ...dirty,
     });
   }

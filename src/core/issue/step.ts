@@ -98,9 +98,8 @@ export class Step {
   /** The tree as a turn or Ratchet's own commit left it. */
   look(snapshot: Snapshot): void {
     this.dirty = snapshot.dirty;
-    const { unmerged, landing } = this.state;
     this.set({
-      ...(unmerged && landing.demanded && snapshot.containsBase ? { reviewBase: unmerged, unmerged: null } : {}),
+      ...(snapshot.containsBase ? this.#basesIn(snapshot) : {}),
       work: {
         head: snapshot.head,
         tree: snapshot.tree,
@@ -112,6 +111,15 @@ export class Step {
         named: snapshot.namedCommitInTarget,
       },
     });
+  }
+
+  /** Whoever merged something of the target, and whenever: what would land is what comes on top of it. A trigger has its baseline. */
+  #basesIn({ targetBase, merged }: Snapshot): Partial<IssueState> {
+    const { unmerged, landing, reviewBase } = this.state;
+    if (this.policy.trigger) return {};
+    const isMerged = unmerged && (landing.demanded || merged === unmerged);
+    if (!isMerged) return { reviewBase: targetBase ?? reviewBase };
+    return { reviewBase: targetBase ?? unmerged, unmerged: null, landing: { ...landing, demanded: true } };
   }
 
   /** Decides how the life ends. The first ending stands. */

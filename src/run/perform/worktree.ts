@@ -58,11 +58,11 @@ async function perform(life: LifeContext, effect: WorktreeEffect, signal: AbortS
       return {
         type: "worktree-seen",
         key: effect.key,
-        snapshot: await takeSnapshot(life, requiredBase(life.state()), null),
+        snapshot: await takeSnapshot(life, requiredBase(life.state(), life), null),
       };
     case "commit-all": {
       await commitAll(path, effect.message, life.run.identity);
-      const base = requiredBase(life.state());
+      const base = requiredBase(life.state(), life);
       return { type: "worktree-committed", key: effect.key, snapshot: await takeSnapshot(life, base, null) };
     }
     case "remove": {
@@ -115,7 +115,7 @@ async function leaveBehind(life: LifeContext): Promise<{ readonly parked?: Parke
 async function finishAside(life: LifeContext): Promise<void> {
   const { run, issueId, trigger, item } = life;
   if (trigger || item) return;
-  await finishParking(run.mirror, { path: worktreePath(life), issue: issueId });
+  if (life.state().life > 1) await finishParking(run.mirror, { path: worktreePath(life), issue: issueId });
   if (!(await run.board.isToSettle(run.projectId, issueId))) return;
   await settleAll(run.mirror, issueId);
   await run.board.noteSettled(run.projectId, issueId);
