@@ -29,6 +29,8 @@ export interface Snapshot {
 }
 
 export interface SnapshotOptions {
+  /** Where the user's repository is by now, if not where it was when the worktree was opened. */
+  readonly repoPath?: string;
   /** base_sha: where the work starts. */
   readonly base: string;
   /** What HEAD has to contain; base where it is left out. */
@@ -49,7 +51,9 @@ const shownPaths = 50;
 
 /** Also gives the mirror the objects and the branch, so that the work outlives the worktree. */
 export async function snapshot(path: string, options: SnapshotOptions): Promise<Snapshot> {
-  const checkout = await findCheckout(path);
+  const found = await findCheckout(path);
+  const { repoPath = found.mirror.repoPath } = options;
+  const checkout = { ...found, mirror: { ...found.mirror, repoPath } };
   try {
     return await look(checkout, options);
   } catch (error) {

@@ -1,13 +1,14 @@
 import { join } from "node:path";
+import { exists } from "../lib/files.js";
 import { isKnownInside, rememberContained } from "./ancestry.js";
 import { type Checkout, gitIn } from "./checkout-git.js";
 import { git } from "./git.js";
 import { resolveHead } from "./head.js";
-import { isAncestor, readRef } from "./mirror-refs.js";
+import { isAncestor, type Mirror, readRef } from "./mirror-refs.js";
 import { readMoves } from "./moved-onto.js";
 import { readOr } from "./small-files.js";
 import { commitsSince } from "./target-line.js";
-import { landedRef, readEnds } from "./tip.js";
+import { type Ends, landedRef, readEnds } from "./tip.js";
 
 /**
  * What landing would add to the target begins at the newest commit of the target that the work has in it, whoever merged
@@ -28,7 +29,7 @@ export interface TargetBase {
 export async function findTargetBase(checkout: Checkout, asked: TargetBase): Promise<string | null> {
   const { base, head, target, first, preferred } = asked;
   if (head === base || (first !== null && (await isOutside(checkout, { base, first, target })))) return base;
-  const { landed, user } = await readEnds(checkout.mirror, target);
+  const { landed, user } = await endsOf(checkout.mirror, target);
   const ends = [landed, user].filter((end) => end !== null);
   if (ends.length === 0) return base;
   const output = await gitIn(checkout, ["merge-base", "--all", head, ...ends], { okCodes: [1] });
@@ -37,6 +38,12 @@ export async function findTargetBase(checkout: Checkout, asked: TargetBase): Pro
   if (found === head) return wasReached(checkout, head) ? head : null;
   // Of a branch that was put back to before the work began, it may be older than that.
   return found !== undefined && (await isAncestor(checkout.mirror.path, base, found)) ? found : base;
+}
+
+/** A repository that is being moved has no branch to look at: whoever lands asks for it. */
+async function endsOf(mirror: Mirror, target: string): Promise<Ends> {
+  if (await exists(mirror.repoPath)) return await readEnds(mirror, target);
+  return { landed: await readRef(mirror.path, landedRef(target)), user: null };
 }
 
 /** The checkout came to the commit by going there: it was made elsewhere. */
@@ -53,7 +60,7 @@ interface First {
 /** The target has none of a line of commits that begins with this one. false: it has, or git has to say. */
 async function isOutside({ mirror, gitDir }: Checkout, { base, first, target }: First): Promise<boolean> {
   const landed = resolveHead(mirror.path, landedRef(target));
-  const user = await readRef(mirror.repoPath, `refs/heads/${target}`);
+  const user = (await exists(mirror.repoPath)) ? await readRef(mirror.repoPath, `refs/heads/${target}`) : null;
   for (const end of new Set([landed, user])) {
     if (end === null || isKnownInside(end, base)) continue;
     const key = [mirror.path, end === landed ? "landed" : "user", target].join("\n");

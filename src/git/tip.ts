@@ -61,7 +61,7 @@ export function givenFile(mirror: Pick<Mirror, "path">, target: string): string 
 }
 
 /** Where the landed line and the user's branch end. */
-interface Ends {
+export interface Ends {
   readonly landed: string | null;
   /** Its objects are present in the mirror. */
   readonly user: string | null;

@@ -190,6 +190,7 @@ export function attemptFolder({ run, names }: Pick<LifeContext, "run" | "names">
 export async function takeSnapshot(life: LifeContext, base: string, namedCommit: string | null): Promise<Snapshot> {
   const { baseSha, reviewBase, unmerged } = life.state();
   return await snapshot(worktreePath(life), {
+    repoPath: life.run.repoPath,
     base: baseSha,
     required: base,
     reviewBase: unmerged || reviewBase,

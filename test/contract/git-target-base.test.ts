@@ -1,3 +1,4 @@
+import { renameSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { commitLanding, proposeLanding } from "../../src/git/land.js";
 import { snapshot } from "../../src/git/worktree.js";
@@ -7,9 +8,9 @@ import { commit, makeWorld, open, sh, type World } from "./git-fixture.js";
 const docsPatterns = ["**/*.md"];
 const identity = { name: "Ada", email: "ada@example.org" };
 
-async function see({ base }: World, path: string, reviewBase?: string) {
+async function see({ base, repo: repoPath }: World, path: string, reviewBase?: string) {
   const preferred = reviewBase === undefined ? {} : { reviewBase };
-  return await snapshot(path, { base, ...preferred, docsPatterns, target: "main", followsTarget: true });
+  return await snapshot(path, { base, repoPath, ...preferred, docsPatterns, target: "main", followsTarget: true });
 }
 
 async function land({ mirror }: World, head: string): Promise<string> {
@@ -53,6 +54,19 @@ describe("the newest commit of the target that HEAD has", () => {
     sh(path, `git reset -q --hard ${world.base}`);
     commit(path, "b.txt", "b");
     expect(await see(world, path)).toMatchObject({ targetBase: world.base, commits: 1 });
+  });
+
+  test("is known while the user's repository is being moved, and where it is then", async () => {
+    const { world, path, landed } = await movedWorld();
+    const moved = `${world.repo}-moved`;
+    renameSync(world.repo, moved);
+    commit(path, "b.txt", "b");
+    expect(await see(world, path)).toMatchObject({ targetBase: world.base, commits: 1 });
+    sh(path, `git merge -q -m merged ${landed}`);
+    expect(await see(world, path)).toMatchObject({ targetBase: landed, commits: 2 });
+    const theirs = commit(moved, "person.txt", "p");
+    sh(path, `git fetch -q ${moved} main && git merge -q -m theirs FETCH_HEAD`);
+    expect(await see({ ...world, repo: moved }, path, theirs)).toMatchObject({ targetBase: theirs });
   });
 
   test("is a commit of the user's that nothing has landed on, too", async () => {
