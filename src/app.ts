@@ -1,6 +1,7 @@
 import { cpus, freemem } from "node:os";
 import type { ForgeStatus } from "./app/forge.js";
 import type { PullRequests } from "./app/pull-requests.js";
+import { warn } from "./app/warn.js";
 import type { AskedQuestion, Configured, WorkflowRequest, Workflows } from "./app/workflow.js";
 import type { Diagnostic } from "./config/diagnostic.js";
 import type { ConfigFlags } from "./config/overlay.js";
@@ -234,10 +235,6 @@ async function gcOf(
   const { id: projectId, repoPath } = await project();
   const times = { retentionDays, now: systemClock.now() };
   return await openGc({ home, projectId, repoPath, ...times, store: await store(), isClosed, tell: warn });
-}
-
-function warn(text: string): void {
-  process.stderr.write(`ratchet: ${text}\n`);
 }
 
 function targetRooms(repository: App["repository"]) {

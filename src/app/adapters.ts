@@ -18,6 +18,7 @@ import { version } from "../version.js";
 import { originOf } from "./forge.js";
 import { withOneFollowUp } from "./one-follow-up.js";
 import { packageRoot } from "./package-root.js";
+import { warn } from "./warn.js";
 
 // The only place that names concrete adapters, each loaded when it is used.
 
@@ -178,7 +179,7 @@ export const trackers: Record<Settings["tracker"]["type"], (place: TrackerPlace)
 function warnOnce(text: string): void {
   if (warned.has(text)) return;
   warned.add(text);
-  process.stderr.write(`ratchet: ${text}\n`);
+  warn(text);
 }
 const warned = new Set<string>();
 

@@ -25,6 +25,7 @@ import { trackers } from "./adapters.js";
 import { type AskedRework, askForRework, type WantedRework } from "./ask-for-rework.js";
 import { loadForge } from "./forge.js";
 import { inboxOf } from "./inbox.js";
+import { warn } from "./warn.js";
 import { type Heard, openEars, type SignedWebhook } from "./webhooks.js";
 
 export interface PullRequestPlace {
@@ -203,10 +204,6 @@ export async function followContext(place: PullRequestPlace): Promise<FollowCont
       await openWorktrees({ home, projectId, repoPath, tell: warn }).drop(issueId, landed);
     },
   };
-}
-
-function warn(text: string): void {
-  process.stderr.write(`ratchet: ${text}\n`);
 }
 
 function memoized<T>(make: () => Promise<T>): () => Promise<T> {

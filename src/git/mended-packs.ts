@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { deflateSync } from "node:zlib";
-import { namesIn } from "../lib/files.js";
+import { isSameFile, namesIn } from "../lib/files.js";
 import { git, gitScript } from "./git.js";
 import { hashOf } from "./loose-objects.js";
-import { isSameFile, removeIfThere } from "./small-files.js";
+import { removeIfThere } from "./small-files.js";
 
 /**
  * Of a pack in which something cannot be read git uses the rest, for as long as nobody asks for that; then every command

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { dirname, join, normalize, resolve, sep } from "node:path";
-import { statsOf } from "../lib/files.js";
-import { isSameFile, readOr } from "./small-files.js";
+import { isSameFile, statsOf } from "../lib/files.js";
+import { readOr } from "./small-files.js";
 
 /** The mirror that the file is a part of. null: another repository's, that of a checkout too, which is in the mirror's folder. */
 export function mirrorOf(file: string): string | null {

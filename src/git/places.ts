@@ -1,8 +1,8 @@
 import { join, resolve } from "node:path";
-import { exists, namesIn } from "../lib/files.js";
+import { exists, isSameFile, namesIn } from "../lib/files.js";
 import { git } from "./git.js";
 import { commonDirOf } from "./repository.js";
-import { isSameFile, readOr } from "./small-files.js";
+import { readOr } from "./small-files.js";
 
 interface Places {
   readonly checkout: string | null;

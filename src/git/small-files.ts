@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, type Stats, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { codeOf } from "../lib/errors.js";
-import { isMissing, statsOf } from "../lib/files.js";
+import { isMissing } from "../lib/files.js";
 
 /** The file's text, null when there is no such file, which is the exception. At once: a trip through the thread pool costs more than the file. */
 export function textOf(path: string): string | null {
@@ -40,12 +40,6 @@ export async function writeIfChanged(path: string, text: string): Promise<void> 
 /** Whatever is there, a link that leads nowhere too. Asked for first: it hardly ever is. */
 export function removeIfThere(path: string): void {
   if (linkStatsOf(path) !== undefined) rmSync(path, { recursive: true, force: true });
-}
-
-/** Both are there and one file, by two names. */
-export function isSameFile(one: string, other: string): boolean {
-  const [own, theirs] = [statsOf(one), statsOf(other)];
-  return own !== undefined && own.ino === theirs?.ino && own.dev === theirs.dev;
 }
 
 /** Of what is there itself, not of what it leads to; undefined: nothing. */

@@ -46,6 +46,12 @@ export function statsOf(path: string): Stats | undefined {
   }
 }
 
+/** Both are there and one file, by two names. */
+export function isSameFile(one: string, other: string): boolean {
+  const [own, theirs] = [statsOf(one), statsOf(other)];
+  return own !== undefined && own.ino === theirs?.ino && own.dev === theirs.dev;
+}
+
 /** What is in the folder; nothing where there is none, which is the exception. */
 export function namesIn(folder: string): string[] {
   try {

@@ -1,6 +1,6 @@
-import { existsSync, realpathSync } from "node:fs";
 import { Refusal } from "../../lib/errors.js";
 import { findExecutable } from "../../lib/executable.js";
+import { isSameFile } from "../../lib/files.js";
 import { shellWord } from "../../lib/quoted.js";
 import { emptySummary, foldSummary, renderSummary } from "../../views/summary.js";
 import { type Context, createContext } from "../context.js";
@@ -94,8 +94,4 @@ function callName({ PATH = "", npm_execpath }: NodeJS.ProcessEnv, cwd: string): 
   // npm and npx look in folders that the shell which is copied to does not know.
   if (npm_execpath === undefined && named.state === "found" && isSameFile(named.path, script)) return "ratchet";
   return `node ${shellWord(script)}`;
-}
-
-function isSameFile(one: string, other: string): boolean {
-  return existsSync(other) && realpathSync(one) === realpathSync(other);
 }
