@@ -1,4 +1,5 @@
 import type { EarlierVisit, Finding, FindingStatus, Remark, StageReport } from "../finding.js";
+import { otherTitles, titlesOf } from "./identity.js";
 import type { Sighting } from "./match.js";
 import { isBlocking, isOpinion, isSettledOpinion, reportsOf, severity, worstPriority } from "./reports.js";
 import type { Visit } from "./visit.js";
@@ -32,7 +33,7 @@ export function newFinding(
 /** The same finding, reported by a visit. The text becomes the visit's unless another stage, the first reporter, still reports it. */
 export function reportAgain(finding: Finding, visit: Visit, sighting: Sighting): Finding {
   if (isSettled(finding, visit, sighting.remark)) return finding;
-  const { let_go: _, ...kept } = finding;
+  const { let_go: _, also: __, ...kept } = finding;
   const reports = reportsOf(finding);
   const isTold = reports.some((report) => report.stage === finding.stage) && finding.stage !== visit.stage;
   const stages = withReport(reports, stageReport(visit, sighting));
@@ -40,6 +41,7 @@ export function reportAgain(finding: Finding, visit: Visit, sighting: Sighting):
     ...kept,
     ...(isTold ? {} : textOf(visit, sighting)),
     earlier: isTold ? (finding.earlier ?? []) : withEarlier(finding, visit),
+    ...alsoSaid(finding, sighting, isTold),
     reviewers: withReviewer(finding, sighting),
     priority: worstPriority(stages),
     stages,
@@ -62,7 +64,13 @@ export function reportFurther(finding: Finding, visit: Visit, sighting: Sighting
       ? { ...report, priority: worstPriority([report, stageReport(visit, sighting)]) }
       : report,
   );
-  return { ...finding, reviewers: withReviewer(finding, sighting), priority: worstPriority(stages), stages };
+  return {
+    ...finding,
+    ...alsoSaid(finding, sighting, true),
+    reviewers: withReviewer(finding, sighting),
+    priority: worstPriority(stages),
+    stages,
+  };
 }
 
 /** These stages no longer report it; when none is left it closes as `close` says. */
@@ -130,6 +138,12 @@ function withReport(reports: readonly StageReport[], added: StageReport): StageR
   const isKnown = reports.some((report) => report.stage === added.stage);
   if (!isKnown) return [...reports, added];
   return reports.map((report) => (report.stage === added.stage ? added : report));
+}
+
+/** What it is called besides: by those whose words are not its text. */
+function alsoSaid(finding: Finding, { remark }: Sighting, isTold: boolean): Pick<Finding, "also"> {
+  const also = otherTitles([...titlesOf(finding), remark.title], isTold ? finding.title : remark.title);
+  return also.length > 0 ? { also } : {};
 }
 
 function withReviewer(finding: Finding, sighting: Sighting): readonly string[] {

@@ -37,6 +37,24 @@ export function findingId(finding: {
   return hashText([normaliseFile(finding.file), normaliseTitle(finding.title), finding.source].join("\n"));
 }
 
+/** Every title it was reported with, the one it is told with first. */
+export function titlesOf({
+  title,
+  also = [],
+}: {
+  readonly title: string;
+  readonly also?: readonly string[];
+}): string[] {
+  return [title, ...also];
+}
+
+/** The titles that it is known by besides `title`, once somebody has called it so: each once, as it was last spelt. */
+export function otherTitles(titles: readonly string[], title: string): string[] {
+  const others = new Map(titles.map((other) => [normaliseTitle(other), other]));
+  others.delete(normaliseTitle(title));
+  return [...others.values()];
+}
+
 export function normaliseFile(file: string): string {
   return plainPath(file.replaceAll("\\", "/"));
 }

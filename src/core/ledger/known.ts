@@ -1,5 +1,5 @@
 import type { Finding } from "../finding.js";
-import { normaliseFile, type Place, reachOf } from "./identity.js";
+import { findingId, normaliseFile, type Place, reachOf, titlesOf } from "./identity.js";
 
 /**
  * What a remark may be about, without looking at all there is: a visit may name thousands, of a ledger that has thousands.
@@ -16,13 +16,12 @@ export class KnownFindings {
     this.#findings = [...findings];
     this.#ids = new Set(findings.map(({ id }) => id));
     for (const [index, finding] of findings.entries()) {
-      const [base = ""] = finding.id.split("-", 1);
-      push(this.#families, base, finding);
+      for (const base of basesOf(finding)) push(this.#families, base, finding);
       this.#places.add(finding, index);
     }
   }
 
-  /** Those with this id, or with it and a number, in their order. */
+  /** Those with this id, or with it and a number, or that somebody reported with it, in their order. */
   family(base: string): readonly Finding[] {
     return this.#families.get(base) ?? [];
   }
@@ -42,6 +41,14 @@ export class KnownFindings {
       return id;
     }
   }
+}
+
+/** What the ids of remarks about it begin with. */
+export function basesOf(finding: Finding): readonly string[] {
+  const [base = ""] = finding.id.split("-", 1);
+  if (finding.also === undefined) return [base];
+  const { file, source } = finding;
+  return [...new Set([base, ...titlesOf(finding).map((title) => findingId({ file, title, source }))])];
 }
 
 /** Numbers of things by where they are: by file, and within it by stretches of lines. */
@@ -83,7 +90,7 @@ function sorted(indexes: readonly number[]): number[] {
   return [...new Set(indexes)].sort((one, other) => one - other);
 }
 
-function push<T>(lists: Map<string, T[]>, key: string, value: T): void {
+export function push<T>(lists: Map<string, T[]>, key: string, value: T): void {
   const list = lists.get(key);
   if (list) list.push(value);
   else lists.set(key, [value]);

@@ -17,11 +17,14 @@ import {
   type Candidates,
   type Group,
   groupRemarks,
-  matchExact,
+  matchElsewhere,
+  matchMoved,
+  matchNear,
   matchSame,
   matchSimilar,
   matchWords,
   newId,
+  rivalsIn,
 } from "./match.js";
 import { isBlocking, isSettledOpinion, reportsOf } from "./reports.js";
 import type { Visit } from "./visit.js";
@@ -228,21 +231,28 @@ function takeIn(ledger: Ledger, visit: Visit): TakenIn {
     reported.add(finding.id);
     if (finding !== known) reports.push(...raised(finding, known, { group, stage: visit.stage }));
   };
-  const candidates = ([first]: Group): Candidates => ({
+  // The surest first, so that no remark takes the finding that another one is about.
+  let rest = groupRemarks(visit);
+  let rivals = rivalsIn(visit, rest);
+  const candidates = ([{ remark }]: Group): Candidates => ({
     known: index,
     isFree: (finding) => !reported.has(finding.id),
     visit,
-    remark: first.remark,
+    remark,
+    rivals,
   });
-  // The surest first, so that no remark takes the finding that another one is about.
-  let rest = groupRemarks(visit);
-  for (const match of [matchSame, matchExact]) {
+  const settleBy = (match: (of: Candidates) => Finding | null): void => {
     rest = rest.filter((group) => {
       const known = match(candidates(group));
       if (known) settle(group, known);
       return !known;
     });
-  }
+  };
+  settleBy(matchSame);
+  settleBy(matchMoved);
+  rivals = rivalsIn(visit, rest);
+  settleBy(matchNear);
+  settleBy(matchElsewhere);
   const settledBefore = (group: Group) => {
     const known = matchWords(candidates(group));
     return known && group.every(({ remark }) => isSettled(known, visit, remark)) ? known : null;

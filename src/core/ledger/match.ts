@@ -1,6 +1,6 @@
-import type { Finding, Remark } from "../finding.js";
-import { findingId, isNear, isSameWords, isSimilarTitle, lineDistance } from "./identity.js";
-import { type KnownFindings, Places } from "./known.js";
+import type { Finding, Remark, Text } from "../finding.js";
+import { findingId, isNear, isSameWords, isSimilarTitle, lineDistance, titlesOf } from "./identity.js";
+import { basesOf, type KnownFindings, Places, push } from "./known.js";
 import { isSettledOpinion, reportsOf } from "./reports.js";
 import type { Visit } from "./visit.js";
 
@@ -37,29 +37,53 @@ export interface Candidates {
   readonly isFree: (finding: Finding) => boolean;
   readonly visit: Visit;
   readonly remark: Remark;
+  /** All remarks of the visit of which nothing surer is known, itself too, by what their ids begin with. */
+  readonly rivals: ReadonlyMap<string, readonly Remark[]>;
 }
 
 /** The finding with the remark's own id, place and words. */
 export function matchSame(candidates: Candidates): Finding | null {
-  const { title, body, line_start, line_end } = candidates.remark;
+  const { line_start, line_end } = candidates.remark;
   const same = family(candidates).find(
     (finding) =>
-      finding.title === title &&
-      finding.body.text === body.text &&
-      finding.line_start === line_start &&
-      finding.line_end === line_end,
+      isSameText(finding, candidates.remark) && finding.line_start === line_start && finding.line_end === line_end,
   );
   return same ?? null;
 }
 
-/** The finding with the remark's own id, if that is what it is about: not another reviewer's somewhere else. */
-export function matchExact(candidates: Candidates): Finding | null {
-  const { visit, remark } = candidates;
-  return best(family(candidates), remark, (finding) => {
-    if (isNear(finding, remark)) return 0;
-    if (finding.status !== "open") return 2;
-    return finding.stage === visit.stage ? 1 : null;
-  });
+/** The finding with the remark's own id and words, wherever it is by now: both alone have these words. */
+export function matchMoved(candidates: Candidates): Finding | null {
+  const { visit, remark, rivals } = candidates;
+  const sameIds = rivals.get(baseId(visit, remark)) ?? [];
+  if (remark.body.text.trim() === "" || sameIds.filter((rival) => isSameText(rival, remark)).length > 1) return null;
+  const [moved, ...others] = family(candidates).filter((finding) => isSameText(finding, remark));
+  if (!moved || others.length > 0) return null;
+  return isNear(moved, remark) || canBeElsewhere(moved, visit) ? moved : null;
+}
+
+/** The finding with the remark's own id that is near. */
+export function matchNear(candidates: Candidates): Finding | null {
+  const { remark, rivals } = candidates;
+  const near = family(candidates).filter(
+    (finding) => isNear(finding, remark) && (!isSettledOpinion(finding) || isMeantByOne(finding, rivals)),
+  );
+  return nearest(near, remark);
+}
+
+/**
+ * The finding with the remark's own id somewhere else: open before closed. A settled one only where nothing else can be
+ * meant: who is taken for it is heard by nobody.
+ */
+export function matchElsewhere(candidates: Candidates): Finding | null {
+  const { visit, remark, rivals } = candidates;
+  const free = family(candidates);
+  const own = free.filter(
+    (finding) =>
+      canBeElsewhere(finding, visit) &&
+      (!isSettledOpinion(finding) || (free.length === 1 && mayMean(finding, rivals).length === 1)),
+  );
+  const isOpen = ({ status }: Finding) => status === "open";
+  return nearest(own.filter(isOpen), remark) ?? nearest(own, remark);
 }
 
 /** Another reviewer's open finding that says the same in other words at the same place, as long as that one reports it. */
@@ -77,11 +101,11 @@ export function matchSimilar({ known, isFree, visit, remark }: Candidates): Find
         isNear(finding, remark) &&
         isSimilarTitle(finding, remark),
     );
-  return best(alike, remark, () => 0);
+  return nearest(alike, remark);
 }
 
 /** A settled finding that says the same at the same place; alike is not enough where nobody would look again. */
-export function matchWords({ known, isFree, visit, remark }: Candidates): Finding | null {
+export function matchWords({ known, isFree, visit, remark, rivals }: Candidates): Finding | null {
   const same = known
     .near(remark)
     .filter(
@@ -90,13 +114,20 @@ export function matchWords({ known, isFree, visit, remark }: Candidates): Findin
         finding.source === visit.source &&
         isSettledOpinion(finding) &&
         isNear(finding, remark) &&
-        isSameWords(finding, remark),
+        isMeantByOne(finding, rivals) &&
+        titlesOf(finding).some((title) => isSameWords({ title }, remark)),
     );
-  return best(same, remark, () => 0);
+  return nearest(same, remark);
 }
 
 export function newId(known: KnownFindings, visit: Visit, remark: Remark): string {
   return known.takeId(baseId(visit, remark));
+}
+
+export function rivalsIn(visit: Visit, groups: readonly Group[]): Candidates["rivals"] {
+  const rivals = new Map<string, Remark[]>();
+  for (const [{ remark }] of groups) push(rivals, baseId(visit, remark), remark);
+  return rivals;
 }
 
 function family({ known, isFree, visit, remark }: Candidates): Finding[] {
@@ -138,12 +169,33 @@ function isAlike(visit: Visit, group: Group, { remark, reviewer }: Sighting): bo
   );
 }
 
-/** Lowest rank, then nearest, then first raised; a null rank is no match. */
-function best(findings: readonly Finding[], remark: Remark, rank: (finding: Finding) => number | null): Finding | null {
-  const ranked = findings.flatMap((finding) => {
-    const value = rank(finding);
-    return value === null ? [] : [{ finding, value, distance: lineDistance(finding, remark) }];
-  });
-  ranked.sort((a, b) => a.value - b.value || a.distance - b.distance);
+/** Nearest, then first raised. */
+function nearest(findings: readonly Finding[], remark: Remark): Finding | null {
+  const ranked = findings.map((finding) => ({ finding, distance: lineDistance(finding, remark) }));
+  ranked.sort((a, b) => a.distance - b.distance);
   return ranked[0]?.finding ?? null;
+}
+
+/** Not another reviewer's, which may be about something else. */
+function canBeElsewhere(finding: Finding, { stage }: Visit): boolean {
+  return finding.status !== "open" || [finding, ...reportsOf(finding)].some((report) => report.stage === stage);
+}
+
+function mayMean(finding: Finding, rivals: Candidates["rivals"]): Remark[] {
+  return basesOf(finding).flatMap((base) => rivals.get(base) ?? []);
+}
+
+function isMeantByOne(finding: Finding, rivals: Candidates["rivals"]): boolean {
+  return mayMean(finding, rivals).filter((rival) => isNear(finding, rival)).length <= 1;
+}
+
+interface Worded {
+  readonly title: string;
+  readonly body: Text;
+}
+
+function isSameText(one: Worded, other: Worded): boolean {
+  const [hash, otherHash] = [one.body.ref?.sha256, other.body.ref?.sha256];
+  const isSameRest = hash === undefined || otherHash === undefined || hash === otherHash;
+  return one.title === other.title && one.body.text === other.body.text && isSameRest;
 }

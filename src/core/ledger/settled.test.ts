@@ -1,0 +1,83 @@
+import { describe, expect, it } from "vitest";
+import type { Ledger, Remark } from "../finding.js";
+import { emptyLedger, openFindings, raise, resolveStage, waive } from "./ledger.js";
+import type { Visit } from "./visit.js";
+
+function remark(title: string, more: Partial<Remark> = {}): Remark {
+  return { file: "a.ts", line_start: 10, line_end: 12, priority: 1, title, body: { text: `about ${title}` }, ...more };
+}
+function visit(stage: string, number: number, remarks: Remark[]): Visit {
+  const base = { source: "review", reviewer: stage, outcome: "fail", commit: `c${number}`, runId: "r1" } as const;
+  return { ...base, stage, visit: number, at: number * 100, remarks };
+}
+const ledgerAfter = (...visits: Visit[]): Ledger =>
+  visits.reduce((ledger, one) => raise(ledger, one).ledger, emptyLedger("i1"));
+
+describe("a settled finding", () => {
+  const at = (line: number, text: string, more: Partial<Remark> = {}) =>
+    remark("Magic number", { line_start: line, line_end: line, body: { text }, ...more });
+  const settled = (...remarks: Remark[]) => {
+    const { findings, ...rest } = ledgerAfter(visit("review", 1, remarks));
+    return waive({ findings, ...rest }, { ids: findings.slice(0, 1).map(({ id }) => id), reason: "fine", at: 150 })
+      .ledger;
+  };
+  const told = ({ findings }: Ledger) =>
+    findings.map(({ line_start, body, status }) => `${line_start} ${body.text} ${status}`);
+
+  it("keeps to what was settled when the lines move, and leaves the other one of its title alone", () => {
+    const before = settled(at(3, "harmless"), at(80, "a bug"));
+    const moved = visit("review", 2, [at(23, "harmless", { priority: 3 }), at(100, "a bug")]);
+    expect(told(raise(before, moved).ledger)).toEqual(["3 harmless waived", "100 a bug open"]);
+  });
+
+  it.each([
+    ["moved and in other words", [at(63, "no harm"), at(140, "it crashes")]],
+    ["near, two of them", [at(4, "it crashes"), at(6, "no harm")]],
+    ["a new one first, without a word", [at(300, ""), at(3, "", { priority: 3 })]],
+  ])("takes nothing that may be another defect: %s", (_what, remarks) => {
+    const before = settled(at(3, "harmless"), at(80, "a bug"));
+    const after = raise(before, visit("review", 2, remarks)).ledger;
+    const open = openFindings(after, { blocking: "none" }).map(({ body }) => body.text);
+    expect(open).toEqual(expect.arrayContaining(remarks.filter((r) => r.priority === 1).map((r) => r.body.text)));
+  });
+
+  it("is the same wherever in the file it is, where nothing else can be meant", () => {
+    const before = settled(at(3, "harmless"));
+    expect(raise(before, visit("review", 2, [at(300, "no harm")])).ledger).toEqual(before);
+  });
+
+  it("F11 is settled in the words of everybody who reported it", () => {
+    const words = { p1: remark("Null deref in parse"), p2: remark("Possible null deref in parse function") };
+    const both = ledgerAfter(visit("p1", 1, [words.p1]), visit("p2", 1, [words.p2]));
+    expect(both.findings).toHaveLength(1);
+    const before = waive(both, { ids: both.findings.map(({ id }) => id), reason: "fine", at: 150 }).ledger;
+    expect(raise(before, visit("p2", 2, [words.p2])).ledger).toEqual(before);
+    expect(raise(before, visit("p1", 2, [words.p1])).ledger).toEqual(before);
+    const worse = raise(before, visit("p2", 2, [{ ...words.p2, priority: 0 }])).ledger;
+    expect(worse.findings).toMatchObject([{ status: "open", priority: 0 }]);
+  });
+});
+
+describe("F11 a finding of several reporters", () => {
+  const words = { p1: remark("Null deref in parse"), p2: remark("Possible null deref in parse function") };
+  const both = ledgerAfter(visit("p1", 1, [words.p1]), visit("p2", 1, [words.p2]));
+
+  it("keeps its id when the first one is content and the other repeats its own words, and takes those", () => {
+    const one = resolveStage(both, { stage: "p1", at: 150, commit: "c2" }).ledger;
+    const again = [2, 3].reduce((ledger, round) => raise(ledger, visit("p2", round, [words.p2])).ledger, one);
+    expect(again.findings).toMatchObject([
+      { id: both.findings[0]?.id, status: "open", title: words.p2.title, visit: 3, reviewers: ["p1", "p2"] },
+    ]);
+    const back = raise(again, visit("p1", 4, [words.p1])).ledger;
+    expect(back.findings).toMatchObject([{ id: both.findings[0]?.id, status: "open", title: words.p2.title }]);
+  });
+
+  it("is one finding when the lines move, whoever says so first", () => {
+    const moved = (one: Remark) => ({ ...one, line_start: 40, line_end: 42 });
+    const after = [visit("p2", 2, [moved(words.p2)]), visit("p1", 2, [moved(words.p1)])].reduce(
+      (ledger, one) => raise(ledger, one).ledger,
+      both,
+    );
+    expect(after.findings).toMatchObject([{ line_start: 40, status: "open", title: words.p1.title }]);
+  });
+});
