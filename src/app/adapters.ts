@@ -154,7 +154,7 @@ export const trackers: Record<Settings["tracker"]["type"], (place: TrackerPlace)
     if (missing) throw new UserError(missing.message, { hint: missing.hint, code: "program-missing" });
     const [lockFolder, noteFolder] = [join(home.root, "locks", "beads"), join(home.root, "beads-claims")];
     const callFolder = join(home.root, "beads-calls");
-    endLeftCalls(callFolder);
+    await endLeftCalls(callFolder);
     const tracker = beadsTracker(
       { cwd: repoPath, env, callFolder, warn: warnOnce },
       { lockFolder, noteFolder, isOver: isOverIn(store) },

@@ -6,7 +6,7 @@ import { askTracker } from "../../lib/ask.js";
 import { type BeadsProgram, findBeads } from "../../lib/beads-program.js";
 import { commandEnvironment } from "../../lib/environment.js";
 import { ExternalError, messageOf } from "../../lib/errors.js";
-import { endGroup, endWithUs } from "./calls.js";
+import { endGroup, endWithUs, noteCall } from "./calls.js";
 import { readErrorText } from "./read.js";
 
 /**
@@ -108,18 +108,19 @@ interface Started extends BeadsPlace {
 }
 
 async function run(path: string, argv: readonly string[], { cwd, env, callFolder, signal }: Started): Promise<Answer> {
+  const noted = noteCall(callFolder ?? null);
   // A NUL cannot be part of an argument.
   const child = spawn(
     path,
     argv.map((each) => each.replaceAll("\0", "")),
     {
       cwd,
-      env: commandEnvironment(env, ["BD_*", "BEADS_*", "BR_*"]),
+      env: { ...commandEnvironment(env, ["BD_*", "BEADS_*", "BR_*"]), ...noted.env },
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],
     },
   );
-  const forget = endWithUs(child.pid, callFolder ?? null);
+  const forget = endWithUs(child.pid);
   const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
   let late = false;
   const timer = setTimeout(() => {
@@ -136,6 +137,7 @@ async function run(path: string, argv: readonly string[], { cwd, env, callFolder
     clearTimeout(timer);
     leaving.close();
     forget();
+    noted.forget();
   }
 }
 
