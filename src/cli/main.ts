@@ -49,6 +49,9 @@ function outliveTerminal(): void {
  */
 function compileLess(): void {
   if (!process.versions.v8.startsWith("11.3.")) return;
+  // Node brings its modules along compiled, for its usual flags; under others it compiles them anew. These are used by all.
+  const used = ["child_process", "crypto", "fs/promises", "os", "perf_hooks", "timers/promises"];
+  for (const name of used) process.getBuiltinModule(name);
   setFlagsFromString("--interrupt-budget=800000");
   setFlagsFromString("--always-sparkplug");
 }

@@ -154,7 +154,7 @@ type WrittenTrigger = NonNullable<WrittenConfig["validation_triggers"]["session_
  */
 function perIssueReview(written: WrittenConfig, { disabled, maxReviewRetries }: Surroundings): ReviewSettings {
   const { per_issue_review: section, agent } = written;
-  const review = resolveReview(section.enabled ? section : reviewSection.parse({}), agent.env);
+  const review = resolveReview(section.enabled ? section : reviewSection.parse({}, { jitless: true }), agent.env);
   const enabled = section.enabled && !disabled.has("review");
   return { ...review, enabled, baseline: null, max_retries: maxReviewRetries ?? review.max_retries };
 }
