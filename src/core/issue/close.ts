@@ -188,6 +188,10 @@ function deliveryOf({ state }: Step, status: string) {
   return { undelivered: { head, reviewed, ...refused }, ...evidence };
 }
 
+function seenBy({ state: { seen, review } }: Step) {
+  return seen && { ...seen, ...(review.seen === null ? {} : { reviewed: review.seen }) };
+}
+
 function finish(step: Step, told: { readonly quarantined?: true } = {}): void {
   for (const owed of step.state.owed) step.cancel(owed.key);
   step.set({ phase: "done", turn: null });
@@ -205,7 +209,7 @@ function finish(step: Step, told: { readonly quarantined?: true } = {}): void {
     last_review_issues: blocking.length > 0 ? blocking : null,
     counters: { gate_attempts: gate.runs, review_attempts: reviewRounds(review), session_end_attempts: sessionEndRuns },
     session_id: session,
-    seen: step.state.seen,
+    seen: seenBy(step),
     ...deliveryOf(step, status),
     ...told,
     ...(reviewBase === baseSha ? {} : { review_base: reviewBase }),

@@ -17,6 +17,11 @@ function left(stage = "per_issue_review", seen: { tree: string; filesTree: strin
   };
   return { ledger, blocking, begin };
 }
+/** The same, taken up again without a word of resume, as after a retry. */
+function leftToRetry(seen: NonNullable<IssueStart["seen"]>) {
+  const { ledger, blocking, begin } = left();
+  return { ledger, blocking, begin: { ...begin, resume: null, blocking, seen } };
+}
 function resume(setup: Setup, rules: Rules = {}, from: { begin: IssueStart; ledger: Ledger } = left()): World {
   return new World(policyOf(setup), from.begin, from.ledger).play(rules);
 }
@@ -200,6 +205,54 @@ describe("a life resumed with the findings of its last review", () => {
     const world = resume({ review: {} }, { implement: () => ({ snapshot: snapshot(1) }) }, left(undefined, seen));
     expect(world.finished()).toMatchObject({ error: "no_progress", last_review_issues: left().blocking });
     expect(world.reported("gate-started")).toEqual([]);
+  });
+
+  it("A8 the same without a resume: no gate, no reviewer, and the findings stay, whatever ended the life", () => {
+    const from = leftToRetry({ tree: "t1", filesTree: "t1" });
+    const same: Rules = { implement: () => ({ snapshot: snapshot(1) }) };
+    const world = resume({ review: {} }, same, from);
+    expect(world.finished()).toMatchObject({ error: "no_progress", last_review_issues: from.blocking });
+    expect([world.reported("gate-started"), world.reported("review-started")]).toEqual([[], []]);
+    const crashed = resume({ review: {} }, { implement: () => ({ outcome: { type: "failed", reason: "x" } }) }, from);
+    expect(crashed.finished()).toMatchObject({ error: "agent_failed", seen: { tree: "t1", filesTree: "t1" } });
+  });
+
+  it.each<[string, Setup, (from: ReturnType<typeof leftToRetry>) => { begin: IssueStart; ledger: Ledger }]>([
+    ["somebody changed the work", { review: {} }, () => leftToRetry({ tree: "t0", filesTree: "t0" })],
+    [
+      "all that blocked is waived",
+      { review: {} },
+      ({ begin, ledger, blocking }) => ({
+        begin,
+        ledger: waive(ledger, { ids: blocking, reason: "fine", at: 2 }).ledger,
+      }),
+    ],
+    ["only the checks are asked for", { review: {}, options: { only: "check" } }, (from) => from],
+    ["nobody checks it any more", { review: panelOf("style") }, () => removedMember()],
+  ])("A8 the same without a resume, but %s: the review judges it", (_what, setup, from) => {
+    const same: Rules = { implement: () => ({ snapshot: snapshot(1) }), left: snapshot(1) };
+    const seen = { tree: "t1", filesTree: "t1", reviewed: "t1" };
+    const world = resume(setup, same, from(leftToRetry(seen)));
+    expect(world.reported("review-started")).toHaveLength(1);
+    expect(world.finished()).toMatchObject({ status: "success" });
+  });
+  function removedMember() {
+    const { ledger, blocking, begin } = left("per_issue_review/security");
+    return { ledger, begin: { ...begin, resume: null, blocking, seen: { tree: "t1", filesTree: "t1" } } };
+  }
+
+  it.each([
+    ["resumed", (seen: NonNullable<IssueStart["seen"]>) => left(undefined, seen)],
+    ["not resumed", leftToRetry],
+  ])("A8 what is done and undone again is the tree that the last review saw, in a life that is %s", (_how, from) => {
+    const undone: Rules = {
+      implement: (_turn, n) => ({ snapshot: snapshot(1, n === 1 ? { filesTree: "loose", dirtyCount: 1 } : {}) }),
+    };
+    const seen = { tree: "t9", filesTree: "t9", reviewed: "t1" };
+    const world = resume({ review: {} }, undone, from(seen));
+    expect(world.reported("gate-started")).toHaveLength(2);
+    expect(world.reported("review-started")).toEqual([]);
+    expect(world.finished()).toMatchObject({ error: "no_progress", seen: { reviewed: "t1" } });
   });
 
   it("waived findings are not replayed; none left: the implementer prompt", () => {

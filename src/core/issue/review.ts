@@ -18,7 +18,9 @@ import { oweTurn } from "./turns.js";
 export function enterReview(step: Step) {
   const { work, review } = step.state;
   if (!isReviewDue(step) || !work) return step.go("finalizing");
-  if (review.seen === work.tree && blockingReview(step).length > 0) {
+  // Who asks for the checks alone has changed something that no tree shows.
+  const isAsked = step.policy.options.only !== undefined;
+  if (review.seen === work.tree && !isAsked && blockingReview(step).length > 0) {
     return step.fail("no_progress", "No progress: the tree is the one that the last review saw");
   }
   if (isOverBudget(step)) return;
