@@ -300,11 +300,19 @@ describe("a life resumed with the findings of its last review", () => {
     expect(again.life.ledger.findings[0]).toMatchObject({ title: "Null deref", status: "superseded" });
   });
 
-  it("a review that a flag leaves out keeps what it found until the issue has succeeded without it", () => {
-    const { settings } = policyOf({ review: {} });
+  const leavesOut = (review: NonNullable<Setup["review"]>): Setup => {
+    const { settings } = policyOf({ review });
     const per_issue_review = { ...settings.per_issue_review, enabled: false };
-    const left_out_reviewer = { section: "per_issue_review", review: settings.per_issue_review } as const;
-    const flagged: Setup = { settings: { per_issue_review, left_out_reviewer } };
+    return {
+      settings: {
+        per_issue_review,
+        left_out_reviewer: { section: "per_issue_review", review: settings.per_issue_review },
+      },
+    };
+  };
+
+  it("a review that a flag leaves out keeps what it found until the issue has succeeded without it", () => {
+    const flagged = leavesOut({ track_review_issues: false });
     const failed = resume(flagged, { implement: () => ({ outcome: { type: "failed", reason: "x" } }) });
     expect(failed.turns()[0]).toMatchObject({ prompt: "review_followup", only: left().blocking });
     expect(failed.finished()).toMatchObject({ status: "failed", last_review_issues: left().blocking });
@@ -316,6 +324,44 @@ describe("a life resumed with the findings of its last review", () => {
       "no longer checked",
       "no longer checked",
     ]);
+  });
+
+  it("a review that a flag leaves out: what is open of it, what blocks too, is tracked once the issue has succeeded", () => {
+    const tracker: Rules = { tracker: () => ({ id: "p-7" }) };
+    const followUp = (world: World) =>
+      world.history.find((effect) => effect.kind === "tracker" && effect.op === "follow-up");
+    const reasons = (world: World) => world.life.ledger.findings.map(({ status, reason }) => `${status}: ${reason}`);
+    const tracked = resume(leavesOut({}), tracker);
+    expect(followUp(tracked)).toMatchObject({ findings: left().ledger.findings.map(({ id }) => id) });
+    expect(reasons(tracked)).toEqual(["waived: tracked as p-7", "waived: tracked as p-7"]);
+    const mute = {
+      stage: "per_issue_review",
+      source: "protocol",
+      reviewer: "command",
+      outcome: "fail",
+      visit: 4,
+    } as const;
+    const from = left();
+    const { ledger } = raise(from.ledger, {
+      ...mute,
+      at: 2,
+      commit: "c9",
+      runId: "run-1",
+      remarks: [remark("Mute", 1)],
+    });
+    expect(reasons(resume(leavesOut({}), tracker, { ...from, ledger })).at(-1)).toBe("superseded: no longer checked");
+    const superseded = Array(2).fill("superseded: no longer checked");
+    const of = { begin: { ...left().begin, followUp: true }, ledger: left().ledger };
+    const none = { marker: { name: "NO_CHANGE", rationale: "not needed" }, snapshot: snapshot(0) } as const;
+    for (const world of [
+      resume(leavesOut(panelOf("style")), tracker, left("per_issue_review/security")),
+      resume(leavesOut({}), tracker, of),
+      resume(leavesOut({}), { ...tracker, implement: () => none }),
+    ]) {
+      expect(world.finished()).toMatchObject({ status: "success" });
+      expect(followUp(world)).toBeUndefined();
+      expect(reasons(world)).toEqual(superseded);
+    }
   });
 
   it("C8 base_sha is the earlier life's", () => {
