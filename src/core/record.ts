@@ -1,6 +1,6 @@
 import type { Priority, TextRef } from "./finding.js";
 import type { Usage } from "./issue/events.js";
-import type { Counters, IssueStatus, RunStatus, SessionEndResult, Undelivered } from "./report.js";
+import type { Counters, IssueStatus, RunStatus, Seen, SessionEndResult, Undelivered } from "./report.js";
 import type { Settings } from "./settings.js";
 
 export type { IssueStatus, Undelivered };
@@ -36,7 +36,7 @@ export interface IssueRecord extends Counters {
   readonly started_at: string;
   readonly finished_at: string | null;
   /** What the last failed gate or blocking round saw, so that a resume knows whether anything changed since. */
-  readonly seen?: { readonly tree: string; readonly filesTree: string } | null;
+  readonly seen?: Seen | null;
   /** It passed everything and only has to be pushed still. */
   readonly undelivered?: Undelivered;
 }

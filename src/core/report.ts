@@ -173,8 +173,7 @@ export type ReportBody =
       readonly review_base?: string;
       /** What was to be merged and is not yet. */
       readonly unmerged?: string;
-      /** (HEAD tree, files tree) that the last failed gate or blocking round saw. */
-      readonly seen?: { readonly tree: string; readonly filesTree: string } | null;
+      readonly seen?: Seen | null;
       /** It passed everything and only has to be pushed still. */
       readonly undelivered?: Undelivered;
       /** It failed once too often: only a retry brings it back. */
@@ -263,6 +262,14 @@ export type RunReport = ReportBody & {
 };
 /** As stored and printed. */
 export type PublicEvent = RunReport & { readonly seq: number; readonly time: string; readonly run_id: string };
+
+/** What the last failed gate or blocking round saw: (HEAD tree, files tree). */
+export interface Seen {
+  readonly tree: string;
+  readonly filesTree: string;
+  /** The tree of the last blocking round, whatever a gate has seen since. */
+  readonly reviewed?: string;
+}
 
 /** Work that passed everything and that the forge could not be given. */
 export interface Undelivered {

@@ -83,6 +83,21 @@ test("the review is switched off: its findings are superseded, the implementer p
   expect(await world.issue("fix-it")).toMatchObject({ status: "success", message: "No review required" });
 });
 
+test("a flag leaves the review out: what it had found goes along, and becomes a follow-up issue when the work has landed", async () => {
+  const world = resumeWorld({ max_retries: 1 });
+  await world.add("fix-it");
+  world.reviewerDoes("fix-it", says("fail", blocking, { title: "Naming", file: "b.ts", priority: 3 }));
+  await world.ratchet("run");
+  expect((await world.ratchet("run", "--resume", "--disable-validations", "review")).code).toBe(0);
+  expect(await world.issue("fix-it")).toMatchObject({ status: "success", review_attempts: 0 });
+  const all: { id: string; title: string }[] = JSON.parse(await world.quick("work", "list", "--json"));
+  const [followUp] = all.filter(({ title }) => title.startsWith("Follow-up of fix-it"));
+  const findings: { reason: string }[] = JSON.parse(await world.quick("findings", "fix-it", "--all", "--json"));
+  expect(findings.map(({ reason }) => reason)).toEqual(Array(2).fill(`tracked as ${followUp?.id}`));
+  const shown = await world.quick("work", "show", followUp?.id ?? "");
+  for (const { title } of [blocking, { title: "Naming" }]) expect(shown).toContain(title);
+});
+
 test("a waived finding is not replayed; with none left it is the implementer prompt", async () => {
   const world = await failedWorld();
   const [finding] = JSON.parse(await world.quick("findings", "fix-it", "--json"));

@@ -166,14 +166,18 @@ test("A6 resumed and failed before any review: the new record carries the old fi
   expect(await stored(world)).toBeNull();
 });
 
-test("A6 resumed and nothing changed: no progress at once, no gate, no review, and the findings stay", async () => {
+test.each([
+  ["resumed", ["--resume"]],
+  ["retried and run", []],
+])("A6 %s and nothing changed: no progress at once, no gate, no review, and the findings stay", async (_how, flags) => {
   const world = resumeWorld({ max_retries: 1 });
   await world.add("fix-it");
   world.reviewerDoes("fix-it", says("fail", nullDeref));
   await world.ratchet("run");
   world.reviewerDoes("fix-it", says("pass"));
   world.agentDoes("fix-it", 'echo "It is fine as it is"; exit 0');
-  expect((await world.ratchet("run", "--resume")).code).toBe(1);
+  if (flags.length === 0) await world.quick("retry", "fix-it");
+  expect((await world.ratchet("run", ...flags)).code).toBe(1);
   expect(await world.issue("fix-it")).toMatchObject({ error: "no_progress", gate_attempts: 0, review_attempts: 0 });
   expect(await stored(world)).toMatchObject([{ title: "Null deref" }]);
   expect(await world.status("fix-it")).toBe("failed");

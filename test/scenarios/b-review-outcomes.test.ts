@@ -111,6 +111,17 @@ test("B8 failure_mode remediate: a fixer that helps lets the issue succeed", asy
   expect(world.git("show", "main:fix-it.txt")).toBe("implementer 1\nfixer 1");
 });
 
+test("B8 failure_mode remediate: a fixer that crashes counts, and the next one gets the findings in a new session", async () => {
+  const world = resumeWorld({ max_retries: 2, failure_mode: "remediate" });
+  await world.add("fix-it");
+  world.reviewerDoes("fix-it", `if grep -q fixer fix-it.txt; then ${says("pass")}\nelse ${says("fail", wrong)}\nfi`);
+  world.agentDoes("fix-it", '[ "$RATCHET_PROMPT_KIND $RATCHET_ATTEMPT" = "fixer 1" ] && exit 7');
+  expect((await world.ratchet("run")).code).toBe(0);
+  const fixers = world.sent("fix-it").filter(({ kind }) => kind === "fixer");
+  expect(fixers.map(({ attempt, session }) => `${attempt} ${session}`)).toEqual(["1 new", "2 new"]);
+  for (const { text } of fixers) expect(text).toContain("Wrong");
+});
+
 test("B8 failure_mode remediate: a gate that fails goes into that fixer's session, the record keeps the implementer's", async () => {
   const world = resumeWorld({ max_retries: 1, failure_mode: "remediate" });
   await world.add("fix-it");

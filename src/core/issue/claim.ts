@@ -137,8 +137,8 @@ function firstTurn(step: Step) {
   if (state.deliver) return lookFirst(step);
   if (policy.item) return beginItem(step, policy.item);
   if (policy.options.only) return lookFirst(step);
-  if (!resume) return implement(step, null);
   dropUnchecked(step);
+  if (!resume) return implement(step, null);
   if (policy.options.strict && resume.sessionId === null) {
     const { runId, sessionOf } = resume;
     const other = `The session that run ${runId} left is ${sessionOf}'s, not ${policy.settings.agent.type}'s`;
@@ -196,5 +196,6 @@ function isAsLeft({ head }: Deliver, work: Snapshot): boolean {
 function implement(step: Step, session: string | null): void {
   const maxAttempts = gateAttempts(step.policy);
   const plan = { role: "implementer", stage: "implement", prompt: "implementer", attempt: 1 } as const;
-  oweTurn(step, { ...plan, maxAttempts, session, earlier: session !== null });
+  const judged = step.policy.settings.per_issue_review.enabled;
+  oweTurn(step, { ...plan, maxAttempts, session, earlier: session !== null, judged });
 }

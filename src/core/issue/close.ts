@@ -10,7 +10,7 @@ import { landsNothing } from "./preconditions.js";
 import { reportConclusion } from "./session-end-result.js";
 import { isReviewStage } from "./slots.js";
 import type { Step } from "./step.js";
-import { dropLeftOut } from "./unchecked.js";
+import { dropLeftOut, isReviewConfigured } from "./unchecked.js";
 
 type TrackerDone = Extract<IssueEvent, { type: "tracker-done" }>;
 
@@ -95,20 +95,21 @@ export function sayParked(step: Step, parked?: ParkedAs): void {
 }
 
 function trackLeftovers(step: Step) {
-  dropLeftOut(step);
-  const tracked = openFindings(step.ledger, { defects: true }).filter((finding) => isTracked(step, finding));
-  if (tracked.length === 0 || step.state.followUp) {
+  const open = openFindings(step.ledger, { defects: true });
+  const tracked = step.state.followUp ? [] : open.filter((finding) => isTracked(step, finding));
+  const findings = tracked.map((finding) => finding.id);
+  dropLeftOut(step, findings);
+  if (findings.length === 0) {
     waiveLeftovers(step, null);
     return complete(step);
   }
-  const findings = tracked.map((finding) => finding.id);
   step.owe({ kind: "tracker", key: "tracker:follow-up", op: "follow-up", findings });
 }
 
 function isTracked(step: Step, finding: Finding): boolean {
-  const { per_issue_review: review, validation_triggers } = step.policy.settings;
-  const own = validation_triggers.session_end?.code_review;
-  const byReview = review.enabled && review.track_review_issues;
+  const { settings } = step.policy;
+  const own = settings.validation_triggers.session_end?.code_review;
+  const byReview = isReviewConfigured(settings) && settings.per_issue_review.track_review_issues;
   const byTrigger = (own?.enabled ?? false) && (own?.track_review_issues ?? false);
   const isBy = (stage: string) => {
     // About work that is not there any more.
@@ -188,6 +189,10 @@ function deliveryOf({ state }: Step, status: string) {
   return { undelivered: { head, reviewed, ...refused }, ...evidence };
 }
 
+function seenBy({ state: { seen, review } }: Step) {
+  return seen && { ...seen, ...(review.seen === null ? {} : { reviewed: review.seen }) };
+}
+
 function finish(step: Step, told: { readonly quarantined?: true } = {}): void {
   for (const owed of step.state.owed) step.cancel(owed.key);
   step.set({ phase: "done", turn: null });
@@ -205,7 +210,7 @@ function finish(step: Step, told: { readonly quarantined?: true } = {}): void {
     last_review_issues: blocking.length > 0 ? blocking : null,
     counters: { gate_attempts: gate.runs, review_attempts: reviewRounds(review), session_end_attempts: sessionEndRuns },
     session_id: session,
-    seen: step.state.seen,
+    seen: seenBy(step),
     ...deliveryOf(step, status),
     ...told,
     ...(reviewBase === baseSha ? {} : { review_base: reviewBase }),

@@ -4,6 +4,7 @@ import { isSpent } from "./budget.js";
 import type { TurnEnded } from "./events.js";
 import { brokenPreconditions, landsNothing } from "./preconditions.js";
 import { afterRework } from "./pull-request.js";
+import { afterFailedFixer } from "./review.js";
 import type { Work } from "./state.js";
 import type { Step } from "./step.js";
 import { endFixer, settleTurn } from "./turns.js";
@@ -15,7 +16,9 @@ export function afterTurn(step: Step, event: TurnEnded) {
   if (!result || !turn) return;
   endFixer(step, event.outcome.type);
   if (step.state.halt) return;
-  if (result.error !== null) return step.fail(result.error, result.message);
+  const { error, message } = result;
+  if (error !== null && turn.role === "fixer") return afterFailedFixer(step, { error, message });
+  if (error !== null) return step.fail(error, message);
   if (isSpent(step)) return;
   if (!event.snapshot || !work) return step.fail("worktree_failed", "The worktree could not be read after the turn");
   step.set({

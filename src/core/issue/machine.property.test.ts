@@ -40,31 +40,35 @@ const setups: fc.Arbitrary<Setup> = fc
       options: check ? { ...options, only: "check" as const } : options,
     } satisfies Setup;
   });
-/** An issue taken up for the first time, or again with what its last review and landing left. */
+/** What the last review and landing of an earlier life left. */
+function leftBefore() {
+  const visit = {
+    stage: "per_issue_review",
+    source: "review",
+    reviewer: "command",
+    outcome: "fail",
+    visit: 3,
+  } as const;
+  const remarks = [remark("Old defect", 1), remark("Old name", 3, "b.ts")];
+  const old = { at: 1, commit: "c9", runId: "run-1", remarks };
+  const merge = { ...visit, stage: "merge", source: "merge", reviewer: "merge" } as const;
+  const conflict = [remark("Conflict with main", 1, "")];
+  const unmerged = raise(emptyLedger("p-1"), { ...merge, ...old, remarks: conflict }).ledger;
+  const { ledger } = raise(unmerged, { ...visit, ...old });
+  const blocking = ledger.findings.filter(({ title }) => title === "Old defect").map((finding) => finding.id);
+  return { ledger, blocking, seen: { tree: "t12", filesTree: "t12", reviewed: "t12" } };
+}
+/** An issue taken up for the first time, or again, resumed or not. */
 const begins = fc.constantFrom(
   () => ({ start, ledger: emptyLedger("p-1") }),
   () => {
-    const visit = {
-      stage: "per_issue_review",
-      source: "review",
-      reviewer: "command",
-      outcome: "fail",
-      visit: 3,
-    } as const;
-    const old = {
-      at: 1,
-      commit: "c9",
-      runId: "run-1",
-      remarks: [remark("Old defect", 1), remark("Old name", 3, "b.ts")],
-    };
-    const merge = { ...visit, stage: "merge", source: "merge", reviewer: "merge" } as const;
-    const remarks = [remark("Conflict with main", 1, "")];
-    const unmerged = raise(emptyLedger("p-1"), { ...merge, ...old, remarks }).ledger;
-    const { ledger } = raise(unmerged, { ...visit, ...old });
-    const blocking = ledger.findings.filter(({ title }) => title === "Old defect").map((finding) => finding.id);
-    const seen = { tree: "t12", filesTree: "t12" };
-    const resume = { runId: "run-1", sessionId: "old", blocking, baseSha: "c0", seen };
+    const { ledger, ...left } = leftBefore();
+    const resume = { runId: "run-1", sessionId: "old", baseSha: "c0", ...left };
     return { start: { ...start, life: 2, resume }, ledger };
+  },
+  () => {
+    const { ledger, ...left } = leftBefore();
+    return { start: { ...start, life: 2, ...left }, ledger };
   },
 );
 const worlds = fc

@@ -69,19 +69,18 @@ export function reviewAttempts(policy: ReviewPolicy): number {
   return Math.max(1, policy.settings.per_issue_review.max_retries);
 }
 
-/** With what fixers are judged by once those are used up. */
-function reviewJudgements(policy: ReviewPolicy): number {
-  const { failure_mode, max_retries } = policy.settings.per_issue_review;
-  const fixes = failure_mode === "remediate" && !policy.options.only && !policy.item;
-  return reviewAttempts(policy) + (fixes ? max_retries : 0);
-}
-
-/** The number of the round that would be the last. Rounds that passed, and were followed by a merge, use up none. */
+/**
+ * The number of the round that would be the last: what fixers do is judged too, once the rounds are used up. Rounds that
+ * passed, and were followed by a merge, use up none; a fixer that failed is followed by none.
+ */
 export function lastReviewRound(
   policy: ReviewPolicy,
-  review: { readonly round: number; readonly blocking: number },
+  review: { readonly round: number; readonly blocking: number; readonly fixers: number },
 ): number {
-  return reviewJudgements(policy) + review.round - 1 - review.blocking;
+  const { failure_mode, max_retries } = policy.settings.per_issue_review;
+  const fixes = failure_mode === "remediate" && !policy.options.only && !policy.item;
+  const left = Math.max(0, reviewAttempts(policy) - review.blocking - 1);
+  return review.round + left + (fixes ? Math.max(0, max_retries - review.fixers) : 0);
 }
 
 /** How many there were: one that was wound down before any of its reviewers had a place was none. */

@@ -17,6 +17,11 @@ function left(stage = "per_issue_review", seen: { tree: string; filesTree: strin
   };
   return { ledger, blocking, begin };
 }
+/** The same, taken up again without a word of resume, as after a retry. */
+function leftToRetry(seen: NonNullable<IssueStart["seen"]>) {
+  const { ledger, blocking, begin } = left();
+  return { ledger, blocking, begin: { ...begin, resume: null, blocking, seen } };
+}
 function resume(setup: Setup, rules: Rules = {}, from: { begin: IssueStart; ledger: Ledger } = left()): World {
   return new World(policyOf(setup), from.begin, from.ledger).play(rules);
 }
@@ -202,6 +207,54 @@ describe("a life resumed with the findings of its last review", () => {
     expect(world.reported("gate-started")).toEqual([]);
   });
 
+  it("A8 the same without a resume: no gate, no reviewer, and the findings stay, whatever ended the life", () => {
+    const from = leftToRetry({ tree: "t1", filesTree: "t1" });
+    const same: Rules = { implement: () => ({ snapshot: snapshot(1) }) };
+    const world = resume({ review: {} }, same, from);
+    expect(world.finished()).toMatchObject({ error: "no_progress", last_review_issues: from.blocking });
+    expect([world.reported("gate-started"), world.reported("review-started")]).toEqual([[], []]);
+    const crashed = resume({ review: {} }, { implement: () => ({ outcome: { type: "failed", reason: "x" } }) }, from);
+    expect(crashed.finished()).toMatchObject({ error: "agent_failed", seen: { tree: "t1", filesTree: "t1" } });
+  });
+
+  it.each<[string, Setup, (from: ReturnType<typeof leftToRetry>) => { begin: IssueStart; ledger: Ledger }]>([
+    ["somebody changed the work", { review: {} }, () => leftToRetry({ tree: "t0", filesTree: "t0" })],
+    [
+      "all that blocked is waived",
+      { review: {} },
+      ({ begin, ledger, blocking }) => ({
+        begin,
+        ledger: waive(ledger, { ids: blocking, reason: "fine", at: 2 }).ledger,
+      }),
+    ],
+    ["only the checks are asked for", { review: {}, options: { only: "check" } }, (from) => from],
+    ["nobody checks it any more", { review: panelOf("style") }, () => removedMember()],
+  ])("A8 the same without a resume, but %s: the review judges it", (_what, setup, from) => {
+    const same: Rules = { implement: () => ({ snapshot: snapshot(1) }), left: snapshot(1) };
+    const seen = { tree: "t1", filesTree: "t1", reviewed: "t1" };
+    const world = resume(setup, same, from(leftToRetry(seen)));
+    expect(world.reported("review-started")).toHaveLength(1);
+    expect(world.finished()).toMatchObject({ status: "success" });
+  });
+  function removedMember() {
+    const { ledger, blocking, begin } = left("per_issue_review/security");
+    return { ledger, begin: { ...begin, resume: null, blocking, seen: { tree: "t1", filesTree: "t1" } } };
+  }
+
+  it.each([
+    ["resumed", (seen: NonNullable<IssueStart["seen"]>) => left(undefined, seen)],
+    ["not resumed", leftToRetry],
+  ])("A8 what is done and undone again is the tree that the last review saw, in a life that is %s", (_how, from) => {
+    const undone: Rules = {
+      implement: (_turn, n) => ({ snapshot: snapshot(1, n === 1 ? { filesTree: "loose", dirtyCount: 1 } : {}) }),
+    };
+    const seen = { tree: "t9", filesTree: "t9", reviewed: "t1" };
+    const world = resume({ review: {} }, undone, from(seen));
+    expect(world.reported("gate-started")).toHaveLength(2);
+    expect(world.reported("review-started")).toEqual([]);
+    expect(world.finished()).toMatchObject({ error: "no_progress", seen: { reviewed: "t1" } });
+  });
+
   it("waived findings are not replayed; none left: the implementer prompt", () => {
     const from = left();
     const { ledger } = waive(from.ledger, { ids: from.blocking, reason: "fine", at: 2 });
@@ -247,11 +300,19 @@ describe("a life resumed with the findings of its last review", () => {
     expect(again.life.ledger.findings[0]).toMatchObject({ title: "Null deref", status: "superseded" });
   });
 
-  it("a review that a flag leaves out keeps what it found until the issue has succeeded without it", () => {
-    const { settings } = policyOf({ review: {} });
+  const leavesOut = (review: NonNullable<Setup["review"]>): Setup => {
+    const { settings } = policyOf({ review });
     const per_issue_review = { ...settings.per_issue_review, enabled: false };
-    const left_out_reviewer = { section: "per_issue_review", review: settings.per_issue_review } as const;
-    const flagged: Setup = { settings: { per_issue_review, left_out_reviewer } };
+    return {
+      settings: {
+        per_issue_review,
+        left_out_reviewer: { section: "per_issue_review", review: settings.per_issue_review },
+      },
+    };
+  };
+
+  it("a review that a flag leaves out keeps what it found until the issue has succeeded without it", () => {
+    const flagged = leavesOut({ track_review_issues: false });
     const failed = resume(flagged, { implement: () => ({ outcome: { type: "failed", reason: "x" } }) });
     expect(failed.turns()[0]).toMatchObject({ prompt: "review_followup", only: left().blocking });
     expect(failed.finished()).toMatchObject({ status: "failed", last_review_issues: left().blocking });
@@ -263,6 +324,44 @@ describe("a life resumed with the findings of its last review", () => {
       "no longer checked",
       "no longer checked",
     ]);
+  });
+
+  it("a review that a flag leaves out: what is open of it, what blocks too, is tracked once the issue has succeeded", () => {
+    const tracker: Rules = { tracker: () => ({ id: "p-7" }) };
+    const followUp = (world: World) =>
+      world.history.find((effect) => effect.kind === "tracker" && effect.op === "follow-up");
+    const reasons = (world: World) => world.life.ledger.findings.map(({ status, reason }) => `${status}: ${reason}`);
+    const tracked = resume(leavesOut({}), tracker);
+    expect(followUp(tracked)).toMatchObject({ findings: left().ledger.findings.map(({ id }) => id) });
+    expect(reasons(tracked)).toEqual(["waived: tracked as p-7", "waived: tracked as p-7"]);
+    const mute = {
+      stage: "per_issue_review",
+      source: "protocol",
+      reviewer: "command",
+      outcome: "fail",
+      visit: 4,
+    } as const;
+    const from = left();
+    const { ledger } = raise(from.ledger, {
+      ...mute,
+      at: 2,
+      commit: "c9",
+      runId: "run-1",
+      remarks: [remark("Mute", 1)],
+    });
+    expect(reasons(resume(leavesOut({}), tracker, { ...from, ledger })).at(-1)).toBe("superseded: no longer checked");
+    const superseded = Array(2).fill("superseded: no longer checked");
+    const of = { begin: { ...left().begin, followUp: true }, ledger: left().ledger };
+    const none = { marker: { name: "NO_CHANGE", rationale: "not needed" }, snapshot: snapshot(0) } as const;
+    for (const world of [
+      resume(leavesOut(panelOf("style")), tracker, left("per_issue_review/security")),
+      resume(leavesOut({}), tracker, of),
+      resume(leavesOut({}), { ...tracker, implement: () => none }),
+    ]) {
+      expect(world.finished()).toMatchObject({ status: "success" });
+      expect(followUp(world)).toBeUndefined();
+      expect(reasons(world)).toEqual(superseded);
+    }
   });
 
   it("C8 base_sha is the earlier life's", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { emptyLedger, openFindings, raise } from "../ledger/ledger.js";
 import type { TurnEffect } from "./effects.js";
+import type { TurnEnded } from "./events.js";
 import {
   failWith,
   noVerdict,
@@ -261,6 +262,68 @@ describe("B8 failure_mode when the rounds are used up", () => {
       "3 of 4",
       "4 of 4",
     ]);
+  });
+
+  it.each<[string, Partial<TurnEnded>]>([
+    ["fails", { outcome: { type: "failed", reason: "exit 7" } }],
+    ["runs out of time", { outcome: { type: "timed-out" } }],
+  ])(
+    "remediate: a fixer that %s counts, and the next one gets a new session and everything that is open",
+    (_, ended) => {
+      const world = play(
+        { review: { failure_mode: "remediate", max_retries: 2 } },
+        {
+          review: (_effect, n) => (n <= 2 ? failWith(p0) : pass),
+          fix: (_effect, n) => (n === 1 ? { ...ended, sessionId: "fixer-1" } : {}),
+        },
+      );
+      const fixers = world.turns().filter((turn) => turn.role === "fixer");
+      expect(fixers.map((turn) => [turn.prompt, turn.attempt, turn.session, turn.only])).toEqual([
+        ["fixer", 1, null, null],
+        ["fixer", 2, null, null],
+      ]);
+      expect(world.reported("fixer-ended").map(({ outcome }) => outcome)).toEqual([ended.outcome?.type, "ended"]);
+      const last = world.turns().findLast((turn) => turn.role === "reviewer");
+      expect([last?.attempt, last?.maxAttempts]).toEqual([3, 3]);
+      expect(world.finished()).toMatchObject({ status: "success", session_id: "s1" });
+    },
+  );
+
+  it("remediate: the last fixer that fails is what the issue fails with, and what blocks is kept", () => {
+    const fails: Rules = {
+      review: () => failWith(p0),
+      fix: (_effect, n) => ({ outcome: { type: "failed", reason: `exit ${n}` }, snapshot: snapshot(2) }),
+    };
+    const world = play({ review: { failure_mode: "remediate", max_retries: 2 } }, fails);
+    expect(world.reported("fixer-ended")).toHaveLength(2);
+    expect(world.finished()).toMatchObject({ error: "agent_failed", message: "The agent failed: exit 2" });
+    expect(stored(world)).toEqual(["Null deref"]);
+  });
+
+  it.each<[TurnEnded["outcome"], string]>([
+    [{ type: "transient", reason: "529" }, "transient_exhausted"],
+    [{ type: "idle" }, "idle_timeout"],
+    [{ type: "lost" }, "agent_lost"],
+  ])("remediate: $type, as often as it is borne, is no reason for the next fixer", (outcome, error) => {
+    const world = play(
+      { review: { failure_mode: "remediate", max_retries: 2 } },
+      { review: () => failWith(p0), fix: () => ({ outcome }) },
+    );
+    expect(world.reported("fixer-started")).toHaveLength(1);
+    expect(world.finished()).toMatchObject({ status: "failed", error });
+  });
+
+  it("remediate: a fixer that fails in a run that drains is not followed by another", () => {
+    const world = play(
+      { review: { failure_mode: "remediate", max_retries: 2 } },
+      {
+        review: () => failWith(p0),
+        fix: () => ({ outcome: { type: "failed", reason: "exit 7" } }),
+        before: ({ life }) => (life.state.turn?.prompt === "fixer" && !life.state.draining ? { name: "drain" } : null),
+      },
+    );
+    expect(world.reported("fixer-started")).toHaveLength(1);
+    expect(world.finished()).toMatchObject({ status: "failed", error: "agent_failed" });
   });
 
   it("a gate that fails after a fixer goes into that fixer's session", () => {

@@ -18,7 +18,9 @@ import { oweTurn } from "./turns.js";
 export function enterReview(step: Step) {
   const { work, review } = step.state;
   if (!isReviewDue(step) || !work) return step.go("finalizing");
-  if (review.seen === work.tree && blockingReview(step).length > 0) {
+  // Who asks for the checks alone has changed something that no tree shows.
+  const isAsked = step.policy.options.only !== undefined;
+  if (review.seen === work.tree && !isAsked && blockingReview(step).length > 0) {
     return step.fail("no_progress", "No progress: the tree is the one that the last review saw");
   }
   if (isOverBudget(step)) return;
@@ -116,15 +118,34 @@ function unavailable(step: Step, out: readonly Slot[]) {
 }
 
 function usedUp(step: Step, rounds: number) {
-  const { failure_mode, max_retries } = step.policy.settings.per_issue_review;
-  const { review, draining } = step.state;
   const message = `Review failed: blocking findings after ${rounds} ${rounds === 1 ? "round" : "rounds"}`;
-  if (failure_mode === "abort") {
+  if (step.policy.settings.per_issue_review.failure_mode === "abort") {
     step.set({ abortRun: true });
     return step.fail("failure_mode_abort", `${message}, and its failure_mode is abort`);
   }
+  sendFixer(step, { error: "review_failed", message });
+}
+
+/** What says something about this fixer alone. Who cannot be reached, stays silent or is lost was tried again already. */
+const ownFailures = ["agent_failed", "turn_timeout", "context_overflow", "session_not_found"];
+
+/** Of the fixers that a review sends: one that came to nothing counts like any other, and the next one begins anew. */
+export function afterFailedFixer(step: Step, failure: Failure) {
+  if (!ownFailures.includes(failure.error)) return step.fail(failure.error, failure.message);
+  sendFixer(step, failure);
+}
+
+interface Failure {
+  readonly error: string;
+  readonly message: string;
+}
+
+/** `failure`: what the issue fails with where no fixer is left. */
+function sendFixer(step: Step, failure: Failure) {
+  const { failure_mode, max_retries } = step.policy.settings.per_issue_review;
+  const { review, draining } = step.state;
   if (failure_mode !== "remediate" || draining || step.policy.options.only || review.fixers >= max_retries)
-    return step.fail("review_failed", message);
+    return step.fail(failure.error, failure.message);
   if (isOverBudget(step)) return;
   const attempt = review.fixers + 1;
   setReview(step, { fixers: attempt, fixer: { session: null } });

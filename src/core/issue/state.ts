@@ -1,7 +1,7 @@
 import type { Ledger } from "../finding.js";
 import type { ItemStatus } from "../ports/tracker.js";
 import type { IssueStatus } from "../record.js";
-import type { SessionEndResult } from "../report.js";
+import type { Seen, SessionEndResult } from "../report.js";
 import type { Deliver, IssueStart } from "../run/effects.js";
 import type { IssueEffect, TurnEffect } from "./effects.js";
 import type { Marker, Proposed } from "./events.js";
@@ -128,11 +128,7 @@ export interface Owed {
   readonly told?: boolean;
 }
 
-interface Seen {
-  readonly tree: string;
-  readonly filesTree: string;
-}
-export interface Work extends Seen {
+export interface Work extends Omit<Seen, "reviewed"> {
   readonly head: string;
   readonly commits: number;
   readonly dirtyCount: number;
@@ -242,7 +238,7 @@ export interface ReviewState {
   /** A reviewer has given a verdict in this life. */
   readonly judged: boolean;
   readonly slots: readonly Slot[];
-  /** The tree of the last blocking round. */
+  /** The tree of the last blocking round, the earlier run's included. */
   readonly seen: string | null;
   /** The commit of the last passed round. */
   readonly passed: string | null;
@@ -297,9 +293,12 @@ export interface Ending {
 
 const carriedMax = 100;
 
+const newReview = { round: 0, blocking: 0, judged: false, slots: [], passed: null, fixers: 0, fixer: null };
+
 export function newIssue(start: IssueStart): IssueState {
   const { resume } = start;
   const blocking = resume?.blocking ?? start.blocking ?? [];
+  const seen = (resume ? resume.seen : start.seen) ?? null;
   return {
     version: 1,
     issueId: start.issueId,
@@ -342,10 +341,10 @@ export function newIssue(start: IssueStart): IssueState {
       passed: [],
       cache: [],
     },
-    seen: resume?.seen ?? null,
+    seen,
     sessionEnd: null,
     sessionEndRuns: 0,
-    review: { round: 0, blocking: 0, judged: false, slots: [], seen: null, passed: null, fixers: 0, fixer: null },
+    review: { ...newReview, seen: seen?.reviewed ?? null },
     landing: {
       rounds: 0,
       proposals: 0,

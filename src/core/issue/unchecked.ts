@@ -1,7 +1,10 @@
 import { type LedgerChange, supersedeStage } from "../ledger/ledger.js";
 import type { Settings } from "../settings.js";
+import { closeOthers } from "./ledger-parts.js";
 import { isReviewStage, perIssueReview, reviewSlots, reviewStage } from "./slots.js";
 import type { Step } from "./step.js";
+
+const reason = "no longer checked";
 
 /**
  * Findings of reviewers that are no longer configured would stay open for ever: they are closed when the work begins. A
@@ -14,27 +17,36 @@ export function dropUnchecked(step: Step): void {
 
 /** null: nothing is dropped. */
 export function withoutUnchecked(step: Step): LedgerChange | null {
-  return isLeftOut(step.policy.settings) ? null : supersedeUnchecked(step);
+  const { ledger, at, policy } = step;
+  const { settings } = policy;
+  const checked = isReviewConfigured(settings)
+    ? [perIssueReview, ...reviewSlots(settings).map((slot) => reviewStage(settings, slot.name))]
+    : [];
+  const stages = reviewStages(step).filter((stage) => !checked.includes(stage));
+  return stages.length === 0 ? null : supersedeStage(ledger, { stages, reason, at });
 }
 
-/** The issue has succeeded, and no later run will look at what a flag has left out. */
-export function dropLeftOut(step: Step): void {
-  const dropped = isLeftOut(step.policy.settings) ? supersedeUnchecked(step) : null;
-  if (dropped) step.apply(dropped);
+/** The issue has succeeded, and no later run will look at what a flag has left out; `keep` becomes somebody's business. */
+export function dropLeftOut(step: Step, keep: readonly string[]): void {
+  if (!isLeftOut(step.policy.settings)) return;
+  const { round: visit } = step.state.review;
+  for (const stage of reviewStages(step)) closeOthers(step, stage, { keep, passed: false, visit, reason });
+}
+
+/** In this run, or but for a flag. */
+export function isReviewConfigured(settings: Settings): boolean {
+  return settings.per_issue_review.enabled || isLeftOut(settings);
 }
 
 function isLeftOut({ per_issue_review, left_out_reviewer }: Settings): boolean {
   return !per_issue_review.enabled && left_out_reviewer?.section === perIssueReview;
 }
 
-function supersedeUnchecked({ policy: { settings }, ledger, at }: Step): LedgerChange | null {
-  const checked = settings.per_issue_review.enabled
-    ? [perIssueReview, ...reviewSlots(settings).map((slot) => reviewStage(settings, slot.name))]
-    : [];
+/** Those of the issue's own review that anything was ever reported by. */
+function reviewStages({ ledger }: Step): string[] {
   const stages = ledger.findings.flatMap((finding) => [
     finding.stage,
     ...(finding.stages ?? []).map((report) => report.stage),
   ]);
-  const gone = [...new Set(stages)].filter((stage) => isReviewStage(stage) && !checked.includes(stage));
-  return gone.length === 0 ? null : supersedeStage(ledger, { stages: gone, reason: "no longer checked", at });
+  return [...new Set(stages)].filter(isReviewStage);
 }

@@ -3,7 +3,7 @@ import type { SlowTracker } from "../issue/events.js";
 import type { PullRequestItem, RunTriggerName } from "../issue/policy.js";
 import type { EpicName, Scope } from "../ports/tracker.js";
 import type { IssueStatus, Undelivered } from "../record.js";
-import type { SessionEndResult } from "../report.js";
+import type { Seen, SessionEndResult } from "../report.js";
 
 /** What a life is started with. `resume`: what an earlier life of the issue left. */
 export interface IssueStart {
@@ -29,6 +29,8 @@ export interface IssueStart {
   readonly unmerged?: string;
   /** Of a life that is no resume: what blocked in the last review of an earlier one and is still open. */
   readonly blocking?: readonly string[];
+  /** Of a life that is no resume, as `ResumeFrom` has it. */
+  readonly seen?: Seen;
   /** An earlier life did the work, and only pushing it is left. */
   readonly deliver?: Deliver;
 }
@@ -44,8 +46,8 @@ export interface ResumeFrom {
   /** Findings (ids in the issue's ledger) that its last failed review left; empty: none. */
   readonly blocking: readonly string[];
   readonly baseSha: string | null;
-  /** (HEAD tree, files tree) that the last failed gate or blocking round saw; null: none did. */
-  readonly seen: { readonly tree: string; readonly filesTree: string } | null;
+  /** What the last failed gate or blocking round saw; null: none did. */
+  readonly seen: Seen | null;
   readonly reviewBase?: string;
   readonly unmerged?: string;
   readonly deliver?: Deliver;

@@ -1,6 +1,6 @@
 import type { Issue, Scope } from "../../core/ports/tracker.js";
 import type { IssueRecord } from "../../core/record.js";
-import type { IssueStart, RunEffect, RunEvent } from "../../core/run/effects.js";
+import type { IssueStart, ResumeFrom, RunEffect, RunEvent } from "../../core/run/effects.js";
 import { mayLiveAgain } from "../../core/run/live-again.js";
 import type { Settled } from "../../durable/types.js";
 import { type RunContext, runNames } from "../context.js";
@@ -79,9 +79,14 @@ async function startBest(run: RunContext, not: readonly string[]): Promise<Issue
     ...(deliver ? { deliver } : {}),
     ...(last?.reviewBase ? { reviewBase: last.reviewBase } : {}),
     ...(last?.unmerged ? { unmerged: last.unmerged } : {}),
-    ...(last !== null && resume === null && last.blocking.length > 0 ? { blocking: last.blocking } : {}),
+    ...(last !== null && resume === null ? leftOpen(last) : {}),
   };
   return { issueId, title, life, resume, parent, followUp: issue.followUpOf != null, ...again, ...kept };
+}
+
+/** Nobody said resume: what was found against the work holds all the same, and so does what it was found in. */
+function leftOpen({ blocking, seen }: ResumeFrom): Pick<IssueStart, "blocking" | "seen"> {
+  return { ...(blocking.length > 0 ? { blocking } : {}), ...(seen === null ? {} : { seen }) };
 }
 
 interface Found {
