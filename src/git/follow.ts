@@ -12,6 +12,7 @@ import {
   noteBegun,
   noteMove,
   takeBackBegun,
+  takeBackFailed,
 } from "./begun-merge.js";
 import { GitError, type GitOutput, gitScript, runScript, whileLocked } from "./git.js";
 import { fetchIntoUser, isAncestor, type Mirror, quietFetch, readRefs, updateRefs } from "./mirror-refs.js";
@@ -45,6 +46,7 @@ export async function followTarget(
   const code = await followAsUsual(mirror, target, commit);
   if (code === 0) return { behind: null };
   return await mergeAlone(mirror, target, async () => {
+    await takeBackFailed(begunFile(mirror, target));
     const instead = code === untold ? await tellInstead(mirror, target) : null;
     const refused = instead ?? (await bringOver(mirror, target)) ?? (await moveBranch(mirror, target, commit));
     await noteBehind(mirror, target, refused);
@@ -260,7 +262,12 @@ async function mergeIn(
   const begun = begunFile(mirror, target);
   const { code, stderr } = await mergeNoted(checkout, [begun, commit, checkout, branchRef(target)]);
   if (code === 0) return null;
-  await takeBackBegun(begun);
+  try {
+    await takeBackBegun(begun);
+  } catch (error) {
+    // Kept from it by what has kept the merge from going on, which is told: the note stays for the next try.
+    if (!(error instanceof ExternalError) || error.retryable) throw error;
+  }
   return /Not possible to fast-forward|refusing to merge unrelated|is at [0-9a-f]+ but expected/.test(stderr)
     ? diverged(target)
     : behind(target, refusal(stderr));
