@@ -294,13 +294,15 @@ function whyNotMoved(
   { repoPath }: Mirror,
   { branch, there, error }: { readonly branch: string; readonly there: string | undefined; readonly error: GitError },
 ): string {
+  const wayOut = (name: string) => `rename it (\`git branch -m ${shellWord(name)} NAME\`) or delete it, and try again`;
+  // Of `ratchet` and `ratchet/one` git can have but one.
+  const beside = /'refs\/heads\/([^'\n]+)' exists; cannot create/.exec(error.stderr)?.[1];
+  if (beside !== undefined)
+    return `${repoPath} has a branch ${beside}, beside which git can have no ${branch}: ${wayOut(beside)}`;
   if (there === undefined || error.stderr.trim() !== "")
     return `${branch} in ${repoPath} could not be moved: ${error.message}`;
-  const rename = `git branch -m ${shellWord(branch)} NAME`;
-  return (
-    `${repoPath} has a branch ${branch} of its own, at ${there.slice(0, 12)}, with commits that are not Ratchet's: ` +
-    `rename it (\`${rename}\`) or delete it, and try again`
-  );
+  const whose = "with commits that are not Ratchet's";
+  return `${repoPath} has a branch ${branch} of its own, at ${there.slice(0, 12)}, ${whose}: ${wayOut(branch)}`;
 }
 
 /** What was put there, by branch. */
@@ -320,7 +322,7 @@ export async function putBranch(
     await fetchIntoUser(mirror, [`${untouched ? "+" : ""}${ref}:${ref}`]);
   } catch (error) {
     if (!(error instanceof GitError) || error.retryable) throw error;
-    const hint = `Rename or delete your ${branch}, or check out another branch, and try again.`;
+    const hint = "Rename or delete that branch, or check out another one, and try again.";
     throw new Refusal(whyNotMoved(mirror, { branch, there: theirs.get(ref), error }), { hint });
   }
   await updateRefs(mirror.path, [{ ref: given, to: head }]);
