@@ -189,6 +189,13 @@ function checkoutGone(target: string, path: string): string {
   return `${target} is behind: ${path}, where it is checked out, is gone, run \`git worktree prune\` (${moved})`;
 }
 
+/** In the others the landed work would show as deleted, and staged. */
+function checkedOutTwice(target: string, folders: readonly string[]): string {
+  const where = `${folders.length === 2 ? "two" : folders.length} worktrees (${folders.join(", ")})`;
+  const next = "check out another branch in all but one, and the next landing or run brings it forward";
+  return `${target} is behind: it is checked out in ${where}, ${next}`;
+}
+
 /** What is to be run must not do by the way what was refused here: without being told, git overwrites ignored files. */
 export function behind(target: string, reason: string | null): string {
   return runMerge(target, reason, "git merge --ff-only --no-overwrite-ignore");
@@ -215,6 +222,7 @@ async function fastForward(
   if (places.busy !== null) return behind(target, places.busy);
   if (places.checkout !== null) {
     if (places.isGone) return checkoutGone(target, places.checkout);
+    if (places.several.length > 0) return checkedOutTwice(target, places.several);
     const refused = await mergeIn(mirror, target, { checkout: places.checkout, commit: landed });
     if (refused !== null || (await hasFollowed(repo, branch, landed))) return refused;
     // It was there, and they have put it back before anybody looked.

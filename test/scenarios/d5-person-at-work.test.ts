@@ -552,6 +552,20 @@ describe("D5 where the target is checked out", () => {
     expect(sh(world.repo, "git status --porcelain")).toBe("");
   });
 
+  test("D5 in two worktrees of theirs: it is behind, and follows when it is checked out in one", async () => {
+    const world = await makeWorld();
+    const second = join(world.home, "second");
+    sh(world.repo, `git worktree add -q --force ${second} main`);
+    const { commit: landed, behind } = await land(world, "one", await ready(world, "one", "one.txt"));
+    expect(behind).toMatch(
+      /^main is behind: it is checked out in two worktrees \(.*repo, .*second\), check out another/,
+    );
+    expect(sh(second, "git status --porcelain; git log --format=%s")).toBe("first");
+    sh(second, "git checkout -q --detach");
+    expect(await catchUpTarget(world.mirror, "main")).toEqual({ behind: null });
+    expect(sh(world.repo, "git status --porcelain; git rev-parse HEAD")).toBe(landed);
+  });
+
   test("D5 in another worktree of theirs: it follows there", async () => {
     const world = await makeWorld();
     const other = join(world.home, "other place");
