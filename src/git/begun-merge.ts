@@ -1,6 +1,8 @@
 import { appendFileSync, existsSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { asDiskFull } from "../lib/disk-full.js";
+import { ExternalError } from "../lib/errors.js";
 import { exists } from "../lib/files.js";
 import { withLock } from "../lib/lock.js";
 import { isGone } from "../lib/process-identity.js";
@@ -8,6 +10,7 @@ import { bringBackDeleted, stageCutOff } from "./cut-off.js";
 import { type GitOutput, git } from "./git.js";
 import { changesOf } from "./merge-changes.js";
 import { hasCommit, isAncestor, type Mirror, readRef } from "./mirror-refs.js";
+import { isRefused } from "./refusal.js";
 import { readOr } from "./small-files.js";
 import { takeBack } from "./take-back.js";
 
@@ -50,19 +53,32 @@ export function noteMove(file: string, commit: string): void {
 }
 
 /**
- * A merge that git refuses has nothing to take back, unless it was refused the branch: then all of it is there, and no lock
- * is its own.
+ * A merge that git refuses has nothing to take back. One that was refused the branch has written all of it; one that could
+ * not go on, because the disk is full or a filter fails, some of it. No lock is either's own.
  */
 export function forgetRefused(file: string, { code, stderr }: Pick<GitOutput, "code" | "stderr">): void {
   if (![1, 2, 128].includes(code) || isRunning(readNote(file))) return;
-  if (/update_ref failed/.test(stderr) && existsSync(file)) appendFileSync(file, `${ended}\n`);
-  else rmSync(file, { force: true });
+  if (/update_ref failed/.test(stderr)) addToNote(file, ended);
+  else if (isRefused(stderr)) rmSync(file, { force: true });
+  else addToNote(file, `${failed} ${statSync(file, { throwIfNoEntry: false })?.mtimeMs} ${Date.now()}`);
 }
 
-/** It has come to its end, and that is told. What somebody else has begun since stays noted; `moved`: it was this one. */
+function addToNote(file: string, line: string): void {
+  try {
+    if (existsSync(file)) appendFileSync(file, `${line}\n`);
+  } catch (error) {
+    // As it is, it tells of a merge that was killed, which is taken back too.
+    if (asDiskFull(error) === null) throw error;
+  }
+}
+
+/**
+ * It has come to its end, and that is told. What somebody else has begun since, and what is still to be taken back, stays
+ * noted; `moved`: it was this one.
+ */
 export function forgetBegun(file: string, moved?: string): void {
   const note = readNote(file);
-  if (note.commit === moved || !isRunning(note)) rmSync(file, { force: true });
+  if (note.commit === moved || !(isRunning(note) || note.failed !== null)) rmSync(file, { force: true });
 }
 
 /** Where a merge has brought the user's branch that did not live to tell; they may have put it elsewhere since. */
@@ -110,6 +126,7 @@ export async function movedInstead(mirror: Mirror, target: string): Promise<Move
 }
 
 const ended = "ended";
+const failed = "failed";
 
 interface Note {
   readonly text: string;
@@ -118,18 +135,36 @@ interface Note {
   readonly checkout: string;
   /** What was checked out there. */
   readonly from: string;
-  /** Of itself. */
+  /** All of it was written. */
   readonly isEnded: boolean;
+  /** Some of it was, between these times. */
+  readonly failed: { readonly since: number; readonly until: number } | null;
 }
 
 function readNote(file: string): Note {
   const text = readOr(file);
-  const [commit = "", pid = "", checkout = "", from = "", word] = text.split("\n");
-  return { text, commit, pid: Number(pid), checkout, from, isEnded: word === ended };
+  const [commit = "", pid = "", checkout = "", from = "", end = ""] = text.split("\n");
+  const [word, since, until] = end.split(" ");
+  const isFailed = word === failed && Number.isFinite(Number(since)) && Number.isFinite(Number(until));
+  const times = isFailed ? { since: Number(since), until: Number(until) } : null;
+  return { text, commit, pid: Number(pid), checkout, from, isEnded: end === ended, failed: times };
 }
 
 const patienceMs = 10_000;
 const pauseMs = 20;
+
+/**
+ * Before anything else is tried where git could not go on: what is taken back makes room on a full disk. What keeps it from
+ * that is told by whoever tries next.
+ */
+export async function takeBackFailed(file: string): Promise<void> {
+  if (readNote(file).failed === null) return;
+  try {
+    await takeBackBegun(file);
+  } catch (error) {
+    if (!(error instanceof ExternalError)) throw error;
+  }
+}
 
 /** The checkout as if the merge that was begun there had not been; where it has come to its end it is left. */
 export async function takeBackBegun(file: string): Promise<void> {
@@ -139,12 +174,13 @@ export async function takeBackBegun(file: string): Promise<void> {
     await delay(pauseMs);
     note = readNote(file);
   }
-  const { text, commit, checkout, from, isEnded } = note;
+  const { text, commit, checkout, from, isEnded, failed: times } = note;
   // What was let go since may be gone from there.
   const isThere = from !== "" && (await exists(checkout)) && (await hasCommit(checkout, commit));
   if (isThere && !(await isAncestor(checkout, commit, "HEAD"))) {
     const changes = await changesOf(checkout, from, commit);
-    const begun = { checkout, changes, since: statSync(file).mtimeMs, index: `${file}.index` };
+    const window = times ?? { since: statSync(file).mtimeMs, until: null };
+    const begun = { checkout, changes, ...window, index: `${file}.index` };
     const theirs = isEnded ? new Set<string>() : await stageCutOff(begun);
     await takeBack(begun, theirs);
     if (!isEnded) await bringBackDeleted(begun);

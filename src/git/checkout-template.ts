@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Mirror } from "./mirror-refs.js";
-import type { ConfigEntry } from "./repository.js";
+import { type ConfigEntry, fromHome, usualPlace } from "./repository.js";
 import { readOr, writeIfChanged } from "./small-files.js";
 
 /** What every new checkout starts with, made at each start from the user's repository. */
@@ -64,7 +63,6 @@ const converting = /^core\.(autocrlf|eol|symlinks|filemode|ignorecase|attributes
 /** How the user's settings, their own attributes file included, say that files are written. */
 export async function readConversion(entries: readonly ConfigEntry[]): Promise<string> {
   const settings = entries.filter(({ key }) => converting.test(key)).map(({ key, value }) => `${key}=${value}`);
-  const named = entries.findLast(({ key }) => key === "core.attributesfile")?.value.replace(/^~(?=\/)/, homedir());
-  const usual = join(process.env.XDG_CONFIG_HOME || join(homedir(), ".config"), "git", "attributes");
-  return [...settings, readOr(named ?? usual)].join("\n");
+  const named = entries.findLast(({ key }) => key === "core.attributesfile")?.value;
+  return [...settings, readOr(named === undefined ? usualPlace("attributes") : fromHome(named))].join("\n");
 }

@@ -1,13 +1,18 @@
+import { existsSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
-import { type ConfigEntry, identityFrom } from "./repository.js";
+import { type ConfigEntry, fromHome, identityFrom, usualPlace } from "./repository.js";
 
 /**
  * What the mirror and the checkouts take over from the user's repository: remotes, identity, LFS and other filters,
  * line ends, how to merge. Everything else of theirs (hooks, aliases, includes, tokens in headers) stays behind. The files are made
  * whole from the user's settings each time, so whatever an agent wrote into one is gone at the next look.
+ *
+ * How files are written and read is taken from the user's own settings and the machine's, too: an agent that does not have
+ * the variables by which git finds those would see every file changed that Ratchet has written.
  */
 const core =
   /^core\.(autocrlf|eol|safecrlf|filemode|symlinks|ignorecase|precomposeunicode|longpaths|checkstat|trustctime|bigfilethreshold|attributesfile|excludesfile)$/;
+const files = new RegExp(`${core.source}|^filter\\.`);
 const forCheckouts =
   /^(user|lfs|filter|diff|merge|gpg|i18n)\.|^remote\..*\.(url|pushurl|fetch|promisor|partialclonefilter)$/;
 const forMirror = /^(user|lfs|merge|remote|url|http|credential)\.|^ssh\.variant$|^core\.sshcommand$/;
@@ -23,12 +28,16 @@ interface Source {
   readonly commonDir: string;
 }
 
+interface Setting {
+  readonly key: string;
+  readonly value: string;
+}
+
 export function copySettings(source: Source): CopiedSettings {
-  const local = source.entries
-    .filter(
-      ({ scope, key }) => (scope === "local" || scope === "worktree") && key !== "user.name" && key !== "user.email",
-    )
-    .map(({ key, value }) => ({ key, value: placed(source, key, value) }));
+  const local = [...usualFiles(), ...source.entries.filter(isTaken)].map(({ key, value }) => ({
+    key,
+    value: placed(source, key, value),
+  }));
   const chosen = (wanted: RegExp) => local.filter(({ key }) => wanted.test(key) || core.test(key));
   const format = local.filter(({ key }) => key === "extensions.objectformat" || key === "extensions.partialclone");
   const base = [{ key: "core.repositoryformatversion", value: format.length > 0 ? "1" : "0" }, ...format];
@@ -57,18 +66,29 @@ export function copySettings(source: Source): CopiedSettings {
   };
 }
 
+/** The files that git reads where no setting names one. */
+function usualFiles(): readonly Setting[] {
+  const named = { "core.attributesfile": usualPlace("attributes"), "core.excludesfile": usualPlace("ignore") };
+  return Object.entries(named).flatMap(([key, value]) => (existsSync(value) ? [{ key, value }] : []));
+}
+
+function isTaken({ scope, key }: ConfigEntry): boolean {
+  if (scope === "local" || scope === "worktree") return key !== "user.name" && key !== "user.email";
+  return scope !== "command" && files.test(key);
+}
+
 /** Values that are paths relative to the user's repository mean something else in ours. */
 function placed({ root, commonDir }: Source, key: string, value: string): string {
   if (key === "lfs.storage") return isAbsolute(value) ? value : resolve(commonDir, value);
   if (key === "core.attributesfile" || key === "core.excludesfile")
-    return value.startsWith("~") ? value : resolve(root, value);
+    return value.startsWith("~") ? fromHome(value) : resolve(root, value);
   if (!/^remote\..*\.(url|pushurl)$/.test(key)) return value;
   const elsewhere =
     isAbsolute(value) || value.startsWith("~") || /^[\w+.-]+:/.test(value) || /^[^/]*@?[^/]*:/.test(value);
   return elsewhere ? value : resolve(root, value);
 }
 
-function writeConfig(entries: readonly { readonly key: string; readonly value: string }[]): string {
+function writeConfig(entries: readonly Setting[]): string {
   return entries
     .map(({ key, value }) => `${header(key)}\n\t${key.slice(key.lastIndexOf(".") + 1)} = ${quoted(value)}\n`)
     .join("");

@@ -26,7 +26,12 @@ test.each([
   ],
 ] as const)("written in one go is %s", (_what, times, expected) => {
   const files = times.map(([path, at]) => ({ path, at }));
-  expect([...writtenInOneGo(files, 100)]).toEqual(expected);
+  expect([...writtenInOneGo(files, { since: 100, until: null })]).toEqual(expected);
+});
+
+test("where the end is known, written in one go is all that was written before it, whatever the pauses", () => {
+  const files = Object.entries({ a: 99, b: 100, c: 9_000, d: 9_001 }).map(([path, at]) => ({ path, at }));
+  expect([...writtenInOneGo(files, { since: 100, until: 9_000 })]).toEqual(["b", "c"]);
 });
 
 const none = { mode: "000000", id: "0" };

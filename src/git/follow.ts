@@ -12,6 +12,7 @@ import {
   noteBegun,
   noteMove,
   takeBackBegun,
+  takeBackFailed,
 } from "./begun-merge.js";
 import { GitError, type GitOutput, gitScript, runScript, whileLocked } from "./git.js";
 import { fetchIntoUser, isAncestor, type Mirror, quietFetch, readRefs, updateRefs } from "./mirror-refs.js";
@@ -45,6 +46,7 @@ export async function followTarget(
   const code = await followAsUsual(mirror, target, commit);
   if (code === 0) return { behind: null };
   return await mergeAlone(mirror, target, async () => {
+    await takeBackFailed(begunFile(mirror, target));
     const instead = code === untold ? await tellInstead(mirror, target) : null;
     const refused = instead ?? (await bringOver(mirror, target)) ?? (await moveBranch(mirror, target, commit));
     await noteBehind(mirror, target, refused);
@@ -187,6 +189,13 @@ function checkoutGone(target: string, path: string): string {
   return `${target} is behind: ${path}, where it is checked out, is gone, run \`git worktree prune\` (${moved})`;
 }
 
+/** In the others the landed work would show as deleted, and staged. */
+function checkedOutTwice(target: string, folders: readonly string[]): string {
+  const where = `${folders.length === 2 ? "two" : folders.length} worktrees (${folders.join(", ")})`;
+  const next = "check out another branch in all but one, and the next landing or run brings it forward";
+  return `${target} is behind: it is checked out in ${where}, ${next}`;
+}
+
 /** What is to be run must not do by the way what was refused here: without being told, git overwrites ignored files. */
 export function behind(target: string, reason: string | null): string {
   return runMerge(target, reason, "git merge --ff-only --no-overwrite-ignore");
@@ -213,6 +222,7 @@ async function fastForward(
   if (places.busy !== null) return behind(target, places.busy);
   if (places.checkout !== null) {
     if (places.isGone) return checkoutGone(target, places.checkout);
+    if (places.several.length > 0) return checkedOutTwice(target, places.several);
     const refused = await mergeIn(mirror, target, { checkout: places.checkout, commit: landed });
     if (refused !== null || (await hasFollowed(repo, branch, landed))) return refused;
     // It was there, and they have put it back before anybody looked.
@@ -260,7 +270,12 @@ async function mergeIn(
   const begun = begunFile(mirror, target);
   const { code, stderr } = await mergeNoted(checkout, [begun, commit, checkout, branchRef(target)]);
   if (code === 0) return null;
-  await takeBackBegun(begun);
+  try {
+    await takeBackBegun(begun);
+  } catch (error) {
+    // Kept from it by what has kept the merge from going on, which is told: the note stays for the next try.
+    if (!(error instanceof ExternalError) || error.retryable) throw error;
+  }
   return /Not possible to fast-forward|refusing to merge unrelated|is at [0-9a-f]+ but expected/.test(stderr)
     ? diverged(target)
     : behind(target, refusal(stderr));
@@ -287,13 +302,15 @@ function whyNotMoved(
   { repoPath }: Mirror,
   { branch, there, error }: { readonly branch: string; readonly there: string | undefined; readonly error: GitError },
 ): string {
+  const wayOut = (name: string) => `rename it (\`git branch -m ${shellWord(name)} NAME\`) or delete it, and try again`;
+  // Of `ratchet` and `ratchet/one` git can have but one.
+  const beside = /'refs\/heads\/([^'\n]+)' exists; cannot create/.exec(error.stderr)?.[1];
+  if (beside !== undefined)
+    return `${repoPath} has a branch ${beside}, beside which git can have no ${branch}: ${wayOut(beside)}`;
   if (there === undefined || error.stderr.trim() !== "")
     return `${branch} in ${repoPath} could not be moved: ${error.message}`;
-  const rename = `git branch -m ${shellWord(branch)} NAME`;
-  return (
-    `${repoPath} has a branch ${branch} of its own, at ${there.slice(0, 12)}, with commits that are not Ratchet's: ` +
-    `rename it (\`${rename}\`) or delete it, and try again`
-  );
+  const whose = "with commits that are not Ratchet's";
+  return `${repoPath} has a branch ${branch} of its own, at ${there.slice(0, 12)}, ${whose}: ${wayOut(branch)}`;
 }
 
 /** What was put there, by branch. */
@@ -313,7 +330,7 @@ export async function putBranch(
     await fetchIntoUser(mirror, [`${untouched ? "+" : ""}${ref}:${ref}`]);
   } catch (error) {
     if (!(error instanceof GitError) || error.retryable) throw error;
-    const hint = `Rename or delete your ${branch}, or check out another branch, and try again.`;
+    const hint = "Rename or delete that branch, or check out another one, and try again.";
     throw new Refusal(whyNotMoved(mirror, { branch, there: theirs.get(ref), error }), { hint });
   }
   await updateRefs(mirror.path, [{ ref: given, to: head }]);

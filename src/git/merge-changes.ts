@@ -8,6 +8,8 @@ export interface BegunMerge {
   readonly changes: readonly Change[];
   /** When it was begun. */
   readonly since: number;
+  /** When git gave it up in the middle. Null: it was killed, and nobody knows when. */
+  readonly until: number | null;
   /** A name for an index that is needed for the moment. */
   readonly index: string;
 }

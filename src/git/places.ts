@@ -8,14 +8,17 @@ interface Places {
   readonly checkout: string | null;
   /** The folder was removed, or is elsewhere now. */
   readonly isGone: boolean;
+  /** More than one folder that it is checked out in, as `git worktree add --force` does it: git would bring one forward. */
+  readonly several: readonly string[];
   readonly busy: string | null;
 }
 
 /** Where the branch is checked out, and whether an unfinished rebase or bisect will want it back where it was. */
 export async function placesOf(repo: string, branch: string): Promise<Places> {
   // The usual case, without asking git: the repository's own checkout is on it.
-  if (readOr(join(repo, ".git", "HEAD")).trim() === `ref: ${branch}`) {
-    return { checkout: repo, isGone: false, busy: await unfinished(join(repo, ".git"), branch) };
+  const isHere = readOr(join(repo, ".git", "HEAD")).trim() === `ref: ${branch}`;
+  if (isHere && namesIn(join(repo, ".git", "worktrees")).length === 0) {
+    return { checkout: repo, isGone: false, several: [], busy: await unfinished(join(repo, ".git"), branch) };
   }
   const [listing, commonDir] = await Promise.all([
     git(repo, ["worktree", "list", "--porcelain", "-z"]),
@@ -25,12 +28,19 @@ export async function placesOf(repo: string, branch: string): Promise<Places> {
     .toString("utf8")
     .split("\0\0")
     .map((entry) => entry.split("\0"));
-  const here = entries.findIndex((lines) => lines.includes(`branch ${branch}`) && !lines.includes("bare"));
-  const listed = entries[here]?.find((line) => line.startsWith("worktree "))?.slice("worktree ".length) ?? null;
-  const checkout = here === 0 && leadsTo(repo, listed) ? repo : listed;
-  // Without its `.git` a linked one would be a folder like any other: of another repository, perhaps.
-  const isGone = checkout !== null && !(await exists(here === 0 ? checkout : join(checkout, ".git")));
-  return { checkout, isGone, busy: await unfinished(commonDir, branch) };
+  const all = entries.flatMap((lines, index) => {
+    if (!lines.includes(`branch ${branch}`) || lines.includes("bare")) return [];
+    const listed = lines.find((line) => line.startsWith("worktree "))?.slice("worktree ".length) ?? null;
+    const checkout = index === 0 && (isHere || leadsTo(repo, listed)) ? repo : listed;
+    // Without its `.git` a linked one would be a folder like any other: of another repository, perhaps.
+    return checkout === null ? [] : [{ checkout, proof: index === 0 ? checkout : join(checkout, ".git") }];
+  });
+  const there: string[] = [];
+  for (const { checkout, proof } of all) if (await exists(proof)) there.push(checkout);
+  const checkout = there[0] ?? all[0]?.checkout ?? null;
+  const isGone = checkout !== null && there.length === 0;
+  const several = there.length > 1 ? there : [];
+  return { checkout, isGone, several, busy: await unfinished(commonDir, branch) };
 }
 
 /** Of a checkout whose git folder is elsewhere (`--separate-git-dir`, a submodule) git lists that folder: no work tree. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { refusal } from "./refusal.js";
+import { isRefused, refusal } from "./refusal.js";
 
 const changed = "error: Your local changes to the following files would be overwritten by merge:";
 
@@ -22,4 +22,18 @@ test.each([
   ["", "git refused"],
 ])("%j is told as %j", (said, expected) => {
   expect(refusal(said)).toBe(expected);
+});
+
+test.each([
+  [`${changed}\n\ta.txt\nPlease commit your changes\nAborting\n`, true],
+  ["fatal: Not possible to fast-forward, aborting.\n", true],
+  ["fatal: You have not concluded your merge (MERGE_HEAD exists).\n", true],
+  ["fatal: Unable to create '/r/.git/index.lock': File exists.\n", true],
+  ["error: unable to write file a.bin\n", false],
+  ["error: external filter 'f' failed 1\nfatal: a.dat: smudge filter up failed\n", false],
+  ["error: unable to create file ro/a: Read-only file system\n", false],
+  ["fatal: unable to write new index file\n", false],
+  ["", false],
+])("%j is said before anything is written: %s", (said, expected) => {
+  expect(isRefused(said)).toBe(expected);
 });

@@ -11,6 +11,13 @@ export function refusal(stderr: string): string {
   return line.replace(/^(error|fatal): /, "").replace(/[.,]$/, "");
 }
 
+/** Whether git has looked and written nothing: where it is not known to be so, it may have begun. */
+export function isRefused(stderr: string): boolean {
+  const looked = /^Aborting$|Not possible to fast-forward|refusing to merge unrelated|not something we can merge/m;
+  const busy = /_HEAD exists|unmerged files|unresolved conflict|Unable to create '[^\n]+\.lock'/;
+  return looked.test(stderr) || busy.test(stderr);
+}
+
 /** git says no more at once than this, and leaves the rest of the names out without a word. */
 const longestMessage = 4095;
 

@@ -1,3 +1,4 @@
+import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { UserError } from "../lib/errors.js";
 import { exists } from "../lib/files.js";
@@ -139,6 +140,16 @@ export async function readConfig(repoPath: string): Promise<readonly ConfigEntry
     });
   }
   return entries;
+}
+
+/** A path of a setting: who reads it may have no home, or another one. */
+export function fromHome(path: string): string {
+  return path.replace(/^~(?=\/)/, homedir());
+}
+
+/** Where git looks for a file of the user's own, such as `attributes`, when no setting names one. */
+export function usualPlace(name: string): string {
+  return join(process.env.XDG_CONFIG_HOME || join(homedir(), ".config"), "git", name);
 }
 
 export function identityFrom(entries: readonly ConfigEntry[]): Identity {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { git, gitScript } from "./git.js";
+import { GitError, git, gitScript } from "./git.js";
 import {
   type BegunMerge,
   type Change,
@@ -13,6 +13,7 @@ import {
   putEntries,
   treeWith,
 } from "./merge-changes.js";
+import { refusal } from "./refusal.js";
 import { linkStatsOf } from "./small-files.js";
 
 /**
@@ -21,7 +22,7 @@ import { linkStatsOf } from "./small-files.js";
  * is known to be theirs, in the index too.
  */
 export async function takeBack(begun: BegunMerge, staged: ReadonlySet<string>): Promise<void> {
-  const { checkout, changes } = begun;
+  const { checkout, changes, until } = begun;
   await git(checkout, ["update-index", "-q", "--refresh"], { okCodes: [1], lockWaitMs: 0 });
   const [entries, dirty] = await Promise.all([
     entriesOf(checkout),
@@ -32,7 +33,8 @@ export async function takeBack(begun: BegunMerge, staged: ReadonlySet<string>): 
   if (theirs.length > 0) await putEntries(checkout, entriesAt(theirs, "before"));
   if (ours.length === 0) return;
   const there = await treeWith(begun, entriesAt(ours, "after"));
-  await gitScript(checkout, script, { args: [there], lockWaitMs: 0 });
+  const output = await gitScript(checkout, script, { args: [there], okCodes: [indexOnly], lockWaitMs: 0 });
+  if (output.code !== 0 && until !== null) throw new GitError(refusal(output.stderr), output);
 }
 
 /** What is seen of a checkout, by path. */
@@ -52,9 +54,11 @@ export function divide(changes: readonly Change[], { entries, dirty, present, st
   return { theirs: brought.filter(isTheirs), ours: brought.filter((one) => !isTheirs(one)) };
 }
 
+/** How the script ends where not all files could be taken back. */
+const indexOnly = 3;
 const script = {
   name: "read-tree",
-  text: 'git read-tree -m -u "$1" HEAD || git read-tree -m -i "$1" HEAD',
+  text: `git read-tree -m -u "$1" HEAD || { git read-tree -m -i "$1" HEAD && exit ${indexOnly}; }`,
 };
 
 /** A folder may be the merge's own: what it has written below it goes first. */

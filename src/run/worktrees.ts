@@ -12,7 +12,7 @@ import {
   type Patch,
   type PatchOptions,
 } from "../git/diff.js";
-import { gitText } from "../git/git.js";
+import { git, gitText } from "../git/git.js";
 import { readHead } from "../git/head.js";
 import { isLanded } from "../git/land.js";
 import type { Mirror } from "../git/mirror.js";
@@ -248,22 +248,27 @@ interface EndsOf extends Known {
 async function endsOf(mirror: Mirror, { issueId, path, bases, head }: EndsOf) {
   if ((await hasCheckout(mirror, path)) && (await exists(path))) {
     const checkout = await findWholeCheckout(mirror, path);
-    return { checkout, base: (await startOf(checkout.gitDir, bases, checkout.head)) ?? checkout.baseSha };
+    // One that was restored may be of an earlier life than the record, and began elsewhere.
+    const { gitDir, baseSha } = checkout;
+    return { checkout, base: (await startOf(gitDir, [...bases, baseSha], checkout.head)) ?? baseSha };
   }
   const kept = await keptOf(mirror, safeName(issueId));
   const last = head ?? kept.head;
   if (last === null) return null;
   const own = await ownHead(mirror, last);
-  const base = await startOf(mirror.path, bases.length > 0 ? bases : kept.bases, own);
+  const base = await startOf(mirror.path, [...bases, ...kept.bases], own);
   return base === null ? null : { checkout: null, mirror, base, head: own };
 }
 
-/** Work that contains none of them was reset to before it began: the oldest then. null: none is known. */
+/** Work that contains none of them was put elsewhere: what it shares with the target then. null: none is known. */
 async function startOf(repo: string, bases: readonly string[], head: string): Promise<string | null> {
-  for (const base of bases.slice(0, -1)) {
-    if ((await hasCommit(repo, base)) && (await isAncestor(repo, base, head))) return base;
-  }
-  return bases.at(-1) ?? null;
+  const known: string[] = [];
+  for (const base of new Set(bases)) if (await hasCommit(repo, base)) known.push(base);
+  for (const base of known) if (await isAncestor(repo, base, head)) return base;
+  const [newest] = known;
+  if (newest === undefined) return bases.at(-1) ?? null;
+  const shared = (await git(repo, ["merge-base", newest, head], { okCodes: [1] })).stdout.toString().trim();
+  return shared || newest;
 }
 
 /**

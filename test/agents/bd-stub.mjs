@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Stands in for bd (BD_STUB_AS=bd, in an envelope with BD_STUB_ENVELOPE=1) or br (BD_STUB_AS=br). Issues are in the
-// JSON file BD_STUB_FILE: {issues, faults: [{command, times, code, say, prints, claimed, skip}], lose: [ids whose next claim is lost],
+// JSON file BD_STUB_FILE: {issues, faults: [{command, times, code (or a signal that kills it), say, prints, claimed, skip}], lose: [ids whose next claim is lost],
 // calls}; where `stdout` is given, a fault says its words there. Claims are entered under the name BD_STUB_CLAIMS_AS where it is given, and never under another with BD_STUB_STUBBORN. With BD_STUB_TERSE a new issue gets no description. While a file of its name with ".down" exists nothing can be reached. Like the real ones it knows parts of ids,
 // cuts lists, and refuses options that it does not know.
 import { closeSync, existsSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -210,5 +210,6 @@ try {
   if (error.stdout) process.stdout.write(`${error.message}\n`);
   else if (isBr) process.stdout.write(`${JSON.stringify({ error: { code: error.kind, message: error.message } })}\n`);
   else process.stderr.write(`${error.message}\n`);
+  if (typeof error.code === "string") process.kill(process.pid, error.code);
   process.exitCode = error.code;
 }

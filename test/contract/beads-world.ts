@@ -21,7 +21,8 @@ interface StubState {
   faults: {
     command: string;
     times: number;
-    code?: number;
+    /** Or what it is killed by. */
+    code?: number | NodeJS.Signals;
     say?: string;
     /** It does what it was asked before it fails. */
     after?: boolean;

@@ -323,6 +323,19 @@ describe("mode branch", () => {
     );
     expect(sh(world.repo, "git rev-parse ratchet/one")).toBe(theirs);
   });
+
+  test.each(["ratchet", "ratchet/one/more"])("beside a branch %s git can have none, which is said", async (theirs) => {
+    const world = await makeWorld();
+    const one = await work(world, "one", "one.txt");
+    sh(world.repo, `git branch ${theirs}`);
+    await expect(putBranch(world.mirror, one)).rejects.toThrow(
+      `has a branch ${theirs}, beside which git can have no ratchet/one: rename it (\`git branch -m ${theirs} NAME\`) ` +
+        "or delete it, and try again",
+    );
+    sh(world.repo, `git branch -m ${theirs} other`);
+    await putBranch(world.mirror, one);
+    expect(sh(world.repo, "git rev-parse ratchet/one")).toBe(one.head);
+  });
 });
 
 test("a target without a commit is said, not guessed", async () => {

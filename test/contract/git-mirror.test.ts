@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { changedPaths, diff, diffStat } from "../../src/git/diff.js";
 import { git } from "../../src/git/git.js";
 import { commitLanding, followTarget, isLanded, proposeLanding } from "../../src/git/land.js";
@@ -39,6 +39,27 @@ describe("the mirror", () => {
     expect(config).not.toMatch(/alias|hookspath|extraheader/i);
     put(path, "scratch.txt", "x");
     expect(sh(path, "git status --porcelain && git describe --tags")).toBe("v1");
+  });
+
+  test("takes over how files are written and read from the user's own settings, for those who cannot see them", async () => {
+    const own = tempFolder();
+    put(own, "git/config", '[core]\n\tautocrlf = true\n[filter "up"]\n\tclean = tr a-z A-Z\n[alias]\n\tx = !false\n');
+    put(own, "git/attributes", "*.up filter=up\n");
+    put(own, "git/ignore", "scratch.txt\n");
+    const before = process.env.XDG_CONFIG_HOME;
+    process.env.XDG_CONFIG_HOME = own;
+    onTestFinished(() => {
+      if (before === undefined) delete process.env.XDG_CONFIG_HOME;
+      else process.env.XDG_CONFIG_HOME = before;
+    });
+    const { path } = await open(await makeWorld(), "one");
+    expect(read(path, "a.txt")).toBe("a\r\n");
+    put(path, "scratch.txt", "x");
+    put(path, "b.up", "b\r\n");
+    const inOther = { XDG_CONFIG_HOME: "/nowhere", HOME: "/nowhere" };
+    expect(sh(path, "git status --porcelain; git add -A; git show :b.up; git config --list", inOther)).toMatch(
+      /^\?\? b\.up\nB\n(?!.*alias)/s,
+    );
   });
 
   test("follows the user's refs at each start, new, moved and deleted ones", async () => {

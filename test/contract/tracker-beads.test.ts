@@ -37,6 +37,10 @@ describe.each([{ program: "bd" as const }, { program: "br" as const }])("with $p
       what: "tracker",
       message: `${options.program} ready failed (exit code 2): Error: disk I/O error`,
     });
+    world.change((state) => state.faults.push({ command: "ready", times: 3, code: "SIGKILL", say: "" }));
+    await expect(world.tracker.ready(all)).rejects.toThrow(
+      new RegExp(`^${options.program} ready was killed \\(SIGKILL\\)`),
+    );
     expect(await idsOf(world)).toEqual(["one"]);
   });
 

@@ -304,6 +304,61 @@ describe("D5 Ratchet and its git are killed while the checkout is brought forwar
   });
 });
 
+describe("D5 git cannot go on while the checkout is brought forward", () => {
+  /**
+   * A required filter of `filtered` fails in their checkout from the moment in which git comes to `late.txt`; until then
+   * git has written `a.txt` and `early.txt`, and deleted `docs/guide.md`.
+   */
+  async function goneDown(filtered: string) {
+    const world = await makeWorld();
+    const script = join(world.home, "smudge.sh");
+    const once = '[ "$1" != late.txt ] || [ -e "$0.back" ] || : >"$0.down"; [ -e "$0.down" ] && exit 1';
+    put(world.home, "smudge.sh", `[ "$PWD" = "${world.repo}" ] || exec cat; ${once}; exec cat\n`);
+    put(world.repo, ".git/info/attributes", `${filtered} filter=late\n`);
+    sh(world.repo, `git config filter.late.smudge "sh '${script}' %f"; git config filter.late.required true`);
+    sh(world.repo, "git config filter.late.clean cat; git status");
+    const { path } = await open(world, "one");
+    for (const name of ["early.txt", "late.txt"]) put(path, name, "one\ntwo\n");
+    sh(path, "git rm -q docs/guide.md");
+    commit(path, "a.txt", "one\n");
+    const { head } = await snapshot(path, { base: world.base, docsPatterns: [] });
+    const { behind } = await land(world, "one", head);
+    expect(behind).toMatch(/^main is behind: external filter '.*' failed 1, run `git merge/);
+    const back = () => sh(world.home, "touch smudge.sh.back; rm smudge.sh.down");
+    return { world, back };
+  }
+
+  const catchUp = (world: World) => catchUpTarget(world.mirror, "main");
+  const looks = (world: World) => sh(world.repo, "git status --porcelain; ls");
+
+  test("D5 what it has written is taken back at once, and git's own reason is told until it is gone", async () => {
+    const { world, back } = await goneDown("late.txt");
+    expect(looks(world)).toBe("a.txt\ndocs\nsrc");
+    expect((await catchUp(world)).behind).toContain("external filter");
+    expect(looks(world)).toBe("a.txt\ndocs\nsrc");
+    back();
+    expect(await catchUp(world)).toEqual({ behind: null });
+    expect(looks(world)).toBe("a.txt\nearly.txt\nlate.txt\nsrc");
+  });
+
+  test("D5 what cannot be taken back either is taken back by the next that can", async () => {
+    const { world, back } = await goneDown("*.txt");
+    sh(world.repo, "echo theirs >new.txt; echo theirs >>.gitignore");
+    expect((await catchUp(world)).behind).toContain("external filter");
+    back();
+    expect(await catchUp(world)).toEqual({ behind: null });
+    expect(looks(world)).toBe(" M .gitignore\n?? new.txt\na.txt\nearly.txt\nlate.txt\nnew.txt\nsrc");
+  });
+
+  test("D5 what a person makes afterwards is theirs at once, though it is as the landed file is", async () => {
+    const { world, back } = await goneDown("*.txt");
+    put(world.repo, "late.txt", "one\ntwo\n");
+    back();
+    expect((await catchUp(world)).behind).toContain("untracked late.txt would be overwritten");
+    expect(looks(world)).toBe("?? late.txt\na.txt\ndocs\nlate.txt\nsrc");
+  });
+});
+
 describe("D5 in the very moment in which git brings the checkout forward", () => {
   /** What a person does right before git begins with it, or right after it has ended. */
   function meanwhile(world: World, { before = ":", after = ":" }: { before?: string; after?: string }) {
@@ -495,6 +550,20 @@ describe("D5 where the target is checked out", () => {
     expect(behind).toBeNull();
     expect(sh(world.repo, "git rev-parse main HEAD")).toBe(`${landed}\n${world.base}`);
     expect(sh(world.repo, "git status --porcelain")).toBe("");
+  });
+
+  test("D5 in two worktrees of theirs: it is behind, and follows when it is checked out in one", async () => {
+    const world = await makeWorld();
+    const second = join(world.home, "second");
+    sh(world.repo, `git worktree add -q --force ${second} main`);
+    const { commit: landed, behind } = await land(world, "one", await ready(world, "one", "one.txt"));
+    expect(behind).toMatch(
+      /^main is behind: it is checked out in two worktrees \(.*repo, .*second\), check out another/,
+    );
+    expect(sh(second, "git status --porcelain; git log --format=%s")).toBe("first");
+    sh(second, "git checkout -q --detach");
+    expect(await catchUpTarget(world.mirror, "main")).toEqual({ behind: null });
+    expect(sh(world.repo, "git status --porcelain; git rev-parse HEAD")).toBe(landed);
   });
 
   test("D5 in another worktree of theirs: it follows there", async () => {

@@ -52,6 +52,8 @@ test("retry --afresh puts the work aside, and the next life is a new one on the 
   await world.quick("worktree", "restore", "one");
   expect(readFileSync(join(pathOf(world), "loose.txt"), "utf8")).toBe("not committed\n");
   expect(readFileSync(join(pathOf(world), "one.txt"), "utf8")).toBe("implementer 1\n");
+  // It began before newer.txt, which it therefore has not deleted.
+  expect(await world.quick("diff", "one", "--stat")).toBe("loose.txt\none.txt\n");
 });
 
 test("retry --afresh gives up what is on a branch without a worktree and what was put aside before, too", async () => {

@@ -80,12 +80,19 @@ describe("ratchet land", () => {
     [
       "by a conflict",
       { land: () => ({ type: "conflict", tip: "t", files: ["a"] }) },
-      ["test failed resolved", "Conflict with main superseded"],
+      ["test failed open", "Conflict with main superseded"],
     ],
-  ])("refused %s, it leaves no finding that was not there", (_how, rules, expected) => {
+  ])("refused %s, it leaves the findings as they were", (_how, rules, expected) => {
     const earlier = play({ options: { only: "check" } }, { command: broken }).life.ledger;
     const world = new World(policyOf(land), start, earlier).play(rules);
     const titles = world.life.ledger.findings.map(({ title, status }) => `${title.split(":")[0]} ${status}`);
     expect([world.finished()?.status, titles]).toEqual(["failed", expected]);
+  });
+
+  it("landed, it closes what the gate no longer finds", () => {
+    const earlier = play({ options: { only: "check" } }, { command: broken }).life.ledger;
+    const world = new World(policyOf(land), start, earlier).play();
+    expect(world.finished()?.status).toBe("success");
+    expect(world.life.ledger.findings.map(({ status }) => status)).toEqual(["resolved"]);
   });
 });

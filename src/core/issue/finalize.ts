@@ -3,7 +3,7 @@ import { folderName } from "../folder-name.js";
 import { add } from "../ledger/ledger.js";
 import { shownName } from "../plain-text.js";
 import type { CommandEnded, LandOutcome, OpenOutcome, Proposed, PushOutcome } from "./events.js";
-import { commandNames, isRemembered, remember, rememberTree } from "./gate.js";
+import { closeHeld, commandNames, isRemembered, remember, rememberTree } from "./gate.js";
 import { endHalted, endTakenAway, isStopping } from "./halt.js";
 import { closeOthers, commandRemark, isByHand, isPass, plainRemark, raiseAgainst, visitOf } from "./ledger-parts.js";
 import { gateAttempts } from "./policy.js";
@@ -307,7 +307,8 @@ function mergeHeld(step: Step): void {
 }
 
 function succeed(step: Step, commit: string | null): void {
-  const byHand = step.policy.options.only === "land";
+  const byHand = isByHand(step);
+  if (byHand) closeHeld(step);
   const reviewed = isReviewDue(step) || (commit !== null && step.state.review.passed !== null);
   const message = byHand ? "Landed by hand" : reviewed ? "Review passed" : "No review required";
   step.end({ status: "success", message, error: null, commit });

@@ -119,14 +119,20 @@ function nextCommand(step: Step, work: Work) {
 
 function gatePassed(step: Step, work: Work): void {
   const { gate } = step.state;
-  closeOthers(step, "gate", { keep: [], passed: true, visit: gate.runs });
-  // What this life or the one before was to merge is in the work. Where nothing is known of that, only landing tells.
-  if (step.state.landing.demanded && work.containsBase)
-    closeOthers(step, "merge", { keep: [], passed: true, visit: gate.runs });
+  // Refused after this, a landing by hand leaves what was found as it is.
+  if (!isByHand(step)) closeHeld(step);
   const evidence = gate.evidence ?? {};
   step.report({ type: "gate-passed", attempt: gate.failures + 1, commit: work.head, evidence });
   setGate(step, { failures: 0, evidence: null, tree: work.tree });
   step.go(isByHand(step) || step.policy.item ? "finalizing" : gate.next);
+}
+
+/** The gate has passed: what it found before holds no more. */
+export function closeHeld(step: Step): void {
+  const { gate, landing, work } = step.state;
+  closeOthers(step, "gate", { keep: [], passed: true, visit: gate.runs });
+  // What this life or the one before was to merge is in the work. Where nothing is known of that, only landing tells.
+  if (landing.demanded && work?.containsBase) closeOthers(step, "merge", { keep: [], passed: true, visit: gate.runs });
 }
 
 function gateFailed(step: Step, work: Work, reasons: readonly string[]) {

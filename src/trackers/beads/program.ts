@@ -32,6 +32,8 @@ interface CallOptions {
 }
 export interface Answer {
   readonly code: number;
+  /** What it was killed by; then the code is not its own. */
+  readonly killedBy?: string;
   readonly stdout: string;
   /** What the program said about its failure, on one line; "" where it said nothing. */
   readonly words: string;
@@ -97,11 +99,14 @@ export async function pauseAfter(failures: number, signal: AbortSignal | undefin
   await delay(pausesMs[failures - 1] ?? pausesMs.at(-1), undefined, signal ? { signal } : {});
 }
 
-export function callFailed(call: string, { code, words }: Answer): ExternalError {
-  const how = code === noAnswer ? `gave no answer within ${timeoutMs / 1000} s` : `failed (exit code ${code})`;
-  return new ExternalError("tracker", `${call} ${how}${words === "" ? "" : `: ${words}`}`, { retryable: true });
+export function callFailed(call: string, { code, killedBy, words }: Answer): ExternalError {
+  const how = killedBy === undefined ? `failed (exit code ${code})` : `was killed (${killedBy})`;
+  return new ExternalError("tracker", `${call} ${code === noAnswer ? late : how}${words === "" ? "" : `: ${words}`}`, {
+    retryable: true,
+  });
 }
 const noAnswer = -1;
+const late = `gave no answer within ${timeoutMs / 1000} s`;
 
 interface Started extends BeadsPlace {
   readonly signal: AbortSignal | undefined;
@@ -122,17 +127,17 @@ async function run(path: string, argv: readonly string[], { cwd, env, callFolder
   );
   const forget = endWithUs(child.pid);
   const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
-  let late = false;
+  let isLate = false;
   const timer = setTimeout(() => {
-    late = true;
+    isLate = true;
     endGroup(child.pid, "SIGKILL");
   }, timeoutMs);
   const leaving = endOnAbort(child.pid, signal);
   try {
-    const code = await ended(child, path);
+    const { code, ...how } = await ended(child, path);
     // What it says when it is ended is no answer.
     signal?.throwIfAborted();
-    return { code: late ? noAnswer : code, stdout: stdout(), ...wordsOf(code, stdout(), stderr()) };
+    return { code: isLate ? noAnswer : code, ...how, stdout: stdout(), ...wordsOf(code, stdout(), stderr()) };
   } finally {
     clearTimeout(timer);
     leaving.close();
@@ -166,16 +171,18 @@ function collect(stream: Readable): () => string {
   return () => Buffer.concat(chunks).toString("utf8");
 }
 
+type Ended = Pick<Answer, "code" | "killedBy">;
+
 /** A helper that the program leaves in the background may keep the pipes open: its exit counts, not their end. */
-function ended(child: ChildProcessByStdio<null, Readable, Readable>, path: string): Promise<number> {
+function ended(child: ChildProcessByStdio<null, Readable, Readable>, path: string): Promise<Ended> {
   return new Promise((resolve, reject) => {
-    const settle = (code: number | null): void => {
+    const settle = (code: number | null, signal: NodeJS.Signals | null): void => {
       child.stdout.destroy();
       child.stderr.destroy();
-      resolve(code ?? 1);
+      resolve({ code: code ?? 1, ...(signal === null ? {} : { killedBy: signal }) });
     };
     child.once("close", settle);
-    child.once("exit", (code) => setTimeout(() => settle(code), drainMs).unref());
+    child.once("exit", (code, signal) => setTimeout(() => settle(code, signal), drainMs).unref());
     child.once("error", (error) => {
       reject(
         new ExternalError("tracker", `${path} cannot be started: ${messageOf(error)}`, {
