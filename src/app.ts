@@ -5,6 +5,7 @@ import { warn } from "./app/warn.js";
 import type { AskedQuestion, Configured, WorkflowRequest, Workflows } from "./app/workflow.js";
 import type { Diagnostic } from "./config/diagnostic.js";
 import type { ConfigFlags } from "./config/overlay.js";
+import type { OnBranch } from "./core/not-ready.js";
 import type { Agent, Reviewer } from "./core/ports/agent.js";
 import type { AgentEvent } from "./core/ports/agent-event.js";
 import type { Asker, Tracker } from "./core/ports/tracker.js";
@@ -20,7 +21,7 @@ import type { Gc } from "./run/gc.js";
 import type { MirrorHealth } from "./run/mirror-health.js";
 import type { RunRequest, StartedRun } from "./run/start.js";
 import type { OwedTelling, Telling } from "./run/tracker-outbox.js";
-import type { AskedForIssues, Unmerged } from "./run/unmerged.js";
+import type { AskedForIssues } from "./run/unmerged.js";
 import type { Answer, Question } from "./run/workflow/context.js";
 import type { LoadedWorkflow } from "./run/workflow/load.js";
 import type { StartedWorkflow } from "./run/workflow/start.js";
@@ -77,7 +78,7 @@ export interface App {
    * Which of these issues have their work on a branch that is not merged into the target, in mode `branch`. `tracker`: as
    * whoever waits for the answer has opened it.
    */
-  unmerged(settings: Settings, issueIds: readonly string[], tracker?: AskedForIssues): Promise<readonly Unmerged[]>;
+  unmerged(settings: Settings, issueIds: readonly string[], tracker?: AskedForIssues): Promise<readonly OnBranch[]>;
   /** The mirror of a project, at a glance or `thorough`; null: none is needed yet. */
   lookAtMirror(projectId: string, how?: { readonly thorough: boolean }): Promise<MirrorHealth | null>;
   /** The issues' checkouts of the current directory's project. */

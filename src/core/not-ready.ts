@@ -25,6 +25,16 @@ export function isCaredFor({ issue: { status }, item, standing }: Named): boolea
   return item === null ? standing?.obstacle == null : item.leaseUntil == null;
 }
 
+/** An issue whose work is on a branch of its own instead of the target. */
+export interface OnBranch {
+  readonly id: string;
+  readonly branch: string;
+}
+
+export function unmergedReason({ id, branch }: OnBranch): string {
+  return `${id} is on ${branch} and not merged yet`;
+}
+
 /** What is left out is nothing against it. */
 interface Asked {
   readonly resume: boolean;
@@ -34,7 +44,7 @@ interface Asked {
   readonly isFreed?: boolean;
   /** Of what it depends on, what is not done, and what is done on a branch that nobody has merged. */
   readonly missing?: readonly string[];
-  readonly unmerged?: readonly { readonly id: string; readonly branch: string }[];
+  readonly unmerged?: readonly OnBranch[];
   /** Nobody has worked on it, and nothing but that is wanted. */
   readonly isUntouched?: boolean;
   readonly isStopped?: boolean;
@@ -64,8 +74,7 @@ export function whyNotReady({ issue, item, standing }: Named, asked: Asked): Not
   // A resume takes claims of runs that are over; only the tracker can tell whose they are.
   if (isTaken && !resume) return { why: status, reason: "in progress" };
   if (missing.length > 0) return { why: "missing", reason: `blocked by ${missing.join(", ")}` };
-  if (first)
-    return { why: "unmerged", reason: `${first.id} is on ${first.branch} and not merged yet`, about: first.id };
+  if (first) return { why: "unmerged", reason: unmergedReason(first), about: first.id };
   if (asked.isUntouched) return { why: "untouched", reason: "nobody has worked on it yet" };
   return asked.isStopped ? { why: "stopped", reason: "it was stopped" } : null;
 }

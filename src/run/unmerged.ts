@@ -1,22 +1,11 @@
-import type { Issue, Tracker } from "../core/ports/tracker.js";
+import type { OnBranch } from "../core/not-ready.js";
+import type { Epics, Issue, Tracker } from "../core/ports/tracker.js";
 import type { Settings } from "../core/settings.js";
 import { givenRefs } from "../git/follow.js";
 import { isAncestor, type Mirror, readRefs } from "../git/mirror-refs.js";
 import { landedRef } from "../git/tip.js";
 import { exists } from "../lib/files.js";
 import { issueNames } from "./context.js";
-
-/**
- * In `finalize.mode: branch` a completed issue's work is on `ratchet/<issue>` in the user's repository, and theirs to
- * merge. Whoever depends on it starts from the target, so it waits until the target has the branch, or the branch is
- * gone: who deletes it has decided what becomes of it. Only git is asked, so it does not matter who merged it, nor
- * what the mode is by now. In mode `pr` a person may have fetched the branch of a pull request, and one that was squashed
- * would never be in the target: there only branches count that we have put into their repository.
- */
-export interface Unmerged {
-  readonly id: string;
-  readonly branch: string;
-}
 
 interface Place {
   readonly settings: Pick<Settings, "finalize">;
@@ -26,15 +15,25 @@ interface Place {
 }
 
 /** Who tells what an issue is, and what is in an epic. */
-export type AskedForIssues = Pick<Tracker, "get" | "epics">;
+export interface AskedForIssues extends Pick<Tracker, "get"> {
+  readonly epics?: Pick<Epics, "children">;
+}
 
-/** Of the issues that one depends on, those of an epic in the epic's place. */
+/**
+ * In `finalize.mode: branch` a completed issue's work is on `ratchet/<issue>` in the user's repository, and theirs to
+ * merge. Whoever depends on it starts from the target, and an epic is verified there, so both wait until the target has
+ * the branch, or the branch is gone: who deletes it has decided what becomes of it. Only git is asked, so it does not
+ * matter who merged it, nor what the mode is by now. In mode `pr` a person may have fetched the branch of a pull request, and one that was squashed
+ * would never be in the target: there only branches count that we have put into their repository.
+ *
+ * Of the issues that one depends on: those of an epic, and what that depends on, in the epic's place.
+ */
 export async function unmergedDeps(
   place: Place,
   tracker: AskedForIssues,
   deps: readonly string[],
-): Promise<Unmerged[]> {
-  const found: Unmerged[] = [];
+): Promise<OnBranch[]> {
+  const found: OnBranch[] = [];
   if (deps.length === 0) return found;
   const heads = await branchesIn(place);
   // Hardly anybody has such branches, and some trackers start a program for each question.
@@ -64,20 +63,27 @@ async function branchesIn({ settings, repoPath, mirror }: Omit<Place, "target">)
   return new Map([...heads].filter(([ref]) => given.has(ref.replace("refs/heads", givenRefs))));
 }
 
-/** The issues that these are, those of an epic in the epic's place. */
+/** The issues that these are; of an epic its own, and those that it depends on. */
 export async function tasksOf(tracker: AskedForIssues, deps: readonly string[]): Promise<ReadonlySet<string>> {
   const tasks = new Set<string>();
   const seen = new Set<string>();
-  const visit = async (issue: Pick<Issue, "id" | "type">): Promise<void> => {
+  const visit = async (issue: Pick<Issue, "id" | "type" | "deps">): Promise<void> => {
     if (seen.has(issue.id)) return;
     seen.add(issue.id);
-    if (issue.type === "task") tasks.add(issue.id);
-    else for (const child of (await tracker.epics?.children(issue.id)) ?? []) await visit(child);
+    if (issue.type === "task") {
+      tasks.add(issue.id);
+      return;
+    }
+    for (const child of (await tracker.epics?.children(issue.id)) ?? []) await visit(child);
+    await visitAll(issue.deps);
   };
-  for (const id of deps) {
-    const issue = await tracker.get(id);
-    if (issue !== null) await visit(issue);
-  }
+  const visitAll = async (ids: readonly string[]): Promise<void> => {
+    for (const id of ids) {
+      const issue = seen.has(id) ? null : await tracker.get(id);
+      if (issue !== null) await visit(issue);
+    }
+  };
+  await visitAll(deps);
   return tasks;
 }
 

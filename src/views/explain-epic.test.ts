@@ -51,6 +51,18 @@ it.each<[string, Partial<EpicFacts>, ReturnType<typeof causeOfEpic>]>([
   expect(causeOfEpic({ issueId: "e", children: done }, { ...nothing, ...facts })).toEqual(cause);
 });
 
+it("an epic whose work is on branches says which, whoever looks for it", () => {
+  const unmerged = [
+    { id: "a", branch: "ratchet/a" },
+    { id: "b", branch: "ratchet/b" },
+  ];
+  expect(causeOfEpic({ issueId: "e", children: done, unmerged }, { ...nothing, looker: "r2" })).toEqual({
+    reason: `${all}; a is on ratchet/a and not merged yet, b is on ratchet/b and not merged yet`,
+    blockers: ["a", "b"],
+    next: "ratchet land a",
+  });
+});
+
 it.each<[readonly ItemStatus[], string]>([
   [["available"], run],
   [["failed"], "ratchet run --resume --scope epic:e"],

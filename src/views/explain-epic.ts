@@ -1,3 +1,4 @@
+import { type OnBranch, unmergedReason } from "../core/not-ready.js";
 import type { Cause } from "./explanation.js";
 import { type ForeignTracker, foreignHint } from "./foreign-tracker.js";
 import { plural } from "./format.js";
@@ -23,10 +24,12 @@ interface Epic {
   readonly children: readonly Neighbour[];
   readonly deps?: readonly Neighbour[];
   readonly tracker?: ForeignTracker | null;
+  /** Of its issues, and of what it depends on, what is done and not in the target yet. */
+  readonly unmerged?: readonly OnBranch[];
 }
 
 export function causeOfEpic(
-  { issueId, children, deps = [], tracker = null }: Epic,
+  { issueId, children, deps = [], tracker = null, unmerged = [] }: Epic,
   { verifier, inVain, openFindings, waived = 0, looker }: EpicFacts,
 ): Cause {
   const open = children.filter(({ status }) => status !== "completed");
@@ -55,6 +58,7 @@ export function causeOfEpic(
     const blockers = before.map(({ id }) => id);
     return { reason: `${done}${waits}${found}`, blockers, next: `ratchet explain ${shellWord(first.id)}` };
   }
+  if (unmerged.length > 0) return causeOfUnmerged(unmerged, `${done}${found}; `);
   if (looker !== null) {
     return {
       reason: `${done}${found}; run ${looker} sees to it when it has nothing else to start`,
@@ -71,8 +75,18 @@ export function causeOfEpic(
   return { reason: `${done}${found}; the next run verifies it again`, next: look };
 }
 
+/** In mode branch nothing starts from work that is not in the target yet, and no epic is completed without it. */
+export function causeOfUnmerged(unmerged: readonly OnBranch[], before = ""): Cause {
+  const blockers = unmerged.map(({ id }) => id);
+  const next = `ratchet land ${shellWord(blockers[0] ?? "")}`;
+  return { reason: `${before}${unmerged.map(unmergedReason).join(", ")}`, blockers, next };
+}
+
 /** What brings the unfinished issues on; a plain run leaves failed ones, and those that wait for a person, alone. */
-function nextFor(open: readonly Neighbour[], { issueId, tracker }: Required<Omit<Epic, "children" | "deps">>): string {
+function nextFor(
+  open: readonly Neighbour[],
+  { issueId, tracker }: Required<Pick<Epic, "issueId" | "tracker">>,
+): string {
   const scope = `--scope epic:${shellWord(issueId)}`;
   if (open.some(({ status }) => status === "failed")) return `ratchet run --resume ${scope}`;
   const [first] = open;

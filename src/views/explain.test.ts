@@ -70,9 +70,9 @@ const lives: readonly Case[] = [
     "its claim waits for the tracker",
     {
       ...held,
-      life: { ...life, phase: "claiming", attempt: 0, waiting: { for: "the tracker to answer bd update x" } },
+      life: { ...life, phase: "claiming", attempt: 0, waiting: { for: "the tracker's answer to bd update x" } },
     },
-    { reason: "run r1 is claiming it, waiting: the tracker to answer bd update x", next: "ratchet status" },
+    { reason: "run r1 is claiming it, waiting: the tracker's answer to bd update x", next: "ratchet status" },
   ],
   [
     "its follow-up waits for a slot",

@@ -1,6 +1,7 @@
+import type { OnBranch } from "../core/not-ready.js";
 import { plainLine } from "../core/plain-text.js";
 import type { ItemStatus, Scope, Standing } from "../core/ports/tracker.js";
-import { causeOfEpic, type EpicFacts } from "./explain-epic.js";
+import { causeOfEpic, causeOfUnmerged, type EpicFacts } from "./explain-epic.js";
 import type { Cause, Explanation } from "./explanation.js";
 import { type ForeignTracker, foreignHint, foreignName } from "./foreign-tracker.js";
 import { formatAttempt, plural, shortSha } from "./format.js";
@@ -43,8 +44,8 @@ export interface IssueFacts {
   readonly untold?: UntoldFacts | null;
   /** Of an epic. */
   readonly epic?: EpicFacts | null;
-  /** What it depends on that is completed, and on a branch of its own instead of the target. */
-  readonly unmerged?: readonly { readonly id: string; readonly branch: string }[];
+  /** What it depends on, of an epic also its issues, that is completed, and on a branch of its own instead of the target. */
+  readonly unmerged?: readonly OnBranch[];
 }
 export interface UntoldFacts {
   readonly runId: string;
@@ -222,20 +223,14 @@ function causeOfWaiting(facts: IssueFacts): Cause {
     const failed = facts.status === "failed" ? `failed${because(facts)}; ` : "";
     return { reason: `${failed}blocked by ${listOf(open)}`, blockers, next: `ratchet explain ${shellWord(first.id)}` };
   }
-  const [unmerged] = facts.unmerged ?? [];
-  if (unmerged !== undefined) return causeOfUnmerged(facts.unmerged ?? [], unmerged.id);
+  const { unmerged = [] } = facts;
+  if (unmerged.length > 0) return causeOfUnmerged(unmerged);
   const living = facts.runs.filter(({ driverAlive }) => driverAlive);
   const refusals = living.map((run) => ({ run, why: whyNotBy(run, facts) }));
   const taker = refusals.find(({ why }) => why === null)?.run;
   if (taker) return causeOfQueue(taker, facts);
   const others = refusals.map(({ run, why }) => `; run ${run.runId} does not take it: ${why}`).join("");
   return facts.status === "failed" ? causeOfFailure(facts, others) : causeOfIdleness(facts, others);
-}
-
-/** In mode branch nothing starts from work that is not in the target yet. */
-function causeOfUnmerged(unmerged: NonNullable<IssueFacts["unmerged"]>, first: string): Cause {
-  const each = unmerged.map(({ id, branch }) => `${id} is on ${branch} and not merged yet`);
-  return { reason: each.join(", "), blockers: unmerged.map(({ id }) => id), next: `ratchet land ${shellWord(first)}` };
 }
 
 function causeOfQueue({ runId, maxAgents, unfinishedMost = null }: RunFacts, { ahead }: IssueFacts): Cause {

@@ -184,9 +184,13 @@ describe("the other lines, the issue first", () => {
     [
       { type: "waiting", for: "usage limit", until: 0 },
       "info",
-      "X: waiting for usage limit until 1970-01-01T00:00:00.000Z",
+      "X: waiting until 1970-01-01T00:00:00.000Z: usage limit",
     ],
-    [{ type: "waiting", for: "a slot", until: null }, "info", "X: waiting for a slot"],
+    [
+      { type: "waiting", for: "the branch main is gone: run `git branch main 0123`", until: null },
+      "info",
+      "X: waiting: the branch main is gone: run `git branch main 0123`",
+    ],
     [{ type: "log", level: "warn", text: "odd" }, "warn", "X: odd"],
   ])("%j", (body, level, text) => {
     expect(logLine(event(body))).toEqual({ level, text });

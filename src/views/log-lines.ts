@@ -165,8 +165,9 @@ function lifeText(event: PublicEvent): string | null {
     case "turn-ended":
       return `${event.reviewer ?? event.role}'s turn: ${event.outcome}${because(event.reason)}`;
     case "waiting": {
+      // What it waits for may be a thing or a sentence: "usage limit", "the branch main is gone: run ...".
       const until = event.until === null ? "" : ` until ${new Date(event.until).toISOString()}`;
-      return `waiting for ${event.for}${until}`;
+      return `waiting${until}: ${event.for}`;
     }
     case "escalated":
       return `escalated${because(event.reason)}${event.dossier === null ? "" : `, dossier ${event.dossier}`}`;

@@ -118,7 +118,7 @@ export function renderStatus(status: StatusJson, room: Room): string[] {
       issue.waiting_for === null ? "" : plainLine(issue.waiting_for),
     ]);
     const isWaiting = run.issues.some((issue) => issue.waiting_for !== null);
-    const shown = isWaiting ? [...issueColumns, { title: "WAITING FOR", least: 8, drop: 2 }] : issueColumns;
+    const shown = isWaiting ? [...issueColumns, { title: "WAITING", least: 8, drop: 2 }] : issueColumns;
     const table = rows.length === 0 ? ["no issue has started"] : renderColumns(shown, rows, room);
     return [...(index > 0 ? [""] : []), head, ...table];
   });

@@ -118,6 +118,31 @@ test("--dry-run takes what waits for an epic, and with --explain tells order, bl
   expect(existsSync(join(box.home, "runs"))).toBe(false);
 });
 
+test("--dry-run takes nothing behind an epic that the run does not look at, and the run says the same", async () => {
+  const box = sandbox();
+  useAgent(box);
+  await box.add("epic-1", { more: ["--type", "epic"] });
+  await box.add("child", { more: ["--parent", "epic-1"] });
+  await box.add("after", { more: ["--dep", "epic-1"] });
+  await box.ratchet("work", "complete", "child");
+  await box.add("epic-2", { more: ["--type", "epic"] });
+  await box.add("other", { more: ["--parent", "epic-2", "--dep", "epic-1"] });
+  const refused = "after is not ready: blocked by epic-1\n";
+  expect(await box.ratchet("run", "--dry-run", "after")).toMatchObject({
+    code: 0,
+    stdout: "",
+    stderr: expect.stringContaining(refused),
+  });
+  expect(await box.ratchet("run", "after")).toMatchObject({ code: 1, stderr: expect.stringContaining(refused) });
+  for (const scope of ["orphans", "epic:epic-2"]) {
+    expect((await box.ratchet("run", "--dry-run", "--scope", scope)).stdout).toBe("");
+    expect((await box.ratchet("run", "--scope", scope)).stdout).not.toContain("started: Do");
+  }
+  expect((await box.ratchet("run", "--dry-run")).stdout).toBe("after\nother\n");
+  expect((await box.ratchet("run")).code).toBe(0);
+  expect([await box.status("after"), await box.status("other")]).toEqual(["completed", "completed"]);
+});
+
 test.each([
   [["--explain"], "--explain tells what a run would do"],
   [["--strict"], "--strict says how to resume"],

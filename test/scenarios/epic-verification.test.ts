@@ -332,3 +332,55 @@ test("an epic in beads is verified, lacks something, gets an issue, and is close
   expect(beads.issue("e").close_reason).toBe("verified");
   expect([verified(box), countRan(box, "one run")]).toEqual([2, 2]);
 });
+
+/** Says yes to the epic where the work of both issues is. */
+const seesBoth = `if [ -e a.txt ] && [ -e b.txt ]; then ${pass}; else ${failWith("Something is missing")}; fi`;
+
+test("with finalize.mode branch an epic is verified once its branches are merged, and so is the epic above it", async () => {
+  const more = { max_agents: 1, finalize: { mode: "branch" } };
+  const box = triggerBox({ ...fires, reviewer: reviewer(seesBoth), more });
+  await box.add("top", { more: ["--type", "epic"] });
+  await box.add("e", { more: ["--type", "epic", "--parent", "top"] });
+  for (const id of ["a", "b"]) await box.add(id, { more: ["--parent", "e"] });
+  await box.add("after", { more: ["--dep", "e"] });
+  const statuses = () => Promise.all(["e", "top", "after"].map((id) => box.status(id)));
+  const first = await box.ratchet("run");
+  expect([first.code, verified(box), countRan(box, "one run")]).toEqual([0, 0, 0]);
+  expect(first.stdout).toContain("epic e is not completed yet: a is on ratchet/a and not merged yet");
+  expect(await statuses()).toEqual(["available", "available", "available"]);
+  expect(JSON.parse(await box.quick("explain", "e", "--json"))).toMatchObject({
+    reason:
+      "it is an epic whose issues are all completed; " +
+      "a is on ratchet/a and not merged yet, b is on ratchet/b and not merged yet",
+    blockers: ["a", "b"],
+    next: "ratchet land a",
+  });
+  expect(JSON.parse(await box.quick("explain", "top", "--json"))).toMatchObject({ next: "ratchet explain e" });
+  // The run that watches sees the merge by itself.
+  const run = box.start(["run", "--watch"]);
+  await until("it waits", () => run.stdout().includes("Waiting for new work"));
+  expect(await box.ratchet("land", "a")).toMatchObject({ code: 0 });
+  expect(verified(box)).toBe(0);
+  box.git("merge", "--quiet", "--no-edit", "ratchet/b");
+  await until("what waited for it is done", async () => (await box.status("after")) === "completed", 20_000);
+  await until("the epic above is completed", async () => (await box.status("top")) === "completed");
+  run.kill("SIGTERM");
+  await run.ended;
+  expect([verified(box), (await board(box)).length]).toEqual([2, 5]);
+  expect(countRan(box, "one run")).toBe(1);
+});
+
+test("without a reviewer an epic is completed by the landing of its last branch, and a run without work says what it waits for", async () => {
+  const box = await withEpic(triggerBox({ commands: {}, triggers: {}, more: { finalize: { mode: "branch" } } }));
+  expect((await box.ratchet("run")).code).toBe(0);
+  const told = await box.ratchet("run");
+  expect([told.code, told.stderr]).toEqual([
+    0,
+    'nothing is ready: there is no open issue (ratchet work add "<title>")\n' +
+      "epic e waits for ratchet/a, which is not merged yet (ratchet land a)\n",
+  ]);
+  box.git("merge", "--quiet", "ratchet/a");
+  expect(await box.status("e")).toBe("available");
+  expect((await box.ratchet("land", "b")).code).toBe(0);
+  expect(await box.status("e")).toBe("completed");
+});

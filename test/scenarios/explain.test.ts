@@ -102,7 +102,11 @@ test("an issue whose target was deleted waits, says how to bring the branch back
   const { next } = await explain(box, "one");
   expect(next).toBe(`git branch main ${box.git("rev-parse", "HEAD").slice(0, 12)}`);
   box.git(...(next ?? "").split(" ").slice(1));
-  expect((await run.ended).code).toBe(0);
+  const { code, stdout } = await run.ended;
+  expect([code, stdout]).toEqual([
+    0,
+    expect.stringContaining(`one: waiting: the branch main is gone: run \`${next}\`\n`),
+  ]);
   expect(box.git("ls-tree", "--name-only", "main")).toContain("one.txt");
 });
 

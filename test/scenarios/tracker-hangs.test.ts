@@ -47,7 +47,7 @@ test.runIf(hasPty)("D3 whoever sits in front of a run sees what a claim that han
   const { terminal, hang } = await world();
   hang("--claim");
   const { answer, see, ended } = terminal("run");
-  await see("bd-1: waiting for the tracker to answer bd update bd-1");
+  await see("bd-1: waiting: the tracker's answer to bd update bd-1");
   await answer("", "\u0003\u0003");
   expect(await ended).toBe(130);
 });
@@ -57,8 +57,8 @@ test("D3 a tracker that hangs is told of, and a stop ends the claim with all tha
   hang("--claim");
   const run = start("run");
   await until("it hangs", isHanging);
-  await isTold(run, "waiting for the tracker to answer bd update bd-1");
-  const waiting_for = "the tracker to answer bd update bd-1";
+  await isTold(run, "waiting: the tracker's answer to bd update bd-1");
+  const waiting_for = "the tracker's answer to bd update bd-1";
   const { runs } = JSON.parse((await start("status", "--json").ended).stdout);
   expect(runs).toMatchObject([{ issues: [{ issue_id: "bd-1", phase: "claiming", waiting_for }] }]);
   const why = JSON.parse((await start("explain", "bd-1", "--json").ended).stdout);
@@ -70,7 +70,7 @@ test("D3 a tracker that hangs is told of, and a stop ends the claim with all tha
   run.kill("SIGTERM");
   const { code, stdout } = await run.ended;
   expect([code, stdout]).toEqual([130, expect.stringContaining("bd update bd-1 gave no answer: it was told to stop")]);
-  expect(stdout.split("waiting for the tracker")).toHaveLength(2);
+  expect(stdout.split("waiting: the tracker")).toHaveLength(2);
   expect(box.processes()).toEqual([]);
   // Nobody knows that it was not claimed.
   comeBack();
@@ -166,9 +166,9 @@ test("D3 what has landed while the tracker hangs is owed after a stop, and told 
   hang("close bd-1");
   const run = start("run");
   await until("it hangs", isHanging);
-  await isTold(run, "waiting for the tracker to answer bd close bd-1");
+  await isTold(run, "waiting: the tracker's answer to bd close bd-1");
   const seen = JSON.parse((await start("status", "--json").ended).stdout);
-  expect(seen.runs[0].issues[0]).toMatchObject({ waiting_for: "the tracker to answer bd close bd-1" });
+  expect(seen.runs[0].issues[0]).toMatchObject({ waiting_for: "the tracker's answer to bd close bd-1" });
   run.kill("SIGTERM");
   expect((await run.ended).code).toBe(130);
   expect([box.processes(), (await box.issue("bd-1")).status]).toEqual([[], "success"]);

@@ -137,7 +137,7 @@ test("B8 two runs that find the same about the repository at once make one follo
   const ids = ["bd-1", "bd-2"];
   for (const id of ids) await beads.add({ id });
   const runs = ids.map((id) => box.start(["run", id], { env }));
-  const waits = () => runs.some((run) => run.stdout().includes("waiting for the tracker to answer another run's"));
+  const waits = () => runs.some((run) => run.stdout().includes("waiting: the tracker's answer to another run's"));
   await until("both are at it", () => looked() === 2 || waits());
   writeFileSync(go, "");
   expect((await Promise.all(runs.map(({ ended }) => ended))).map(({ code }) => code)).toEqual([0, 0]);

@@ -80,6 +80,29 @@ test("killed while it waits, a watching run is taken up again: it goes on waitin
   expect(await box.status("two")).toBe("completed");
 });
 
+test("a run that waits says within seconds that the process of another is gone, once, and that run goes on when it is asked to", async () => {
+  const box = world();
+  box.put("wait-one", "");
+  await box.add("one");
+  await box.add("two", { more: ["--dep", "one"] });
+  const other = box.start(["run", "one"]);
+  await until("one has begun", () => asked(box, "one") === 1);
+  const run = box.start(["run", "--watch"]);
+  await until("it waits", () => run.stdout().includes("Waiting for new work"));
+  other.kill("SIGKILL");
+  await other.ended;
+  const dead = /^the process of run \S+ is gone, and one is still its own: ratchet run goes on with it$/gm;
+  // Far less than the half minute after which it would look by itself.
+  await until("it says so", () => dead.test(run.stderr()), 10_000);
+  rmSync(join(box.root, "wait-one"));
+  expect((await box.ratchet("run", "one")).code).toBe(0);
+  await completed(box, "two");
+  run.kill("SIGTERM");
+  const { stderr } = await run.ended;
+  expect(stderr.match(dead)).toHaveLength(1);
+  expect(asked(box, "one")).toBe(1);
+});
+
 test("without --watch a run that still works takes what is added meanwhile, at once, and then ends by itself", async () => {
   const box = world();
   box.put("wait-long", "");

@@ -133,9 +133,14 @@ async function gather(context: Context, board: Board, issue: Known): Promise<Iss
       type === "epic" && status !== "completed"
         ? await epicFacts(context.app, { projectId: project.id, epic: id, ancestors })
         : null,
-    unmerged:
-      board.settings === null ? [] : await context.app.unmerged(board.settings, issue.deps, board.tracker ?? undefined),
+    unmerged: await unmergedOf(context, board, issue),
   };
+}
+
+/** An epic is completed with its issues, whatever they are done on. */
+async function unmergedOf({ app }: Context, { settings, tracker }: Board, { id, type, deps }: Known) {
+  if (settings === null) return [];
+  return await app.unmerged(settings, type === "epic" ? [id] : deps, tracker ?? undefined);
 }
 
 const endings = {

@@ -105,7 +105,7 @@ async function findReasons(board: Board, named: readonly Named[], wanted: Wanted
     const reason = found?.why === "waiting_for_response" ? await inPullRequest(board, id, { resume, found }) : found;
     if (reason !== null) against.set(id, reason);
   }
-  return new Map([...against, ...(await findWaits(board, named, against))]);
+  return new Map([...against, ...(await findWaits({ ...board, wanted }, named, against))]);
 }
 
 /** Of a claim that may never have been made the tracker knows whose it is; any other may go by a name of its own there. */

@@ -1,5 +1,6 @@
 import type { Store } from "../../app.js";
 import { messageOf } from "../../lib/errors.js";
+import { isGone } from "../../lib/process-identity.js";
 import { shellWord } from "../../views/shell-word.js";
 
 /**
@@ -8,12 +9,17 @@ import { shellWord } from "../../views/shell-word.js";
  */
 export interface DeadRuns {
   look(say: (line: string) => void): Promise<void>;
+  /** One that lived at the last look has ended since: there may be something to say. Only the system is asked. */
+  hasMissed(): boolean;
 }
 
 export function openDeadRuns(store: Store, projectId: string): DeadRuns {
   const told = new Set<string>();
+  let living: readonly number[] = [];
   const lookFor = async (say: (line: string) => void) => {
-    for (const { run, driverAlive } of await store.unfinishedRuns(projectId)) {
+    const unfinished = await store.unfinishedRuns(projectId);
+    living = unfinished.flatMap(({ driverAlive, driverPid }) => (driverAlive && driverPid !== null ? [driverPid] : []));
+    for (const { run, driverAlive } of unfinished) {
       if (driverAlive || run.options.workflow !== undefined || told.has(run.runId)) continue;
       told.add(run.runId);
       say(`the process of run ${run.runId} is gone${await inTheMiddle(store, run.runId)}: ratchet run goes on with it`);
@@ -22,17 +28,26 @@ export function openDeadRuns(store: Store, projectId: string): DeadRuns {
   return {
     // It is a sign for people: what comes of this run does not depend on it.
     look: (say) => lookFor(say).catch((error: unknown) => say(`other runs cannot be looked at: ${messageOf(error)}`)),
+    hasMissed: () => living.some(isGone),
   };
 }
 
-/** Processes end in silence: somebody has to look. */
+/** Processes end in silence: somebody has to look. Runs that have come since are found by the slower look. */
 const lookMs = 30_000;
+const glanceMs = 2000;
 
 /** Returns how to end it. */
 export function keepLooking(dead: DeadRuns, say: (line: string) => void): () => void {
-  const timer = setInterval(() => void dead.look(say), lookMs);
-  timer.unref();
-  return () => clearInterval(timer);
+  const look = () => void dead.look(say);
+  const glance = () => {
+    if (dead.hasMissed()) look();
+  };
+  const timers = [setInterval(look, lookMs), setInterval(glance, glanceMs)];
+  for (const timer of timers) timer.unref();
+  look();
+  return () => {
+    for (const timer of timers) clearInterval(timer);
+  };
 }
 
 async function inTheMiddle(store: Store, runId: string): Promise<string> {

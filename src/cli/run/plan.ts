@@ -1,5 +1,6 @@
 import type { Issue } from "../../core/ports/tracker.js";
 import type { WorkItem } from "../../core/ports/work-items.js";
+import { runPolicy, seesToEpic } from "../../core/run/policy.js";
 import type { Settings } from "../../core/settings.js";
 import { openTracker } from "../asked-tracker.js";
 import type { Context } from "../context.js";
@@ -48,7 +49,10 @@ export async function planRun(context: Context, wanted: Wanted, settings: Settin
   const candidates = after.filter((item) => item.type === "task" && (resume || item.status === "available"));
   const inScope = [...candidates, ...freed].filter((item) => isInScope(item, wanted, all));
   const later = await filterBy(inScope, isMerged);
-  const order = await filterBy(inOrder(ready, { candidates: later, all, begun }), isMeant);
+  const policy = runPolicy(settings, { ...wanted, maxIssues: settings.max_issues });
+  const seesTo = (epic: WorkItem, children: readonly WorkItem[]) =>
+    seesToEpic(policy, { status: epic.status, isInScope: isInScope(epic, wanted, all), children });
+  const order = await filterBy(inOrder(ready, { candidates: later, all, begun, seesTo }), isMeant);
   const open = all.filter(({ status }) => status !== "completed");
   const known = new Set([...order.map(({ id }) => id), ...begun, ...stopped]);
   const isLeft = (item: WorkItem) => item.type === "task" && isInScope(item, wanted, all) && !known.has(item.id);
@@ -78,14 +82,16 @@ interface Board {
   readonly all: readonly WorkItem[];
   /** What goes on in runs that are continued first. */
   readonly begun: readonly string[];
+  /** Whether the run looks at an epic. */
+  readonly seesTo: (epic: WorkItem, children: readonly WorkItem[]) => boolean;
 }
 
-function inOrder(ready: readonly Issue[], { candidates, all, begun }: Board): Issue[] {
+function inOrder(ready: readonly Issue[], { candidates, all, begun, seesTo }: Board): Issue[] {
   const order = [...ready];
   const completed = all.filter(({ status }) => status === "completed");
   const done = new Set([...[...order, ...completed].map(({ id }) => id), ...begun]);
   for (let found = true; found; ) {
-    const epics = all.filter((item) => !done.has(item.id) && isDue(item, { all, done }));
+    const epics = all.filter((item) => !done.has(item.id) && isDue(item, { all, done, seesTo }));
     for (const { id } of epics) done.add(id);
     const next = candidates.filter(({ id, deps }) => !done.has(id) && deps.every((dep) => done.has(dep)));
     order.push(...next);
@@ -97,11 +103,12 @@ function inOrder(ready: readonly Issue[], { candidates, all, begun }: Board): Is
 
 /** An epic is completed with the last of its children and of what it depends on, and what waits for it goes on. */
 function isDue(
-  { id, type, deps }: WorkItem,
-  { all, done }: Pick<Board, "all"> & { done: ReadonlySet<string> },
+  epic: WorkItem,
+  { all, done, seesTo }: Pick<Board, "all" | "seesTo"> & { done: ReadonlySet<string> },
 ): boolean {
-  const children = type === "epic" ? all.filter(({ parent }) => parent === id) : [];
-  return children.length > 0 && [...children.map((child) => child.id), ...deps].every((one) => done.has(one));
+  const children = epic.type === "epic" ? all.filter(({ parent }) => parent === epic.id) : [];
+  if (children.length === 0 || !seesTo(epic, children)) return false;
+  return [...children.map(({ id }) => id), ...epic.deps].every((one) => done.has(one));
 }
 
 function isInScope(item: WorkItem, { scope }: Wanted, all: readonly WorkItem[]): boolean {

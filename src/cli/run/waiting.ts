@@ -1,4 +1,5 @@
 import { pullRequestSources } from "../../core/board/payload.js";
+import type { OnBranch } from "../../core/not-ready.js";
 import type { Issue, Tracker } from "../../core/ports/tracker.js";
 import type { WorkItem } from "../../core/ports/work-items.js";
 import type { Settings } from "../../core/settings.js";
@@ -47,6 +48,18 @@ export async function tellWaiting(
     type === "epic" && status !== "completed" && items.every(({ parent }) => parent !== id);
   const empty = emptyEpicsLine(inScope.filter(hasNone).map(({ id }) => id));
   if (empty !== null) out.note(empty);
+  for (const { id, type, status } of inScope) {
+    const isDone =
+      type === "epic" &&
+      status !== "completed" &&
+      items.every((one) => one.parent !== id || one.status === "completed");
+    const [first] = isDone ? await app.unmerged(settings, [id], tracker) : [];
+    if (first !== undefined) out.note(`epic ${waitsForBranch(id, first)}`);
+  }
+}
+
+function waitsForBranch(id: string, { id: other, branch }: OnBranch): string {
+  return `${id} waits for ${branch}, which is not merged yet (ratchet land ${other})`;
 }
 
 /** Nothing, where one of them can start. */
@@ -59,7 +72,7 @@ async function tellUnmerged(
   for (const { id, deps } of ready) {
     const [first] = await app.unmerged(settings, deps, tracker);
     if (first === undefined) return;
-    waits.push(`${id} waits for ${first.branch}, which is not merged yet (ratchet land ${first.id})`);
+    waits.push(waitsForBranch(id, first));
   }
   if (waits.length === 0) return;
   const more = waits.length > 1 ? `, and ${waits.length - 1} more wait likewise` : "";

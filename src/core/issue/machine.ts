@@ -149,7 +149,7 @@ function signalled(step: Step, signal: IssueSignal) {
 /** One that has answered meanwhile is waited for no more. */
 function sayWaiting(step: Step, { key, call }: SlowTracker): void {
   if (!step.state.owed.some((owed) => owed.key === key)) return;
-  const what = `the tracker to answer ${call}`;
+  const what = `the tracker's answer to ${call}`;
   step.set({ slow: { key, for: what } });
   step.report({ type: "waiting", for: what, until: null });
 }

@@ -185,7 +185,7 @@ describe("the tracker takes long", () => {
       states.push(world.life.state.hurry, world.life.state.phase);
     };
     const world = play({}, once("tracker:complete", act));
-    expect(world.reported("waiting")).toMatchObject([{ for: "the tracker to answer bd close x", until: null }]);
+    expect(world.reported("waiting")).toMatchObject([{ for: "the tracker's answer to bd close x", until: null }]);
     expect([...states, world.finished()?.status]).toEqual([false, true, "closing", "success"]);
   });
 

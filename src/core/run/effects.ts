@@ -190,12 +190,16 @@ export type RunEvent =
       /** As above. */
       readonly behind?: true;
     } & TriggerResult)
-  /** `due`: it is to be verified; `failed`: nothing of it can go on; neither: it was completed. null: there is more to do. */
+  /**
+   * `due`: it is to be verified; `failed`: nothing of it can go on; `unmerged`: its work is not in the target yet, `why` says
+   * what; none of them: it was completed. null: there is more to do.
+   */
   | {
       readonly type: "epic-checked";
       readonly key: string;
       readonly epic: EpicName | null;
-      readonly how?: "due" | "failed";
+      readonly how?: "due" | "failed" | "unmerged";
+      readonly why?: string;
     }
   | { readonly type: "epics-seen"; readonly key: string; readonly due: readonly EpicName[] }
   /** `behind`: why the user's branch still has not followed, and what to run. */

@@ -23,7 +23,8 @@ function inEpic(run: Run, id: string): Run {
 }
 function looked(run: Run, epic: EpicChecked["epic"], how?: EpicChecked["how"]): Run {
   const key = owedOf(run, "epic")[0]?.key ?? "";
-  return run.arrive({ type: "epic-checked", key, epic, ...(how ? { how } : {}) });
+  const why = how === "unmerged" ? { why: "a is on ratchet/a and not merged yet" } : {};
+  return run.arrive({ type: "epic-checked", key, epic, ...(how ? { how } : {}), ...why });
 }
 const seen = (run: Run, ...due: (typeof top)[]) =>
   run.arrive({ type: "epics-seen", key: owedOf(run, "epics")[0]?.key ?? "", due });
@@ -172,6 +173,46 @@ describe("epics that others have completed", () => {
     const run = begin({ findsEpics: true }).pick("x").signal("drain").end("x", "success");
     seen(run);
     expect(run.finished()).toMatchObject({ exit_code: 130 });
+  });
+});
+
+describe("an epic whose work is on branches", () => {
+  const waits = "epic e is not completed yet: a is on ratchet/a and not merged yet";
+  const board = (run: Run) => owedOf(run, "board")[0]?.key ?? "";
+
+  it("is neither verified nor completed, and its parent is not looked at; the run says why and ends well", () => {
+    for (const verify of ["now", "never"] as const) {
+      const run = begin({ verify, triggers: triggers({ epic_completion: epicCompletion("all", "both") }) });
+      inEpic(run, "a").none().end("a", "success").none();
+      looked(run, { id: "e", isTop: false }, "unmerged");
+      expect(firing(run)).toEqual([]);
+      expect(logs(run)).toContain(waits);
+      expect(run.finished()).toMatchObject({ exit_code: 0 });
+    }
+  });
+
+  it("is verified once they are merged, also after a verification in vain", () => {
+    const run = begin({ findsEpics: true, verify: "now", watch: true });
+    seen(run, top).noneHeard();
+    ended(run, lacking);
+    inEpic(run.arrive({ type: "board-changed", key: board(run), due: [] }), "f").noneHeard();
+    looked(run.end("f", "success").noneHeard(), top, "unmerged");
+    seen(run);
+    expect(firing(run)).toEqual([]);
+    run.arrive({ type: "board-changed", key: board(run), due: [top] });
+    expect(firing(run)).toEqual(["epic_verification e"]);
+    ended(run, { result: "fail", reason: "code_review" }).noneHeard();
+    seen(run, top);
+    expect(firing(run)).toEqual([]);
+  });
+
+  it("is looked for by a run that goes on to wait, and by who takes a waiting run up again", () => {
+    const run = begin({ findsEpics: true, verify: "never", watch: true }).pick("x");
+    seen(run).noneHeard().end("x", "success").noneHeard();
+    expect(owedOf(run, "epics")).toHaveLength(1);
+    seen(run).arrive({ type: "resumed" });
+    expect(owedOf(run, "epics")).toHaveLength(1);
+    expect(owedOf(seen(run), "board")).toHaveLength(1);
   });
 });
 

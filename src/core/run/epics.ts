@@ -4,8 +4,8 @@ import { isEnding, type RunStep } from "./step.js";
 import { queueTrigger, setTriggers, tellSkipped, triggersOf } from "./trigger-state.js";
 
 /**
- * What becomes of epics. One is completed when none of its children is open and nothing that it depends on is, where
- * there is a reviewer only after its verification passed; nothing else completes it. A run that finds defects verifies the epic again when the issue for
+ * What becomes of epics. One is completed when none of its children is open and nothing that it depends on is, all of that
+ * is in the target, and where there is a reviewer only after its verification passed; nothing else completes it. A run that finds defects verifies the epic again when the issue for
  * them is done, a few times at most, so that a reviewer who never agrees cannot keep it going.
  */
 const verificationsMax = 3;
@@ -43,13 +43,18 @@ export function searchEpics(step: RunStep): void {
   oweLook(step, { kind: "epics" });
 }
 
+/** The run ends, or waits for the board, which does not tell of merges that were made before: nothing is missed in between. */
+export function searchBeforeRest(step: RunStep): void {
+  if (triggersOf(step.state).searched !== step.state.picks) searchEpics(step);
+}
+
 /** Nothing else is left to do. True: something was found to look at. */
 export function lookAtLast(step: RunStep): boolean {
   if (isEnding(step.state)) return false;
-  const { failing = [], searched } = triggersOf(step.state);
+  const { failing = [] } = triggersOf(step.state);
   setTriggers(step, { ...(failing.length > 0 ? { failing: [] } : {}) });
   for (const child of failing) look(step, child, { failing: "at-last" });
-  if (searched !== step.state.picks) searchEpics(step);
+  searchBeforeRest(step);
   return triggersOf(step.state).looking.length > 0;
 }
 
@@ -60,20 +65,30 @@ export function epicsSeen(step: RunStep, key: string, due: readonly EpicName[]):
 
 export function seeToEpics(step: RunStep, due: readonly EpicName[]): void {
   if (isEnding(step.state)) return;
-  const { verified = {} } = triggersOf(step.state);
+  const { verified = {}, unmerged = [] } = triggersOf(step.state);
   for (const epic of due) {
     if (step.policy.verify === "never") oweLook(step, { kind: "epic", epic: epic.id });
     // Tried in vain: it is looked at again when something of it has changed.
-    else if (verified[epic.id] === undefined) verifyEpic(step, epic);
+    else if (verified[epic.id] === undefined || unmerged.includes(epic.id)) verifyEpic(step, epic);
   }
+  const left = unmerged.filter((id) => due.every((epic) => epic.id !== id));
+  if (left.length < unmerged.length) setTriggers(step, { unmerged: left });
 }
 
-export function epicChecked(step: RunStep, { key, epic, how }: EpicChecked) {
+export function epicChecked(step: RunStep, { key, epic, how, why }: EpicChecked) {
   settleLook(step, key);
   if (epic === null) return;
+  if (how === "unmerged") return epicWaits(step, epic, why ?? "its work is not merged yet");
   if (how === "failed") return epicFailed(step, epic, "none of its issues can go on");
   if (how === "due") return verifyEpic(step, epic);
   epicCompleted(step, epic, "all of its children are; not verified: no reviewer is configured");
+}
+
+/** For whoever merges: nobody looks at what is not there. */
+function epicWaits(step: RunStep, { id }: EpicName, why: string): void {
+  const { unmerged = [] } = triggersOf(step.state);
+  setTriggers(step, { unmerged: [...unmerged.filter((one) => one !== id), id].slice(-namesMax) });
+  step.log("info", `epic ${id} is not completed yet: ${why}`);
 }
 
 /** A look that broke: the epic stays as it is. */

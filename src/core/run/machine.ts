@@ -9,6 +9,7 @@ import {
   lookAbove,
   lookBroke,
   noteFailing,
+  searchBeforeRest,
   searchEpics,
   seeToEpics,
 } from "./epics.js";
@@ -85,7 +86,9 @@ function handle(step: RunStep, event: RunEvent, policy: RunPolicy) {
       step.set({ clock: null });
       return usedUp(step, `${policy.minutes} of ${policy.minutes} minutes`);
     case "resumed":
-      return sayEnding(step);
+      sayEnding(step);
+      // Of what was merged while nobody was there the board does not tell.
+      return state.board ? searchEpics(step) : undefined;
   }
 }
 
@@ -135,7 +138,10 @@ function noneLeft(step: RunStep, event: Extract<RunEvent, { type: "none-left" }>
   const { picking, board, boards = 0, children } = step.state;
   if (picking !== null || board || !mayPick(step, policy)) return;
   if (children.length === 0 && !isWatchful(step, policy)) return;
-  if (children.length === 0) step.report({ type: "log", level: "info", text: "Waiting for new work" });
+  if (children.length === 0) {
+    step.report({ type: "log", level: "info", text: "Waiting for new work" });
+    searchBeforeRest(step);
+  }
   const key = `board:${boards + 1}`;
   step.set({ boards: boards + 1, board: key, hears: event.hears ?? false });
   const epics = policy.findsEpics ? ({ epics: true } as const) : {};

@@ -1,3 +1,4 @@
+import type { ItemStatus } from "../ports/tracker.js";
 import type { Settings } from "../settings.js";
 import { verificationOf } from "../verification.js";
 import type { RunOptions } from "./effects.js";
@@ -10,6 +11,25 @@ const livesAtLeast = 64;
 /** How many issues a run may have begun that have not ended: its row has them all, and each has a checkout. */
 export function livesMaxOf({ max_agents }: Pick<Settings, "max_agents">): number {
   return Math.max(livesAtLeast, livesPerAgent * max_agents);
+}
+
+interface EpicAhead {
+  readonly status: ItemStatus;
+  readonly isInScope: boolean;
+  /** As they are before the run. */
+  readonly children: readonly { readonly status: ItemStatus }[];
+}
+
+/**
+ * Whether a run comes to look at an epic at all, once everything in it is done: it looks for those in its scope, and above
+ * each issue, or epic, that it has completed itself. What it does not look at stays open, however done it is.
+ */
+export function seesToEpic(
+  { findsEpics = false, verify }: Pick<RunPolicy, "findsEpics" | "verify">,
+  { status, isInScope, children }: EpicAhead,
+): boolean {
+  if (status === "blocked" || verify === "later") return false;
+  return (findsEpics && isInScope) || children.some((child) => child.status !== "completed");
 }
 
 /** What a run is decided by. A landing or a push that a person asked for is no run of theirs: nothing else fires, nobody reviews. */

@@ -1,7 +1,9 @@
+import { unmergedReason } from "../../core/not-ready.js";
 import type { EpicName, Epics, Issue } from "../../core/ports/tracker.js";
 import type { RunEffect, RunEvent } from "../../core/run/effects.js";
 import type { Settled } from "../../durable/types.js";
 import type { RunContext } from "../context.js";
+import { unmergedDeps } from "../unmerged.js";
 
 type EpicEffect = Extract<RunEffect, { readonly kind: "epic" }>;
 type EpicsEffect = Extract<RunEffect, { readonly kind: "epics" }>;
@@ -21,8 +23,18 @@ export async function performEpics(run: RunContext, effect: EpicsEffect): Promis
   return { event: { type: "epics-seen", key: effect.key, due: await dueEpics(run) } };
 }
 
-export async function dueEpics({ tracker, options: { scope }, runId: holder }: RunContext): Promise<EpicName[]> {
-  return (await tracker.epics?.due({ scope, holder })) ?? [];
+/** Of those that the tracker finds, the ones whose work is in the target. */
+export async function dueEpics(run: RunContext): Promise<EpicName[]> {
+  const found = (await run.tracker.epics?.due({ scope: run.options.scope, holder: run.runId })) ?? [];
+  const due: EpicName[] = [];
+  for (const epic of found) if ((await whatIsUnmerged(run, epic.id)) === null) due.push(epic);
+  return due;
+}
+
+/** What an epic that is done on the board waits for; null: its work, and what it depends on, is in the target. */
+export async function whatIsUnmerged(run: RunContext, epic: string): Promise<string | null> {
+  const [first] = await unmergedDeps(run, run.tracker, [epic]);
+  return first === undefined ? null : unmergedReason(first);
 }
 
 async function check(run: RunContext, epics: Epics, effect: EpicEffect): Promise<Checked> {
@@ -36,6 +48,8 @@ async function check(run: RunContext, epics: Epics, effect: EpicEffect): Promise
   const outlook = epic.status === "completed" ? "due" : await outlookOf(epics, epic.id);
   if (outlook === "due" && (await waits(run, epic))) return nothing;
   if (outlook === "due") {
+    const why = epic.status === "completed" ? null : await whatIsUnmerged(run, epic.id);
+    if (why !== null) return { epic: name, how: "unmerged", why };
     if (verify) return { epic: name, how: "due" };
     return (await epics.complete(epic.id, run.runId, note)) ? { epic: name } : nothing;
   }

@@ -9,6 +9,7 @@ import { Bug, ExternalError, messageOf } from "../../lib/errors.js";
 import { readOptional } from "../../lib/files.js";
 import { type LifeContext, pullRequestMachineId } from "../context.js";
 import { type Ending, isTrackerAway, type Telling, tellEnding } from "../tracker-outbox.js";
+import { whatIsUnmerged } from "./epics.js";
 import { handOver, type Told, tellOfItem } from "./item.js";
 
 /** The holder of a claim is the run: whoever drives the run goes on with its claims. */
@@ -106,9 +107,9 @@ async function tellOfEpic(life: LifeContext, effect: TrackerEffect, epic: string
   const answer = (ok: boolean): Told => (ok ? { ok } : { ok, reason: `${epic} is not due for this run`, lost: true });
   switch (effect.op) {
     case "claim":
-      return answer(await tracker.epics.claim(epic, runId));
+      return answer((await isInTarget(life, epic)) && (await tracker.epics.claim(epic, runId)));
     case "complete":
-      return answer(await tracker.epics.complete(epic, runId, effect.note));
+      return answer((await isInTarget(life, epic)) && (await tracker.epics.complete(epic, runId, effect.note)));
     case "follow-up": {
       if (await isDone(life, epic)) return answer(false);
       const text = await followUpText(life, effect.findings);
@@ -120,6 +121,11 @@ async function tellOfEpic(life: LifeContext, effect: TrackerEffect, epic: string
       await tracker.epics.release(epic, runId);
       return answer(!(await isDone(life, epic)));
   }
+}
+
+/** Something that has come to it since may be done on a branch of its own. What is completed stays so. */
+async function isInTarget(life: LifeContext, epic: string): Promise<boolean> {
+  return (await isDone(life, epic)) || (await whatIsUnmerged(life.run, epic)) === null;
 }
 
 /** What somebody has completed meanwhile is done, whatever was found. */
