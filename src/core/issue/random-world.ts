@@ -290,3 +290,18 @@ export function openFixers({ reports }: RandomWorld): string[] {
   }
   return wrong;
 }
+
+/** Lives it; the checks that ended by themselves, failed, and raised nothing. What a trigger's timeout has dropped is none. */
+export function unheardFailures(world: RandomWorld): string[] {
+  const unheard: string[] = [];
+  let told = 0;
+  world.live((before, event) => {
+    const reports = world.reports.slice(told);
+    told = world.reports.length;
+    if (event.type !== "command-ended" || event.stopped || (event.exitCode === 0 && !event.timedOut)) return;
+    const effect = world.history.find((one) => one.key === event.key);
+    if (effect?.kind !== "command" || effect.stage === "setup" || before.state.sessionEnd?.timedOut) return;
+    if (!reports.some(({ type }) => type === "finding-raised")) unheard.push(`${event.key}, ${before.state.halt}`);
+  });
+  return unheard;
+}

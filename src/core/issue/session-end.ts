@@ -39,20 +39,32 @@ export function afterSessionEndCommand(step: Step, event: CommandEnded) {
   const command = trigger?.commands[sessionEnd?.results.length ?? 0];
   if (!sessionEnd || !trigger || !command) return step.fail("trigger_failed", "A command ended that is not known");
   if (sessionEnd.timedOut) return concludeTimeout(step);
-  recordCommand(step, event);
-  logDiscarded(step, command.ref, event);
-  // One that was stopped has no result to allow.
-  const allowed = !isPass(event) && !event.stopped && mayFail(step.policy, command.ref);
-  const failed = !isPass(event) && !allowed;
-  if (allowed) logAllowed(step, command.ref, event);
-  if (failed) raiseFailure(step, event, { name: command.ref, command: command.command });
+  const failed = judgeCommand(step, event, command);
   if (step.state.draining) return conclude(step, bySigint);
   if (failed) return commandFailed(step, trigger);
   nextCommand(step, trigger);
 }
 
-/** Keeps the result of a command that ended by itself; used alone when the life is being wound down. */
-export function recordCommand(step: Step, event: CommandEnded): void {
+/** One that ended by itself while the life is wound down: what it came to counts, and nothing follows from it. */
+export function absorbSessionEndCommand(step: Step, event: CommandEnded): void {
+  const { sessionEnd } = step.state;
+  const command = triggerOf(step.policy)?.commands[sessionEnd?.results.length ?? 0];
+  if (sessionEnd && !sessionEnd.timedOut && command) judgeCommand(step, event, command);
+}
+
+/** Keeps what a command came to; a failure that is not allowed is a finding. */
+function judgeCommand(step: Step, event: CommandEnded, { ref, command }: Trigger["commands"][number]): boolean {
+  recordCommand(step, event);
+  logDiscarded(step, ref, event);
+  // One that was stopped has no result to allow.
+  const allowed = !isPass(event) && !event.stopped && mayFail(step.policy, ref);
+  const failed = !isPass(event) && !allowed;
+  if (allowed) logAllowed(step, ref, event);
+  if (failed) raiseFailure(step, event, { name: ref, command });
+  return failed;
+}
+
+function recordCommand(step: Step, event: CommandEnded): void {
   const { sessionEnd } = step.state;
   if (!sessionEnd || event.stopped) return;
   const { root } = sessionEnd;
