@@ -108,7 +108,10 @@ export class RandomWorld extends World {
     const finding = this.life.ledger.findings[this.choose() % Math.max(1, this.life.ledger.findings.length)];
     const waive: IssueSignal = { name: "waive", finding: finding?.id ?? "none", reason: "a person says so" };
     const budget: IssueSignal = { name: "budget", reason: "5 of 5 USD" };
-    const all = ["resumed", { name: "drain" }, { name: "abort" }, { name: "stop" }, waive, budget, "resumed"] as const;
+    const command = [...this.owed.values()].find((effect) => effect.kind === "command");
+    const place: IssueSignal = { name: "place", key: command?.key ?? "none", has: this.choose() % 2 === 0 };
+    const told = [{ name: "drain" }, { name: "abort" }, { name: "stop" }, waive, budget, place] as const;
+    const all = ["resumed", ...told, "resumed"] as const;
     return all[this.choose() % all.length] ?? "resumed";
   }
 
