@@ -7,8 +7,8 @@ import { hasCommit, isAncestor } from "./mirror-refs.js";
 import { readOr } from "./small-files.js";
 
 /**
- * The refs of a checkout that neither HEAD nor what it started with has: an agent's branches, tags, stash, and the issue's
- * own branch where HEAD was put elsewhere.
+ * The refs of a checkout to what neither HEAD nor what it started with has: an agent's branches, tags, stash, and the issue's
+ * own branch where HEAD was put elsewhere. A further branch at a commit that HEAD has is no work.
  */
 async function ownRefs(checkout: Checkout, head: string): Promise<readonly string[]> {
   const lines = [...checkout.template.packedRefs.split("\n"), `${head} refs/heads/${checkout.branch}`];
@@ -18,14 +18,18 @@ async function ownRefs(checkout: Checkout, head: string): Promise<readonly strin
   if (others.length === 0) return [];
   const now = new Map(lines.map((line) => [line.slice(line.indexOf(" ") + 1), line.slice(0, line.indexOf(" "))]));
   const own: string[] = [];
-  for (const [name, id] of others) if (!(await isOlder(checkout, id, now.get(name)))) own.push(`${id} ${name}`);
+  for (const [name, id] of others) {
+    const newer = name.startsWith("refs/heads/") ? [head, now.get(name)] : [now.get(name)];
+    const known = await Promise.all(newer.map((one) => isOlder(checkout, id, one)));
+    if (!known.includes(true)) own.push(`${id} ${name}`);
+  }
   return own;
 }
 
 /** The user's branch has gone on since the checkout was made, or HEAD has: where it was then is no work of its own. */
-async function isOlder({ mirror }: Checkout, id: string, now: string | undefined): Promise<boolean> {
-  if (now === undefined) return false;
-  return (await hasCommit(mirror.path, id)) && (await isAncestor(mirror.path, id, now));
+async function isOlder({ mirror: { path } }: Checkout, id: string, now: string | undefined): Promise<boolean> {
+  if (now === undefined || !(await hasCommit(path, id)) || !(await hasCommit(path, now))) return false;
+  return await isAncestor(path, id, now);
 }
 
 export async function hasOwnRefs(checkout: Checkout, head: string): Promise<boolean> {

@@ -6,6 +6,8 @@ import { isAlive, isGone, type ProcessIdentity, selfIdentity } from "./process-i
 
 export interface LockOptions {
   readonly signal?: AbortSignal;
+  /** Called once where somebody else has it. */
+  readonly onWait?: () => Promise<void>;
   /** What the lock is for may outlive its owner: a word on it, and whether that of a dead owner still goes on. */
   readonly outlives?: { readonly word: string; readonly isGoingOn: (word: string) => boolean };
 }
@@ -17,10 +19,11 @@ export interface LockOptions {
 export async function withLock<T>(
   path: string,
   task: () => Promise<T>,
-  { signal, outlives }: LockOptions = {},
+  { signal, onWait, outlives }: LockOptions = {},
 ): Promise<T> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   for (let waitMs = 1; !take(path, outlives); waitMs = Math.min(waitMs * 2, 100)) {
+    if (waitMs === 1) await onWait?.();
     await delay(waitMs, undefined, signal ? { signal } : {});
   }
   try {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { emptyEpicsLine, waitingLine } from "./waiting.js";
+import { emptyEpicsLine, readyWords, waitingLine } from "./waiting.js";
 
 test("what is left where nothing is ready is counted, each with the command that helps", () => {
   expect(waitingLine(["completed", "completed"])).toBeNull();
@@ -9,6 +9,11 @@ test("what is left where nothing is ready is counted, each with the command that
   expect(waitingLine(["in-pull-request", "waiting_for_response", "in-pull-request"])).toBe(
     "nothing is ready: 1 waits for a person (ratchet retry <id>), 2 wait for their pull requests (ratchet pr list)",
   );
+});
+
+test("where an epic is due it is not said that nothing is ready", () => {
+  expect(waitingLine(["available"], ["e"])).toBe("nothing but epic e is ready: 1 not ready yet (ratchet explain <id>)");
+  expect([[], ["e", "f"]].map(readyWords)).toEqual(["nothing is ready", "nothing but epics e, f is ready"]);
 });
 
 test("epics that nobody has given an issue are named: no run completes them", () => {

@@ -15,13 +15,19 @@ const waiting: readonly (readonly [Left, (count: number) => string])[] = [
   ["available", (count) => `${count} not ready yet (ratchet explain <id>)`],
 ];
 
-/** What is left where nothing is ready; null: nothing is. */
-export function waitingLine(statuses: readonly Left[]): string | null {
+/** What a run that can begin no issue has: epics that are due it completes, and that may make issues ready. */
+export function readyWords(dueEpics: readonly string[]): string {
+  if (dueEpics.length === 0) return "nothing is ready";
+  return `nothing but ${dueEpics.length === 1 ? "epic" : "epics"} ${dueEpics.join(", ")} is ready`;
+}
+
+/** What is left where no issue is ready; null: nothing is. */
+export function waitingLine(statuses: readonly Left[], dueEpics: readonly string[] = []): string | null {
   const parts = waiting.flatMap(([status, say]) => {
     const count = statuses.filter((one) => one === status).length;
     return count === 0 ? [] : [say(count)];
   });
-  return parts.length === 0 ? null : `nothing is ready: ${parts.join(", ")}`;
+  return parts.length === 0 ? null : `${readyWords(dueEpics)}: ${parts.join(", ")}`;
 }
 
 /** Epics that no run will ever complete: there is nothing in them to be done. null: none. */

@@ -105,7 +105,9 @@ describe("a worktree", () => {
     ["nothing", "true", false],
     ["an ignored file", "mkdir build && echo x >build/x", false],
     ["settings of its own", "git config core.hooksPath elsewhere", false],
-    ["another branch at landed work", "git checkout -q -b other", true],
+    ["another branch at landed work", "git checkout -q -b other", false],
+    ["branches at landed commits, HEAD at none", "git branch older HEAD~1 && git checkout -q --detach", false],
+    ["a tag", "git tag -a -m words here", true],
     ["a changed file", "echo more >>b.txt", true],
     [
       "a file that a setting hides",

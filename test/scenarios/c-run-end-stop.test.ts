@@ -63,6 +63,25 @@ test("SIGINT while run_end runs: its command ends, no other runs, it has not pas
   expect(countRan(box, "two")).toBe(0);
 });
 
+test("a command of run_end that fails by itself after SIGTERM leaves its finding", async () => {
+  const box = triggerBox({
+    commands: { one: `${waitFor("one")}; echo BOOM >&2; exit 3`, two: "true" },
+    triggers: { run_end: { commands: ["one", "two"] } },
+  });
+  await box.add("a");
+  const run = box.start(["run"]);
+  await until("command one runs", () => isWaitedFor(box, "one"));
+  run.kill("SIGTERM");
+  await until("it stops", () => run.stdout().includes("Stopping: what runs"));
+  box.put("one", "");
+  const ended = await run.ended;
+  expect([ended.code, runEndLines(ended).at(-1)]).toEqual([130, "[trigger] run_end completed: result=fail"]);
+  expect((await box.record()).run_end).toMatchObject({ reason: "SIGINT received", commands: [{ exit_code: 3 }] });
+  const open = JSON.parse(await box.quick("findings", "--json"));
+  expect(open).toMatchObject([{ title: "one failed: exit 3: BOOM", status: "open" }]);
+  expect(countRan(box, "two")).toBe(0);
+});
+
 test("C9 what a fixer of run_end had committed when it was stopped is parked, and the log says how to have it back", async () => {
   const box = triggerBox({
     commands: { one: "false" },

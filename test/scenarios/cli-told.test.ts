@@ -80,3 +80,15 @@ test.runIf(hasPty)("a terminal that does not know its size is shown the run all 
   box.put("go", "");
   expect(await run.ended).toBe(0);
 });
+
+test("a run that completes an epic, and does what waited for it, does not say that nothing is ready", async () => {
+  const box = sandbox();
+  box.configure({ agent: { type: "command", command: box.script("agent", work) } });
+  await box.add("e", { more: ["--type", "epic"] });
+  await box.add("child", { more: ["--parent", "e"] });
+  await box.add("after", { more: ["--dep", "e"] });
+  await box.quick("work", "complete", "child");
+  const said = "nothing but epic e is ready: 1 not ready yet (ratchet explain <id>)\n";
+  expect(await box.ratchet("run")).toMatchObject({ code: 0, stderr: said });
+  expect([await box.status("e"), await box.status("after")]).toEqual(["completed", "completed"]);
+});

@@ -2,19 +2,20 @@ import { pullRequestSources } from "../../core/board/payload.js";
 import type { OnBranch } from "../../core/not-ready.js";
 import type { Issue, Tracker } from "../../core/ports/tracker.js";
 import type { WorkItem } from "../../core/ports/work-items.js";
+import type { RunOptions } from "../../core/run/effects.js";
+import { runPolicy } from "../../core/run/policy.js";
 import type { Settings } from "../../core/settings.js";
 import { foreignName, foreignOf } from "../../views/foreign-tracker.js";
 import { isInScope, nameScope } from "../../views/scope.js";
-import { emptyEpicsLine, type Left, waitingLine } from "../../views/waiting.js";
+import { emptyEpicsLine, type Left, readyWords, waitingLine } from "../../views/waiting.js";
 import type { Context } from "../context.js";
-import type { Wanted } from "./request.js";
 
 const everything = 100_000;
 
 /** A run that finds nothing ready says what it leaves: it would look like there is nothing to do. */
 export async function tellWaiting(
   { app, out }: Context,
-  wanted: Wanted,
+  wanted: RunOptions,
   { settings, tracker }: { readonly settings: Settings; readonly tracker: Tracker },
 ): Promise<void> {
   const { scope, resume } = wanted;
@@ -24,13 +25,14 @@ export async function tellWaiting(
     // Hardly ever: then all of them are asked for.
     const waits = (await app.unmerged(settings, first.deps, tracker)).length > 0;
     const ready = waits ? await tracker.ready({ scope, resume, limit: everything }) : [];
-    return await tellUnmerged({ app, out }, ready, { settings, tracker });
+    return await tellUnmerged({ app, out }, ready, { settings, tracker, wanted });
   }
+  const due = await epicsToComplete(wanted, { settings, tracker });
   const foreign = foreignOf(tracker);
   if (foreign !== null) {
     // What the tracker is still to be told, this run tells it before it takes anything.
     const untold = (await app.untold(tracker.kind)).filter(({ op }) => op !== "follow-up");
-    const facts = { name: foreignName(foreign), untold: [...new Set(untold.map(({ issueId }) => issueId))] };
+    const facts = { name: foreignName(foreign), due, untold: [...new Set(untold.map(({ issueId }) => issueId))] };
     return out.note(await tellForeign(tracker, wanted, facts));
   }
   const { id: projectId } = await app.project();
@@ -40,10 +42,10 @@ export async function tellWaiting(
   const inScope = items.filter((item) => isInScope(scope, item.id, ancestorsOf(item, parents)));
   const meant = inScope.filter(({ type }) => type === "task");
   if (settings.finalize.mode === "pr" && meant.some((item) => isReadyItem(item, resume))) return;
-  const line = waitingLine(meant.flatMap(leftAs));
+  const line = waitingLine(meant.flatMap(leftAs), due);
   const where = scope.type === "all" ? ' (ratchet work add "<title>")' : ` ${nameScope(scope)}`;
   if (line !== null) return out.note(line);
-  out.note(`nothing is ready: there is no open issue${where}`);
+  out.note(`${readyWords(due)}: there is no open issue${where}`);
   const hasNone = ({ id, type, status }: WorkItem) =>
     type === "epic" && status !== "completed" && items.every(({ parent }) => parent !== id);
   const empty = emptyEpicsLine(inScope.filter(hasNone).map(({ id }) => id));
@@ -62,11 +64,26 @@ function waitsForBranch(id: string, { id: other, branch }: OnBranch): string {
   return `${id} waits for ${branch}, which is not merged yet (ratchet land ${other})`;
 }
 
+/** Due epics that this run completes before it ends, and after which there may be more to do. */
+async function epicsToComplete(
+  wanted: RunOptions,
+  { settings, tracker }: { readonly settings: Settings; readonly tracker: Tracker },
+): Promise<string[]> {
+  const { findsEpics = false, verify } = runPolicy(settings, wanted);
+  if (!findsEpics || verify === "later") return [];
+  const due = await tracker.epics?.due({ scope: wanted.scope, holder: "" });
+  return due?.map(({ id }) => id) ?? [];
+}
+
 /** Nothing, where one of them can start. */
 async function tellUnmerged(
   { app, out }: Pick<Context, "app" | "out">,
   ready: readonly Issue[],
-  { settings, tracker }: { readonly settings: Settings; readonly tracker: Tracker },
+  {
+    settings,
+    tracker,
+    wanted,
+  }: { readonly settings: Settings; readonly tracker: Tracker; readonly wanted: RunOptions },
 ): Promise<void> {
   const waits: string[] = [];
   for (const { id, deps } of ready) {
@@ -76,7 +93,8 @@ async function tellUnmerged(
   }
   if (waits.length === 0) return;
   const more = waits.length > 1 ? `, and ${waits.length - 1} more wait likewise` : "";
-  out.note(`nothing is ready: ${waits[0]}${more}`);
+  const due = await epicsToComplete(wanted, { settings, tracker });
+  out.note(`${readyWords(due)}: ${waits[0]}${more}`);
 }
 
 /** What a pull request has made comes before issues, and is taken at once. */
@@ -102,15 +120,15 @@ function ancestorsOf({ parent }: WorkItem, parents: ReadonlyMap<string, string |
 /** Another tracker tells only what is ready: with a resume, what has failed or was stopped too. */
 async function tellForeign(
   tracker: Tracker,
-  { scope, resume }: Wanted,
-  { name, untold }: { readonly name: string; readonly untold: readonly string[] },
+  { scope, resume }: RunOptions,
+  { name, due, untold }: { readonly name: string; readonly due: readonly string[]; readonly untold: readonly string[] },
 ): Promise<string> {
   const all = resume ? [] : await tracker.ready({ scope, resume: true, limit: everything });
   const begun = all.filter(({ id }) => !untold.includes(id)).length;
   const left = begun === 0 ? "" : `, ${begun} failed or stopped (ratchet run --resume)`;
   const [first, ...others] = untold;
-  if (first === undefined) return `nothing is ready in ${name}${left}; ratchet explain <id> says why an issue is not`;
+  if (first === undefined) return `${readyWords(due)} in ${name}${left}; ratchet explain <id> says why an issue is not`;
   // That may make ready what waits for it, or the issue itself.
   const more = others.length === 0 ? "" : ` and ${others.length} more`;
-  return `nothing is ready in ${name} before it is told what became of ${first}${more}${left}`;
+  return `${readyWords(due)} in ${name} before it is told what became of ${first}${more}${left}`;
 }

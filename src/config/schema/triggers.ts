@@ -23,7 +23,11 @@ const triggerKeys = {
   max_retries: showDefault(wholeNumber(0).optional(), "0; must be given with remediate").describe(
     "How many times a fixer is sent: the commands run at most 1 + max_retries times.",
   ),
-  timeout: seconds().default(1800).describe("Seconds for all commands and the review together, fixers not counted."),
+  timeout: seconds()
+    .default(1800)
+    .describe(
+      "Seconds for all commands and the review together; fixers and the wait for an exclusive command are not counted.",
+    ),
   commands: listOf(triggerCommand, "commands").default([]).describe("Run in order, up to the first failure."),
   code_review: reviewSection
     .nullable()

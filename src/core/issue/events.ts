@@ -233,11 +233,19 @@ export type IssueSignal =
   | { readonly name: "waive"; readonly finding: string; readonly reason: string }
   /** A running turn has told its session. */
   | { readonly name: "session"; readonly turn: string; readonly id: string }
-  | SlowTracker;
+  | SlowTracker
+  | CommandPlace;
 
 /** An effect, which `key` names, waits long for an answer of the tracker. */
 export interface SlowTracker {
   readonly name: "slow";
   readonly key: string;
   readonly call: string;
+}
+
+/** A command that is owed, which `key` names, waits for its turn with others of its name, or has it now. */
+export interface CommandPlace {
+  readonly name: "place";
+  readonly key: string;
+  readonly has: boolean;
 }

@@ -150,7 +150,8 @@ export function afterLandingCommand(step: Step, event: CommandEnded) {
   const { landing } = step.state;
   const name = commandNames(step).find((one) => !(one in landing.evidence));
   const command = name === undefined ? undefined : step.policy.settings.commands[name];
-  if (isStopping(step.state)) return endHalted(step);
+  // Who was stopped proves nothing.
+  if (isStopping(step.state) && event.stopped) return endHalted(step);
   if (!landing.proposed || name === undefined || !command) {
     return step.fail("landing_failed", "A landing command ended that is not known");
   }
@@ -161,6 +162,7 @@ export function afterLandingCommand(step: Step, event: CommandEnded) {
   else if (!command.allow_fail) {
     raiseMerge(step, { tip, remark: commandRemark(event, { name, command: command.command }), source: "gate" });
   }
+  if (isStopping(step.state)) return endHalted(step);
   nextCommand(step);
 }
 

@@ -46,11 +46,24 @@ export function enterGate(step: Step) {
 }
 
 export function afterGateCommand(step: Step, event: CommandEnded) {
-  const { work, gate } = step.state;
+  const { work } = step.state;
+  if (!work || !judgeCommand(step, event, work))
+    return step.fail("gate_failed", "A gate command ended that is not known");
+  nextCommand(step, work);
+}
+
+/** One that ended by itself while the life is wound down: what it came to counts, and nothing follows from it. */
+export function absorbGateCommand(step: Step, event: CommandEnded): void {
+  const { work } = step.state;
+  if (work) judgeCommand(step, event, work);
+}
+
+/** Keeps what a command came to; a failure that is not allowed is a finding. False: no such command is waited for. */
+function judgeCommand(step: Step, event: CommandEnded, work: Work): boolean {
+  const { gate } = step.state;
   const name = commandNames(step).find((one) => !(one in (gate.evidence ?? {})));
   const command = name === undefined ? undefined : step.policy.settings.commands[name];
-  if (!work || name === undefined || !command)
-    return step.fail("gate_failed", "A gate command ended that is not known");
+  if (name === undefined || !command) return false;
   logDiscarded(step, name, event);
   const passed = isPass(event);
   setGate(step, { evidence: { ...gate.evidence, [name]: passed } });
@@ -60,7 +73,7 @@ export function afterGateCommand(step: Step, event: CommandEnded) {
     raiseNow(step, [commandRemark(event, { name, command: command.command })]);
     setGate(step, { failed: [...step.state.gate.failed, name] });
   }
-  nextCommand(step, work);
+  return true;
 }
 
 /** The names of the commands a commit must pass, in order. */

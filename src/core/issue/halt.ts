@@ -1,5 +1,6 @@
 import type { CommandEnded, IssueEvent } from "./events.js";
-import { recordCommand } from "./session-end.js";
+import { absorbGateCommand } from "./gate.js";
+import { absorbSessionEndCommand } from "./session-end.js";
 import { reportConclusion } from "./session-end-result.js";
 import type { Owed } from "./state.js";
 import type { Step } from "./step.js";
@@ -66,9 +67,11 @@ export function endHalted(step: Step) {
   step.end({ status: "interrupted", message: "Stopped; resumable", error: null, commit: null });
 }
 
-/** What a result still means while the life is wound down: it is kept, and nothing follows from it. */
+/** A check that ended by itself while the life is wound down counts like any other; one that was stopped proves nothing. */
 export function absorbCommand(step: Step, event: CommandEnded): void {
-  if (step.state.phase === "session-ending") recordCommand(step, event);
+  if (event.stopped) return;
+  if (step.state.phase === "session-ending") absorbSessionEndCommand(step, event);
+  if (step.state.phase === "gating") absorbGateCommand(step, event);
 }
 
 function windDown(step: Step): void {

@@ -6,7 +6,7 @@ import { project } from "../project.js";
 import type { IssueEvent } from "./events.js";
 import { panelOf, policyOf, remark, type Setup, start } from "./fixture.js";
 import { type IssueLife, issueMachine, newIssue } from "./machine.js";
-import { gatedTrees, numbersOf, openFixers, RandomWorld } from "./random-world.js";
+import { gatedTrees, numbersOf, openFixers, RandomWorld, unheardFailures } from "./random-world.js";
 
 const failureMode = fc.constantFrom("continue", "abort", "remediate");
 const reviewSetup = fc.record({
@@ -118,6 +118,19 @@ describe("whatever happens to an issue", () => {
         fc.property(fixing, (world) => {
           world.live();
           expect(openFixers(world)).toEqual([]);
+        }),
+        runs,
+      );
+    },
+    slow,
+  );
+
+  it(
+    "a check that ended by itself and failed is a finding, whatever ends the life",
+    () => {
+      fc.assert(
+        fc.property(worlds, (world) => {
+          expect(unheardFailures(world)).toEqual([]);
         }),
         runs,
       );

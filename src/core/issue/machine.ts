@@ -29,6 +29,7 @@ import {
   resumeSessionEnd,
   sessionEndTimeout,
 } from "./session-end.js";
+import { afterPlace } from "./session-end-clock.js";
 import type { IssueLife, Owed, Phase } from "./state.js";
 import { type IssueNext, Step } from "./step.js";
 import { learnSession, resendTurn } from "./turns.js";
@@ -136,6 +137,8 @@ function signalled(step: Step, signal: IssueSignal) {
       return step.set({ runBudget: signal.reason });
     case "slow":
       return sayWaiting(step, signal);
+    case "place":
+      return afterPlace(step, signal);
     case "session":
       return learnSession(step, signal);
     case "waive": {

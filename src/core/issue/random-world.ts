@@ -108,7 +108,10 @@ export class RandomWorld extends World {
     const finding = this.life.ledger.findings[this.choose() % Math.max(1, this.life.ledger.findings.length)];
     const waive: IssueSignal = { name: "waive", finding: finding?.id ?? "none", reason: "a person says so" };
     const budget: IssueSignal = { name: "budget", reason: "5 of 5 USD" };
-    const all = ["resumed", { name: "drain" }, { name: "abort" }, { name: "stop" }, waive, budget, "resumed"] as const;
+    const command = [...this.owed.values()].find((effect) => effect.kind === "command");
+    const place: IssueSignal = { name: "place", key: command?.key ?? "none", has: this.choose() % 2 === 0 };
+    const told = [{ name: "drain" }, { name: "abort" }, { name: "stop" }, waive, budget, place] as const;
+    const all = ["resumed", ...told, "resumed"] as const;
     return all[this.choose() % all.length] ?? "resumed";
   }
 
@@ -289,4 +292,19 @@ export function openFixers({ reports }: RandomWorld): string[] {
     if (open < 0 || open > 1 || (none && open > 0)) wrong.push(`${open} at ${type}`);
   }
   return wrong;
+}
+
+/** Lives it; the checks that ended by themselves, failed, and raised nothing. What a trigger's timeout has dropped is none. */
+export function unheardFailures(world: RandomWorld): string[] {
+  const unheard: string[] = [];
+  let told = 0;
+  world.live((before, event) => {
+    const reports = world.reports.slice(told);
+    told = world.reports.length;
+    if (event.type !== "command-ended" || event.stopped || (event.exitCode === 0 && !event.timedOut)) return;
+    const effect = world.history.find((one) => one.key === event.key);
+    if (effect?.kind !== "command" || effect.stage === "setup" || before.state.sessionEnd?.timedOut) return;
+    if (!reports.some(({ type }) => type === "finding-raised")) unheard.push(`${event.key}, ${before.state.halt}`);
+  });
+  return unheard;
 }

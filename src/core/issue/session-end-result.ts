@@ -20,7 +20,7 @@ export function reportConclusion(step: Step, { result, reason }: Conclusion) {
     results: result === "timeout" ? [] : sessionEnd.results,
     root: sessionEnd.root,
     review: reviewResult(step, sessionEnd, result),
-    judged: isJudged(sessionEnd),
+    judged: isDecided(result) && isJudged(sessionEnd),
   };
   // The run tells of its own triggers, once they have landed what they changed.
   if (step.policy.trigger) return step.set({ sessionEnd: null, concluded });
@@ -83,15 +83,20 @@ export function isJudged({ slots }: SessionEndState): boolean {
   return slots.length > 0 && slots.every(({ status }) => status === "pass" || status === "fail");
 }
 
+/** It came to its own end; else it was cut short. */
+function isDecided(result: Conclusion["result"]): boolean {
+  return result === "pass" || result === "fail";
+}
+
+/** Of one that was cut short the last round that had ended counts, if any: the one that sent a fixer. It did not pass. */
 function reviewResult(
   step: Step,
-  { slots }: SessionEndState,
+  { slots, reviewFixers = 0 }: SessionEndState,
   result: Conclusion["result"],
 ): SessionEndResult["code_review_result"] {
   if (slots.length === 0) return null;
-  const ran = result === "pass" || result === "fail";
-  if (!ran) return { ran: false, passed: false, findings: [] };
+  if (!isDecided(result) && reviewFixers === 0) return { ran: false, passed: false, findings: [] };
   const findings = openFindings(step.ledger, { stages: [triggerName(step.policy)], sources: ["review"] });
-  const passed = slots.every((slot) => slot.status === "pass");
-  return { ran, passed, findings: findings.map((finding) => finding.id) };
+  const passed = isDecided(result) && slots.every((slot) => slot.status === "pass");
+  return { ran: true, passed, findings: findings.map((finding) => finding.id) };
 }

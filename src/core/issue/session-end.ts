@@ -7,6 +7,7 @@ import { closeOthers, commandRemark, isPass, logAllowed, logDiscarded, visitOf }
 import { mayFail, triggerName, triggerOf } from "./policy.js";
 import { landsNothing } from "./preconditions.js";
 import { isReviewerRunning, newSlot, startSlots } from "./reviewers.js";
+import { rewindClock, runClock, setSessionEnd, stopClock } from "./session-end-clock.js";
 import { isJudged, reportConclusion } from "./session-end-result.js";
 import { reviewSlots } from "./slots.js";
 import type { Conclusion, SessionEndState } from "./state.js";
@@ -39,20 +40,33 @@ export function afterSessionEndCommand(step: Step, event: CommandEnded) {
   const command = trigger?.commands[sessionEnd?.results.length ?? 0];
   if (!sessionEnd || !trigger || !command) return step.fail("trigger_failed", "A command ended that is not known");
   if (sessionEnd.timedOut) return concludeTimeout(step);
-  recordCommand(step, event);
-  logDiscarded(step, command.ref, event);
-  // One that was stopped has no result to allow.
-  const allowed = !isPass(event) && !event.stopped && mayFail(step.policy, command.ref);
-  const failed = !isPass(event) && !allowed;
-  if (allowed) logAllowed(step, command.ref, event);
-  if (failed) raiseFailure(step, event, { name: command.ref, command: command.command });
+  runClock(step);
+  const failed = judgeCommand(step, event, command);
   if (step.state.draining) return conclude(step, bySigint);
   if (failed) return commandFailed(step, trigger);
   nextCommand(step, trigger);
 }
 
-/** Keeps the result of a command that ended by itself; used alone when the life is being wound down. */
-export function recordCommand(step: Step, event: CommandEnded): void {
+/** One that ended by itself while the life is wound down: what it came to counts, and nothing follows from it. */
+export function absorbSessionEndCommand(step: Step, event: CommandEnded): void {
+  const { sessionEnd } = step.state;
+  const command = triggerOf(step.policy)?.commands[sessionEnd?.results.length ?? 0];
+  if (sessionEnd && !sessionEnd.timedOut && command) judgeCommand(step, event, command);
+}
+
+/** Keeps what a command came to; a failure that is not allowed is a finding. */
+function judgeCommand(step: Step, event: CommandEnded, { ref, command }: Trigger["commands"][number]): boolean {
+  recordCommand(step, event);
+  logDiscarded(step, ref, event);
+  // One that was stopped has no result to allow.
+  const allowed = !isPass(event) && !event.stopped && mayFail(step.policy, ref);
+  const failed = !isPass(event) && !allowed;
+  if (allowed) logAllowed(step, ref, event);
+  if (failed) raiseFailure(step, event, { name: ref, command });
+  return failed;
+}
+
+function recordCommand(step: Step, event: CommandEnded): void {
   const { sessionEnd } = step.state;
   if (!sessionEnd || event.stopped) return;
   const { root } = sessionEnd;
@@ -169,7 +183,7 @@ export function resumeSessionEnd(step: Step): boolean {
   if (!sessionEnd) return false;
   const command = owed.find((one) => one.kind === "command");
   if (command) restart(step, command.key, sessionEnd);
-  else if (sessionEnd.timer) renewTimer(step, sessionEnd);
+  else if (sessionEnd.timer) rewindClock(step);
   else return false;
   return true;
 }
@@ -184,12 +198,6 @@ function restart(step: Step, command: string, { timedOut, fixers, execution }: S
   setSessionEnd(step, { fixers, execution });
   if (step.state.draining) return conclude(step, bySigint);
   execute(step, false);
-}
-
-function renewTimer(step: Step, { timer, remainingMs }: SessionEndState): void {
-  if (timer) step.cancel(timer);
-  const timerUntil = step.at + remainingMs;
-  setSessionEnd(step, { timer: step.oweTimer(triggerName(step.policy), timerUntil), timerUntil });
 }
 
 function open(step: Step, trigger: Trigger): void {
@@ -218,10 +226,9 @@ function execute(step: Step, counted: boolean): void {
   if (!trigger || !sessionEnd) return;
   step.set({ sessionEndRuns: sessionEndRuns + (counted ? 1 : 0) });
   const folder = step.newFolder(triggerName(step.policy));
-  const timerUntil = step.at + sessionEnd.remainingMs;
-  const timer = step.oweTimer(triggerName(step.policy), timerUntil);
+  runClock(step);
   const execution = sessionEnd.execution + (counted ? 1 : 0);
-  setSessionEnd(step, { folder, timer, timerUntil, execution, results: [] });
+  setSessionEnd(step, { folder, execution, results: [] });
   nextCommand(step, trigger, !counted);
 }
 
@@ -273,13 +280,11 @@ function fixInVain(step: Step): boolean {
   return true;
 }
 
-/** The overall clock stands still while a fixer works. */
 function sendFixer(step: Step, attempt: number, max: number) {
   const { sessionEnd } = step.state;
   if (!sessionEnd) return;
   if (isOverBudget(step)) return reportConclusion(step, { result: "fail", reason: "command_failed" });
-  if (sessionEnd.timer) step.cancel(sessionEnd.timer);
-  setSessionEnd(step, { timer: null, remainingMs: Math.max(0, sessionEnd.timerUntil - step.at) });
+  stopClock(step);
   const stage = triggerName(step.policy);
   step.report({ type: "fixer-started", stage, attempt, max_attempts: max });
   oweTurn(step, { role: "fixer", stage, prompt: "fixer", session: null, attempt, maxAttempts: max });
@@ -309,9 +314,8 @@ function isReviewable({ state, policy }: Step): boolean {
 
 function startReview(step: Step): void {
   const slots = reviewSlots(step.policy.settings).map((slot) => newSlot(slot.name, false));
-  const { sessionEnd } = step.state;
   setSessionEnd(step, { slots });
-  if (sessionEnd?.timer === null) renewTimer(step, sessionEnd);
+  runClock(step);
   startSlots(
     step,
     slots.map((slot) => slot.name),
@@ -349,9 +353,4 @@ function raiseFailure(step: Step, event: CommandEnded, command: { name: string; 
   const stage = triggerName(step.policy);
   const keep = step.apply(add(step.ledger, visitOf(step, { stage, source: "command", reviewer, visit, remarks })));
   closeOthers(step, stage, { keep, passed: false, visit, sources: ["command"] });
-}
-
-function setSessionEnd(step: Step, patch: Partial<SessionEndState>): void {
-  const { sessionEnd } = step.state;
-  if (sessionEnd) step.set({ sessionEnd: { ...sessionEnd, ...patch } });
 }

@@ -161,6 +161,42 @@ describe("stop", () => {
   });
 });
 
+describe("a check that fails while the life is wound down", () => {
+  const merged: Rules = { land: () => ({ type: "proposed", tip: "c9", commit: "m1", tree: "mt1", merged: true }) };
+  const found = (world: World) => world.life.ledger.findings.map(({ title, status }) => [title, status]);
+
+  it.each([
+    ["session_end:03:one", stop, {}],
+    ["session_end:03:one", abort, {}],
+    ["gate:1:test", stop, {}],
+    ["gate:1:test", abort, {}],
+    ["landing:1:test", stop, merged],
+  ] as const)("%s ends by itself after %j: its finding is open, nothing else follows", (key, signal, rules) => {
+    const command: Rules["command"] = (effect) => (effect.key === key ? { exitCode: 3, digest: "BOOM" } : {});
+    const world = play(both, when(key, signal, { ...rules, command }));
+    expect(found(world)).toEqual([[`${key.split(":").at(-1)} failed: exit 3: BOOM`, "open"]]);
+    expect(world.commands().at(-1)).toBe(key);
+    expect(world.finished()?.error).toBe(signal === abort ? "run_aborted" : null);
+  });
+
+  it.each(["session_end:03:one", "gate:1:test", "landing:1:test"])("%s is ended by a stop: that is none", (key) => {
+    const command: Rules["command"] = (effect) => (effect.key === key ? null : {});
+    expect(found(play(both, when(key, stop, { ...merged, command })))).toEqual([]);
+  });
+
+  it("one that may fail is told and no finding", () => {
+    const one = { command: "run one", timeout: 60, allow_fail: true, exclusive: false };
+    const settings = { commands: { one }, evidence_check: { required: [] } };
+    const command: Rules["command"] = () => ({ exitCode: 3, digest: "BOOM" });
+    const world = play({ settings, sessionEnd: {} }, when("session_end:03:one", stop, { command }));
+    expect([found(world), world.reported("log").map(({ text }) => text)]).toEqual([
+      [],
+      ["one failed, which is allowed: BOOM"],
+    ]);
+    expect(ended(world)).toMatchObject({ status: "interrupted", commands: [{ passed: false, allowed: true }] });
+  });
+});
+
 describe("the tracker takes long", () => {
   /** Does that when the effect with this key is first owed. */
   const once = (key: string, act: (world: World) => void): Rules => {

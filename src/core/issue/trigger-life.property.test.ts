@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { emptyLedger } from "../ledger/ledger.js";
 import { review, type Setup } from "./fixture.js";
-import { openFixers, worldsOf } from "./random-world.js";
+import { openFixers, unheardFailures, worldsOf } from "./random-world.js";
 import { triggerResult } from "./session-end-result.js";
 import { parked, reviewedUpTo } from "./unlanded.js";
 
@@ -33,6 +33,15 @@ describe("whatever happens to a trigger of the run", () => {
         const asked = world.history.flatMap((effect) => (effect.kind === "tracker" ? [effect.op] : []));
         expect(asked.filter((op) => op !== "follow-up")).toEqual([]);
         expect(world.history.some((effect) => effect.kind === "turn" && effect.role === "implementer")).toBe(false);
+      }),
+      runs,
+    );
+  });
+
+  it("a check that ended by itself and failed is a finding, whatever ends it", () => {
+    fc.assert(
+      fc.property(worlds, (world) => {
+        expect(unheardFailures(world)).toEqual([]);
       }),
       runs,
     );

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { CommandEffect } from "../../core/issue/effects.js";
-import type { CommandEnded, IssueEvent } from "../../core/issue/events.js";
+import type { CommandEnded, CommandPlace, IssueEvent } from "../../core/issue/events.js";
 import type { Settled } from "../../durable/types.js";
 import { gitDirFor } from "../../git/checkout.js";
 import { keepIndex } from "../../git/kept-index.js";
@@ -135,7 +135,26 @@ async function runAtPlace(life: LifeContext, effect: CommandEffect, { run, signa
   // That of a killed Ratchet goes on for a while, and is ended by whoever runs it again.
   const word = attemptFolder(life, effect.folder);
   const isGoingOn = (other: string) => other !== word && isCommandRunning(other);
-  return await withLock(home.commandLock(name), placed, { signal, outlives: { word, isGoingOn } });
+  const { onWait, taken } = tellOfTurn(life, effect);
+  const inTurn = async () => {
+    await taken();
+    return await placed();
+  };
+  return await withLock(home.commandLock(name), inTurn, { signal, onWait, outlives: { word, isGoingOn } });
+}
+
+/** The clock of a trigger does not count the time in which its command waits for its turn. */
+function tellOfTurn({ run, machine }: LifeContext, { key, stage }: CommandEffect) {
+  const isTimed = stage !== "gate" && stage !== "landing" && stage !== "setup";
+  let isTold = false;
+  const tell = async (has: boolean) => {
+    isTold = true;
+    await run.inbox.send(machine, { name: "place", key, has } satisfies CommandPlace);
+  };
+  return {
+    onWait: async () => (isTimed ? await tell(false) : undefined),
+    taken: async () => (isTold ? await tell(true) : undefined),
+  };
 }
 
 function variables(life: LifeContext, stage: string, cwd: string): Record<string, string> {

@@ -42,9 +42,10 @@ export async function performWait<S>(
 
 /** Inbox rows are written by us, but perhaps by another version: what is not understood is told, never guessed. */
 export function parseIssueSignal(body: unknown): IssueSignal {
-  const { name, finding, reason, turn, id, key, call } = fields(body);
+  const { name, finding, reason, turn, id, key, call, has } = fields(body);
   if (name === "session" && typeof turn === "string" && typeof id === "string") return { name, turn, id };
   if (name === "slow" && typeof key === "string" && typeof call === "string") return { name, key, call };
+  if (name === "place" && typeof key === "string" && typeof has === "boolean") return { name, key, has };
   if (name === "drain" || name === "abort" || name === "stop") return { name };
   if (name === "budget" && typeof reason === "string") return { name, reason };
   if (name === "waive" && typeof finding === "string" && typeof reason === "string") return { name, finding, reason };

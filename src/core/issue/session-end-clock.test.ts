@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import { play, type Rules, type World } from "./fixture.js";
+
+const key = "session_end:03:one";
+const place = (world: World, has: boolean) => world.signal({ name: "place", key, has });
+const timersOf = ({ owed }: World) => [...owed.values()].flatMap((one) => (one.kind === "timer" ? [one.until] : []));
+const resultOf = (world: World) => world.reported("session-end-completed").map(({ result }) => result);
+
+/** A session_end of ten seconds, whose first command waits for its turn after two of them. */
+function whenWaiting(act: (world: World) => void, rules: Rules = {}): World {
+  let isDone = false;
+  const before: Rules["before"] = (world) => {
+    if (isDone || !world.owed.has(key)) return null;
+    isDone = true;
+    world.at += 2000;
+    place(world, false);
+    act(world);
+    return null;
+  };
+  return play({ sessionEnd: { timeout: 10 } }, { ...rules, before });
+}
+
+describe("while an exclusive command waits for its turn", () => {
+  it("the clock of its trigger stands still, and goes on where it stood", () => {
+    const left: number[] = [];
+    const world = whenWaiting((waiting) => {
+      expect(timersOf(waiting)).toEqual([]);
+      waiting.at += 60_000;
+      place(waiting, true);
+      left.push(...timersOf(waiting).map((until) => until - waiting.at));
+    });
+    expect([left, resultOf(world)]).toEqual([[7999], ["pass"]]);
+  });
+
+  it("what has its turn runs out of time as ever", () => {
+    const world = whenWaiting((waiting) => place(waiting, true), {
+      command: ({ stage }) => (stage === "gate" ? {} : null),
+    });
+    expect(resultOf(world)).toEqual(["timeout"]);
+  });
+
+  it("one that ended before its turn was told leaves a clock that runs", () => {
+    const hung: Rules = { command: ({ name }) => (name === "two" ? null : {}) };
+    expect(resultOf(whenWaiting(() => undefined, hung))).toEqual(["timeout"]);
+  });
+
+  it.each(["stop", "abort"] as const)("after %s no clock is begun", (name) => {
+    const world = whenWaiting((waiting) => {
+      waiting.signal({ name });
+      place(waiting, true);
+      expect(timersOf(waiting)).toEqual([]);
+    });
+    expect(resultOf(world)).toEqual(["interrupted"]);
+  });
+
+  it("a restart begins anew with all of its time", () => {
+    const left: number[] = [];
+    const world = whenWaiting((waiting) => {
+      waiting.arrive({ type: "resumed" });
+      place(waiting, true);
+      left.push(...timersOf(waiting).map((until) => until - waiting.at));
+    });
+    expect([left, resultOf(world)]).toEqual([[9999], ["interrupted", "pass"]]);
+  });
+});

@@ -1,0 +1,44 @@
+import type { CommandPlace } from "./events.js";
+import { triggerName } from "./policy.js";
+import type { SessionEndState } from "./state.js";
+import type { Step } from "./step.js";
+
+/**
+ * The clock of a trigger's overall timeout: a timer that is owed until what is left of it has gone by. It stands still
+ * while a fixer works, and while an exclusive command waits for its turn.
+ */
+export function runClock(step: Step): void {
+  const { sessionEnd } = step.state;
+  if (!sessionEnd || sessionEnd.timer) return;
+  const timerUntil = step.at + sessionEnd.remainingMs;
+  setSessionEnd(step, { timer: step.oweTimer(triggerName(step.policy), timerUntil), timerUntil });
+}
+
+export function stopClock(step: Step): void {
+  const { sessionEnd } = step.state;
+  if (!sessionEnd?.timer) return;
+  step.cancel(sessionEnd.timer);
+  setSessionEnd(step, { timer: null, remainingMs: Math.max(0, sessionEnd.timerUntil - step.at) });
+}
+
+/** Gives back what has gone by since it last began to run: nobody knows how long Ratchet was away. */
+export function rewindClock(step: Step): void {
+  const { sessionEnd } = step.state;
+  if (!sessionEnd?.timer) return;
+  step.cancel(sessionEnd.timer);
+  setSessionEnd(step, { timer: null });
+  runClock(step);
+}
+
+/** One that has ended meanwhile waits for nothing; past a timeout, a stop or an abort there is no clock. */
+export function afterPlace(step: Step, { key, has }: CommandPlace): void {
+  const { sessionEnd, owed, halt } = step.state;
+  if (!sessionEnd || sessionEnd.timedOut || halt !== null || !owed.some((one) => one.key === key)) return;
+  if (has) runClock(step);
+  else stopClock(step);
+}
+
+export function setSessionEnd(step: Step, patch: Partial<SessionEndState>): void {
+  const { sessionEnd } = step.state;
+  if (sessionEnd) step.set({ sessionEnd: { ...sessionEnd, ...patch } });
+}
