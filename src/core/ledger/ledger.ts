@@ -234,12 +234,14 @@ function takeIn(ledger: Ledger, visit: Visit): TakenIn {
   // The surest first, so that no remark takes the finding that another one is about.
   let rest = groupRemarks(visit);
   let rivals = rivalsIn(visit, rest);
+  let taken: ReadonlySet<string> = new Set();
   const candidates = ([{ remark }]: Group): Candidates => ({
     known: index,
     isFree: (finding) => !reported.has(finding.id),
     visit,
     remark,
     rivals,
+    isLeft: (finding) => !taken.has(finding.id),
   });
   const settleBy = (match: (of: Candidates) => Finding | null): void => {
     rest = rest.filter((group) => {
@@ -251,6 +253,7 @@ function takeIn(ledger: Ledger, visit: Visit): TakenIn {
   settleBy(matchSame);
   settleBy(matchMoved);
   rivals = rivalsIn(visit, rest);
+  taken = new Set(reported);
   settleBy(matchNear);
   settleBy(matchElsewhere);
   const settledBefore = (group: Group) => {

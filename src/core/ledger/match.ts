@@ -39,6 +39,8 @@ export interface Candidates {
   readonly remark: Remark;
   /** All remarks of the visit of which nothing surer is known, itself too, by what their ids begin with. */
   readonly rivals: ReadonlyMap<string, readonly Remark[]>;
+  /** Nothing surer is known of it either. */
+  readonly isLeft: (finding: Finding) => boolean;
 }
 
 /** The finding with the remark's own id, place and words. */
@@ -75,15 +77,18 @@ export function matchNear(candidates: Candidates): Finding | null {
  * meant: who is taken for it is heard by nobody.
  */
 export function matchElsewhere(candidates: Candidates): Finding | null {
-  const { visit, remark, rivals } = candidates;
-  const free = family(candidates);
-  const own = free.filter(
-    (finding) =>
-      canBeElsewhere(finding, visit) &&
-      (!isSettledOpinion(finding) || (free.length === 1 && mayMean(finding, rivals).length === 1)),
+  const { visit, remark } = candidates;
+  const own = family(candidates).filter(
+    (finding) => canBeElsewhere(finding, visit) && (!isSettledOpinion(finding) || isAboutSettled(finding, candidates)),
   );
   const isOpen = ({ status }: Finding) => status === "open";
   return nearest(own.filter(isOpen), remark) ?? nearest(own, remark);
+}
+
+/** All that are left of its ids are settled, and no more is said than that. */
+function isAboutSettled(finding: Finding, { known, rivals, visit, remark, isLeft }: Candidates): boolean {
+  const left = known.family(baseId(visit, remark)).filter(isLeft);
+  return left.every(isSettledOpinion) && mayMean(finding, rivals).length <= left.length;
 }
 
 /** Another reviewer's open finding that says the same in other words at the same place, as long as that one reports it. */

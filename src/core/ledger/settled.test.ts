@@ -46,6 +46,14 @@ describe("a settled finding", () => {
     expect(raise(before, visit("review", 2, [at(300, "no harm")])).ledger).toEqual(before);
   });
 
+  it("is not asked about again with others that are settled, too, wherever they have moved", () => {
+    const both = ledgerAfter(visit("review", 1, [at(3, ""), at(80, "")]));
+    const before = waive(both, { ids: both.findings.map(({ id }) => id), reason: "fine", at: 150 }).ledger;
+    expect(raise(before, visit("review", 2, [at(23, ""), at(100, "")])).ledger).toEqual(before);
+    const more = raise(before, visit("review", 2, [at(23, ""), at(100, ""), at(200, "")])).ledger;
+    expect(openFindings(more)).not.toEqual([]);
+  });
+
   it("F11 is settled in the words of everybody who reported it", () => {
     const words = { p1: remark("Null deref in parse"), p2: remark("Possible null deref in parse function") };
     const both = ledgerAfter(visit("p1", 1, [words.p1]), visit("p2", 1, [words.p2]));
