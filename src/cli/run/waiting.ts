@@ -27,7 +27,7 @@ export async function tellWaiting(
     const ready = waits ? await tracker.ready({ scope, resume, limit: everything }) : [];
     return await tellUnmerged({ app, out }, ready, { settings, tracker, wanted });
   }
-  const due = await epicsToComplete(wanted, { settings, tracker });
+  const due = await epicsToComplete(app, wanted, { settings, tracker });
   const foreign = foreignOf(tracker);
   if (foreign !== null) {
     // What the tracker is still to be told, this run tells it before it takes anything.
@@ -66,13 +66,17 @@ function waitsForBranch(id: string, { id: other, branch }: OnBranch): string {
 
 /** Due epics that this run completes before it ends, and after which there may be more to do. */
 async function epicsToComplete(
+  app: Context["app"],
   wanted: RunOptions,
   { settings, tracker }: { readonly settings: Settings; readonly tracker: Tracker },
 ): Promise<string[]> {
   const { findsEpics = false, verify } = runPolicy(settings, wanted);
   if (!findsEpics || verify === "later") return [];
-  const due = await tracker.epics?.due({ scope: wanted.scope, holder: "" });
-  return due?.map(({ id }) => id) ?? [];
+  const due: string[] = [];
+  for (const { id } of (await tracker.epics?.due({ scope: wanted.scope, holder: "" })) ?? []) {
+    if ((await app.unmerged(settings, [id], tracker)).length === 0) due.push(id);
+  }
+  return due;
 }
 
 /** Nothing, where one of them can start. */
@@ -93,7 +97,7 @@ async function tellUnmerged(
   }
   if (waits.length === 0) return;
   const more = waits.length > 1 ? `, and ${waits.length - 1} more wait likewise` : "";
-  const due = await epicsToComplete(wanted, { settings, tracker });
+  const due = await epicsToComplete(app, wanted, { settings, tracker });
   out.note(`${readyWords(due)}: ${waits[0]}${more}`);
 }
 
