@@ -364,6 +364,7 @@ test("with finalize.mode branch an epic is verified once its branches are merged
   box.git("merge", "--quiet", "--no-edit", "ratchet/b");
   await until("what waited for it is done", async () => (await box.status("after")) === "completed", 20_000);
   await until("the epic above is completed", async () => (await box.status("top")) === "completed");
+  await until("that fires", () => run.stdout().includes("[trigger] epic_completion completed"));
   run.kill("SIGTERM");
   await run.ended;
   expect([verified(box), (await board(box)).length]).toEqual([2, 5]);
