@@ -138,15 +138,19 @@ export function reject(ledger: Ledger, rejections: readonly Rejection[]): Ledger
   const reports: RunReport[] = [];
   const findings = ledger.findings.map((finding) => {
     const { id, issue_id, title } = finding;
-    const said = rejections.find(
-      (one) => ledger.findings.filter((any) => any.id.startsWith(one.id)).length === 1 && id.startsWith(one.id),
-    );
+    const said = rejections.find((one) => isMeant(ledger, one.id, id));
     const next = said ? rejectFinding(finding, said.reason) : finding;
     if (said && next !== finding)
       reports.push({ type: "finding-rejected", issue_id, finding: id, title, reason: said.reason });
     return next;
   });
   return { ledger: { ...ledger, findings }, reports };
+}
+
+/** By its whole id, or by a beginning that no other one has. */
+function isMeant({ findings }: Ledger, said: string, id: string): boolean {
+  if (findings.some((finding) => finding.id === said)) return id === said;
+  return id.startsWith(said) && findings.filter((finding) => finding.id.startsWith(said)).length === 1;
 }
 
 /** Opinions that were settled: nobody raises them again without new evidence, in a review where they would not count. */

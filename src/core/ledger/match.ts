@@ -53,42 +53,36 @@ export function matchSame(candidates: Candidates): Finding | null {
   return same ?? null;
 }
 
-/** The finding with the remark's own id and words, wherever it is by now: both alone have these words. */
+/**
+ * The finding with the remark's own id and words, wherever it is by now: both alone have these words. What is settled was
+ * settled for those who had reported it.
+ */
 export function matchMoved(candidates: Candidates): Finding | null {
   const { visit, remark, rivals } = candidates;
   const sameIds = rivals.get(baseId(visit, remark)) ?? [];
   if (remark.body.text.trim() === "" || sameIds.filter((rival) => isSameText(rival, remark)).length > 1) return null;
   const [moved, ...others] = family(candidates).filter((finding) => isSameText(finding, remark));
   if (!moved || others.length > 0) return null;
-  return isNear(moved, remark) || canBeElsewhere(moved, visit) ? moved : null;
+  if (isNear(moved, remark)) return moved;
+  const isHis = !isSettledOpinion(moved) || moved.reviewers.includes(remark.reviewer ?? visit.reviewer);
+  return isHis && canBeElsewhere(moved, visit) ? moved : null;
 }
 
 /** The finding with the remark's own id that is near. */
 export function matchNear(candidates: Candidates): Finding | null {
-  const { remark, rivals } = candidates;
+  const { remark } = candidates;
   const near = family(candidates).filter(
-    (finding) => isNear(finding, remark) && (!isSettledOpinion(finding) || isMeantByOne(finding, rivals)),
+    (finding) => isNear(finding, remark) && (!isSettledOpinion(finding) || isAboutSettled(finding, candidates)),
   );
   return nearest(near, remark);
 }
 
-/**
- * The finding with the remark's own id somewhere else: open before closed. A settled one only where nothing else can be
- * meant: who is taken for it is heard by nobody.
- */
+/** The finding with the remark's own id somewhere else: open before closed. None that is settled: nobody would hear of it. */
 export function matchElsewhere(candidates: Candidates): Finding | null {
   const { visit, remark } = candidates;
-  const own = family(candidates).filter(
-    (finding) => canBeElsewhere(finding, visit) && (!isSettledOpinion(finding) || isAboutSettled(finding, candidates)),
-  );
+  const own = family(candidates).filter((finding) => canBeElsewhere(finding, visit) && !isSettledOpinion(finding));
   const isOpen = ({ status }: Finding) => status === "open";
   return nearest(own.filter(isOpen), remark) ?? nearest(own, remark);
-}
-
-/** All that are left of its ids are settled, and no more is said than that. */
-function isAboutSettled(finding: Finding, { known, rivals, visit, remark, isLeft }: Candidates): boolean {
-  const left = known.family(baseId(visit, remark)).filter(isLeft);
-  return left.every(isSettledOpinion) && mayMean(finding, rivals).length <= left.length;
 }
 
 /** Another reviewer's open finding that says the same in other words at the same place, as long as that one reports it. */
@@ -110,7 +104,8 @@ export function matchSimilar({ known, isFree, visit, remark }: Candidates): Find
 }
 
 /** A settled finding that says the same at the same place; alike is not enough where nobody would look again. */
-export function matchWords({ known, isFree, visit, remark, rivals }: Candidates): Finding | null {
+export function matchWords(candidates: Candidates): Finding | null {
+  const { known, isFree, visit, remark } = candidates;
   const same = known
     .near(remark)
     .filter(
@@ -119,7 +114,7 @@ export function matchWords({ known, isFree, visit, remark, rivals }: Candidates)
         finding.source === visit.source &&
         isSettledOpinion(finding) &&
         isNear(finding, remark) &&
-        isMeantByOne(finding, rivals) &&
+        isAboutSettled(finding, candidates) &&
         titlesOf(finding).some((title) => isSameWords({ title }, remark)),
     );
   return nearest(same, remark);
@@ -186,12 +181,12 @@ function canBeElsewhere(finding: Finding, { stage }: Visit): boolean {
   return finding.status !== "open" || [finding, ...reportsOf(finding)].some((report) => report.stage === stage);
 }
 
-function mayMean(finding: Finding, rivals: Candidates["rivals"]): Remark[] {
-  return basesOf(finding).flatMap((base) => rivals.get(base) ?? []);
-}
-
-function isMeantByOne(finding: Finding, rivals: Candidates["rivals"]): boolean {
-  return mayMean(finding, rivals).filter((rival) => isNear(finding, rival)).length <= 1;
+/** Near a settled finding: nothing else near it may be meant by it, nor anything else that is open by the remark. */
+function isAboutSettled(finding: Finding, { known, rivals, visit, isLeft }: Candidates): boolean {
+  const bases = basesOf(finding);
+  const near = bases.flatMap((base) => rivals.get(base) ?? []).filter((rival) => isNear(finding, rival));
+  const others = bases.flatMap((base) => known.family(base)).filter(isLeft);
+  return near.length <= 1 && !others.some((other) => other.status === "open" && canBeElsewhere(other, visit));
 }
 
 interface Worded {

@@ -39,6 +39,14 @@ describe("an objection of the implementer", () => {
     expect(reject(raised, [{ ...objection, id: "zzzz" }]).ledger).toEqual(raised);
   });
 
+  it("is about the finding with that very id, whatever other ids begin with it", () => {
+    const twice = raise(emptyLedger("i1"), visit(1, [remark, { ...remark, line_start: 90, line_end: 90 }])).ledger;
+    const [first, second] = twice.findings.map(({ id }) => id);
+    expect(second).toBe(`${first}-2`);
+    const { ledger } = reject(twice, [objection]);
+    expect(ledger.findings.map(({ rejected }) => rejected)).toEqual(["checked above", undefined]);
+  });
+
   it("says nothing about a command that fails", () => {
     const gate = raise(emptyLedger("i1"), visit(1, [remark], "gate")).ledger;
     expect(reject(gate, [{ ...objection, id: idIn(gate) }]).reports).toEqual([]);

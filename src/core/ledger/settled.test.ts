@@ -41,17 +41,20 @@ describe("a settled finding", () => {
     expect(open).toEqual(expect.arrayContaining(remarks.filter((r) => r.priority === 1).map((r) => r.body.text)));
   });
 
-  it("is the same wherever in the file it is, where nothing else can be meant", () => {
-    const before = settled(at(3, "harmless"));
-    expect(raise(before, visit("review", 2, [at(300, "no harm")])).ledger).toEqual(before);
+  it.each([
+    ["near it in other words, while another one is missing", [at(5, "it crashes")]],
+    ["as near to the other one", [at(12, "it crashes")]],
+  ])("takes nothing that may be an open finding of its title: %s", (_what, remarks) => {
+    const open = raise(settled(at(9, "harmless"), at(15, "a bug")), visit("review", 2, remarks)).ledger;
+    expect(openFindings(open)).toMatchObject([{ body: { text: "it crashes" }, status: "open" }]);
   });
 
-  it("is not asked about again with others that are settled, too, wherever they have moved", () => {
-    const both = ledgerAfter(visit("review", 1, [at(3, ""), at(80, "")]));
-    const before = waive(both, { ids: both.findings.map(({ id }) => id), reason: "fine", at: 150 }).ledger;
-    expect(raise(before, visit("review", 2, [at(23, ""), at(100, "")])).ledger).toEqual(before);
-    const more = raise(before, visit("review", 2, [at(23, ""), at(100, ""), at(200, "")])).ledger;
-    expect(openFindings(more)).not.toEqual([]);
+  it("is asked about again somewhere else in other words, or by somebody who had not reported it", () => {
+    const before = settled(at(3, "harmless"));
+    expect(raise(before, visit("review", 2, [at(4, "no harm")])).ledger).toEqual(before);
+    expect(raise(before, visit("review", 2, [at(300, "harmless")])).ledger).toEqual(before);
+    expect(openFindings(raise(before, visit("review", 2, [at(300, "no harm")])).ledger)).toHaveLength(1);
+    expect(openFindings(raise(before, visit("other", 1, [at(95, "harmless")])).ledger)).toHaveLength(1);
   });
 
   it("F11 is settled in the words of everybody who reported it", () => {
