@@ -16,6 +16,12 @@ export function openBlocking({ ledger, policy }: Step): string[] {
   return openFindings(ledger, { stages: isReviewStage, sources: ["review"], blocking }).map(({ id }) => id);
 }
 
+/** Whether anything of that blocks by today's threshold. */
+export function isHeldUp(step: Step): boolean {
+  const open = openBlocking(step);
+  return blockingReview(step).some((id) => open.includes(id));
+}
+
 /** What is open of the review of the trigger that the life is of: what blocks there, and what it found beside. */
 export function triggerFindings({ ledger, policy }: Step): Readonly<Record<"blocking" | "beside", readonly Finding[]>> {
   const own = { stages: [triggerName(policy)], sources: ["review"] } as const;

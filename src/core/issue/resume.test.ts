@@ -5,15 +5,18 @@ import type { IssueStart } from "../run/effects.js";
 import type { TurnEnded } from "./events.js";
 import { failWith, panelOf, policyOf, type Rules, remark, type Setup, snapshot, start, World } from "./fixture.js";
 
-function left(stage = "per_issue_review", seen: { tree: string; filesTree: string } | null = null) {
+function left(stage = "per_issue_review", seen: IssueStart["seen"] | null = null) {
+  return leftWith(0, seen, stage);
+}
+function leftWith(priority: number, seen: IssueStart["seen"] | null, stage = "per_issue_review") {
   const visit = { stage, source: "review", reviewer: "command", outcome: "fail", visit: 3 } as const;
-  const remarks = [remark("Null deref", 0), remark("Naming", 2, "b.ts")];
+  const remarks = [remark("Null deref", priority), remark("Naming", 2, "b.ts")];
   const { ledger } = raise(emptyLedger("p-1"), { ...visit, at: 1, commit: "c9", runId: "run-1", remarks });
   const blocking = ledger.findings.slice(0, 1).map((finding) => finding.id);
   const begin: IssueStart = {
     ...start,
     life: 2,
-    resume: { runId: "run-1", sessionId: "old", blocking, baseSha: "c0", seen },
+    resume: { runId: "run-1", sessionId: "old", blocking, baseSha: "c0", seen: seen ?? null },
   };
   return { ledger, blocking, begin };
 }
@@ -253,6 +256,21 @@ describe("a life resumed with the findings of its last review", () => {
     expect(world.reported("gate-started")).toHaveLength(2);
     expect(world.reported("review-started")).toEqual([]);
     expect(world.finished()).toMatchObject({ error: "no_progress", seen: { reviewed: "t1" } });
+  });
+
+  it.each([
+    ["only a gate has seen it", { review: {} }, { tree: "t1", filesTree: "t1", reviewed: "t0" }],
+    [
+      "nothing of it blocks today",
+      { review: { finding_threshold: "P0" } },
+      { tree: "t1", filesTree: "t1", reviewed: "t1" },
+    ],
+  ] as const)("A8 what was left unchanged is judged where %s", (_what, setup, seen) => {
+    const { begin, ledger, blocking } = leftWith(1, seen);
+    expect(blocking).toHaveLength(1);
+    const world = resume(setup, { implement: () => ({ snapshot: snapshot(1) }) }, { begin, ledger });
+    expect(world.reported("review-started")).toHaveLength(1);
+    expect(world.finished()).toMatchObject({ status: "success" });
   });
 
   it("waived findings are not replayed; none left: the implementer prompt", () => {

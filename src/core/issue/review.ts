@@ -1,5 +1,5 @@
 import { openFindings, supersedeStage } from "../ledger/ledger.js";
-import { blockingReview, openBlocking } from "./blocking.js";
+import { isHeldUp, openBlocking } from "./blocking.js";
 import { isOverBudget, isSpent } from "./budget.js";
 import { closeOthers } from "./ledger-parts.js";
 import { reviewAttempts } from "./policy.js";
@@ -20,7 +20,7 @@ export function enterReview(step: Step) {
   if (!isReviewDue(step) || !work) return step.go("finalizing");
   // Who asks for the checks alone has changed something that no tree shows.
   const isAsked = step.policy.options.only !== undefined;
-  if (review.seen === work.tree && !isAsked && blockingReview(step).length > 0) {
+  if (review.seen === work.tree && !isAsked && isHeldUp(step)) {
     return step.fail("no_progress", "No progress: the tree is the one that the last review saw");
   }
   if (isOverBudget(step)) return;
