@@ -1,13 +1,14 @@
 import type { CommandEnded, IssueEvent } from "./events.js";
 import { absorbGateCommand } from "./gate.js";
 import { absorbSessionEndCommand } from "./session-end.js";
+import { queuedCommand } from "./session-end-clock.js";
 import { reportConclusion } from "./session-end-result.js";
 import type { Owed } from "./state.js";
 import type { Step } from "./step.js";
 
 /**
  * Abort and stop. Turns get their clean signal and stay owed until they settle; commands end by themselves, or after a
- * stop's patience; timers are dropped. When nothing is in flight any more the life ends as the first of the two said.
+ * stop's patience; timers are dropped, and commands that have not begun. When nothing is in flight any more the life ends as the first of the two said.
  */
 export function halt(step: Step, how: "abort" | "stop"): void {
   const { state } = step;
@@ -77,7 +78,7 @@ export function absorbCommand(step: Step, event: CommandEnded): void {
 function windDown(step: Step): void {
   if (!isHalting(step)) return;
   for (const owed of step.state.owed) {
-    if (owed.kind === "timer") step.cancel(owed.key);
+    if (owed.kind === "timer" || owed.key === queuedCommand(step.state)) step.cancel(owed.key);
     else if (owed.kind === "turn") step.oweStop(owed, "clean");
     else if (owed.kind === "command" && isStopping(step.state)) step.oweStop(owed, "patient");
   }

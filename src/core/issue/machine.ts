@@ -25,6 +25,7 @@ import {
   afterSessionEndReviewer,
   afterSessionEndStop,
   afterSessionEndTurn,
+  drainSessionEnd,
   enterSessionEnd,
   resumeSessionEnd,
   sessionEndTimeout,
@@ -129,7 +130,8 @@ function signalled(step: Step, signal: IssueSignal) {
   step.oweSignal();
   switch (signal.name) {
     case "drain":
-      return step.set({ draining: true });
+      step.set({ draining: true });
+      return drainSessionEnd(step);
     case "abort":
     case "stop":
       return halt(step, signal.name);

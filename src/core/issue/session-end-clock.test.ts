@@ -53,6 +53,19 @@ describe("while an exclusive command waits for its turn", () => {
     expect(resultOf(world)).toEqual(["interrupted"]);
   });
 
+  it.each([
+    ["C10", "drain", "SIGINT received"],
+    ["C11", "abort", "run_aborted"],
+  ] as const)("%s after %s it does not begin", (_id, name, reason) => {
+    const world = whenWaiting((waiting) => {
+      waiting.signal({ name });
+      expect(waiting.owed.has(key)).toBe(false);
+    });
+    expect(world.reported("session-end-completed")).toMatchObject([
+      { result: "interrupted", session_end_result: { commands: [], reason } },
+    ]);
+  });
+
   it("a restart begins anew with all of its time", () => {
     const left: number[] = [];
     const world = whenWaiting((waiting) => {

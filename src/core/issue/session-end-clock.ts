@@ -1,6 +1,6 @@
 import type { CommandPlace } from "./events.js";
 import { triggerName } from "./policy.js";
-import type { SessionEndState } from "./state.js";
+import type { IssueState, SessionEndState } from "./state.js";
 import type { Step } from "./step.js";
 
 /**
@@ -36,6 +36,12 @@ export function afterPlace(step: Step, { key, has }: CommandPlace): void {
   if (!sessionEnd || sessionEnd.timedOut || halt !== null || !owed.some((one) => one.key === key)) return;
   if (has) runClock(step);
   else stopClock(step);
+  setSessionEnd(step, { queued: has ? null : key });
+}
+
+/** Of a command that is owed and has not begun, because others of its name are at work. */
+export function queuedCommand({ sessionEnd, owed }: IssueState): string | null {
+  return owed.find(({ key }) => key === sessionEnd?.queued)?.key ?? null;
 }
 
 export function setSessionEnd(step: Step, patch: Partial<SessionEndState>): void {

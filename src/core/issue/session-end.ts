@@ -7,7 +7,7 @@ import { closeOthers, commandRemark, isPass, logAllowed, logDiscarded, visitOf }
 import { mayFail, triggerName, triggerOf } from "./policy.js";
 import { landsNothing } from "./preconditions.js";
 import { isReviewerRunning, newSlot, startSlots } from "./reviewers.js";
-import { rewindClock, runClock, setSessionEnd, stopClock } from "./session-end-clock.js";
+import { queuedCommand, rewindClock, runClock, setSessionEnd, stopClock } from "./session-end-clock.js";
 import { isJudged, reportConclusion } from "./session-end-result.js";
 import { reviewSlots } from "./slots.js";
 import type { Conclusion, SessionEndState } from "./state.js";
@@ -32,6 +32,14 @@ export function enterSessionEnd(step: Step) {
   // Its commands are done: the fixer was sent by its review.
   if (step.state.sessionEnd?.outcome) startReview(step);
   else execute(step, true);
+}
+
+/** The run takes on nothing more: a command that has not begun, because it waits for its turn, does not begin. */
+export function drainSessionEnd(step: Step): void {
+  const queued = queuedCommand(step.state);
+  if (queued === null || step.state.halt !== null) return;
+  step.cancel(queued);
+  conclude(step, bySigint);
 }
 
 export function afterSessionEndCommand(step: Step, event: CommandEnded) {

@@ -203,6 +203,8 @@ export interface SessionEndState {
   readonly remainingMs: number;
   readonly timedOut: boolean;
   readonly slots: readonly Slot[];
+  /** The command that waits for its turn with others of its name. */
+  readonly queued?: string | null;
   /** Fixers that its review sent; only at run level. */
   readonly reviewFixers?: number;
 }
