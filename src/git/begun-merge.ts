@@ -158,7 +158,8 @@ const pauseMs = 20;
  * that is told by whoever tries next.
  */
 export async function takeBackFailed(file: string): Promise<void> {
-  if (readNote(file).failed === null) return;
+  const { failed: times, isEnded } = readNote(file);
+  if (times === null && !isEnded) return;
   try {
     await takeBackBegun(file);
   } catch (error) {

@@ -61,6 +61,7 @@ export function copySettings(source: Source): CopiedSettings {
       { key: "core.logallrefupdates", value: "true" },
       ...quiet,
       ...chosen(forCheckouts),
+      ...local.filter(isUnsigned),
       ...own,
     ]),
   };
@@ -77,10 +78,16 @@ function isTaken({ scope, key }: ConfigEntry): boolean {
   return scope !== "command" && files.test(key);
 }
 
+/** Who signs everywhere but here cannot be asked to by an agent. That they sign here is not asked of one either. */
+function isUnsigned({ key, value }: Setting): boolean {
+  return /^(commit|tag)\.gpgsign$/.test(key) && /^(false|no|off|0)$/i.test(value);
+}
+
 /** Values that are paths relative to the user's repository mean something else in ours. */
 function placed({ root, commonDir }: Source, key: string, value: string): string {
   if (key === "lfs.storage") return isAbsolute(value) ? value : resolve(commonDir, value);
-  if (key === "core.attributesfile" || key === "core.excludesfile")
+  // An empty one names no file: the usual one is left out by it.
+  if ((key === "core.attributesfile" || key === "core.excludesfile") && value !== "")
     return value.startsWith("~") ? fromHome(value) : resolve(root, value);
   if (!/^remote\..*\.(url|pushurl)$/.test(key)) return value;
   const elsewhere =

@@ -33,7 +33,7 @@ export interface Followed {
 
 /** It is tried again at each landing and at each start of a run, so a person's lock is not waited for as long as ours. */
 const lockWaitMs = 10_000;
-/** A file that the user has git ignore may be the only one of its kind. */
+/** A file that the user has git ignore may be the only one of its kind. What the branch's own options say is left out where these are used. */
 export const mergeFlags = [
   ...["--ff-only", "--quiet", "--no-stat"],
   ...["--no-autostash", "--no-verify-signatures", "--no-overwrite-ignore"],
@@ -76,7 +76,7 @@ is_usual "$@" 2>/dev/null || exit ${notBegun}
 read -r landed <".git/$2" && read -r followed <"$1/$4" && read -r from <".git/$3" || exit ${notBegun}
 [ "$from" = "$followed" ] || exit ${notBegun}
 ${noteBegun({ file: '"$8"', commit: '"$landed"', checkout: '"$9"', from: '"$from"' })}
-git merge ${mergeFlags.join(" ")} "$2" || exit
+git -c "branch.\${3#refs/heads/}.mergeOptions=" merge ${mergeFlags.join(" ")} "$2" || exit
 read -r now <".git/$3" && [ "$now" = "$5" ] || exit ${untold}
 cd "$1" && git update-ref --no-deref "$4" "$5" || exit ${untold}`,
 };
@@ -136,6 +136,7 @@ async function moveBranch(mirror: Mirror, target: string, commit: string): Promi
   } catch (error) {
     // Also a folder that was removed at the same moment, which git cannot be started in.
     if (!(error instanceof ExternalError)) throw error;
+    await takeBackFailed(begun);
     return behind(target, error.message);
   }
 }
@@ -259,7 +260,7 @@ const mergeScript = {
   text: `
 from=$(git rev-parse HEAD) && [ "$(git symbolic-ref -q HEAD)" = "$4" ] || exit ${notBegun}
 ${noteBegun({ file: '"$1"', commit: '"$2"', checkout: '"$3"', from: '"$from"' })}
-exec git merge ${mergeFlags.join(" ")} "$2"`,
+exec git -c "branch.\${4#refs/heads/}.mergeOptions=" merge ${mergeFlags.join(" ")} "$2"`,
 };
 
 async function mergeIn(

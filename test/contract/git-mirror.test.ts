@@ -25,7 +25,7 @@ describe("the mirror", () => {
       );
       sh(
         repo,
-        "git config http.extraheader 'AUTHORIZATION: token' && echo scratch.txt >> .git/info/exclude && git tag v1",
+        "git config core.excludesFile '' && git config commit.gpgSign false && git config http.extraheader 'AUTHORIZATION: token' && echo scratch.txt >> .git/info/exclude && git tag v1",
       );
     });
     const { path } = await open(world, "one");
@@ -35,6 +35,7 @@ describe("the mirror", () => {
     expect(config).toContain("lfs.url=https://lfs.example.org");
     expect(config).toContain("filter.lfs.clean=git-lfs clean -- %f");
     expect(config).toContain("core.autocrlf=input");
+    expect(config.split("\n")).toEqual(expect.arrayContaining(["core.excludesfile=", "commit.gpgsign=false"]));
     expect(config).toContain("user.email=ada@example.org");
     expect(config).not.toMatch(/alias|hookspath|extraheader/i);
     put(path, "scratch.txt", "x");

@@ -542,6 +542,17 @@ describe("D5 a person has uncommitted changes in their checkout", () => {
   });
 });
 
+test.each(["-s ours", "--squash"])("D5 mergeOptions %s of their branch change nothing", async (options) => {
+  const world = await makeWorld();
+  sh(world.repo, `git config branch.main.mergeOptions '${options}'`);
+  for (const id of ["one", "two"]) {
+    const { commit, behind } = await land(world, id, await ready(world, id, `${id}.txt`));
+    expect([behind, sh(world.repo, "git rev-parse main; git status --porcelain")]).toEqual([null, commit]);
+    // Step by step, too: what is linked to it is looked at first.
+    sh(world.repo, "mkdir -p .git/worktrees");
+  }
+});
+
 describe("D5 where the target is checked out", () => {
   test("D5 nowhere (a detached checkout): the branch moves, the checkout does not", async () => {
     const world = await makeWorld();
