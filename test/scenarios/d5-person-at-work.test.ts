@@ -364,7 +364,7 @@ describe("D5 in the very moment in which git brings the checkout forward", () =>
   function meanwhile(world: World, { before = ":", after = ":" }: { before?: string; after?: string }) {
     const script = `#!/bin/sh
 git() { ${sh("/", "command -v git")} "$@"; }
-case "$*" in "merge --ff-only"*) [ -e "$0.done" ] || {
+case "$*" in *"merge --ff-only"*) [ -e "$0.done" ] || {
   : >"$0.done"; ${before}; git "$@"; code=$?; ${after}; exit $code; } ;;
 esac
 git "$@"
