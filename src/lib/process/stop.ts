@@ -24,6 +24,8 @@ export interface Stop {
 const killedCode = 137;
 const giveUpMs = 10_000;
 const shimMs = 1000;
+/** Longer than it takes to start a program on a busy machine. */
+const becomingMs = 500;
 
 /** How long those that were told to interrupt may take; background jobs of a shell never hear that signal. */
 const interruptMs = 2000;
@@ -69,9 +71,11 @@ async function stopAttempt(attempt: Attempt, { first, graceMs, why }: Stop): Pro
 export async function reapLeftovers(left: Leaving, since: BirthMark | null = null): Promise<number> {
   const seen = new Set<string>();
   const giveUpAt = Date.now() + giveUpMs;
+  const sureAt = Date.now() + becomingMs;
   for (;;) {
-    const rows = listCarriers(left, since);
-    if (rows.length === 0 || Date.now() > giveUpAt) return seen.size;
+    const { rows, isUnsure } = listCarriers(left, since);
+    const isDone = rows.length === 0 && !(isUnsure && Date.now() < sureAt);
+    if (isDone || Date.now() > giveUpAt) return seen.size;
     for (const row of rows) {
       seen.add(`${row.pid} ${row.start}`);
       signalProcess(row, "SIGKILL");

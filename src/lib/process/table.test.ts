@@ -22,7 +22,9 @@ test("a process is found by its cookie, also behind a large environment, with it
   const cookie = `test-${process.pid}-${Date.now()}`;
   const child = spawn("sleep", ["600"], { env: { PAD: "x".repeat(100_000), RATCHET_TURN: cookie }, stdio: "ignore" });
   try {
-    await expect.poll(() => listCarriers({ cookie }).map((row) => row.pid), { timeout: 10_000 }).toEqual([child.pid]);
+    await expect
+      .poll(() => listCarriers({ cookie }).rows.map((row) => row.pid), { timeout: 10_000 })
+      .toEqual([child.pid]);
     const row = listProcesses({ cookie, folder: "" }).find(({ pid }) => pid === child.pid);
     expect(row).toMatchObject({ parent: process.pid, carries: true, isShim: false, start: expect.stringMatching(/./) });
   } finally {

@@ -29,16 +29,30 @@ export function listProcesses(attempt: Attempt): ProcessRow[] {
     : rowsFromPs(runPs(), attempt.cookie);
 }
 
+export interface Carriers {
+  readonly rows: readonly ProcessRow[];
+  /** Some are in the moment of becoming another program, in which nothing can be seen of them. */
+  readonly isUnsure: boolean;
+}
+
 /** Only the carriers: what is looked for after every end, so it reads little of each process born since the mark. */
-export function listCarriers(left: Leaving, since: BirthMark | null = null): ProcessRow[] {
+export function listCarriers(left: Leaving, since: BirthMark | null = null): Carriers {
   const attempt = { folder: "", ...left };
-  if (!hasProc) return rowsFromPs(runPs(), attempt.cookie).filter((row) => row.carries);
+  if (!hasProc) return { rows: rowsFromPs(runPs(), attempt.cookie).filter((row) => row.carries), isUnsure: false };
   const { pids, mostWork } = bornSince(since, pidsFromProc);
-  return pids
-    .flatMap((pid) =>
-      (mostWork || hasProgram(pid)) && carriesInProc(pid, attempt) ? (rowFromProc(pid, attempt) ?? []) : [],
-    )
-    .filter((row) => row.carries);
+  let isUnsure = false;
+  const rows = pids.flatMap((pid) => {
+    if (!mostWork && !hasProgram(pid)) return [];
+    if (carriesInProc(pid, attempt)) return rowFromProc(pid, attempt) ?? [];
+    isUnsure ||= isBecoming(pid);
+    return [];
+  });
+  return { rows: rows.filter((row) => row.carries), isUnsure };
+}
+
+/** The kernel shows neither environment nor command line of a process that is about to run a program. */
+function isBecoming(pid: number): boolean {
+  return ["environ", "cmdline"].every((file) => readProc(pid, file)?.length === 0) && hasProgram(pid);
 }
 
 /** Whoever left something behind; without a folder it is known by its cookie alone. */
