@@ -43,16 +43,11 @@ export function listCarriers(left: Leaving, since: BirthMark | null = null): Car
   let isUnsure = false;
   const rows = pids.flatMap((pid) => {
     if (!mostWork && !hasProgram(pid)) return [];
-    if (carriesInProc(pid, attempt)) return rowFromProc(pid, attempt) ?? [];
-    isUnsure ||= isBecoming(pid);
-    return [];
+    const carries = carriesInProc(pid, attempt);
+    isUnsure ||= carries === null;
+    return carries ? (rowFromProc(pid, attempt) ?? []) : [];
   });
   return { rows: rows.filter((row) => row.carries), isUnsure };
-}
-
-/** The kernel shows neither environment nor command line of a process that is about to run a program. */
-function isBecoming(pid: number): boolean {
-  return ["environ", "cmdline"].every((file) => readProc(pid, file)?.length === 0) && hasProgram(pid);
 }
 
 /** Whoever left something behind; without a folder it is known by its cookie alone. */
@@ -135,13 +130,21 @@ function linkOf(pid: number, name: string): string | null {
 
 const unseen = ["ENOENT", "ESRCH", "EACCES", "EPERM"];
 
-/** What took an environment, a session and a parent of its own is still known by where its output goes. */
-function carriesInProc(pid: number, { cookie, folder }: Attempt): boolean {
+/** What took an environment, a session and a parent of its own is still known by where its output goes. null: nothing can be seen of it. */
+function carriesInProc(pid: number, { cookie, folder }: Attempt): boolean | null {
   const environment = readProc(pid, "environ");
   if (environment === null) return false;
+  if (environment.length === 0 && isBecoming(pid)) return null;
   const at = environment.indexOf("RATCHET_TURN=");
   if (at !== -1) return environment.includes(`RATCHET_TURN=${cookie}`, at);
   return folder !== "" && hasProgram(pid) && [1, 2].some((fd) => isFileIn(folder, linkOf(pid, `fd/${fd}`)));
+}
+
+/** The kernel shows no environment of a process that is about to run a program, nor its command line before the last moment. */
+function isBecoming(pid: number): boolean {
+  if (!hasProgram(pid)) return false;
+  const isRunning = readProc(pid, "cmdline")?.length !== 0;
+  return !isRunning || (readProc(pid, "environ")?.length ?? 0) > 0;
 }
 
 /** Right in it: what is below may be another attempt's. */
@@ -166,7 +169,7 @@ function rowFromProc(pid: number, attempt: Attempt): ProcessRow | null {
     session: Number(fields[3]),
     start: fields[19] ?? "",
     // The program's files are its shim's too.
-    carries: !isShim && carriesInProc(pid, attempt),
+    carries: !isShim && carriesInProc(pid, attempt) === true,
     isShim,
   };
 }
