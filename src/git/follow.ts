@@ -33,7 +33,7 @@ export interface Followed {
 
 /** It is tried again at each landing and at each start of a run, so a person's lock is not waited for as long as ours. */
 const lockWaitMs = 10_000;
-/** A file that the user has git ignore may be the only one of its kind. What the branch's own options say is left out where these are used. */
+/** A file that the user has git ignore may be the only one of its kind. */
 export const mergeFlags = [
   ...["--ff-only", "--quiet", "--no-stat"],
   ...["--no-autostash", "--no-verify-signatures", "--no-overwrite-ignore"],
@@ -255,6 +255,7 @@ export function diverged(target: string): string {
   return runMerge(target, "it has commits of its own", "git merge");
 }
 
+/** What the user's branch has as options of its own for merges, such as a strategy or a squash, is for theirs. */
 const mergeScript = {
   name: "merge",
   text: `
