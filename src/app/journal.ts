@@ -15,6 +15,7 @@ import { type FollowUpsMade, isTelling, type OutboxRows, type OwedTelling } from
 import type { WorkflowMachine } from "../run/workflow/context.js";
 import { followUpsName } from "../store/inbox.js";
 import type { Store } from "../store/store.js";
+import { isAtWork } from "../store/unfinished-lives.js";
 import type { WorkflowEffect } from "../workflow/machine/effects.js";
 import type { WorkflowEvent } from "../workflow/machine/events.js";
 import type { WorkflowLife } from "../workflow/machine/state.js";
@@ -144,6 +145,8 @@ export function historyOf(store: Store, { runId, projectId, settings }: Frame): 
       return [...used, ...(own ? [own] : [])].reduce(addUsage, { tokens: 0, usd: 0 });
     },
     endedElsewhere: async (issueId) => (await store.endedElsewhere({ projectId, issueId, runId })) !== null,
+    livedElsewhere: async (issueId) =>
+      (await store.unfinishedLives(projectId, runId)).some((life) => life.issueId === issueId && isAtWork(life)),
     earlier: async (issueId) => {
       const { next, last } = await store.pastLives(projectId, issueId);
       const resume = last === null ? null : resumeFrom(last, await ledger(issueId), settings.agent);

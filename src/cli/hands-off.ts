@@ -2,15 +2,16 @@ import type { Store } from "../app.js";
 import type { WorkItem } from "../core/ports/work-items.js";
 import { Refusal } from "../lib/errors.js";
 import type { Context } from "./context.js";
-import { findLiving } from "./living.js";
+import { findBegun, findLiving, inTheMiddle } from "./living.js";
 
 /**
  * What a person must not take out of somebody's hands. A run that lives would go on beside whoever takes its issue up
- * next, in the same worktree; a pull request that is open would go on without its issue. Each refusal names the way
- * that ends it properly. Calling an issue done while a run works on it is fine: the run notices, and nobody takes it up.
+ * next, in the same worktree, and so would the agent of one whose process is gone; a pull request that is open would go
+ * on without its issue. Each refusal names the way that ends it properly. Calling an issue done while a run works on it
+ * is fine: the run notices, and nobody takes it up. Leases of shells are anybody's to end.
  */
 
-/** The run that holds it and lives, with what stops its work. What a dead one holds, and leases of shells, are anybody's to end. */
+/** The run that holds it and lives, with what stops its work. */
 export async function holdingRun(
   store: Store,
   { id, projectId, status, claimedBy }: WorkItem,
@@ -22,13 +23,22 @@ export async function holdingRun(
   return { runId: claimedBy, stop: `ratchet stop ${living ? id : claimedBy}` };
 }
 
+/** What makes it free for others is not done while a run has it, driven or not. */
 export async function refuseHeldByRun(store: Store, item: WorkItem): Promise<void> {
   const held = await holdingRun(store, item);
-  if (held === null) return;
+  if (held === null) return await refuseLeft(store, item);
   throw new Refusal(`${item.id} is being worked on by run ${held.runId}`, {
     code: "held-by-run",
     hint: `${held.stop} ends that properly, then it is free`,
   });
+}
+
+/** A run whose process is gone is in the middle of it, whatever the board says. */
+export async function refuseLeft(store: Store, { projectId, id }: Pick<WorkItem, "projectId" | "id">): Promise<void> {
+  const begun = await findBegun(store, projectId, id);
+  if (begun === null || begun.alive) return;
+  const { why, hint } = inTheMiddle(begun.runId, id);
+  throw new Refusal(why, { code: "held-by-run", hint });
 }
 
 /** An issue that waits in an open pull request ends with it, unless a person insists. */

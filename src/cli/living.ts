@@ -1,4 +1,5 @@
 import type { Store } from "../app.js";
+import { shellWord } from "../views/shell-word.js";
 
 /** An issue's life that has not ended. */
 export interface BegunIssue {
@@ -19,21 +20,24 @@ export async function findBegun(store: Store, projectId: string, issueId: string
   return others.find(({ alive }) => alive && !first?.alive) ?? first;
 }
 
-async function begunLives(store: Store, projectId: string, issueId: string): Promise<BegunIssue[]> {
-  const found: BegunIssue[] = [];
-  for (const { run, driverAlive } of await store.unfinishedRuns(projectId)) {
-    const { runId } = run;
-    const own = runId === issueId && run.options.workflow !== undefined ? await store.machines(runId) : [];
-    const workflow = own.findLast(({ kind, done }) => kind === "run" && !done);
-    // A workflow's findings are its run's.
-    if (workflow) found.push({ runId, machine: workflow.id, alive: driverAlive });
-    for (const { id, done, state, driverAlive: alive } of await store.issueStates(runId)) {
-      if (!done && issueOf(state) === issueId) found.push({ runId, machine: id, alive });
-    }
-  }
-  return found;
+/** What a run has begun is its own, also when its process is gone: its agent may live on, and the next `ratchet run` goes on there. */
+export function inTheMiddle(runId: string, issueId: string): { readonly why: string; readonly hint: string } {
+  return {
+    why: `run ${runId} is in the middle of ${issueId}, and its process is gone`,
+    hint: `ratchet run goes on with it, or after ratchet stop ${shellWord(issueId)} stops it: then it is free`,
+  };
 }
 
-function issueOf(state: unknown): unknown {
-  return typeof state === "object" && state !== null && "issueId" in state ? state.issueId : null;
+async function begunLives(store: Store, projectId: string, issueId: string): Promise<BegunIssue[]> {
+  const lives = (await store.unfinishedLives(projectId)).filter((life) => life.issueId === issueId);
+  const begun = lives.map(({ runId, machine, driverAlive: alive }) => ({ runId, machine, alive }));
+  return [...(await workflowOf(store, projectId, issueId)), ...begun];
+}
+
+/** A workflow's findings are its run's. */
+async function workflowOf(store: Store, projectId: string, runId: string): Promise<BegunIssue[]> {
+  const unfinished = (await store.unfinishedRuns(projectId)).find(({ run }) => run.runId === runId);
+  if (unfinished?.run.options.workflow === undefined) return [];
+  const machine = (await store.machines(runId)).findLast(({ kind, done }) => kind === "run" && !done);
+  return machine === undefined ? [] : [{ runId, machine: machine.id, alive: unfinished.driverAlive }];
 }

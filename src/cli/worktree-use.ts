@@ -6,6 +6,7 @@ import { safeName } from "../lib/home.js";
 import { processesIn } from "../lib/process/table.js";
 import { shellWord } from "../views/shell-word.js";
 import type { Context } from "./context.js";
+import { inTheMiddle } from "./living.js";
 
 /**
  * Who works in an issue's worktree. It is taken from under nobody: not from a run at work, nor from one that has died, whose
@@ -46,26 +47,19 @@ export async function withUnused<T>(
 /** One that somebody drives comes first. */
 async function findLifeIn(store: Store, projectId: string, name: string): Promise<WorktreeUse | null> {
   let dead: WorktreeUse | null = null;
-  for (const { run } of await store.unfinishedRuns(projectId)) {
-    for (const { done, state, driverAlive } of await store.issueStates(run.runId)) {
-      const id = issueOf(state);
-      if (done || id === "") continue;
-      // An item of a pull request works where its issue did.
-      const { implementation_work_item_id: issue = id } = (await store.workItems.get(projectId, id))?.payload ?? {};
-      if (safeName(issue) !== name) continue;
-      if (driverAlive) return useByLife(run.runId, id, true);
-      dead = useByLife(run.runId, id, false);
-    }
+  for (const { runId, issueId: id, driverAlive } of await store.unfinishedLives(projectId)) {
+    // An item of a pull request works where its issue did.
+    const { implementation_work_item_id: issue = id } = (await store.workItems.get(projectId, id))?.payload ?? {};
+    if (safeName(issue) !== name) continue;
+    if (driverAlive) return useByLife(runId, id, true);
+    dead = useByLife(runId, id, false);
   }
   return dead;
 }
 
 function useByLife(runId: string, id: string, isAlive: boolean): WorktreeUse {
   if (isAlive) return { why: `run ${runId} is at work on ${id}`, hint: `ratchet stop ${shellWord(id)}` };
-  return {
-    why: `run ${runId} is in the middle of ${id}, and its process is gone`,
-    hint: "ratchet run goes on with it",
-  };
+  return inTheMiddle(runId, id);
 }
 
 function useByProcess(path: string): WorktreeUse | null {
@@ -78,8 +72,4 @@ function useByProcess(path: string): WorktreeUse | null {
   const [first, ...others] = pids;
   const who = others.length === 0 ? `process ${first} works` : `processes ${pids.slice(0, 5).join(", ")} work`;
   return { why: `${who} in ${path}`, hint: "end it, or let it leave that folder" };
-}
-
-function issueOf(state: unknown): string {
-  return typeof state === "object" && state !== null && "issueId" in state ? String(state.issueId) : "";
 }

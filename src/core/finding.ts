@@ -70,8 +70,10 @@ export interface Finding {
   readonly reopened?: number;
   /** The commit on which the last of its stages passed. */
   readonly resolved_commit?: string | null;
-  /** Why the implementer thinks it is wrong. While it is open the reviewer decides; closed, the objection was accepted. */
+  /** Why the implementer thinks it is wrong. While it is open the reviewer decides; null: it has insisted; closed, the objection was accepted. */
   readonly rejected?: string | null;
+  /** That was said before, and its reviewer has insisted: saying it again is nothing new. */
+  readonly repeated?: true;
   /** Waived by Ratchet itself, because it did not hold up the work: where it would, it counts. */
   readonly let_go?: true;
   /** Of a workflow's stage: where its visit is in the order of execution, outer positions first. */

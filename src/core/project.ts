@@ -66,8 +66,8 @@ function projectRun(event: PublicEvent): Partial<Omit<RunRecord, "issues">> | nu
 
 /** Events of an older version say only how it ended. */
 function runEndOf(event: Extract<PublicEvent, { type: "run-end-completed" }>): RunRecord["run_end"] {
-  const { result, reason = null, commands = [], code_review_result = null } = event;
-  return { status: result, reason, commands, code_review_result };
+  const { result, reason = null, message, commands = [], code_review_result = null } = event;
+  return { status: result, reason, ...(message === undefined ? {} : { message }), commands, code_review_result };
 }
 
 function projectIssue(event: PublicEvent, ledger: Ledger | null): Partial<IssueRecord> | null {

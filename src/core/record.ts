@@ -68,6 +68,8 @@ export interface RunRecord {
   readonly run_end: null | {
     readonly status: "pass" | "fail" | "skipped";
     readonly reason: string | null;
+    /** What kept it from its end, such as why its repair was not landed; absent: the reason says it all. */
+    readonly message?: string;
     readonly commands: SessionEndResult["commands"];
     readonly code_review_result: SessionEndResult["code_review_result"];
   };

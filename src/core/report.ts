@@ -186,6 +186,8 @@ export type ReportBody =
       readonly type: "run-end-completed";
       readonly result: "pass" | "fail";
       readonly reason?: string | null;
+      /** What kept it from its end, where the reason does not say it all. */
+      readonly message?: string;
       readonly commands?: SessionEndResult["commands"];
       readonly code_review_result?: SessionEndResult["code_review_result"];
     }
@@ -199,6 +201,8 @@ export type ReportBody =
       /** skipped: somebody else does it, or the run ends. */
       readonly result: "pass" | "fail" | "skipped";
       readonly reason: string | null;
+      /** As above. */
+      readonly message?: string;
     }
   /** A workflow, of its own or of an issue. */
   | { readonly type: "workflow-started"; readonly name: string; readonly goal: string | null }
@@ -269,6 +273,8 @@ export interface Seen {
   readonly filesTree: string;
   /** The tree of the last blocking round, whatever a gate has seen since. */
   readonly reviewed?: string;
+  /** Which of the two it was; absent in older records. */
+  readonly by?: "gate" | "review";
 }
 
 /** Work that passed everything and that the forge could not be given. */

@@ -30,11 +30,15 @@ export async function drive<S, E, F extends Keyed, R>(machine: Drive<S, E, F, R>
   }
 }
 
+/** What a slow disk takes is not worth a word. */
+const lateFromMs = 1000;
+
 /** The machine's row in memory; each step replaces it by what the same step committed. */
 class Driven<S, E, F extends Keyed, R> {
   state: S;
   owed: ReadonlyMap<string, F>;
   readonly #machine: Drive<S, E, F, R>;
+  #lateMs = 0;
 
   constructor(machine: Drive<S, E, F, R>, state: S, owed: readonly F[]) {
     this.#machine = machine;
@@ -47,8 +51,9 @@ class Driven<S, E, F extends Keyed, R> {
     event: E | KernelEvent,
     from: { readonly key: string; readonly signal: number | null } | null,
   ): Promise<readonly string[]> {
-    const { log, transition, now, onCommit } = this.#machine;
-    const arrival: Stamped<E | KernelEvent> = { ...asJson(event), at: now() };
+    const { log, transition, now, alongside, onCommit } = this.#machine;
+    const late = this.#lateMs < lateFromMs ? {} : { lateMs: this.#lateMs };
+    const arrival: Stamped<E | KernelEvent> = { ...asJson(event), ...alongside?.(), ...late, at: now() };
     const next = transition(this.state, arrival);
     const cancel = next.cancel ?? [];
     const owed = new Map(this.owed);
@@ -65,6 +70,7 @@ class Driven<S, E, F extends Keyed, R> {
       owed: [...owed.values()],
       reports: next.reports ?? [],
     });
+    this.#lateMs = now() - arrival.at;
     this.state = next.state;
     this.owed = owed;
     onCommit?.(next.state);

@@ -5,7 +5,8 @@
 export interface Keyed {
   readonly key: string;
 }
-export type Stamped<E> = E & { readonly at: number };
+/** `lateMs`: how long the step before it took to be recorded, where that was a while: another program may have the database. */
+export type Stamped<E> = E & { readonly at: number; readonly lateMs?: number };
 
 export interface Next<S, F, R> {
   readonly state: S;
@@ -60,6 +61,8 @@ export interface Drive<S, E, F extends Keyed, R> {
   readonly perform: Perform<E, F>;
   readonly crashed: (effect: F, error: unknown) => E;
   readonly now: () => number;
+  /** What the machine has to know with whatever arrives, before a signal of it can be recorded. */
+  readonly alongside?: () => object;
   /** When an earlier process is last known to have been at work on it; null: there was none. */
   readonly drivenUntil?: number | null;
   /** Aborted: every performer is aborted, drive returns with what is still owed left owed. */

@@ -11,6 +11,8 @@ interface Left {
   readonly issue: string;
   /** Where its work began, as its record says: the mirror may not know it. */
   readonly base: string | null;
+  /** What somebody has of it already, if anything. */
+  readonly landed?: string | null;
 }
 
 /**
@@ -35,15 +37,15 @@ function branchOf({ issue }: Left): string {
 }
 
 async function parkThere(mirror: Mirror, left: Left): Promise<Parked | null> {
-  const { path, issue } = left;
+  const { path, issue, landed = null } = left;
   if (!(await hasCheckout(mirror, path))) return null;
   const { branch } = await readCheckout(mirror, path);
-  return (await removeWorktree(mirror, { path, issue, branch: branch ?? branchOf(left) })).parked;
+  return (await removeWorktree(mirror, { path, issue, branch: branch ?? branchOf(left), landed })).parked;
 }
 
 /** Its worktree is gone, or was on another branch: it gets one, so that there is one way to put work aside. */
 async function parkBranch(mirror: Mirror, left: Left): Promise<Parked | null> {
-  const { path, issue } = left;
+  const { path, issue, landed = null } = left;
   const branch = branchOf(left);
   if ((await readRef(mirror.path, `refs/heads/${branch}`)) === null) return null;
   const base = (await readRef(mirror.path, baseRef(branch))) ?? left.base;
@@ -53,5 +55,5 @@ async function parkBranch(mirror: Mirror, left: Left): Promise<Parked | null> {
     });
   }
   await openWorktree(mirror, { path, branch, base, copy: [], repoPath: mirror.repoPath });
-  return (await removeWorktree(mirror, { path, branch, issue })).parked;
+  return (await removeWorktree(mirror, { path, branch, issue, landed })).parked;
 }

@@ -24,6 +24,8 @@ export interface Work {
   /** Where its checkout is, or was. */
   readonly path: string;
   readonly target: string;
+  /** Its own: what a person adds there is meant for it. */
+  readonly branch: string;
   readonly base: string;
   readonly head: string;
   /** What it was told to merge, as the target's: whoever drops it there meanwhile is asked at landing. */
@@ -34,7 +36,9 @@ export interface Work {
 export async function findElsewhere(mirror: Mirror, work: Work): Promise<Elsewhere | null> {
   const { landed, user } = await readEnds(mirror, work.target);
   if (!(await isIn(mirror, work.base, [landed, user]))) {
-    const [other] = await otherBranches(mirror, work.target, [`--contains=${work.base}`]);
+    // What was given as an issue's branch began there, too, and is no place that it comes from.
+    const others = await otherBranches(mirror, work, [`--contains=${work.base}`]);
+    const other = others.find(({ name }) => !name.startsWith("ratchet/"));
     if (other !== undefined) return { commit: work.base, branch: other.name };
   }
   return await findTaken(mirror, work);
@@ -52,11 +56,11 @@ export async function findTaken(mirror: Mirror, work: Work): Promise<Elsewhere |
   if (unknown.length === 0) return null;
   const own = firstOwn(lineTo(head, since), log);
   const withoutOwn = own === null ? [] : [`--no-contains=${own}`];
-  const others = await otherBranches(mirror, target, withoutOwn);
+  const others = await otherBranches(mirror, work, withoutOwn);
   const left = await commitsSince(mirror, head, [...ends, ...others.map(({ tip }) => tip)]);
   const commit = unknown.find((one) => !left.has(one));
   if (commit === undefined) return null;
-  const [having] = await otherBranches(mirror, target, [...withoutOwn, `--contains=${commit}`]);
+  const [having] = await otherBranches(mirror, work, [...withoutOwn, `--contains=${commit}`]);
   return having === undefined ? null : { commit, branch: having.name };
 }
 
@@ -93,10 +97,10 @@ function lineTo(head: string, commits: ReadonlyMap<string, readonly string[]>): 
   return line.reverse();
 }
 
-/** What a target has no longer is on none, and issues' own branches are no place that anything comes from. */
+/** What a target has no longer is on none. */
 async function otherBranches(
   { path }: Mirror,
-  target: string,
+  { target, branch }: Pick<Work, "target" | "branch">,
   which: readonly string[],
 ): Promise<readonly { readonly name: string; readonly tip: string }[]> {
   const places = ["refs/user/heads", landedRefs, formerRefs];
@@ -107,7 +111,7 @@ async function otherBranches(
     if (ref === `refs/user/heads/${target}`) return [];
     return places.flatMap((place) => nameBelow(ref, place)).map((name) => ({ name, tip }));
   });
-  return found.filter(({ name }) => !name.startsWith("ratchet/"));
+  return found.filter(({ name }) => name !== branch);
 }
 
 function nameBelow(ref: string, place: string): readonly string[] {

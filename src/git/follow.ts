@@ -1,7 +1,6 @@
 import { join } from "node:path";
-import { ExternalError, Refusal } from "../lib/errors.js";
+import { ExternalError } from "../lib/errors.js";
 import { exists } from "../lib/files.js";
-import { shellWord } from "../lib/quoted.js";
 import {
   begunFile,
   forgetBegun,
@@ -14,6 +13,7 @@ import {
   takeBackBegun,
   takeBackFailed,
 } from "./begun-merge.js";
+import { behind, branchGone, checkedOutTwice, checkoutGone, diverged, type Seat, seatOf } from "./behind-words.js";
 import { GitError, type GitOutput, gitScript, runScript, whileLocked } from "./git.js";
 import { fetchIntoUser, isAncestor, type Mirror, quietFetch, readRefs, updateRefs } from "./mirror-refs.js";
 import { placesOf } from "./places.js";
@@ -137,7 +137,17 @@ async function moveBranch(mirror: Mirror, target: string, commit: string): Promi
     // Also a folder that was removed at the same moment, which git cannot be started in.
     if (!(error instanceof ExternalError)) throw error;
     await takeBackFailed(begun);
-    return behind(target, error.message);
+    return behind(target, error.message, await lastSeat(mirror.repoPath, target));
+  }
+}
+
+/** What has kept the branch from moving may keep git from being asked: then it is told as if it were checked out. */
+async function lastSeat(repo: string, target: string): Promise<Seat> {
+  try {
+    return await seatOf(repo, target);
+  } catch (error) {
+    if (!(error instanceof ExternalError)) throw error;
+    return { repo, checkout: repo };
   }
 }
 
@@ -151,23 +161,25 @@ async function noteBehind({ path, repoPath }: Mirror, target: string, said: stri
       readRefs(repoPath, [branchRef(target)]),
     ]);
     const [landed, user] = [ours.get(landedRef(target)), theirs.get(branchRef(target))];
-    await writeIfChanged(file, `${JSON.stringify({ landed: landed ?? null, user: user ?? null, said })}\n`);
+    const { checkout } = await lastSeat(repoPath, target);
+    await writeIfChanged(file, `${JSON.stringify({ landed: landed ?? null, user: user ?? null, checkout, said })}\n`);
   } catch {
     // On the full disk that may be the reason itself: the note is a convenience, the landing has happened.
     return;
   }
 }
 
-/** Why the branch did not follow, if neither it nor the landed line has moved since. */
+/** Why the branch did not follow, if neither it nor the landed line has moved since, and what is told to be run still fits. */
 export async function readBehindNote(
   mirrorPath: string,
   target: string,
-  at: { readonly landed: string; readonly user: string | null },
+  at: { readonly landed: string; readonly user: string | null; readonly checkout: string | null },
 ): Promise<string | null> {
   const text = readOr(noteFile(mirrorPath, target));
   if (text === "") return null;
   const note: unknown = JSON.parse(text);
   if (typeof note !== "object" || note === null || !("landed" in note && "user" in note && "said" in note)) return null;
+  if ("checkout" in note && note.checkout !== at.checkout) return null;
   return note.landed === at.landed && note.user === at.user && typeof note.said === "string" ? note.said : null;
 }
 
@@ -177,34 +189,6 @@ function noteFile(mirrorPath: string, target: string): string {
 
 function branchRef(target: string): string {
   return `refs/heads/${target}`;
-}
-
-/** The branch was deleted: the landed line is all there is of it. */
-export function branchGone(target: string): string {
-  return `${target} is behind: the branch is gone, run \`git branch ${shellWord(target)} ${shellWord(landedRef(target))}\``;
-}
-
-/** Somebody may bring it back: then its files would not be those of a branch that has moved meanwhile. */
-function checkoutGone(target: string, path: string): string {
-  const moved = "if it was moved, `git worktree repair` there";
-  return `${target} is behind: ${path}, where it is checked out, is gone, run \`git worktree prune\` (${moved})`;
-}
-
-/** In the others the landed work would show as deleted, and staged. */
-function checkedOutTwice(target: string, folders: readonly string[]): string {
-  const where = `${folders.length === 2 ? "two" : folders.length} worktrees (${folders.join(", ")})`;
-  const next = "check out another branch in all but one, and the next landing or run brings it forward";
-  return `${target} is behind: it is checked out in ${where}, ${next}`;
-}
-
-/** What is to be run must not do by the way what was refused here: without being told, git overwrites ignored files. */
-export function behind(target: string, reason: string | null): string {
-  return runMerge(target, reason, "git merge --ff-only --no-overwrite-ignore");
-}
-
-function runMerge(target: string, reason: string | null, command: string): string {
-  const why = reason === null ? "" : `${reason}, `;
-  return `${target} is behind: ${why}run \`${command} ${shellWord(landedRef(target))}\``;
 }
 
 /** To the end of the landed line, or to `commit` where another process has put an older end in its place since. */
@@ -220,7 +204,9 @@ async function fastForward(
   const landed = copy === commit || (await isAncestor(repo, commit, copy)) ? copy : commit;
   if (user === undefined) return branchGone(target);
   if (followed !== null && followed !== user && !(await isAncestor(repo, followed, user))) return wasRewound(target);
-  if (places.busy !== null) return behind(target, places.busy);
+  const seat = { repo, checkout: places.checkout };
+  // It is checked out again once that has come to its end.
+  if (places.busy !== null) return behind(target, places.busy, { repo, checkout: places.checkout ?? repo });
   if (places.checkout !== null) {
     if (places.isGone) return checkoutGone(target, places.checkout);
     if (places.several.length > 0) return checkedOutTwice(target, places.several);
@@ -228,13 +214,13 @@ async function fastForward(
     if (refused !== null || (await hasFollowed(repo, branch, landed))) return refused;
     // It was there, and they have put it back before anybody looked.
     if ((await readFollowed(mirror, target)) === landed) return wasRewound(target);
-    return (await tellInstead(mirror, target)) ?? behind(target, "it was put elsewhere at the same moment");
+    return (await tellInstead(mirror, target)) ?? behind(target, "it was put elsewhere at the same moment", seat);
   }
   if (await isAncestor(repo, landed, user)) return null;
-  if (!(await isAncestor(repo, user, landed))) return diverged(target);
+  if (!(await isAncestor(repo, user, landed))) return diverged(target, seat);
   noteMove(begunFile(mirror, target), landed);
   if (await updateRefs(repo, [{ ref: branch, to: landed, from: user }])) return null;
-  return behind(target, "it moved at the same moment");
+  return behind(target, "it moved at the same moment", seat);
 }
 
 async function tellInstead(mirror: Mirror, target: string): Promise<string | null> {
@@ -249,10 +235,6 @@ async function tellInstead(mirror: Mirror, target: string): Promise<string | nul
 async function hasFollowed(repo: string, branch: string, landed: string): Promise<boolean> {
   const now = (await readRefs(repo, [branch])).get(branch);
   return now !== undefined && (now === landed || (await isAncestor(repo, landed, now)));
-}
-
-export function diverged(target: string): string {
-  return runMerge(target, "it has commits of its own", "git merge");
 }
 
 /** What the user's branch has as options of its own for merges, such as a strategy or a squash, is for theirs. */
@@ -278,9 +260,10 @@ async function mergeIn(
     // Kept from it by what has kept the merge from going on, which is told: the note stays for the next try.
     if (!(error instanceof ExternalError) || error.retryable) throw error;
   }
+  const seat = { repo: mirror.repoPath, checkout };
   return /Not possible to fast-forward|refusing to merge unrelated|is at [0-9a-f]+ but expected/.test(stderr)
-    ? diverged(target)
-    : behind(target, refusal(stderr));
+    ? diverged(target, seat)
+    : behind(target, refusal(stderr), seat);
 }
 
 async function mergeNoted(checkout: string, args: readonly [string, ...string[]]): Promise<GitOutput> {
@@ -297,43 +280,4 @@ async function mergeNoted(checkout: string, args: readonly [string, ...string[]]
     if (error instanceof GitError) forgetRefused(args[0], error);
     throw error;
   }
-}
-
-/** Of a branch that has other commits git says nothing at all. */
-function whyNotMoved(
-  { repoPath }: Mirror,
-  { branch, there, error }: { readonly branch: string; readonly there: string | undefined; readonly error: GitError },
-): string {
-  const wayOut = (name: string) => `rename it (\`git branch -m ${shellWord(name)} NAME\`) or delete it, and try again`;
-  // Of `ratchet` and `ratchet/one` git can have but one.
-  const beside = /'refs\/heads\/([^'\n]+)' exists; cannot create/.exec(error.stderr)?.[1];
-  if (beside !== undefined)
-    return `${repoPath} has a branch ${beside}, beside which git can have no ${branch}: ${wayOut(beside)}`;
-  if (there === undefined || error.stderr.trim() !== "")
-    return `${branch} in ${repoPath} could not be moved: ${error.message}`;
-  const whose = "with commits that are not Ratchet's";
-  return `${repoPath} has a branch ${branch} of its own, at ${there.slice(0, 12)}, ${whose}: ${wayOut(branch)}`;
-}
-
-/** What was put there, by branch. */
-export const givenRefs = "refs/ratchet/given-branch";
-
-/** Puts `ratchet/<issue>` into the user's repository; a branch that somebody else has moved or has checked out is left alone. */
-export async function putBranch(
-  mirror: Mirror,
-  { branch, head }: { readonly branch: string; readonly head: string },
-): Promise<void> {
-  const ref = `refs/heads/${branch}`;
-  const given = `${givenRefs}/${branch}`;
-  await updateRefs(mirror.path, [{ ref, to: head }]);
-  const [theirs, ours] = await Promise.all([readRefs(mirror.repoPath, [ref]), readRefs(mirror.path, [given])]);
-  const untouched = theirs.get(ref) !== undefined && theirs.get(ref) === ours.get(given);
-  try {
-    await fetchIntoUser(mirror, [`${untouched ? "+" : ""}${ref}:${ref}`]);
-  } catch (error) {
-    if (!(error instanceof GitError) || error.retryable) throw error;
-    const hint = "Rename or delete that branch, or check out another one, and try again.";
-    throw new Refusal(whyNotMoved(mirror, { branch, there: theirs.get(ref), error }), { hint });
-  }
-  await updateRefs(mirror.path, [{ ref: given, to: head }]);
 }

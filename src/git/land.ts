@@ -16,7 +16,8 @@ import { followedRef, landedRef, readEnds, readFollowed, tipOf } from "./tip.js"
 import { treeOf } from "./tree-of.js";
 import { whyWithdrawn } from "./withdrawn.js";
 
-export { followTarget, putBranch } from "./follow.js";
+export { followTarget } from "./follow.js";
+export { putBranch } from "./given-branch.js";
 export { isLanded } from "./tip.js";
 
 /**

@@ -38,8 +38,8 @@ export interface SnapshotOptions {
   /** What reviews are based on so far, or would be if that was merged. */
   readonly reviewBase?: string;
   readonly docsPatterns: readonly string[];
-  /** A commit id that the agent named, and the branch it should be in. */
-  readonly namedCommit?: string | null;
+  /** What may be the id of a commit that the agent named, and the branch that one of them should be in. */
+  readonly namedCommits?: readonly string[];
   readonly target?: string;
   /** Reviews are based on what HEAD has of the target, and the work's own commits are those above it. */
   readonly followsTarget?: boolean;
@@ -130,12 +130,13 @@ export async function shareBranch(checkout: Checkout, head: string): Promise<voi
   await updateRefs(checkout.mirror.path, [{ ref, to: head }]);
 }
 
-async function isInTarget({ mirror }: Checkout, { namedCommit, target }: SnapshotOptions): Promise<boolean | null> {
-  if (namedCommit === null || namedCommit === undefined || target === undefined) return null;
-  if (!/^[0-9a-f]{4,64}$/i.test(namedCommit)) return false;
+async function isInTarget({ mirror }: Checkout, options: SnapshotOptions): Promise<boolean | null> {
+  const { namedCommits = [], target } = options;
+  if (namedCommits.length === 0 || target === undefined) return null;
   // A person may have put it there since the run began.
   const { landed, user } = await readEnds(mirror, target);
-  for (const end of [landed, user]) if (end !== null && (await isIn(mirror, namedCommit, end))) return true;
+  for (const commit of namedCommits.filter((name) => /^[0-9a-f]{4,64}$/i.test(name)))
+    for (const end of [landed, user]) if (end !== null && (await isIn(mirror, commit, end))) return true;
   return false;
 }
 

@@ -234,7 +234,7 @@ async function hasLanded(mirror: Mirror, head: string, options: RemoveOptions): 
   const { target, landed, landedIn } = options;
   if (landed && landedIn !== undefined)
     return (await hasCommit(landedIn, head)) && (await isAncestor(landedIn, head, landed));
-  if (landed) return await isAncestor(mirror.path, head, landed);
+  if (landed) return (await hasCommit(mirror.path, head)) && (await isAncestor(mirror.path, head, landed));
   return target !== undefined && (await isLanded(mirror, target, head));
 }
 

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { movedUntold } from "../git/begun-merge.js";
-import { behind, branchGone, diverged, readBehindNote } from "../git/follow.js";
+import { behind, branchGone, diverged, seatOf } from "../git/behind-words.js";
+import { readBehindNote } from "../git/follow.js";
 import { resolveHead } from "../git/head.js";
 import { hasCommit, isAncestor, readRef, readRefs } from "../git/mirror-refs.js";
 import { followedRef, landedRef, landedRefs, wasRewound } from "../git/tip.js";
@@ -64,13 +65,15 @@ async function tellStanding(places: Places, standing: Standing): Promise<string 
   const isHere = copy === landed || (await hasCommit(repoPath, landed));
   if (user !== null && isHere && (await isAncestor(repoPath, landed, user))) return null;
   if (await isPutBack(places, target, user)) return copy === null ? null : wasRewound(target);
-  const note = mirrorPath === null ? null : await readBehindNote(mirrorPath, target, { landed, user });
+  const seat = await seatOf(repoPath, target);
+  const at = { landed, user, checkout: seat.checkout };
+  const note = mirrorPath === null ? null : await readBehindNote(mirrorPath, target, at);
   // What was in the way then may be gone by now, and only a landing tries.
   if (note !== null) return `${note} (as it was at the last try)`;
   if (copy !== landed)
     return `${target} is behind: the landed commit was not brought over yet, the next \`ratchet run\` tries again`;
   if (user === null) return branchGone(target);
-  return (await isAncestor(repoPath, user, landed)) ? behind(target, null) : diverged(target);
+  return (await isAncestor(repoPath, user, landed)) ? behind(target, null, seat) : diverged(target, seat);
 }
 
 /** Before landed work. Where their copy of the line is deleted as well, they have let it go. */

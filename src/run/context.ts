@@ -26,6 +26,7 @@ import type { LandingLease } from "./landing-lease.js";
 import type { Meter } from "./meter.js";
 import type { Readers } from "./perform/readers.js";
 import type { Slots } from "./slots.js";
+import type { ToldToEnd } from "./told-to-end.js";
 import type { Outbox } from "./tracker-outbox.js";
 
 /** What the performers of one run share. Made once when the run starts (or is taken up again), never changed. */
@@ -67,6 +68,7 @@ export interface RunContext {
   readonly commandPlaces: CommandPlaces;
   readonly landing: LandingLease;
   readonly meter: Meter;
+  readonly told: ToldToEnd;
   /** When an earlier process last did something of this run; null: there was none. */
   readonly drivenUntil: number | null;
   /** For what belongs to no run. */
@@ -98,6 +100,8 @@ export interface Inbox {
 export interface History {
   /** It came to its last end in another run, since this one began. */
   endedElsewhere(issueId: string): Promise<boolean>;
+  /** Another run is at work on it, or was when its process ended, and has not come to its end: it is that run's. */
+  livedElsewhere(issueId: string): Promise<boolean>;
   ledger(issueId: string): Promise<Ledger>;
   /** A trigger has judged anew what it found in runs that have ended. */
   settleOlder(trigger: string, later: Omit<LaterTrigger, "runId">): Promise<void>;
@@ -186,8 +190,12 @@ export function attemptFolder({ run, names }: Pick<LifeContext, "run" | "names">
   return run.home.attempt(run.runId, names.attempts, folder);
 }
 
-/** Reads the worktree against this life's base; `base` is what it has to contain. */
-export async function takeSnapshot(life: LifeContext, base: string, namedCommit: string | null): Promise<Snapshot> {
+/** Reads the worktree against this life's base; `base` is what it has to contain, `namedCommits` what the agent named. */
+export async function takeSnapshot(
+  life: LifeContext,
+  base: string,
+  namedCommits: readonly string[] = [],
+): Promise<Snapshot> {
   const { baseSha, reviewBase, unmerged } = life.state();
   return await snapshot(worktreePath(life), {
     repoPath: life.run.repoPath,
@@ -197,7 +205,7 @@ export async function takeSnapshot(life: LifeContext, base: string, namedCommit:
     followsTarget: followsTarget(life),
     unmerged: unmerged || null,
     docsPatterns: life.run.settings.docs_patterns,
-    namedCommit,
+    namedCommits,
     target: life.run.target,
   });
 }

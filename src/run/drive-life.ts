@@ -64,6 +64,7 @@ export async function driveLife(run: RunContext, whose: Life, stop: AbortSignal)
         ...(error instanceof IssueGone && error.isOwn ? { issueGone: true } : {}),
       }),
       now: () => run.clock.now(),
+      alongside: () => run.told.stamp(),
       drivenUntil: run.drivenUntil,
       stop,
       onCommit: (state) => {

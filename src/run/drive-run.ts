@@ -51,10 +51,12 @@ export async function driveRun(
       external: error instanceof ExternalError,
     }),
     now: () => run.clock.now(),
+    alongside: () => run.told.stamp(),
     drivenUntil: run.drivenUntil,
     stop,
     onCommit: (state) => {
       if (state.stopping) stopping.abort();
+      if (state.draining || state.stopping) run.told.hear(state.stopping ? "stop" : "drain");
       if (isOpened) return;
       isOpened = true;
       expectLives(run, state);

@@ -36,7 +36,8 @@ export async function driveTrigger(run: RunContext, start: TriggerStart, stop: A
 
 async function rememberReview(run: RunContext, name: TriggerStart["name"], state: IssueState): Promise<void> {
   if (name === "epic_verification") return;
-  const { baseline = null } = run.settings.validation_triggers[name]?.code_review ?? {};
+  const { enabled = false, baseline = null } = run.settings.validation_triggers[name]?.code_review ?? {};
+  if (!enabled) return;
   const commit = reviewedUpTo(state, baseline);
   if (commit !== null) await markReviewed(run.mirror, { trigger: name, target: run.target, commit });
 }

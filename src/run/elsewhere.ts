@@ -15,14 +15,16 @@ export async function whyTaken(life: LifeContext, work: Ends): Promise<string | 
 
 async function ask(life: LifeContext, work: Ends, find: typeof findElsewhere): Promise<string | null> {
   const { mirror, settings, target } = life.run;
-  // In a pull request its commits are there to be seen, and the remote's branch may be ahead of the one here.
-  if (life.trigger || settings.finalize.mode === "pr") return null;
-  const found = await find(mirror, { ...work, path: worktreePath(life), target });
+  // In a pull request its commits are there to be seen, and the remote's branch may be ahead of the one here. A trigger's repair is in none.
+  if (settings.finalize.mode === "pr" && !life.trigger) return null;
+  const found = await find(mirror, { ...work, path: worktreePath(life), branch: life.names.branch, target });
   return found && inWords(life, found);
 }
 
-function inWords({ issueId, run: { target } }: LifeContext, { commit, branch }: Elsewhere): string {
+function inWords({ issueId, trigger, run: { target } }: LifeContext, { commit, branch }: Elsewhere): string {
   const id = commit.slice(0, 12);
-  const ways = `land it on ${branch}, run \`git merge ${id}\` if ${target} shall have that too, or start it afresh: \`ratchet retry ${issueId} --afresh\``;
-  return `it was built on ${id} of ${branch}, which ${target} does not have: ${ways}`;
+  const merge = `run \`git merge ${id}\` if ${target} shall have that too`;
+  const ways = `land it on ${branch}, ${merge}, or start it afresh: \`ratchet retry ${issueId} --afresh\``;
+  // A repair is begun anew by the next trigger, and by nobody else.
+  return `it was built on ${id} of ${branch}, which ${target} does not have: ${trigger ? merge : ways}`;
 }

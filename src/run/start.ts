@@ -30,6 +30,7 @@ import type { FollowContext } from "./pull-requests/context.js";
 import { followPullRequests, settlePullRequests } from "./pull-requests/follow.js";
 import { missingSandbox } from "./sandbox.js";
 import { createSlots } from "./slots.js";
+import { ToldToEnd } from "./told-to-end.js";
 
 /** What to run: something new, or an unfinished run as it was frozen. */
 export type RunRequest =
@@ -56,6 +57,7 @@ type Added =
   | "commandPlaces"
   | "landing"
   | "meter"
+  | "told"
   | "drivenUntil"
   | "forge"
   | "pullRequestsSeen";
@@ -161,6 +163,7 @@ export async function startRun(parts: RunParts, asker?: Asker): Promise<StartedR
     commandPlaces: createCommandPlaces(parts.settings.max_agents),
     landing: createLandingLease(),
     meter: createMeter(parts.settings.budgets.run, await parts.history.spent()),
+    told: new ToldToEnd(),
     drivenUntil: await parts.history.lastStepAt(),
   };
   await sweepWorktrees(run, parts.unfinished);
@@ -182,6 +185,7 @@ export async function startRun(parts: RunParts, asker?: Asker): Promise<StartedR
     done,
     begun: async () => void (await Promise.race([isOpened, done])),
     signal: (name) => {
+      run.told.hear(name);
       // Once the run itself has ended, all that is left is what its pull requests have to be told.
       if (over.signal.aborted) leave.abort();
       else over.signal.addEventListener("abort", () => setTimeout(() => leave.abort(), leavingMs).unref());

@@ -1,7 +1,7 @@
 import type { OnBranch } from "../core/not-ready.js";
 import type { Epics, Issue, Tracker } from "../core/ports/tracker.js";
 import type { Settings } from "../core/settings.js";
-import { givenRefs } from "../git/follow.js";
+import { givenRefs } from "../git/given-branch.js";
 import { isAncestor, type Mirror, readRefs } from "../git/mirror-refs.js";
 import { landedRef } from "../git/tip.js";
 import { exists } from "../lib/files.js";

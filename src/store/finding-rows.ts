@@ -25,8 +25,10 @@ const named = "project_id = ? AND issue_id = ? AND id = ?";
 
 /** Writes it as it is now, new or not. */
 export function findingStatements(projectId: string, finding: Finding): Statement[] {
-  const { id, issue_id, status, reason, resolved_at, resolved_commit, stages, rejected, let_go, ...said } = finding;
-  const stands = write({ status, reason, resolved_at, resolved_commit, stages, rejected, let_go }, usualStanding);
+  const { id, issue_id, status, reason, resolved_at, resolved_commit, stages, rejected, ...more } = finding;
+  const { repeated, let_go, ...said } = more;
+  const standing = { status, reason, resolved_at, resolved_commit, stages, rejected, repeated, let_go };
+  const stands = write(standing, usualStanding);
   const name = [projectId, issue_id, id];
   return [
     {

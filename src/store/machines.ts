@@ -18,7 +18,7 @@ export interface MachineView {
   readonly owed: readonly unknown[];
 }
 
-const columns = `SELECT machines.id, kind, run_id, done, driver, machines.state, owed, states.state AS whole, steps.at
+export const columns = `SELECT machines.id, kind, run_id, done, driver, machines.state, owed, states.state AS whole, steps.at
   FROM machines JOIN streams ON streams.no = machines.stream
   JOIN steps ON steps.id = machines.stream * ${stepId(1, 0)} + head LEFT JOIN states ON states.machine = machines.no`;
 
@@ -37,7 +37,7 @@ export async function readMachines(sql: Sql, runId: string): Promise<MachineView
   return rows.map(toView);
 }
 
-function toView(row: Row): MachineView {
+export function toView(row: Row): MachineView {
   const driver = parseDriver(textOrNull(row, "driver"));
   const { state, owed } = readRow(row);
   return {

@@ -66,6 +66,7 @@ import { type Hit, searchBoard } from "./search.js";
 import type { Sql } from "./sql.js";
 import { openSqlite } from "./sqlite.js";
 import { lastStepAt } from "./steps.js";
+import { readUnfinishedLives, type UnfinishedLife } from "./unfinished-lives.js";
 import { Wake } from "./wake.js";
 import { exportItems } from "./work-export.js";
 import { type Board, openBoard } from "./work-items.js";
@@ -124,6 +125,8 @@ export interface Store {
   run(which: string, projectId?: string): Promise<StoredRun>;
   runRecord(run: StoredRun): Promise<RunRecord>;
   unfinishedRuns(projectId: string | null): Promise<UnfinishedRun[]>;
+  /** Lives of issues that have not ended, of runs that have not; `besides`: of other runs than this one. */
+  unfinishedLives(projectId: string, besides?: string): Promise<UnfinishedLife[]>;
   lastStepAt(runId: string): Promise<number | null>;
   issueRecords(runId: string): Promise<StoredIssue[]>;
   issueRecord(runId: string, issueId: string): Promise<StoredIssue | null>;
@@ -251,6 +254,7 @@ function runQueries(sql: Sql) {
     run: (which, projectId) => findRun(sql, which, projectId ?? null),
     runRecord: (run) => readRunRecord(sql, run),
     unfinishedRuns: (projectId) => unfinishedRuns(sql, projectId, "run"),
+    unfinishedLives: (projectId, besides = "") => readUnfinishedLives(sql, projectId, besides),
     lastStepAt: (runId) => lastStepAt(sql, runId),
     issueRecords: (runId) => issueRecords(sql, runId),
     issueRecord: (runId, issueId) => issueRecord(sql, runId, issueId),

@@ -88,8 +88,12 @@ function openTracker(parts: Parts, asker: Asker | null): Tracker {
         if (unseen !== null) await release(unseen, holder);
         return;
       }
-      const bead = await claims.held(id, holder, { isTold: () => true });
-      if (bead !== null) await release(bead, holder, `--add-label=${labels.stopped}`);
+      const bead = await claims.held(id, holder, { isTold: () => true, orNamed: true });
+      if (bead === null) return;
+      if (bead.status === "in_progress" || bead.status === "open")
+        return await release(bead, holder, `--add-label=${labels.stopped}`);
+      // What a person has made of it stays: only our name would keep everybody from it once they open it again.
+      await tell(id, holder, ["update", "--assignee="], (now) => hasChanged(bead, now));
     },
     epics: openEpics(beads, claims),
     followUp: (source, text) => writeFollowUp(beads, source, text),

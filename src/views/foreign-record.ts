@@ -187,7 +187,8 @@ function readRunEnd(value: unknown): RunRecord["run_end"] {
   const result = readSessionEnd(value);
   if (result === null || result.status === "timeout" || result.status === "interrupted") return null;
   const { status, reason, commands, code_review_result } = result;
-  return { status, reason, commands, code_review_result };
+  const message = isFields(value) ? text(value.message) : null;
+  return { status, reason, ...(message === null ? {} : { message }), commands, code_review_result };
 }
 
 function readCommands(value: unknown): SessionEndResult["commands"] {

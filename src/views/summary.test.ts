@@ -96,6 +96,17 @@ describe("renderSummary", () => {
     ]);
   });
 
+  it("A8 says what helps where nothing has changed, and only there", () => {
+    const wayOut = (error: string) => {
+      const end = { ...finished("failed", "No progress", null), error } as ReportBody;
+      return summaryOf([event(0, started), event(0, begin("Fix it"), "a"), event(1, end, "a")]).join("\n");
+    };
+    expect(wayOut("no_progress")).toMatch(
+      /No progress\n {2}to go on: change its work, or waive .* --fresh .* --check-only/,
+    );
+    expect(wayOut("gate_failed")).not.toContain("to go on");
+  });
+
   it("tells of a target that is behind, until a later landing brought it along", () => {
     const behind =
       "main is behind: local changes, run `git merge --ff-only --no-overwrite-ignore refs/ratchet/landed/main`";
@@ -129,6 +140,14 @@ describe("renderSummary", () => {
       event(4, { type: "run-end-completed", result: "fail", reason: "command_failed" }),
     ]);
     expect(lines.slice(-2)).toEqual(["periodic · fail · finished=4", "run_end · fail · command_failed"]);
+    const message = "Landing was refused: main is protected";
+    const refused = summaryOf([
+      event(0, begin("t"), "a"),
+      event(1, { type: "trigger-completed", trigger: "periodic", about: "n=1", result: "fail", reason: "x", message }),
+      event(2, { type: "run-end-completed", result: "fail", reason: "landing_failed", message }),
+    ]);
+    expect(refused).toContain(`periodic · fail · n=1: ${message}`);
+    expect(refused).toContain(`run_end · fail · landing_failed: ${message}`);
     const found = [event(0, started), event(1, begin("t"), "a"), event(2, finished("success", "done", sha("a")), "a")];
     expect(summaryOf([...found, event(3, raised("f1"))]).slice(-2)).toEqual([
       "What next:",

@@ -36,6 +36,7 @@ interface SummaryIssue {
   readonly title: string;
   readonly status: IssueStatus | "quarantined";
   readonly message: string;
+  readonly error: string | null;
   readonly gateAttempts: number;
   readonly rounds: number;
   readonly commit: string | null;
@@ -140,11 +141,11 @@ function isFailed(line: string): boolean {
 function triggerLine(event: PublicEvent): string | null {
   switch (event.type) {
     case "run-end-completed":
-      return ["run_end", event.result, ...(event.reason ? [event.reason] : [])].join(" · ");
+      return `${["run_end", event.result, ...(event.reason ? [event.reason] : [])].join(" · ")}${whyOf(event)}`;
     case "run-end-skipped":
       return `run_end · skipped · ${event.reason}`;
     case "trigger-completed":
-      return event.result !== "fail" ? null : `${event.trigger} · fail · ${event.about}`;
+      return event.result !== "fail" ? null : `${event.trigger} · fail · ${event.about}${whyOf(event)}`;
     case "log": {
       // As an older version told it.
       const [, name, about] = /^\[trigger\] (\w+) completed: (.*), result=fail$/.exec(event.text) ?? [];
@@ -153,6 +154,10 @@ function triggerLine(event: PublicEvent): string | null {
     default:
       return null;
   }
+}
+
+function whyOf({ message }: { readonly message?: string }): string {
+  return message === undefined ? "" : `: ${plainLine(message)}`;
 }
 
 function foldIssue(summary: Summary, event: PublicEvent): Summary {
@@ -170,6 +175,7 @@ function foldIssue(summary: Summary, event: PublicEvent): Summary {
       return patch(summary, event.issue_id, {
         status: event.quarantined ? "quarantined" : event.status,
         message: event.message,
+        error: event.error,
         gateAttempts: event.counters.gate_attempts,
         rounds: event.counters.review_attempts,
         commit: event.commit ?? summary.issues[event.issue_id]?.commit ?? null,
@@ -180,7 +186,7 @@ function foldIssue(summary: Summary, event: PublicEvent): Summary {
 }
 
 const noIssue: SummaryIssue = {
-  ...{ title: "", status: "running", message: "", gateAttempts: 0, rounds: 0 },
+  ...{ title: "", status: "running", message: "", error: null, gateAttempts: 0, rounds: 0 },
   ...{ commit: null, target: null, branch: null, worktree: null, dossier: null },
 };
 function patch(summary: Summary, id: string, part: Partial<SummaryIssue>): Summary {
@@ -258,9 +264,14 @@ function whereIsIt(issue: SummaryIssue): string {
   return `commit ${shortSha(issue.commit)}${place === null ? "" : ` on ${place}`}`;
 }
 
+/** Asked again as it was, the same session leaves the same tree. */
+const wayOutOfNoProgress =
+  "to go on: change its work, or waive what blocks (ratchet findings waive), and resume; or resume with --fresh for a new session, with --check-only for the checks alone";
+
 function whatWentWrong(issue: SummaryIssue): string[] {
   return [
     ...(issue.message === "" ? [] : [`  ${plainLine(issue.message)}`]),
+    ...(issue.error === "no_progress" ? [`  ${wayOutOfNoProgress}`] : []),
     ...(issue.branch === null ? [] : [`  its work is on ${issue.branch}, in ${issue.worktree ?? "its worktree"}`]),
     ...(issue.dossier === null ? [] : [`  dossier: ${issue.dossier}`]),
   ];

@@ -109,6 +109,39 @@ describe("drive", () => {
     expect(seen).toStrictEqual([{ when: "1970-01-01T00:00:00.000Z", kept: null }]);
   });
 
+  it("gives the machine what is known alongside, as of when the event is taken and not of when it came", async () => {
+    const known: string[] = [];
+    const log = logOf();
+    const slow: Machine["log"] = {
+      open: () => log.open(),
+      commit: async (one) => {
+        await log.commit(one);
+        // Both have arrived by now.
+        if (one.arrival.type === "did") known.push("told");
+      },
+    };
+    await drive(
+      machine({ started: ["a", "b"] }, { log: slow, alongside: () => (known.length === 0 ? {} : { known }) }),
+    );
+    const journal = (await store.journal("m")) as readonly object[];
+    expect(journal.map((arrival) => "known" in arrival)).toEqual([false, false, true]);
+  });
+
+  it("tells the machine with the next event how long a step took to be recorded, where that was a while", async () => {
+    let time = 1000;
+    const log = logOf();
+    const slow: Machine["log"] = {
+      open: () => log.open(),
+      commit: async (one) => {
+        await log.commit(one);
+        time += one.settled === "a" ? 5000 : 10;
+      },
+    };
+    await drive(machine({ started: ["a"], a: ["b"], b: ["c"] }, { log: slow, now: () => time }));
+    const journal = (await store.journal("m")) as readonly { readonly lateMs?: number }[];
+    expect(journal.map(({ lateMs }) => lateMs ?? null)).toEqual([null, null, 5000, null]);
+  });
+
   it("stops without waiting for performers and leaves owed what is owed", async () => {
     const stop = new AbortController();
     const aborted: string[] = [];

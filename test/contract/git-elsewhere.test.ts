@@ -11,7 +11,7 @@ async function begin(world: World, issue = "one") {
   const at = async () => {
     const { head } = await snapshot(path, { base: world.base, docsPatterns: [] });
     await fetchFromUser(world.mirror, ["+refs/heads/*:refs/user/heads/*"]);
-    return { path, target: "main", base: world.base, head };
+    return { path, target: "main", branch: `ratchet/${issue}`, base: world.base, head };
   };
   return { path, at };
 }
@@ -56,6 +56,21 @@ test("what it was told to merge does not count, though it was dropped since and 
   expect(await findTaken(world.mirror, dropped)).toBeNull();
   // A later life may be for another target: then whoever has it is named, and that is not the target.
   expect(await findElsewhere(world.mirror, work)).toEqual({ commit: demanded, branch: "keep" });
+});
+
+test("what was given as another issue's branch, and the target lacks, is somebody else's; what is on its own is not", async () => {
+  const world = await makeWorld();
+  sh(world.repo, "git checkout -q -b ratchet/two");
+  const theirs = commit(world.repo, "two.txt", "two\n");
+  sh(world.repo, "git checkout -q main");
+  const { path, at } = await begin(world);
+  commit(path, "one.txt", "one\n");
+  mergeIt(world, path, "ratchet/two");
+  expect(await findTaken(world.mirror, await at())).toEqual({ commit: theirs, branch: "ratchet/two" });
+  expect(await findElsewhere(world.mirror, await at())).toEqual({ commit: theirs, branch: "ratchet/two" });
+  sh(world.repo, "git branch -q -m ratchet/two ratchet/one");
+  await fetchFromUser(world.mirror, ["+refs/heads/*:refs/user/heads/*"], ["--prune"]);
+  expect(await findTaken(world.mirror, await at())).toBeNull();
 });
 
 test("what only the target had, and has dropped, is on no other branch", async () => {

@@ -11,7 +11,6 @@ import {
   keepProposal,
   openLandingWorktree,
   proposeLanding,
-  putBranch,
 } from "../../src/git/land.js";
 import { tipOf } from "../../src/git/mirror.js";
 import { removeWorktree, snapshot } from "../../src/git/worktree.js";
@@ -291,50 +290,6 @@ describe("landing", () => {
       sh(world.mirror.path, "git for-each-ref refs/heads refs/ratchet/parked refs/ratchet/base refs/ratchet/proposed"),
     ).toBe("");
     expect(await open(world, "one")).toMatchObject({ from: "new", head: world.base });
-  });
-});
-
-describe("mode branch", () => {
-  test("the branch appears in the user's repository and follows later work", async () => {
-    const world = await makeWorld();
-    const one = await work(world, "one", "one.txt");
-    await putBranch(world.mirror, one);
-    expect(sh(world.repo, "git rev-parse ratchet/one")).toBe(one.head);
-    sh(one.path, "git commit -q --amend -m again");
-    const { head } = await snapshot(one.path, { base: world.base, docsPatterns: [] });
-    await putBranch(world.mirror, { branch: one.branch, head });
-    expect(sh(world.repo, "git rev-parse ratchet/one")).toBe(head);
-  });
-
-  test("a branch that a person has moved is left alone", async () => {
-    const world = await makeWorld();
-    const one = await work(world, "one", "one.txt");
-    await putBranch(world.mirror, one);
-    const theirs = sh(
-      world.repo,
-      "git checkout -q ratchet/one && git commit -q --allow-empty -m mine && git checkout -q main && git rev-parse ratchet/one",
-    );
-    sh(one.path, "git commit -q --amend -m again");
-    const { head } = await snapshot(one.path, { base: world.base, docsPatterns: [] });
-    const refused = putBranch(world.mirror, { branch: one.branch, head });
-    await expect(refused).rejects.toThrow(
-      `has a branch ratchet/one of its own, at ${theirs.slice(0, 12)}, with commits that are not Ratchet's: ` +
-        "rename it (`git branch -m ratchet/one NAME`) or delete it, and try again",
-    );
-    expect(sh(world.repo, "git rev-parse ratchet/one")).toBe(theirs);
-  });
-
-  test.each(["ratchet", "ratchet/one/more"])("beside a branch %s git can have none, which is said", async (theirs) => {
-    const world = await makeWorld();
-    const one = await work(world, "one", "one.txt");
-    sh(world.repo, `git branch ${theirs}`);
-    await expect(putBranch(world.mirror, one)).rejects.toThrow(
-      `has a branch ${theirs}, beside which git can have no ratchet/one: rename it (\`git branch -m ${theirs} NAME\`) ` +
-        "or delete it, and try again",
-    );
-    sh(world.repo, `git branch -m ${theirs} other`);
-    await putBranch(world.mirror, one);
-    expect(sh(world.repo, "git rev-parse ratchet/one")).toBe(one.head);
   });
 });
 

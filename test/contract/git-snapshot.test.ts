@@ -129,13 +129,15 @@ describe("a snapshot", () => {
   });
 
   test.each([
-    ["a commit of the target", (base: string) => base.slice(0, 10), true],
-    ["an unknown commit", () => "deadbeef00", false],
-    ["no commit id", () => "HEAD", false],
+    ["a commit of the target", (base: string) => [base.slice(0, 10)], true],
+    ["one of several", (base: string) => ["20240115", "deadbeef00", base], true],
+    ["an unknown commit", () => ["deadbeef00"], false],
+    ["no commit id", () => ["HEAD"], false],
+    ["none", () => [], null],
   ])("a named commit: %s", async (_name, named, expected) => {
     const world = await makeWorld();
     const { path } = await open(world, "one");
-    const options = { base: world.base, docsPatterns, target: "main", namedCommit: named(world.base) };
+    const options = { base: world.base, docsPatterns, target: "main", namedCommits: named(world.base) };
     expect((await snapshot(path, options)).namedCommitInTarget).toBe(expected);
   });
 

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,6 +6,7 @@ import { DatabaseSync } from "@photostructure/sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ratchetHome } from "../../src/lib/home.js";
 import { openStore } from "../../src/store/store.js";
+import { holding } from "../foreign-lock.js";
 import { newItem } from "./new-item.js";
 import { tempStore } from "./temp-store.js";
 
@@ -155,15 +156,6 @@ describe("the database", () => {
     for (const store of stores) store.close();
   });
 });
-
-/** A foreign program that holds a transaction until told to let go. */
-async function holding(path: string, how: "reading" | "writing") {
-  const child = spawn(process.execPath, ["dist-test/store-lock.mjs", path, how], {
-    stdio: ["pipe", "pipe", "inherit"],
-  });
-  await new Promise<void>((resolve) => child.stdout.once("data", () => resolve()));
-  return () => new Promise<void>((resolve) => child.once("close", () => resolve()).stdin.end());
-}
 
 describe("other programs", () => {
   it("that read never block a writer", async () => {

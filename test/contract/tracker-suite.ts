@@ -134,6 +134,19 @@ export function testTracker(name: string, make: () => Promise<TrackerWorld>): vo
       expect((await tracker.get("one"))?.status).toBe("claimed");
     });
 
+    it("refuses to hear that what somebody has closed meanwhile has failed, or needs a person", async () => {
+      await world.add({ id: "one" });
+      await tracker.claim("one", "run-1");
+      await tracker.release("one", "run-1");
+      await tracker.claim("one", "run-2");
+      await tracker.complete("one", "run-2", { commit: null, note: "done" });
+      const refusal = { name: "ExternalError", retryable: false };
+      await expect(tracker.fail("one", "run-1", "gate_failed")).rejects.toMatchObject(refusal);
+      await expect(tracker.escalate("one", "run-1", "budget")).rejects.toMatchObject(refusal);
+      expect(await tracker.claim("one", "run-1")).toBe(false);
+      expect((await tracker.get("one"))?.status).toBe("completed");
+    });
+
     it("closes what succeeded where nobody has it any more, and leaves alone what somebody else has", async () => {
       await world.add({ id: "one" });
       await world.add({ id: "two" });
@@ -149,6 +162,15 @@ export function testTracker(name: string, make: () => Promise<TrackerWorld>): vo
         retryable: false,
       });
       expect((await tracker.get("two"))?.status).toBe("claimed");
+    });
+
+    it("opens nothing by giving it back that is closed by then", async () => {
+      await world.add({ id: "one" });
+      await tracker.claim("one", "run-1");
+      await tracker.complete("one", "run-1", { commit: null, note: "done" });
+      await tracker.release("one", "run-1");
+      expect((await tracker.get("one"))?.status).toBe("completed");
+      expect(await ready({ ...all, resume: true })).toEqual([]);
     });
 
     it("takes a claim again that is merely gone; there is nothing to give back of an issue that is gone", async () => {

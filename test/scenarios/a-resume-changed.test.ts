@@ -98,6 +98,27 @@ test("a flag leaves the review out: what it had found goes along, and becomes a 
   for (const { title } of [blocking, { title: "Naming" }]) expect(shown).toContain(title);
 });
 
+test("a flag leaves the review of a follow-up issue out: what blocked it has a follow-up issue of its own", async () => {
+  const world = resumeWorld({ max_retries: 1 });
+  await world.add("fix-it");
+  world.reviewerDoes("fix-it", says("pass", { title: "Naming", file: "b.ts", priority: 2 }));
+  expect((await world.ratchet("run")).code).toBe(0);
+  const followUpOf = async (source: string) => {
+    const all: { id: string; title: string }[] = JSON.parse(await world.quick("work", "list", "--json"));
+    return all.find(({ title }) => title.startsWith(`Follow-up of ${source}`))?.id ?? "";
+  };
+  const followUp = await followUpOf("fix-it");
+  world.reviewerDoes(followUp, says("fail", blocking, { title: "Taste", file: "b.ts", priority: 3 }));
+  expect((await world.ratchet("run")).code).toBe(1);
+  expect((await world.ratchet("run", "--resume", "--disable-validations", "review")).code).toBe(0);
+  const next = await followUpOf(followUp);
+  const findings: { reason: string }[] = JSON.parse(await world.quick("findings", followUp, "--all", "--json"));
+  expect(findings.map(({ reason }) => reason)).toEqual([`tracked as ${next}`, "no longer checked"]);
+  const shown = await world.quick("work", "show", next);
+  expect(shown).toContain(blocking.title);
+  expect(shown).not.toContain("Taste");
+});
+
 test("a waived finding is not replayed; with none left it is the implementer prompt", async () => {
   const world = await failedWorld();
   const [finding] = JSON.parse(await world.quick("findings", "fix-it", "--json"));

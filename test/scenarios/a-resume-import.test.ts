@@ -398,6 +398,42 @@ test("A4 an issue that is being worked on keeps its ledger: the file waits, and 
   expect(JSON.parse(await world.quick("findings", "fix-it", "--json"))).toEqual([]);
 });
 
+test("A4 an issue that a killed run is in the middle of keeps its ledger, too: what one reviewer has raised blocks when the run goes on", async () => {
+  const world = resumeWorld();
+  const member = `cat >/dev/null
+[ "$RATCHET_REVIEWER" = one ] && { ${says("fail", { ...finding, priority: 0 })}
+exit; }
+while [ ! -e "$HOME/go-on" ]; do sleep 0.05; done
+${says("pass")}`;
+  const command = world.script("member.sh", member);
+  const panel = ["one", "two"].map((name) => ({ name, reviewer_type: "command", command }));
+  const per_issue_review = { enabled: true, reviewer_type: "panel", max_retries: 1, panel };
+  world.configure({ ...world.settings, per_issue_review });
+  await world.add("fix-it");
+  const run = world.start(["run"]);
+  await until("one has raised it", () => run.stdout().includes("review by one ended, round 1: fail"));
+  run.kill("SIGKILL");
+  await run.ended;
+  const { run_id: killed } = await world.record();
+  const later = { started_at: new Date(Date.now() + 1000).toISOString(), completed_at: null };
+  const other = { last_review_issues: [{ ...finding, title: "From elsewhere" }] };
+  const records = { success: { status: "success", error: null }, failed: other };
+  for (const [name, record] of Object.entries(records)) {
+    const refused = await importText(world, `${name}.json`, malaRun({ "fix-it": record }, { ...later, run_id: name }));
+    expect([name, refused.code]).toEqual([name, 1]);
+    const why = `run ${killed} is in the middle of fix-it, and its process is gone, ratchet run goes on with it`;
+    expect(JSON.parse(refused.stdout).failed).toMatchObject([{ message: expect.stringContaining(why) }]);
+    const findings = JSON.parse(await world.quick("findings", "fix-it", "--all", "--json"));
+    expect(findings).toMatchObject([{ title: "Null deref", priority: 0, status: "open" }]);
+  }
+  world.put("go-on", "");
+  expect((await world.ratchet("run")).code).toBe(1);
+  expect(await world.issue("fix-it", killed)).toMatchObject({ status: "failed", commit: null });
+  expect(world.git("log", "--format=%s", "main")).toBe("The beginning");
+  const told = malaRun({ "fix-it": records.success }, { ...later, run_id: "success" });
+  expect((await importText(world, "success.json", told)).code).toBe(0);
+});
+
 test("A4 a run that is known changes nothing and is no error, also while its issue is being worked on", async () => {
   const world = resumeWorld();
   await world.add("fix-it");

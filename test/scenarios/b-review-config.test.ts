@@ -130,6 +130,11 @@ const resolutions: Readonly<Record<string, { does: string; reviews: number; mess
     reviews: 0,
     message: "No review required",
   },
+  "already-complete-in-words": {
+    does: 'echo "ISSUE_ALREADY_COMPLETE: ticket 20240115 was done in $(git rev-parse HEAD)"; exit 0',
+    reviews: 0,
+    message: "No review required",
+  },
   "docs-only": {
     does: 'echo more >>README.md; git commit --quiet --all --message Docs; echo "ISSUE_DOCS_ONLY: words"; exit 0',
     reviews: 0,

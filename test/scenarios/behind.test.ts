@@ -1,4 +1,5 @@
-import { rmSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { wasRewound } from "../../src/git/tip.js";
@@ -83,6 +84,62 @@ test("a branch that a run starts behind follows once the way is free", async () 
 
 const followedOf = (events: ReturnType<typeof eventsOf>) =>
   events.flatMap((event) => (event.type === "target-followed" ? [event.behind] : []));
+
+/** main is checked out, and an uncommitted file is in the way of what has landed. */
+async function refused(box: Sandbox): Promise<void> {
+  withAgent(box);
+  await box.add("one");
+  box.write("one.txt", "mine, not committed\n");
+  expect((await box.ratchet("run")).code).toBe(0);
+}
+/** What the line tells to be run, run in the user's repository. */
+function runLine(box: Sandbox, line: string): void {
+  const [, command = ""] = /run `([^`]+)`/.exec(line) ?? [];
+  execFileSync("sh", ["-c", command], { cwd: box.dir, env: box.env });
+}
+const landedAll = (box: Sandbox) => box.git("rev-parse", "main") === box.git("rev-parse", "refs/ratchet/landed/main");
+
+test("D5 what is to be run for a target that another worktree has brings it forward there, and no other branch", async () => {
+  const box = sandbox();
+  box.git("switch", "--quiet", "--create", "mine");
+  const other = join(box.root, "other tree");
+  box.git("worktree", "add", "--quiet", other, "main");
+  withAgent(box);
+  box.configure({ ...JSON.parse(box.read("ratchet.yaml")), finalize: { into: "main" } });
+  await box.add("one");
+  writeFileSync(join(other, "one.txt"), "mine, not committed\n");
+  const before = box.git("rev-parse", "mine");
+  expect((await box.ratchet("run")).code).toBe(0);
+  const [line = ""] = await behindOf(box);
+  expect(line).toContain(`run \`git -C '${other}' merge --ff-only --no-overwrite-ignore refs/ratchet/landed/main\``);
+  rmSync(join(other, "one.txt"));
+  runLine(box, line);
+  expect([landedAll(box), box.git("rev-parse", "mine")]).toEqual([true, before]);
+});
+
+test("D5 what status tells to be run fits the branch that is checked out now", async () => {
+  const box = sandbox();
+  await refused(box);
+  expect(await behindOf(box)).toEqual([expect.stringContaining(merge)]);
+  box.git("switch", "--quiet", "--create", "mine");
+  const before = box.git("rev-parse", "mine");
+  const [line = ""] = await behindOf(box);
+  expect(line).toBe("main is behind: run `git fetch . refs/ratchet/landed/main:refs/heads/main`");
+  runLine(box, line);
+  expect([landedAll(box), box.git("rev-parse", "mine"), await behindOf(box)]).toEqual([true, before, []]);
+});
+
+test("D5 a target with commits of its own that is not checked out is to be switched to first", async () => {
+  const box = sandbox();
+  await refused(box);
+  rmSync(join(box.dir, "one.txt"));
+  box.git("commit", "--quiet", "--allow-empty", "--message", "Mine");
+  box.git("switch", "--quiet", "--create", "mine");
+  const [line = ""] = await behindOf(box);
+  expect(line).toContain("it has commits of its own, run `git switch main && git merge refs/ratchet/landed/main`");
+  runLine(box, line);
+  expect(box.git("log", "--format=%s", "-1", "main^1")).toBe("Mine");
+});
 
 test("a branch that could not follow is tried once more at the end of the run, before the last word about it", async () => {
   const box = sandbox();

@@ -222,6 +222,33 @@ test("a review without a verdict is no last review: since_last_review starts aga
   expect(finding).toMatchObject({ source: "protocol", status: "waived", reason: "run_end: no verdict" });
 });
 
+test("since_last_review covers what was merged between runs, also where the last one had nothing to look at or stopped at a lost commit", async () => {
+  const code_review = ownReview({ baseline: "since_last_review" });
+  const triggers = { run_end: { commands: [], code_review } };
+  const box = triggerBox({ commands: {}, triggers, more: { finalize: { mode: "branch" } } });
+  putOwnReview(box, pass);
+  const start = box.git("rev-parse", "main");
+  const runAndMerge = async (id: string) => {
+    await box.add(id);
+    expect((await box.ratchet("run")).code).toBe(0);
+    box.git("merge", "--quiet", "--no-ff", "--message", `merge ${id}`, `ratchet/${id}`);
+  };
+  await runAndMerge("a");
+  expect(countRan(box, "review run")).toBe(0);
+  const seen = box.git("rev-parse", "main");
+  await runAndMerge("b");
+  expect(ran(box).at(-1)).toBe(`review run run_end ${start} ${seen}`);
+  // What run b's review has seen is on no branch any more.
+  box.git("reset", "--quiet", "--hard", start);
+  box.write("mine.txt", "mine\n");
+  box.git("add", "mine.txt");
+  box.git("commit", "--quiet", "--message", "mine");
+  const mine = box.git("rev-parse", "main");
+  box.git("branch", "--quiet", "-D", "ratchet/a", "ratchet/b");
+  await runAndMerge("c");
+  expect(ran(box).at(-1)).toBe(`review run run_end ${start} ${mine}`);
+});
+
 test("what run_end's command found in earlier runs is closed by its next result", async () => {
   const box = triggerBox({ commands: { one: 'test -e "$HOME/mended"' }, triggers: { run_end: { commands: ["one"] } } });
   const open = async () =>

@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } f
 import { constants } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { holding } from "../foreign-lock.js";
 import { hasPty } from "./pty.js";
 import { program, type Running, type Sandbox, sandbox, until } from "./sandbox.js";
 
@@ -29,6 +30,31 @@ test("SIGINT once drains: what runs comes to its end, nothing new starts, exit 1
   expect((await run.ended).code).toBe(130);
   expect([await box.status("one"), await box.status("two")]).toEqual(["completed", "available"]);
   expect(await box.record()).toMatchObject({ status: "interrupted", exit_code: 130 });
+});
+
+test("D3 SIGINT before an issue's first prompt, while another program has the database: no agent is started", async () => {
+  const box = sandbox();
+  const [started, ready] = [join(box.root, "started"), join(box.root, "ready")];
+  const setup = `: >${started}; while [ ! -e ${ready} ]; do sleep 0.05; done`;
+  const agent = {
+    type: "command",
+    command: box.script("agent", 'echo x > x.txt; git add -A; git commit -qm "Did it"\n'),
+  };
+  box.configure({ agent, commands: { setup } });
+  for (const id of ["one", "two"]) await box.add(id);
+  const run = box.start(["run", "--max-agents", "1"]);
+  await until("its setup runs", () => existsSync(started));
+  const letGo = await holding(join(box.home, "ratchet.db"), "writing");
+  run.kill("SIGINT");
+  await until("it says so", () => run.stderr().includes("draining, press again to stop"));
+  box.put("ready", "");
+  await letGo();
+  const { code, stdout } = await run.ended;
+  expect([code, stdout]).toEqual([130, expect.not.stringContaining("prompt implementer sent")]);
+  expect([await box.status("one"), await box.status("two")]).toEqual(["available", "available"]);
+  expect(await box.issue("one")).toMatchObject({ status: "interrupted", error: null });
+  expect((await box.ratchet("run", "--resume")).code).toBe(0);
+  expect([await box.status("one"), await box.status("two")]).toEqual(["completed", "completed"]);
 });
 
 test("a run that writes to no terminal outlives the one it was started from", async () => {

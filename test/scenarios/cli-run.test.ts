@@ -364,16 +364,62 @@ test("what a living run holds is not taken out of its hands; what a person compl
   expect([existsSync(join(box.dir, "one.txt")), existsSync(join(box.dir, "two.txt"))]).toEqual([false, true]);
 });
 
-test("what a killed run holds may be given back by hand", async () => {
+test.each([
+  ["failed", { commands: { check: "false" }, evidence_check: { required: ["check"] }, max_gate_retries: 1 }],
+  ["escalated", { budgets: { issue: { tokens: 1 } } }],
+])(
+  "what a person completes meanwhile, and would end %s, ends as closed; nothing is left to tell",
+  async (would, more) => {
+    const box = sandbox();
+    const told = `echo '{"usage": {"input_tokens": 50, "output_tokens": 10}}' >"$RATCHET_RESULT_FILE"`;
+    useAgent(box, `${told}\n${commits}`, more);
+    await box.add("one");
+    const wait = box.put("wait", "");
+    const run = box.start(["run"]);
+    await until("it works", () => run.stdout().includes("prompt implementer sent"));
+    expect((await box.ratchet("work", "complete", "one")).code).toBe(0);
+    rmSync(wait);
+    const { code, stdout } = await run.ended;
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringContaining("one: interrupted: The issue was closed by someone else"),
+    ]);
+    expect(stdout).toContain(`one: It would have ended ${would}: `);
+    expect(stdout).not.toMatch(/could not be told|one: escalated/);
+    expect(await box.issue("one")).toMatchObject({ status: "interrupted", error: "closed", commit: null });
+    expect(await box.status("one")).toBe("completed");
+  },
+);
+
+test("what a killed run is in the middle of is not made free by hand: the run goes on with it, or stops it where that was said", async () => {
   const box = sandbox();
-  useAgent(box);
-  await box.add("one");
-  box.put("wait", "");
-  const run = box.start(["run"]);
-  await until("it works", () => run.stdout().includes("prompt implementer sent"));
+  const ids = ["one", "two", "three"];
+  const waits = ids.map((id) => box.put(`wait-${id}`, ""));
+  useAgent(box, `while [ -e "$HOME/wait-$RATCHET_ISSUE_ID" ]; do sleep 0.05; done\n${commits}`);
+  for (const id of ids) await box.add(id);
+  const run = box.start(["run", "--max-agents", "3"]);
+  await until("they work", () => (run.stdout().match(/prompt implementer sent/g) ?? []).length === 3);
+  const { run_id: runId } = await box.record();
   run.kill("SIGKILL");
   await run.ended;
-  expect(await box.ratchet("work", "release", "one")).toMatchObject({ code: 0, stdout: "one is free again\n" });
+  const refused = async (id: string, ...command: string[]) => {
+    const { code, stderr } = await box.ratchet(...command, id);
+    const why = `run ${runId} is in the middle of ${id}, and its process is gone\n`;
+    expect([command, code, stderr]).toEqual([command, 1, expect.stringContaining(why)]);
+    expect(stderr).toContain(`ratchet run goes on with it, or after ratchet stop ${id} stops it`);
+  };
+  const board = ["release", "fail", "block", "unblock", "claim"].map((verb) => ["work", verb]);
+  for (const way of [...board, ["work", "claim", "--as", runId], ["retry"], ["land"]]) await refused("one", ...way);
+  expect(await box.status("one")).toBe("claimed");
+  expect((await box.ratchet("work", "complete", "two")).code).toBe(0);
+  await refused("two", "land");
+  await box.quick("stop", "three");
+  for (const wait of waits.slice(0, 2)) rmSync(wait);
+  expect((await box.ratchet("run", "one")).stdout).toMatch(/two: interrupted: The issue was closed by someone else/);
+  const statuses = await Promise.all(ids.map((id) => box.status(id)));
+  expect(statuses).toEqual(["completed", "completed", "available"]);
+  expect((await box.ratchet("work", "claim", "three")).code).toBe(0);
+  expect(box.git("ls-tree", "--name-only", "main")).toBe("README.md\none.txt");
 });
 
 test("a killed run is continued first, then the new one runs if its scope has work", async () => {

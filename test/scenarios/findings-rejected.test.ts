@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { attemptsOf, eventsOf, sandbox } from "./sandbox.js";
@@ -47,4 +47,55 @@ test("a finding that was rejected and dropped is remembered, and does not block 
   const prompt = readFileSync(join(box.home, "runs", run_id, "one", last, "prompt.md"), "utf8");
   expect(prompt).toContain("## Settled");
   expect(prompt).toContain("Null may be dereferenced: rejected: it is checked three lines above");
+});
+
+/** Only objects, or breaks the gate besides; its reviewer insists until it has read the objection, or is deaf. */
+const objector = `
+prompt=$(cat)
+if [ "$RATCHET_PROMPT_KIND" = implementer ]; then echo x >work.txt; git add work.txt; git commit -qm Work; exit 0; fi
+echo "FINDING_REJECTED: $(printf '%s' "$prompt" | grep -oE 'id [0-9a-f]{16}' | head -1 | cut -c4-) the importer needs it"
+[ ! -e "$HOME/breaks" ] || { mv "$HOME/breaks" "$HOME/broken"; echo y >>work.txt; git commit -qam More; }
+`;
+const listener = `
+if grep -q "the importer needs it" && [ ! -e "$HOME/deaf" ]; then echo '{"verdict": "pass", "findings": []}'
+else echo '{"verdict": "fail", "findings": [${finding("Bad")}]}'; fi
+`;
+const objectorBox = async () => {
+  const box = sandbox();
+  box.configure({
+    agent: { type: "command", command: box.script("agent.sh", objector) },
+    per_issue_review: { enabled: true, reviewer_type: "command", command: box.script("reviewer.sh", listener) },
+    commands: { check: 'test ! -e "$HOME/broken"' },
+    evidence_check: { required: ["check"] },
+    max_gate_retries: 1,
+  });
+  await box.add("one");
+  return box;
+};
+
+test("an implementer that rejects what blocks and changes nothing is read by its reviewer, who decides", async () => {
+  const box = await objectorBox();
+  const run = await box.ratchet("run");
+  expect([run.code, run.stdout]).toEqual([0, expect.stringContaining("the importer needs it")]);
+  expect(await box.issue("one")).toMatchObject({ status: "success", review_attempts: 2 });
+});
+
+test("A8 the reviewer has insisted, and the same is only said again: no progress, in a resume too", async () => {
+  const box = await objectorBox();
+  box.put("deaf", "");
+  expect((await box.ratchet("run")).code).toBe(1);
+  expect(await box.issue("one")).toMatchObject({ error: "no_progress", review_attempts: 2 });
+  expect((await box.ratchet("run", "--resume")).code).toBe(1);
+  expect(await box.issue("one")).toMatchObject({ error: "no_progress", review_attempts: 0 });
+});
+
+test("an objection that no reviewer has read is in the prompt of a later life's review, with --check-only too", async () => {
+  const box = await objectorBox();
+  box.put("breaks", "");
+  expect((await box.ratchet("run")).code).toBe(1);
+  expect(await box.issue("one")).toMatchObject({ error: "gate_failed", review_attempts: 1 });
+  rmSync(join(box.root, "broken"));
+  expect((await box.ratchet("run", "--resume", "--check-only")).code).toBe(0);
+  const all = JSON.parse(await box.quick("findings", "one", "--all", "--json"));
+  expect(all[0]).toMatchObject({ title: "Bad", status: "resolved", reason: "rejected: the importer needs it" });
 });

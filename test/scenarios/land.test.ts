@@ -72,6 +72,26 @@ test("land after a failure: refused by the gate until it is repaired by hand, th
   expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("one has no work that could land")]);
 });
 
+test("a refused landing leaves every finding as it was, one that a person has waived too", async () => {
+  const box = world();
+  await box.add("one");
+  expect((await box.ratchet("run")).code).toBe(1);
+  const findings = () => box.quick("findings", "one", "--all", "--json");
+  const open = await findings();
+  expect((await box.ratchet("land", "one")).code).toBe(1);
+  expect(await findings()).toBe(open);
+  const [{ id }] = JSON.parse(open);
+  await box.quick("findings", "waive", id, "--reason", "flaky, known");
+  const waived = await findings();
+  const refused = await box.ratchet("land", "one");
+  expect([refused.code, refused.stdout]).toEqual([
+    1,
+    expect.stringContaining("Found again, and it stays waived: check"),
+  ]);
+  expect(await findings()).toBe(waived);
+  expect(JSON.parse(waived)).toMatchObject([{ status: "waived", reason: "flaky, known" }]);
+});
+
 test("of two that land an issue at once the second says so, or that it has landed, and nothing fails", async () => {
   const box = world();
   const hold = join(box.root, "hold");
@@ -148,6 +168,20 @@ test("land in mode branch merges the branch as it is in the user's repository, t
   expect((await box.ratchet("land", "one")).stderr).toContain("one has landed on main already");
   // The copy that was parked with the branch has landed with it.
   expect(JSON.parse(await box.quick("worktree", "list", "--json"))).toEqual([]);
+});
+
+test("a branch that is checked out is not moved in mode branch: it says where, and what to do, which works", async () => {
+  const box = world({ commands: {}, evidence_check: { required: [] }, finalize: { mode: "branch" } });
+  const held = join(box.root, "held");
+  box.git("worktree", "add", "--quiet", "-b", "ratchet/one", held);
+  await box.add("one");
+  const run = await box.ratchet("run");
+  const why = `ratchet/one in ${box.dir} could not be moved: it is checked out in ${held}`;
+  const way = "check out another branch there, then `ratchet run --resume --check-only one`";
+  expect([run.code, run.stdout]).toEqual([1, expect.stringContaining(`Landing was refused: ${why}: ${way}\n`)]);
+  box.git("-C", held, "checkout", "--quiet", "--detach");
+  expect((await box.ratchet("run", "--resume", "--check-only", "one")).code).toBe(0);
+  expect([box.git("show", "ratchet/one:one.txt"), asked(box)]).toEqual(["bad 1", "implementer\n"]);
 });
 
 test("diff and land in mode branch find the branch that was given where the mirror is gone", async () => {

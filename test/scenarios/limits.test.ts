@@ -100,6 +100,28 @@ test("with the run's budget used up an issue that needs a further turn escalates
   });
 });
 
+test("C13 session_end does not pass without its review, for which the run's budget leaves nothing", async () => {
+  const box = sandbox();
+  const code_review = { enabled: true, reviewer_type: "command", command: box.script("review.sh", reviewer) };
+  const session_end = { commands: [{ ref: "check", command: "true" }], code_review };
+  box.configure({
+    agent: { type: "command", command: box.script("agent.sh", agent) },
+    budgets: { run: { tokens: 100 } },
+    validation_triggers: { session_end },
+  });
+  await box.add("one");
+  const run = await box.ratchet("run");
+  expect([run.code, run.stdout]).toEqual([
+    1,
+    expect.stringContaining("session_end completed: issue_id=one, result=fail"),
+  ]);
+  const { status, session_end_result } = await box.issue("one");
+  expect([status, session_end_result]).toMatchObject([
+    "escalated",
+    { status: "fail", reason: "budget", code_review_result: { ran: false, passed: false, findings: [] } },
+  ]);
+});
+
 test("killed while it escalates, the next start finishes the same dossier and tells the board once", async () => {
   const box = limited({ issue: { tokens: 1 } });
   await box.add("dear");

@@ -179,6 +179,29 @@ test("D5 neither is a branch given to the user that has what the target lacks", 
   expect(box.git("branch", "--list", "ratchet/*")).toBe("");
 });
 
+test.each([
+  ["merge", "merged", `${own}; git merge -q release -m Merge`],
+  ["merge", "put on", `${own}; git rebase -q release`],
+  ["branch", "merged", `${own}; git merge -q release -m Merge`],
+])("D5 finalize.mode %s: nor does a repair of the run that its fixer has %s another branch", async (mode, _, does) => {
+  const mends = { failure_mode: "remediate", max_retries: 1 };
+  const run_end = { ...mends, commands: [{ ref: "mended", command: "test -e x" }] };
+  const box = await besideRelease(`if [ "$RATCHET_ROLE" = fixer ]; then ${does}; else ${goesOn}; fi`, {
+    finalize: { mode },
+    validation_triggers: { run_end },
+  });
+  const { code, stdout } = await box.ratchet("run");
+  expect(code).toBe(1);
+  expect(stdout).toContain("[trigger] run_end completed: result=fail");
+  expect(stdout).toMatch(/What did not land is put aside as refs\/ratchet\/parked\/run-/);
+  expect(box.git("branch", "--contains", "release", "--format=%(refname:short)")).toBe("release");
+  const { run_end: record } = await box.record();
+  const message = expect.stringMatching(
+    /^Landing was refused: it was built on [0-9a-f]{12} of release, which main does not have: run `git merge/,
+  );
+  expect(record).toMatchObject({ status: "fail", reason: "landing_failed", message });
+});
+
 const attempt = `git checkout -qb attempt; ${own}; git checkout -q ratchet/one; git merge -q --no-ff -m Take attempt`;
 
 test.each([

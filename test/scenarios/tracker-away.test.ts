@@ -134,6 +134,41 @@ test("an issue that was deleted while it was worked on is no failure of the revi
   expect([implementers(box), countRan(box, "review bd-1")]).toEqual([1, 0]);
 });
 
+test.each([
+  ["closed", `${bd} close bd-1`],
+  ["taken away", `${bd} update bd-1 --assignee=bob`],
+])(
+  "an issue that was %s while it was worked on is not told to have failed when its review fails",
+  async (how, what) => {
+    const { beads, ratchet } = await world(meanwhile(what), { reviewer: failWith("Wrong") });
+    const run = await ratchet("run", "--max-review-retries", "1");
+    const words = `bd-1: interrupted: The issue was ${how} by someone else meanwhile: not landed, the branch is kept`;
+    expect([run.code, run.stdout]).toEqual([0, expect.stringContaining(words)]);
+    expect(run.stdout).not.toContain("could not be told");
+    expect(beads.issue("bd-1").labels).toEqual([]);
+  },
+);
+
+test.each([
+  ["blocked", "its work was to land", `${bd} update bd-1 --status=blocked`],
+  ["closed", "its work had failed", `{ touch "$HOME/ran"; ${bd} close bd-1; exit 9; }`],
+])("an issue that was %s while it was worked on, when %s, is taken once it is open again", async (how, _when, what) => {
+  const { box, beads, ratchet } = await world(meanwhile(what));
+  expect((await ratchet("run")).stdout).toContain(`bd-1: interrupted: The issue was ${how} by someone else meanwhile`);
+  expect(beads.issue("bd-1")).toMatchObject({ status: how, assignee: "" });
+  beads.change(({ issues }) => void Object.assign(issues[0] ?? {}, { status: "open" }));
+  expect((await ratchet("run")).code).toBe(0);
+  expect([beads.issue("bd-1").status, (await box.issue("bd-1")).status]).toEqual(["closed", "success"]);
+});
+
+test("a claim that is merely gone is taken again to tell that the work has failed", async () => {
+  const free = meanwhile(`{ ${bd} update bd-1 --status=open --assignee=; exit 9; }`);
+  const { beads, ratchet } = await world(free);
+  const run = await ratchet("run");
+  expect([run.code, run.stdout]).toEqual([1, expect.stringContaining("bd-1: failed: The agent failed")]);
+  expect(beads.issue("bd-1")).toMatchObject({ status: "open", labels: ["needs-followup"] });
+});
+
 test("a claim that is merely gone is taken again before the work lands, and it lands once", async () => {
   const { box, beads, ratchet } = await world(meanwhile(`${bd} update bd-1 --status=open --assignee=`));
   expect((await ratchet("run")).code).toBe(0);

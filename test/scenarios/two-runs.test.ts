@@ -1,6 +1,8 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { ratchetHome } from "../../src/lib/home.js";
+import { openStore } from "../../src/store/store.js";
 import { beadsWorld } from "../contract/beads-world.js";
 import { expectNothingLeft } from "./kill-loop.js";
 import { sandbox, until } from "./sandbox.js";
@@ -142,4 +144,78 @@ test("B8 two runs that find the same about the repository at once make one follo
   writeFileSync(go, "");
   expect((await Promise.all(runs.map(({ ended }) => ended))).map(({ code }) => code)).toEqual([0, 0]);
   expect(beads.state().issues.filter(({ id }) => !ids.includes(id))).toHaveLength(1);
+});
+
+test("what a killed run is in the middle of is begun by no other run, whatever the board says", async () => {
+  const box = sandbox();
+  box.configure({ agent: { type: "command", command: box.script("agent.sh", waiting) }, max_agents: 1 });
+  const log = box.put("starts.log", "");
+  const starts = () => readFileSync(log, "utf8").split("\n").filter(Boolean);
+  await box.add("x1");
+  const first = box.start(["run"]);
+  await until("it is at work", () => starts().length === 1);
+  const second = box.start(["run", "--watch"]);
+  await until("it waits", () => second.stdout().includes("Waiting for new work"));
+  first.kill("SIGKILL");
+  await first.ended;
+  const store = await openStore({ home: ratchetHome(box.env) });
+  onTestFinished(() => store.close());
+  expect(await store.workItems.release("shop", "x1", null)).toBe(true);
+  // It comes behind x1, and there is one place.
+  box.put("go-x2", "");
+  await box.add("x2");
+  await until("the other run does what came later", async () => (await box.status("x2")) === "completed");
+  expect(starts().map((line) => line.split(" ")[0])).toEqual(["x1", "x2"]);
+  box.put("go-x1", "");
+  expect((await box.ratchet("run", "x1")).code).toBe(0);
+  expect(await box.status("x1")).toBe("completed");
+  expect(starts()).toHaveLength(2);
+  second.kill("SIGTERM");
+  await second.ended;
+});
+
+test("what somebody opens again in beads while a killed run is in the middle of it is not taken by another run", async () => {
+  const beads = beadsWorld({ program: "bd" });
+  onTestFinished(beads.done);
+  const box = sandbox();
+  const command = box.script("agent.sh", waiting);
+  box.configure({ agent: { type: "command", command }, tracker: { type: "beads" } });
+  const log = box.put("starts.log", "");
+  const starts = () => readFileSync(log, "utf8").split("\n").filter(Boolean);
+  const env = { ...beads.env, PATH: `${join(beads.root, "bin")}:${process.env.PATH}` };
+  for (const id of ["bd-1", "bd-2"]) await beads.add({ id });
+  const first = box.start(["run", "bd-1"], { env });
+  await until("the first is at work", () => starts().length === 1);
+  const second = box.start(["run"], { env });
+  await until("the second is at work", () => starts().length === 2);
+  first.kill("SIGKILL");
+  await first.ended;
+  beads.change((state) => {
+    state.issues = state.issues.map((one) => (one.id === "bd-1" ? { ...one, status: "open", assignee: "" } : one));
+  });
+  box.put("go-bd-2", "");
+  await until("the second has no more to do", () => second.isEnded() || starts().length > 2);
+  expect(starts()).toHaveLength(2);
+  expect((await second.ended).code).toBe(0);
+  box.put("go-bd-1", "");
+  expect((await box.start(["run", "bd-1"], { env }).ended).code).toBe(0);
+  expect(starts()).toHaveLength(2);
+  expect(box.git("show", "main:bd-1.txt")).toBe("bd-1");
+});
+
+test("what a person completes while a run works on it is not landed from under that run", async () => {
+  const box = sandbox();
+  const agent = `echo half >half.txt; git add -A; git commit -qm Half; : >"$HOME/began"\n${waiting}`;
+  box.configure({ agent: { type: "command", command: box.script("agent.sh", agent) } });
+  await box.add("x1");
+  const run = box.start(["run"]);
+  await until("half of it is done", () => existsSync(join(box.root, "began")));
+  await box.quick("work", "complete", "x1");
+  expect(await box.ratchet("land", "x1")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("x1 was not landed: somebody else has taken it meanwhile"),
+  });
+  box.put("go-x1", "");
+  expect((await run.ended).stdout).toContain("x1: interrupted: The issue was closed by someone else");
+  expect(box.git("log", "--format=%s", "main")).toBe("The beginning");
 });

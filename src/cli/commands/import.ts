@@ -13,7 +13,7 @@ import { type ForeignTracker, foreignName } from "../../views/foreign-tracker.js
 import { plural } from "../../views/format.js";
 import type { Context } from "../context.js";
 import { foreignTracker } from "../foreign-tracker.js";
-import { findLiving } from "../living.js";
+import { findBegun, inTheMiddle } from "../living.js";
 import { typed } from "../typed.js";
 
 /** A file that could not be taken over; the others are. */
@@ -162,9 +162,12 @@ async function prepareAll(
   { read: { run, issues }, isDone }: Preparing,
 ): Promise<ImportedIssue[]> {
   for (const { issue_id } of issues) {
-    const living = await findLiving(store, project.id, issue_id);
-    if (living === null) continue;
-    throw new Refusal(`${issue_id} is being worked on by run ${living.runId}: import it when that has ended`);
+    // Its ledger is its driver's, now or when somebody goes on with it.
+    const begun = await findBegun(store, project.id, issue_id);
+    if (begun === null) continue;
+    const left = `${inTheMiddle(begun.runId, issue_id).why}, ratchet run goes on with it`;
+    const who = begun.alive ? `${issue_id} is being worked on by run ${begun.runId}` : left;
+    throw new Refusal(`${who}: import it when that has ended`);
   }
   const folderOf = (issueId: string) => app.home.attempt(run.run_id, issueId, "import");
   const prepared = await Promise.all(issues.map((record) => prepare(record, folderOf(record.issue_id))));

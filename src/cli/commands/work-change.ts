@@ -13,6 +13,7 @@ import {
   openPullRequestOf,
   refuseHeldByRun,
   refuseInPullRequest,
+  refuseLeft,
 } from "../hands-off.js";
 import { findLife } from "../life.js";
 import { typed } from "../typed.js";
@@ -80,9 +81,10 @@ export async function claimItem(context: Context, id: string | undefined, option
   const place = id === undefined ? await openBoard(context, options) : await openItem(context, { id }, options);
   const holder = own ?? `shell-${process.pid}-${randomBytes(3).toString("hex")}`;
   const leaseUntil = Date.now() + leaseMs;
+  const item = id === undefined ? null : await mustExist(place, id);
   // Under the name of a run it would be that run's own claim, with an end to it.
-  const item = id === undefined || own === null ? null : await mustExist(place, id);
-  if (item && item.claimedBy === own) await refuseHeld(context, item);
+  if (item && own !== null && item.claimedBy === own) await refuseHeld(context, item);
+  else if (item) await refuseLeft(await context.app.store(), item);
   const claimed = await claim(place, id, { holder, leaseUntil });
   if (claimed === null) {
     context.out.note(id === undefined ? "nothing is ready" : await whyNot(place, id));
@@ -212,6 +214,7 @@ export async function blockItem(context: Context, id: string, options: ItemOptio
 
 export async function unblockItem(context: Context, id: string, options: ItemOptions): Promise<number> {
   const { board, projectId } = await openItem(context, { id, change: "unblock" }, options);
+  await refuseLeft(await context.app.store(), { projectId, id });
   await board.unblock(projectId, id);
   return told(context, options, { value: { id, status: "available" }, line: `${id} is available` });
 }
@@ -238,6 +241,7 @@ export async function retryItem(context: Context, id: string, options: ItemOptio
     const hint = `ratchet pr rework ${pr} asks for changes; closing the pull request gives the work up`;
     throw inPullRequest(item, pr, () => hint);
   }
+  await refuseLeft(await context.app.store(), item);
   await refuseStopping(context, item);
   await board.retry(projectId, id, { inPullRequest: pr !== null });
   // One that waited for a person's word may be claimed, and stays so.

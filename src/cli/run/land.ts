@@ -8,7 +8,7 @@ import { foreignOf, listHint } from "../../views/foreign-tracker.js";
 import { shellWord } from "../../views/shell-word.js";
 import { openTracker } from "../asked-tracker.js";
 import type { Context } from "../context.js";
-import { endPullRequest, refuseInPullRequest } from "../hands-off.js";
+import { endPullRequest, refuseInPullRequest, refuseLeft } from "../hands-off.js";
 import { typed } from "../typed.js";
 import { prepare } from "./command.js";
 import { driveSeries } from "./series.js";
@@ -53,9 +53,10 @@ async function landAlone(context: Context, { issueId, settings, json }: Landing)
   if (issue === null) {
     throw new Refusal(`no issue ${typed(issueId)}`, { code: "not-found", hint: listHint(foreignOf(tracker)) });
   }
-  await refuseWrong(issue, tracker);
   const store = await app.store();
   const { id: project } = await app.project();
+  await refuseLeft(store, { projectId: project, id: issueId });
+  await refuseWrong(issue, tracker);
   const item = await store.workItems.get(project, issueId);
   if (item) await refuseInPullRequest(context, item, endPullRequest);
   const target = settings.finalize.into ?? (await app.repository()).branch ?? "";

@@ -1,5 +1,5 @@
-import type { Finding } from "../finding.js";
-import { openFindings } from "../ledger/ledger.js";
+import type { Finding, Rejection } from "../finding.js";
+import { openFindings, unanswered } from "../ledger/ledger.js";
 import { triggerName, triggerOf } from "./policy.js";
 import { isReviewStage } from "./slots.js";
 import type { Step } from "./step.js";
@@ -20,6 +20,20 @@ export function openBlocking({ ledger, policy }: Step): string[] {
 export function isHeldUp(step: Step): boolean {
   const open = openBlocking(step);
   return blockingReview(step).some((id) => open.includes(id));
+}
+
+/**
+ * The implementer says that something that blocks is wrong, and its reviewer has not answered that: where nothing else has changed,
+ * that is what it has to look at. `said`: only by these words.
+ */
+export function isObjectedTo(step: Step, said?: readonly Rejection[]): boolean {
+  const open = openBlocking(step);
+  return unanswered(step.ledger, said).some((id) => open.includes(id));
+}
+
+/** What blocked when it was left, or blocks today: only a review decides it. */
+export function undecided(step: Step): string[] {
+  return [...new Set([...blockingReview(step), ...openBlocking(step)])];
 }
 
 /** What is open of the review of the trigger that the life is of: what blocks there, and what it found beside. */

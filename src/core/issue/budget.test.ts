@@ -1,6 +1,19 @@
 import { describe, expect, it } from "vitest";
 import type { Budget } from "../settings.js";
-import { failWith, panelOf, pass, play, policyOf, type Rules, remark, type Setup, snapshot, World } from "./fixture.js";
+import {
+  failWith,
+  panelOf,
+  pass,
+  play,
+  policyOf,
+  type Rules,
+  remark,
+  review,
+  type Setup,
+  snapshot,
+  World,
+} from "./fixture.js";
+import { triggerResult } from "./session-end-result.js";
 
 const none: Budget = { usd: null, tokens: null, minutes: null };
 const within = (issue: Partial<Budget>, setup: Setup = {}): Setup => ({
@@ -92,6 +105,9 @@ describe("an issue's budget", () => {
   });
 });
 
+const reviewedAtEnd: Setup = { sessionEnd: { code_review: review } };
+const endOf = (world: World) => world.reported("session-end-completed").at(-1)?.session_end_result;
+
 describe("the run's budget", () => {
   const signal = (key: string): Rules => ({
     before: (world) =>
@@ -112,6 +128,31 @@ describe("the run's budget", () => {
     );
     expect(own.turns()).toHaveLength(1);
     expect(own.finished()).toMatchObject({ status: "escalated", error: "budget" });
+  });
+  it.each([
+    ["its commands passed", {}, { status: "fail", reason: "budget" }],
+    ["one of them failed", { command: failing }, { status: "fail", reason: "command_failed" }],
+  ])("never lets session_end pass without the review that was asked for: %s", (_, rules, result) => {
+    const world = play(reviewedAtEnd, { ...signal("gate:1:test"), ...rules });
+    expect(world.turns()).toHaveLength(1);
+    const unreviewed = { ran: false, passed: false, findings: [] };
+    expect(endOf(world)).toMatchObject({ ...result, code_review_result: unreviewed });
+    expect(world.finished()).toMatchObject({ status: "escalated", error: "budget" });
+  });
+  it("says the same where a reviewer of session_end was owed and not started", () => {
+    const world = play(reviewedAtEnd, { review: () => ({ ...notBegun, runBudget: "5 of 5 USD" }) });
+    const unreviewed = { ran: false, passed: false, findings: [] };
+    expect(endOf(world)).toMatchObject({ status: "fail", reason: "budget", code_review_result: unreviewed });
+    expect(world.finished()).toMatchObject({ status: "escalated", error: "budget" });
+  });
+  it("says the same of a trigger of the run", () => {
+    const policy = policyOf({ runEnd: { code_review: review } });
+    const world = new World(policy, { issueId: "", title: "run_end", life: 1, resume: null });
+    world.play({ ...signal("worktree:open"), worktree: { reviewBase: "earlier" } });
+    expect(triggerResult(policy, world.life.state)).toMatchObject({
+      ...{ result: "fail", reason: "budget", code_review_result: { ran: false, passed: false, findings: [] } },
+      commands: [{ passed: true }, { passed: true }, { passed: true }],
+    });
   });
   it("gives back an issue whose first turn was not started, and escalates one whose later turn was not", () => {
     const runBudget = "5 of 5 USD";

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { resolveFindings, waive } from "../ledger/ledger.js";
 import type { ItemStatus } from "../ports/tracker.js";
-import { failWith, play, policyOf, type Rules, remark, type Setup, start, World } from "./fixture.js";
+import { failWith, panelOf, play, policyOf, type Rules, remark, type Setup, start, World } from "./fixture.js";
+import { canBeTakenAway } from "./taken-away.js";
 
 const phases = (setup: Setup, rules: Rules = {}) => {
   const world = play(setup, rules);
@@ -87,6 +89,56 @@ describe("ratchet land", () => {
     const world = new World(policyOf(land), start, earlier).play(rules);
     const titles = world.life.ledger.findings.map(({ title, status }) => `${title.split(":")[0]} ${status}`);
     expect([world.finished()?.status, titles]).toEqual(["failed", expected]);
+  });
+
+  it.each<[string, Rules]>([
+    ["a gate", { command: broken }],
+    ["a merge", { land: () => ({ type: "conflict", tip: "t", files: ["a"] }) }],
+  ])(
+    "refused by %s that was waived or resolved before, or by one that is open, it changes no known finding",
+    (_by, rules) => {
+      const found = play({ options: { only: "check" } }, rules).life.ledger;
+      const ids = found.findings.map(({ id }) => id);
+      const waived = waive(found, { ids, reason: "flaky, known", at: 5 }).ledger;
+      const resolved = resolveFindings(found, { ids, at: 5, commit: "c1" }).ledger;
+      for (const ledger of [found, waived, resolved]) {
+        const world = new World(policyOf(land), start, ledger).play(rules);
+        expect(world.finished()?.status).toBe("failed");
+        expect(world.life.ledger).toEqual(ledger);
+      }
+    },
+  );
+
+  it("what is no longer checked stays as it is when it is refused, and is closed when it lands", () => {
+    const review = panelOf("style");
+    const blocks: Rules = { review: () => failWith(remark("Ugly", 0)) };
+    const { ledger } = play({ review, options: { only: "check" } }, blocks).life;
+    const refused = new World(policyOf(land), start, ledger).play({ command: broken });
+    expect(refused.life.ledger.findings[0]).toEqual(ledger.findings[0]);
+    const landed = new World(policyOf(land), start, ledger).play();
+    expect(landed.life.ledger.findings).toMatchObject([{ status: "superseded", reason: "no longer checked" }]);
+  });
+
+  it("closed by somebody before it is on the line, it does not land, and leaves the findings as they were", () => {
+    const earlier = play({ options: { only: "check" } }, { command: broken }).life.ledger;
+    const proposed = { type: "proposed", tip: "c0", commit: "m1", tree: "merged", merged: true } as const;
+    const rules: Rules = {
+      land: ({ op }) => (op === "commit" ? { type: "closed" } : proposed),
+      tracker: () => ({ was: "failed" }),
+    };
+    const world = new World(policyOf(land), start, earlier).play(rules);
+    expect(world.finished()).toMatchObject({ status: "interrupted", error: "closed", commit: null });
+    expect(world.life.ledger).toEqual(earlier);
+  });
+
+  it.each<[string, Parameters<typeof canBeTakenAway>, boolean]>([
+    ["an issue of a run", [{}, { options: {} }], true],
+    ["one that is checked alone", [{}, { options: { only: "check" } }], true],
+    ["one that is landed by hand", [{ was: "failed" }, { options: { only: "land" } }], true],
+    ["one that was completed before its landing by hand", [{}, { options: { only: "land" } }], false],
+    ["a trigger of the run", [{}, { trigger: "run_end", options: {} }], false],
+  ])("somebody can take away %s: %#", (_what, [state, policy], expected) => {
+    expect(canBeTakenAway(state, policy)).toBe(expected);
   });
 
   it("landed, it closes what the gate no longer finds", () => {

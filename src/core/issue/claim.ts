@@ -2,11 +2,12 @@ import { openFindings } from "../ledger/ledger.js";
 import type { Deliver } from "../run/effects.js";
 import { oweGivingBack, sayParked } from "./close.js";
 import type { IssueEvent, Snapshot } from "./events.js";
-import { isPass } from "./ledger-parts.js";
+import { isByHand, isPass } from "./ledger-parts.js";
 import { gateAttempts, reviewAttempts } from "./policy.js";
 import { beginItem, leaveToAgent } from "./pull-request.js";
 import type { Step } from "./step.js";
 import { carriedFindings, oweTurn } from "./turns.js";
+import { isLeftUnbegun, neverStarted } from "./unbegun.js";
 import { dropUnchecked, withoutUnchecked } from "./unchecked.js";
 
 type Of<T extends IssueEvent["type"]> = Extract<IssueEvent, { type: T }>;
@@ -14,6 +15,7 @@ type Of<T extends IssueEvent["type"]> = Extract<IssueEvent, { type: T }>;
 /** From the claim to the first prompt. A life that is not claimed leaves no trace in any record. */
 export function begin(step: Step) {
   step.set({ startedAt: step.at });
+  if (step.state.draining && !step.policy.trigger) return step.end(neverStarted);
   step.oweSignal();
   if (step.policy.trigger && step.policy.trigger !== "epic_verification") return openWorktree(step);
   const any = step.policy.options.only === "land" ? { any: true } : {};
@@ -59,10 +61,8 @@ function openWorktree(step: Step): void {
   step.owe({ kind: "worktree", key: "worktree:open", op: "open", baseSha: step.state.resume?.baseSha ?? null });
 }
 
-/** The run ended before the issue began: it never starts. */
 function giveBack(step: Step): void {
-  step.set({ phase: "closing" });
-  step.set({ ending: { status: "not-claimed", message: "The run ended first", error: null, commit: null } });
+  step.set({ phase: "closing", ending: neverStarted });
   oweGivingBack(step, "");
 }
 
@@ -89,7 +89,7 @@ export function afterWorktree(step: Step, event: Of<"worktree-ready">) {
   if (event.lost !== undefined) step.log("warn", event.lost);
   sayParked(step, event.parked);
   sayWhatIsLeft(step, event);
-  if (step.state.halt) return;
+  if (step.state.halt || isLeftUnbegun(step)) return;
   const setup = step.policy.settings.commands.setup;
   if (!event.fresh || !setup) return firstTurn(step);
   step.owe({
@@ -133,6 +133,7 @@ export function afterSetup(step: Step, event: Of<"command-ended">) {
 function firstTurn(step: Step) {
   const { policy, state } = step;
   const { resume } = state;
+  if (isLeftUnbegun(step)) return;
   if (policy.trigger) return step.go("session-ending");
   if (state.deliver) return lookFirst(step);
   if (policy.item) return beginItem(step, policy.item);
@@ -169,7 +170,8 @@ function firstTurn(step: Step) {
 /** No agent starts: what is in the worktree goes to the gate as it is. The session is kept for a later resume. */
 function lookFirst(step: Step): void {
   step.set({ session: step.state.resume?.sessionId ?? null });
-  dropUnchecked(step);
+  // A landing by hand that is refused leaves the findings as they were.
+  if (!isByHand(step)) dropUnchecked(step);
   step.owe({ kind: "worktree", key: "worktree:look", op: "look" });
 }
 

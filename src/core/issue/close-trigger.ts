@@ -4,6 +4,7 @@ import { triggerFindings } from "./blocking.js";
 import type { IssueEvent } from "./events.js";
 import { closeOthers } from "./ledger-parts.js";
 import { triggerName, triggerOf } from "./policy.js";
+import { whyTriggerFailed } from "./session-end-result.js";
 import type { Step } from "./step.js";
 import { settleUnlanded } from "./unlanded.js";
 
@@ -14,6 +15,9 @@ type TrackerDone = Extract<IssueEvent, { type: "tracker-done" }>;
  * there again; its worktree goes, and what is nowhere else in it is parked. Findings that made the trigger fail stay open, under the run's id.
  */
 export function closeTrigger(step: Step) {
+  const why = whyTriggerFailed(step.state);
+  // The run tells only that it failed: the words of that line are fixed.
+  if (why !== null) step.log("warn", `${triggerName(step.policy)} failed: ${why}`);
   settleUnlanded(step);
   if (step.policy.trigger === "epic_verification") return closeVerification(step);
   const tracked = trackedFindings(step);

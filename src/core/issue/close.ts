@@ -1,7 +1,7 @@
 import type { Finding } from "../finding.js";
 import { letGo, openFindings } from "../ledger/ledger.js";
 import { reportsOf } from "../ledger/reports.js";
-import { blockingReview } from "./blocking.js";
+import { blockingReview, undecided } from "./blocking.js";
 import { afterEpicTold, afterTriggerFollowUp, closeTrigger } from "./close-trigger.js";
 import type { IssueEvent, ParkedAs } from "./events.js";
 import { forgetTried, isByHand } from "./ledger-parts.js";
@@ -10,6 +10,7 @@ import { landsNothing } from "./preconditions.js";
 import { reportConclusion } from "./session-end-result.js";
 import { isReviewStage } from "./slots.js";
 import type { Step } from "./step.js";
+import { replaceByTakenAway } from "./taken-away.js";
 import { dropLeftOut, isReviewConfigured } from "./unchecked.js";
 
 type TrackerDone = Extract<IssueEvent, { type: "tracker-done" }>;
@@ -58,12 +59,20 @@ export function afterDossier(step: Step, { path, reason: failure }: Extract<Issu
   const { ending } = step.state;
   if (!ending) return;
   if (path === null) step.log("warn", `The dossier could not be written: ${failure ?? "unknown"}`);
-  step.report({ type: "escalated", reason: ending.message, dossier: path });
+  step.set({ dossier: path });
   const reason = ending.error === null ? ending.message : `${ending.error}: ${ending.message}`;
   step.owe({ kind: "tracker", key: "tracker:escalate", op: "escalate", reason });
 }
 
 export function afterClosingTracker(step: Step, event: TrackerDone) {
+  const { ending, dossier } = step.state;
+  const isGivenUp = ending?.status === "failed" || ending?.status === "escalated";
+  if (isGivenUp && !event.ok && event.taken !== undefined) {
+    replaceByTakenAway(step, event.taken);
+    return step.owe({ kind: "tracker", key: "tracker:release", op: "release" });
+  }
+  if (ending?.status === "escalated" && dossier !== undefined)
+    step.report({ type: "escalated", reason: ending.message, dossier });
   if (!event.ok && !event.lost) {
     step.set({ trackerOwed: true });
     const untold = { op: event.key.replace("tracker:", ""), reason: event.reason };
@@ -72,7 +81,8 @@ export function afterClosingTracker(step: Step, event: TrackerDone) {
   const { trigger } = step.policy;
   if (trigger === "epic_verification" && step.state.ending?.status !== "not-claimed") return afterEpicTold(step, event);
   if (event.key === "tracker:follow-up") {
-    const followUp = event.ok ? (event.id ?? "a follow-up issue") : null;
+    // Without its id nobody has said that there is one: what it was to have stays open.
+    const followUp = event.ok ? (event.id ?? null) : null;
     if (trigger) return afterTriggerFollowUp(step, followUp, event.ok ? event.older : {});
     if (followUp !== null) waiveLeftovers(step, followUp);
     return complete(step);
@@ -96,8 +106,7 @@ export function sayParked(step: Step, parked?: ParkedAs): void {
 
 function trackLeftovers(step: Step) {
   const open = openFindings(step.ledger, { defects: true });
-  const tracked = step.state.followUp ? [] : open.filter((finding) => isTracked(step, finding));
-  const findings = tracked.map((finding) => finding.id);
+  const findings = open.filter((finding) => isTracked(step, finding)).map(({ id }) => id);
   dropLeftOut(step, findings);
   if (findings.length === 0) {
     waiveLeftovers(step, null);
@@ -106,8 +115,10 @@ function trackLeftovers(step: Step) {
   step.owe({ kind: "tracker", key: "tracker:follow-up", op: "follow-up", findings });
 }
 
+/** Follow-ups make none of their own, but for what a review had blocked them for and none has decided. */
 function isTracked(step: Step, finding: Finding): boolean {
   const { settings } = step.policy;
+  if (step.state.followUp && !undecided(step).includes(finding.id)) return false;
   const own = settings.validation_triggers.session_end?.code_review;
   const byReview = isReviewConfigured(settings) && settings.per_issue_review.track_review_issues;
   const byTrigger = (own?.enabled ?? false) && (own?.track_review_issues ?? false);

@@ -1,8 +1,13 @@
 import type { Finding, Rejection, Remark } from "../finding.js";
 import type { ItemStatus } from "../ports/tracker.js";
 
-/** What the machines are told. `at` is stamped by the kernel: it is the machine's only clock. */
-export type Stamped<E> = E & { readonly at: number };
+/**
+ * What the machines are told. `at` is stamped by the kernel: it is the machine's only clock. `ending`: the run was told to
+ * end before this arrived, whether or not its signal could be recorded yet. `lateMs`: how long the step before it took to be
+ * recorded, where that was a while.
+ */
+export type Stamped<E> = E & { readonly at: number; readonly ending?: EndingWord; readonly lateMs?: number };
+export type EndingWord = "drain" | "stop";
 
 export interface Usage {
   readonly input_tokens: number;
@@ -165,6 +170,8 @@ export type IssueEvent =
       readonly ok: false;
       readonly reason: string;
       readonly lost: boolean;
+      /** What somebody else has done with the issue meanwhile: there is nobody to tell. */
+      readonly taken?: string;
     }
   | {
       readonly type: "worktree-ready";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { LandEffect } from "./effects.js";
 import type { LandOutcome } from "./events.js";
-import { failWith, play, policyOf, type Rules, remark, snapshot, start, World } from "./fixture.js";
+import { failWith, play, policyOf, type Rules, remark, type Setup, snapshot, start, World } from "./fixture.js";
 
 const conflict: LandOutcome = { type: "conflict", tip: "tip1", files: ["a.ts", "b.ts"] };
 const merged: LandOutcome = { type: "proposed", tip: "tip1", commit: "m1", tree: "mt1", merged: true };
@@ -167,11 +167,60 @@ describe("closing", () => {
     expect(world.reported("log").at(-1)).toMatchObject({ level: "error", untold: { op: "complete", reason: "down" } });
   });
 
+  it.each<[string, Setup, Rules]>([
+    ["failed", { review: { max_retries: 1, failure_mode: "abort" } }, { review: () => failWith(remark("Wrong", 0)) }],
+    ["escalated", {}, { land: () => conflict }],
+  ])("what somebody has closed meanwhile is not %s: it ends as closed, and aborts nothing", (status, setup, rules) => {
+    const taken = { ok: false, reason: "it is completed", lost: true, taken: "completed" } as const;
+    const isEnd = (op: string) => op === "fail" || op === "escalate";
+    const world = play(setup, { ...rules, tracker: ({ op }) => (isEnd(op) ? taken : {}) });
+    expect(play(setup, rules).finished()).toMatchObject({ status });
+    expect(world.finished()).toMatchObject({ status: "interrupted", error: "closed" });
+    expect(world.reported("escalated")).toEqual([]);
+    expect(world.life.state).toMatchObject({ phase: "done", trackerOwed: false, abortRun: false });
+    expect(world.history.at(-1)).toMatchObject({ kind: "tracker", op: "release" });
+  });
+
+  it.each<[string, object, object]>([
+    ["is told with its id", { id: "p-7" }, { status: "waived", reason: "tracked as p-7" }],
+    ["has no id leaves them open", { id: undefined }, { status: "open", reason: null }],
+    [
+      "could not be made leaves them open",
+      { ok: false, reason: "down", lost: false },
+      { status: "open", reason: null },
+    ],
+  ])("what a review left is tracked nowhere but in a follow-up that is there: one that %s", (_how, told, left) => {
+    const review: Rules["review"] = () => failWith(remark("Naming", 2));
+    const world = play({ review: {} }, { review, tracker: ({ op }) => (op === "follow-up" ? told : {}) });
+    expect(world.finished()?.status).toBe("success");
+    expect(world.life.ledger.findings).toMatchObject([left]);
+  });
+
   it("a follow-up issue makes none of its own", () => {
     const world = new World(policyOf({ review: {} }), { ...start, followUp: true });
     world.play({ review: () => failWith(remark("Naming", 2)) });
     expect(world.history.some((effect) => effect.kind === "tracker" && effect.op === "follow-up")).toBe(false);
     expect(world.life.ledger.findings).toMatchObject([{ status: "waived", reason: "below threshold" }]);
+  });
+
+  it("B8 a follow-up issue that succeeds without its review has a follow-up for what blocked, and for nothing else", () => {
+    const review = { max_retries: 1 };
+    const findings = [remark("Loses data", 0), remark("Naming", 2, "b.ts")];
+    const failed = play({ review }, { review: () => failWith(...findings) });
+    const { ledger } = failed.life;
+    const left = { ...start, life: 2, followUp: true, blocking: ledger.findings.slice(0, 1).map(({ id }) => id) };
+    const { per_issue_review } = policyOf({ review }).settings;
+    const left_out_reviewer = { section: "per_issue_review", review: per_issue_review } as const;
+    const flagged = { settings: { per_issue_review: { ...per_issue_review, enabled: false }, left_out_reviewer } };
+    const closed = (setup: Setup) => {
+      const world = new World(policyOf(setup), left, ledger).play({ tracker: () => ({ id: "p-7" }) });
+      expect(world.finished()?.status).toBe("success");
+      return world.life.ledger.findings.map(({ status, reason }) => `${status}: ${reason}`);
+    };
+    expect(failed.finished()?.status).toBe("failed");
+    expect(closed(flagged)).toEqual(["waived: tracked as p-7", "superseded: no longer checked"]);
+    const byHand = closed({ review, options: { only: "land" } });
+    expect(byHand).toEqual(["waived: tracked as p-7", "waived: landed by hand"]);
   });
 
   it("the worktree of a success is removed, others keep theirs", () => {

@@ -4,15 +4,17 @@ import { add } from "../ledger/ledger.js";
 import { shownName } from "../plain-text.js";
 import type { CommandEnded, LandOutcome, OpenOutcome, Proposed, PushOutcome } from "./events.js";
 import { closeHeld, commandNames, isRemembered, remember, rememberTree } from "./gate.js";
-import { endHalted, endTakenAway, isStopping } from "./halt.js";
+import { endHalted, isStopping } from "./halt.js";
 import { closeOthers, commandRemark, isByHand, isPass, plainRemark, raiseAgainst, visitOf } from "./ledger-parts.js";
-import { gateAttempts } from "./policy.js";
+import { deliveryMode, gateAttempts } from "./policy.js";
 import { landsNothing } from "./preconditions.js";
 import { endItem, enterItemEnd, leaveToAgent, owePush } from "./pull-request.js";
 import { isReviewDue } from "./review.js";
 import type { LandingState } from "./state.js";
 import type { Step } from "./step.js";
+import { endTakenAway } from "./taken-away.js";
 import { oweTurn } from "./turns.js";
+import { dropUnchecked } from "./unchecked.js";
 
 /**
  * Landing: propose, gate the proposed commit where its tree has not been gated, commit. What needs no gate any more lands
@@ -28,9 +30,9 @@ export function enterFinalize(step: Step) {
   const { state, policy } = step;
   if (policy.item) return enterItemEnd(step, policy.item);
   if (landsNothing(state)) return succeed(step, null);
-  const { mode } = policy.settings.finalize;
-  if (mode === "merge" || policy.options.only === "land") return propose(step);
-  if (mode === "pr" && !policy.trigger) return owePush(step);
+  const mode = deliveryMode(policy);
+  if (mode === "merge") return propose(step);
+  if (mode === "pr") return owePush(step);
   const proposals = state.landing.proposals + 1;
   setLanding(step, { proposals });
   step.owe({ kind: "land", key: `land:branch:${proposals}`, op: "branch", head: headOf(step) });
@@ -178,9 +180,8 @@ function waitToLand(step: Step, reason: string) {
 
 export function afterLandingWait(step: Step) {
   if (step.state.halt) return endHalted(step);
-  const { item, trigger, settings, options } = step.policy;
-  const isDelivery = item || (settings.finalize.mode === "pr" && !trigger && options.only !== "land");
-  return isDelivery ? owePush(step) : propose(step);
+  const { policy } = step;
+  return policy.item || deliveryMode(policy) === "pr" ? owePush(step) : propose(step);
 }
 
 /** Who watches is there when the forge is back. */
@@ -310,7 +311,10 @@ function mergeHeld(step: Step): void {
 
 function succeed(step: Step, commit: string | null): void {
   const byHand = isByHand(step);
-  if (byHand) closeHeld(step);
+  if (byHand) {
+    closeHeld(step);
+    dropUnchecked(step);
+  }
   const reviewed = isReviewDue(step) || (commit !== null && step.state.review.passed !== null);
   const message = byHand ? "Landed by hand" : reviewed ? "Review passed" : "No review required";
   step.end({ status: "success", message, error: null, commit });

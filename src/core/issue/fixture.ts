@@ -6,6 +6,7 @@ import type { ReviewSettings, Settings, Trigger } from "../settings.js";
 import type { CommandEffect, IssueEffect, LandEffect, TrackerEffect, TurnEffect } from "./effects.js";
 import type {
   CommandEnded,
+  EndingWord,
   IssueEvent,
   IssueSignal,
   LandOutcome,
@@ -209,6 +210,10 @@ export interface Rules {
 export class World {
   life: IssueLife;
   at = 1_000_000;
+  /** The run was told to end: from now on every arrival says so. */
+  ending: EndingWord | null = null;
+  /** How long the step before the next arrival took to be recorded. */
+  lateMs = 0;
   readonly owed = new Map<string, IssueEffect>();
   readonly history: IssueEffect[] = [];
   readonly reports: RunReport[] = [];
@@ -224,7 +229,10 @@ export class World {
 
   arrive(event: IssueEvent): void {
     this.at += 1;
-    const stamped = { ...event, at: this.at };
+    const ending = this.ending === null ? {} : { ending: this.ending };
+    const late = this.lateMs === 0 ? {} : { lateMs: this.lateMs };
+    const stamped = { ...event, ...ending, ...late, at: this.at };
+    this.lateMs = 0;
     this.events.push(stamped);
     if ("key" in event) this.owed.delete(event.key);
     const next = issueMachine(this.policy)(this.life, stamped);
@@ -308,7 +316,7 @@ export class World {
       case "pull-request":
         return { type: "pull-request-ended", key, outcome: rules.open?.() ?? opened };
       case "tracker":
-        return { type: "tracker-done", key, ok: true, ...rules.tracker?.(effect) } as IssueEvent;
+        return { type: "tracker-done", key, ok: true, ...made(effect), ...rules.tracker?.(effect) } as IssueEvent;
       case "dossier":
         return { type: "dossier-written", key, path: "/home/runs/run-2/p-1/dossier.md" };
       case "timer":
@@ -357,6 +365,7 @@ export class World {
   }
 }
 
+const made = ({ op }: TrackerEffect) => (op === "follow-up" ? { id: "p-9" } : {});
 const opened: OpenOutcome = { type: "opened", number: 7, url: "https://forge/pull/7" };
 const worktree = { path: "/w", branch: "ratchet/p-1", head: "c0", tree: "t0", fresh: true, targetTip: "c0" };
 

@@ -13,6 +13,7 @@ import {
 } from "./ledger-parts.js";
 import { gateAttempts } from "./policy.js";
 import { brokenPreconditions, landsNothing } from "./preconditions.js";
+import { isUnchangedSinceGate, noteSeen } from "./progress.js";
 import type { GateState, Work } from "./state.js";
 import type { Step } from "./step.js";
 import { oweTurn } from "./turns.js";
@@ -149,7 +150,7 @@ export function closeHeld(step: Step): void {
 }
 
 function gateFailed(step: Step, work: Work, reasons: readonly string[]) {
-  const { gate, seen, review } = step.state;
+  const { gate, review } = step.state;
   if (!isByHand(step)) closeOthers(step, "gate", { keep: gate.raised, passed: false, visit: gate.runs });
   const failures = gate.failures + 1;
   const evidence = gate.evidence ?? {};
@@ -157,11 +158,11 @@ function gateFailed(step: Step, work: Work, reasons: readonly string[]) {
   step.report({ type: "gate-failed", attempt: failures, findings, reasons, evidence });
   if (gate.next === "reviewing") step.set({ fixersRefused: (step.state.fixersRefused ?? 0) + 1 });
   setGate(step, { failures, evidence: null, next: "session-ending" });
-  step.set({ seen: { tree: work.tree, filesTree: work.filesTree } });
+  const isStuck = isUnchangedSinceGate(step, work);
+  noteSeen(step, work, "gate");
   const max = gateAttempts(step.policy);
-  const stuck = seen !== null && seen.tree === work.tree && seen.filesTree === work.filesTree;
   if (step.policy.trigger) return step.fail("gate_failed", `The gate failed: ${reasons.join("; ")}`);
-  if (failures >= max || stuck) {
+  if (failures >= max || isStuck) {
     step.report({ type: "session-end-skipped", reason: "gate_failed" });
     return failures >= max
       ? step.fail(

@@ -5,6 +5,7 @@ import { queuedCommand } from "./session-end-clock.js";
 import { reportConclusion } from "./session-end-result.js";
 import type { Owed } from "./state.js";
 import type { Step } from "./step.js";
+import { endTakenAway } from "./taken-away.js";
 
 /**
  * Abort and stop. Turns get their clean signal and stay owed until they settle; commands end by themselves, or after a
@@ -32,11 +33,6 @@ export function loseIssue(step: Step): void {
   if (isStopping(step.state)) return;
   step.set({ issueGone: true });
   halt(step, "stop");
-}
-
-export function endTakenAway(step: Step, how: string): void {
-  const message = `The issue was ${how} by someone else meanwhile: not landed, the branch is kept`;
-  step.end({ status: "interrupted", message, error: "closed", commit: null });
 }
 
 export function isHalting({ state }: Step): boolean {

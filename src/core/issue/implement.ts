@@ -1,8 +1,9 @@
 import { openFindings } from "../ledger/ledger.js";
-import { isHeldUp } from "./blocking.js";
+import { isHeldUp, isObjectedTo } from "./blocking.js";
 import { isSpent } from "./budget.js";
 import type { TurnEnded } from "./events.js";
 import { brokenPreconditions, landsNothing } from "./preconditions.js";
+import { isUnchanged } from "./progress.js";
 import { afterRework } from "./pull-request.js";
 import { afterFailedFixer } from "./review.js";
 import type { Work } from "./state.js";
@@ -12,7 +13,7 @@ import { endFixer, settleTurn } from "./turns.js";
 /** An implementer's turn, or a remediating fixer's, is over: the gate judges what it left, unless nothing changed. */
 export function afterTurn(step: Step, event: TurnEnded) {
   const result = settleTurn(step, event);
-  const { turn, work, seen, gate, review } = step.state;
+  const { turn, work, gate, review } = step.state;
   if (!result || !turn) return;
   endFixer(step, event.outcome.type);
   if (step.state.halt) return;
@@ -28,8 +29,9 @@ export function afterTurn(step: Step, event: TurnEnded) {
   });
   // What only a gate has seen may be as good as it gets: that may pass by now, and no reviewer knows it.
   const isReviewed = review.seen === null || review.seen === work.tree;
-  const same = isReviewed && seen !== null && seen.tree === work.tree && seen.filesTree === work.filesTree;
-  if (turn.judged && same && isHeldUp(step) && !answersGate(step, work)) {
+  const same = isReviewed && isUnchanged(step, work);
+  const objects = turn.role === "implementer" && isObjectedTo(step, event.rejected ?? []);
+  if (turn.judged && same && isHeldUp(step) && !objects && !answersGate(step, work)) {
     return step.fail("no_progress", "No progress: the tree is the one that the last check saw");
   }
   if (step.policy.item) return afterRework(step, step.policy.item);

@@ -1,12 +1,5 @@
 import type { FindingSource, Ledger, Remark } from "../finding.js";
-import {
-  add,
-  type LedgerChange,
-  openFindings,
-  resolveStage,
-  supersedeFindings,
-  supersedeStage,
-} from "../ledger/ledger.js";
+import { add, type LedgerChange, resolveStage, supersedeFindings, supersedeStage } from "../ledger/ledger.js";
 import type { Visit } from "../ledger/visit.js";
 import type { CommandEnded } from "./events.js";
 import type { Step } from "./step.js";
@@ -38,12 +31,23 @@ function lastVisit({ findings }: Ledger, name: string): number {
 
 /** What a check found against the work; the ids that were raised. */
 export function raiseAgainst(step: Step, visit: Visit): string[] {
-  const before = openFindings(step.ledger).map(({ id }) => id);
-  const raised = step.apply(add(step.ledger, visit));
-  if (isByHand(step)) {
-    const { tried = [] } = step.state;
-    step.set({ tried: [...tried, ...raised.filter((id) => !before.includes(id))] });
-  }
+  const change = add(step.ledger, visit);
+  if (!isByHand(step)) return step.apply(change);
+  return tryAgainst(step, change);
+}
+
+/** A landing by hand ends with what is found against it: what was known before stays as it is, a person's waiver too. */
+function tryAgainst(step: Step, { ledger, reports }: LedgerChange): string[] {
+  const before = new Map(step.ledger.findings.map((finding) => [finding.id, finding]));
+  const findings = ledger.findings.map((finding) => before.get(finding.id) ?? finding);
+  const found = reports.flatMap((report) => (report.type === "finding-raised" ? [report] : []));
+  const statusOf = (id: string) => before.get(id)?.status ?? "open";
+  step.apply({ ledger: { ...ledger, findings }, reports: found.filter(({ finding }) => statusOf(finding) === "open") });
+  for (const { finding, title } of found.filter((one) => statusOf(one.finding) !== "open"))
+    step.log("info", `Found again, and it stays ${statusOf(finding)}: ${title} (${finding})`);
+  const raised = found.map(({ finding }) => finding);
+  const { tried = [] } = step.state;
+  step.set({ tried: [...tried, ...raised.filter((id) => !before.has(id))] });
   return raised;
 }
 

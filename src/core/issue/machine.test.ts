@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { failWith, play, remark, snapshot } from "./fixture.js";
+import { failWith, play, policyOf, type Rules, remark, type Setup, snapshot, start, World } from "./fixture.js";
 
 describe("the main path", () => {
   it("B1 lands a commit that passed the gate, without a review where none is configured", () => {
@@ -61,6 +61,45 @@ describe("the main path", () => {
       ["review_followup", 2],
       ["review_followup", 3],
     ]);
+  });
+
+  describe("a follow-up that leaves the tree as it was and rejects a finding", () => {
+    const blocked = failWith(remark("Wrong", 1), remark("Naming", 2, "b.ts"));
+    const answering = (review: NonNullable<Rules["review"]>, title = "Wrong", setup: Setup = {}) => {
+      const world: World = new World(policyOf({ review: {}, ...setup }), start);
+      const rejected = () =>
+        world.life.ledger.findings.filter((one) => one.title === title).map(({ id }) => ({ id, reason: "not so" }));
+      return world.play({ review, implement: () => ({ snapshot: snapshot(1), rejected: rejected() }) });
+    };
+    const rounds = (world: World) => world.reported("review-started").length;
+
+    it("is reviewed again, on the same commit: a reviewer that drops it lets the work land", () => {
+      let asked = 0;
+      const world = answering(() => (asked++ === 0 ? blocked : {}));
+      expect(world.finished()).toMatchObject({ status: "success", commit: "c1", counters: { review_attempts: 2 } });
+      expect(world.life.ledger.findings[0]).toMatchObject({ status: "resolved", reason: "rejected: not so" });
+    });
+
+    it("A8 is no progress once the reviewer has insisted and it is only said again", () => {
+      const world = answering(() => blocked);
+      expect(world.finished()).toMatchObject({ status: "failed", error: "no_progress" });
+      expect([rounds(world), world.finished()?.last_review_issues?.length]).toEqual([2, 1]);
+    });
+
+    it("counts as every other round", () => {
+      let asked = 0;
+      const world = answering(() => failWith(remark(`Wrong ${asked++}`, 1, `${asked}.ts`)), "Wrong 0", {
+        review: { max_retries: 2 },
+      });
+      expect(world.finished()).toMatchObject({ status: "failed", error: "review_failed" });
+      expect(rounds(world)).toBe(2);
+    });
+
+    it.each(["Naming", "Nothing of the kind"])("A8 is no progress where that does not block: %s", (title) => {
+      const world = answering(() => blocked, title);
+      expect(world.finished()).toMatchObject({ status: "failed", error: "no_progress" });
+      expect(rounds(world)).toBe(1);
+    });
   });
 
   it("A8 a follow-up that leaves the tree as it was is no progress, and no gate is run again", () => {

@@ -30,7 +30,7 @@ import {
   resumeSessionEnd,
   sessionEndTimeout,
 } from "./session-end.js";
-import { afterPlace } from "./session-end-clock.js";
+import { afterPlace, giveTimeBack, hasTimeLeft } from "./session-end-clock.js";
 import type { IssueLife, Owed, Phase } from "./state.js";
 import { type IssueNext, Step } from "./step.js";
 import { learnSession, resendTurn } from "./turns.js";
@@ -75,7 +75,9 @@ function enterPhases(step: Step): void {
 }
 
 /** False: nobody waits for this, so nothing changes. */
-function handle(step: Step, event: IssueEvent): boolean {
+function handle(step: Step, event: Stamped<IssueEvent>): boolean {
+  if (event.ending !== undefined) step.set({ draining: true });
+  if (event.lateMs !== undefined) giveTimeBack(step, event.lateMs);
   if (event.type === "started") begin(step);
   else if (event.type === "resumed") return resumed(step, event.since);
   else {
@@ -223,7 +225,7 @@ function reviewerAgain(step: Step, slot: string): void {
 
 function timerFired(step: Step, owed: Owed) {
   if (owed.slot !== undefined) return reviewerAgain(step, owed.slot);
-  if (owed.key === step.state.sessionEnd?.timer) return sessionEndTimeout(step);
+  if (owed.key === step.state.sessionEnd?.timer) return hasTimeLeft(step) ? undefined : sessionEndTimeout(step);
   if (step.state.phase === "finalizing") return afterLandingWait(step);
   resendTurn(step);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hear, nothingSaid } from "./marker.js";
+import { hear, namedCommits, nothingSaid } from "./marker.js";
 
 const said = (...lines: string[]) => lines.reduce(hear, nothingSaid);
 
@@ -25,6 +25,26 @@ describe("a marker", () => {
 
   it("keeps a rationale of any length within bounds", () => {
     expect(said(`ISSUE_NO_CHANGE: ${"x".repeat(1_000_000)}`).marker?.rationale.length).toBe(1000);
+  });
+});
+
+describe("the commits that ALREADY_COMPLETE may name", () => {
+  const sha = "0123456789abcdef0123456789abcdef01234567";
+  it.each<[string, string[]]>([
+    [`ticket 20240115 was done in ${sha}`, ["20240115", sha]],
+    [`${sha.toUpperCase()}, again ${sha}`, [sha]],
+    ["done in 1f2e (short), or 1f2e3d4.", ["1f2e", "1f2e3d4"]],
+    ["added in 2024 by a decade-old facade, see PR-123", []],
+    [`abc ${"a".repeat(65)} x1234567`, []],
+    ["nothing named", []],
+  ])("%j: %j", (rationale, named) => {
+    expect(namedCommits({ name: "ALREADY_COMPLETE", rationale })).toEqual(named);
+    expect(namedCommits({ name: "OBSOLETE", rationale })).toEqual([]);
+  });
+
+  it("are never more than twenty", () => {
+    const rationale = Array.from({ length: 30 }, (_, n) => `${1_000_000 + n}`).join(" ");
+    expect(namedCommits({ name: "ALREADY_COMPLETE", rationale })).toHaveLength(20);
   });
 });
 

@@ -11,6 +11,19 @@ function parseMarker(text: string): Marker | null {
   return { name, rationale: rationale.length > rationaleMax ? `${rationale.slice(0, rationaleMax - 1)}…` : rationale };
 }
 
+const namedMax = 20;
+
+/**
+ * The words of an ALREADY_COMPLETE rationale that may be the id of a commit; one that is in the target is enough. Shorter than
+ * git writes them, a mere number or word (2024, added) is none: one of a large history might happen to begin like that.
+ */
+export function namedCommits(marker: Marker | null): string[] {
+  if (marker?.name !== "ALREADY_COMPLETE") return [];
+  const words = (marker.rationale.match(/\b[0-9a-f]{4,64}\b/gi) ?? []).map((word) => word.toLowerCase());
+  const meant = words.filter((word) => word.length >= 7 || (/\d/.test(word) && /[a-f]/.test(word)));
+  return [...new Set(meant)].slice(0, namedMax);
+}
+
 const objection = /^\s*FINDING_REJECTED:\s*`?([A-Za-z0-9-]{4,64})`?[\s:,-]+(\S.*?)\s*$/;
 const reasonMax = 500;
 

@@ -54,6 +54,24 @@ export function lifePolicy(common: CommonPolicy, { promptPath, trigger, item }: 
   return { settings, runId, projectId, target, options, promptPath, ...whose };
 }
 
+/** How work that has passed gets to the user: onto the target, in a pull request, or as a branch that they merge themselves. */
+export function deliveryMode({ settings, options, trigger }: DeliveryPolicy): Settings["finalize"]["mode"] {
+  const { mode } = settings.finalize;
+  if (options.only === "land") return "merge";
+  // What a trigger's fixers did is of no issue, and pull requests are issues'.
+  return mode === "pr" && trigger ? "branch" : mode;
+}
+interface DeliveryPolicy extends Pick<IssuePolicy, "settings"> {
+  readonly options: Pick<IssuePolicy["options"], "only">;
+  readonly trigger?: RunTriggerName | undefined;
+}
+
+/** What triggers of a run mend is given to the user as one branch: a later one goes on from there. */
+export function continuesBranch(policy: DeliveryPolicy): boolean {
+  const mends = policy.trigger !== undefined && policy.trigger !== "epic_verification";
+  return mends && deliveryMode(policy) === "branch";
+}
+
 /** Judgements, not repeats: 0 and 1 both mean one. Where no agent may start, there is one. */
 export function gateAttempts(policy: IssuePolicy): number {
   if (policy.options.only) return 1;

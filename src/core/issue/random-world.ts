@@ -57,6 +57,8 @@ export class RandomWorld extends World {
   step(): boolean {
     const open = [...this.owed.values()].filter((effect) => effect.kind !== "wait");
     if (this.owed.size === 0) return false;
+    if (this.chance(1)) this.ending = "drain";
+    if (this.chance(2)) this.lateMs = 5000;
     const outside = this.outside();
     if (outside === "resumed") this.arrive({ type: "resumed" });
     else if (outside) this.signal(outside);
@@ -128,6 +130,8 @@ export class RandomWorld extends World {
       case "timer":
         return { type: "timer-fired", key };
       case "tracker":
+        if ((effect.op === "fail" || effect.op === "escalate") && this.chance(5))
+          return { type: "tracker-done", key, ok: false, reason: "it is completed", lost: true, taken: "completed" };
         return this.chance(5)
           ? { type: "tracker-done", key, ok: false, reason: "down", lost: this.chance(50) }
           : { type: "tracker-done", key, ok: true, id: "p-9" };
@@ -210,10 +214,14 @@ export class RandomWorld extends World {
     const names: MarkerName[] = ["NO_CHANGE", "OBSOLETE", "ALREADY_COMPLETE", "DOCS_ONLY"];
     const name = names[this.choose() % names.length] ?? "NO_CHANGE";
     const marker = this.likely(6) ? { name, rationale: "because" } : null;
+    const rejected = this.life.ledger.findings
+      .filter(() => this.chance(20))
+      .map(({ id }) => ({ id, reason: "not so" }));
     return turnEnded({
       key,
       outcome,
       marker,
+      ...(rejected.length > 0 ? { rejected } : {}),
       sessionId: this.chance(10) ? null : (session ?? `s${this.choose() % 5}`),
       snapshot: this.chance(2) ? null : this.look(),
       usage: { input_tokens: 10, output_tokens: 5, cost_usd: 0.01 },

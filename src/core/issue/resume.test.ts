@@ -369,11 +369,9 @@ describe("a life resumed with the findings of its last review", () => {
     });
     expect(reasons(resume(leavesOut({}), tracker, { ...from, ledger })).at(-1)).toBe("superseded: no longer checked");
     const superseded = Array(2).fill("superseded: no longer checked");
-    const of = { begin: { ...left().begin, followUp: true }, ledger: left().ledger };
     const none = { marker: { name: "NO_CHANGE", rationale: "not needed" }, snapshot: snapshot(0) } as const;
     for (const world of [
       resume(leavesOut(panelOf("style")), tracker, left("per_issue_review/security")),
-      resume(leavesOut({}), tracker, of),
       resume(leavesOut({}), { ...tracker, implement: () => none }),
     ]) {
       expect(world.finished()).toMatchObject({ status: "success" });

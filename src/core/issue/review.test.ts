@@ -289,6 +289,15 @@ describe("B8 failure_mode when the rounds are used up", () => {
     },
   );
 
+  it("remediate: what a fixer rejects is neither told nor kept: only the implementer is heard", () => {
+    const world: World = new World(policyOf({ review: { failure_mode: "remediate", max_retries: 1 } }), start);
+    const rejected = () => world.life.ledger.findings.map(({ id }) => ({ id, reason: "not so" }));
+    world.play({ review: (_effect, n) => (n === 1 ? failWith(p0) : pass), fix: () => ({ rejected: rejected() }) });
+    expect(world.reported("finding-rejected")).toEqual([]);
+    expect(world.life.ledger.findings).toMatchObject([{ status: "resolved", reason: null }]);
+    expect(world.finished()?.status).toBe("success");
+  });
+
   it("remediate: the last fixer that fails is what the issue fails with, and what blocks is kept", () => {
     const fails: Rules = {
       review: () => failWith(p0),

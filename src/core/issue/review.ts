@@ -1,9 +1,10 @@
 import { openFindings, supersedeStage } from "../ledger/ledger.js";
-import { isHeldUp, openBlocking } from "./blocking.js";
+import { isHeldUp, isObjectedTo, openBlocking } from "./blocking.js";
 import { isOverBudget, isSpent } from "./budget.js";
 import { closeOthers } from "./ledger-parts.js";
 import { reviewAttempts } from "./policy.js";
 import { landsNothing } from "./preconditions.js";
+import { noteSeen } from "./progress.js";
 import { endItem } from "./pull-request.js";
 import { isReviewerRunning, newSlot, startSlots } from "./reviewers.js";
 import { perIssueReview, reviewSlots, reviewStage } from "./slots.js";
@@ -20,7 +21,7 @@ export function enterReview(step: Step) {
   if (!isReviewDue(step) || !work) return step.go("finalizing");
   // Who asks for the checks alone has changed something that no tree shows.
   const isAsked = step.policy.options.only !== undefined;
-  if (review.seen === work.tree && !isAsked && isHeldUp(step)) {
+  if (review.seen === work.tree && !isAsked && isHeldUp(step) && !isObjectedTo(step)) {
     return step.fail("no_progress", "No progress: the tree is the one that the last review saw");
   }
   if (isOverBudget(step)) return;
@@ -92,7 +93,7 @@ function roundFailed(step: Step, slots: { readonly failed: readonly Slot[]; read
   const blocking = review.blocking + 1;
   const marked = review.slots.map((slot) => ({ ...slot, open: slot.status === "fail" || hasOpen(step, slot) }));
   setReview(step, { blocking, seen: work.tree, slots: marked });
-  step.set({ seen: { tree: work.tree, filesTree: work.filesTree } });
+  noteSeen(step, work, "review");
   if (step.policy.item) return endItem(step, { message: "Changes requested", commit: work.head });
   const max = reviewAttempts(step.policy);
   if (blocking < max) return followUp(step, blocking + 1, max);

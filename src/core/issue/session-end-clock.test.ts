@@ -76,3 +76,32 @@ describe("while an exclusive command waits for its turn", () => {
     expect([left, resultOf(world)]).toEqual([[9999], ["interrupted", "pass"]]);
   });
 });
+
+describe("while what was decided cannot be recorded", () => {
+  /** The step that owes this command takes so long; then its clock, which has run out by then, is heard first. */
+  function recordedLate(late: string, lateMs: number, rules: Rules = {}): World {
+    let isDone = false;
+    const before: Rules["before"] = (world) => {
+      const timer = [...world.owed.values()].find((one) => one.kind === "timer");
+      if (isDone || !world.owed.has(late) || !timer) return null;
+      isDone = true;
+      world.at += lateMs;
+      world.lateMs = lateMs;
+      world.arrive({ type: "timer-fired", key: timer.key });
+      return null;
+    };
+    return play({ sessionEnd: { timeout: 10 } }, { ...rules, before });
+  }
+
+  it.each([key, "session_end:03:two"])("D3 the clock of a trigger stands still: %s has all its time", (late) => {
+    const world = recordedLate(late, 25_000);
+    expect(resultOf(world)).toEqual(["pass"]);
+    expect(world.commands().filter((one) => one.startsWith("session_end"))).toHaveLength(3);
+  });
+
+  it("C9 what has begun then runs out of time as ever", () => {
+    const world = recordedLate(key, 25_000, { command: ({ stage }) => (stage === "gate" ? {} : null) });
+    expect(resultOf(world)).toEqual(["timeout"]);
+    expect(world.at).toBeGreaterThanOrEqual(1_000_000 + 35_000);
+  });
+});

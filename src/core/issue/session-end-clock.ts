@@ -5,7 +5,7 @@ import type { Step } from "./step.js";
 
 /**
  * The clock of a trigger's overall timeout: a timer that is owed until what is left of it has gone by. It stands still
- * while a fixer works, and while an exclusive command waits for its turn.
+ * while a fixer works, while an exclusive command waits for its turn, and while the database is waited for.
  */
 export function runClock(step: Step): void {
   const { sessionEnd } = step.state;
@@ -28,6 +28,21 @@ export function rewindClock(step: Step): void {
   step.cancel(sessionEnd.timer);
   setSessionEnd(step, { timer: null });
   runClock(step);
+}
+
+/** What has begun to run could only be recorded, and so begun, so much later: that is not its time. */
+export function giveTimeBack(step: Step, lateMs: number): void {
+  const { sessionEnd } = step.state;
+  if (sessionEnd?.timer) setSessionEnd(step, { timerUntil: sessionEnd.timerUntil + lateMs });
+}
+
+/** Its timer has fired. True: some time was given back since that was set, so it goes on. */
+export function hasTimeLeft(step: Step): boolean {
+  const { sessionEnd } = step.state;
+  if (!sessionEnd || sessionEnd.timerUntil <= step.at) return false;
+  setSessionEnd(step, { timer: null, remainingMs: sessionEnd.timerUntil - step.at });
+  runClock(step);
+  return true;
 }
 
 /** One that has ended meanwhile waits for nothing; past a timeout, a stop or an abort there is no clock. */

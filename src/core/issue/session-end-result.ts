@@ -45,14 +45,25 @@ export function triggerResult(policy: IssuePolicy, state: IssueState): TriggerRe
   const { ending, concluded, abortRun, verification, draining } = state;
   const judged = ending?.status === "success" && concluded?.result === "pass";
   const passed = judged && (policy.trigger !== "epic_verification" || verification?.completed === true);
+  const message = whyTriggerFailed(state);
   return {
     result: passed ? "pass" : "fail",
     reason: passed ? null : judged && draining && !verification?.byOthers ? "run_aborted" : reasonOf(state, judged),
     commands: concluded ? commandsOf(policy, concluded) : [],
     code_review_result: concluded?.review ?? null,
     abort: abortRun,
+    ...(message === null ? {} : { message }),
     ...(verification?.followUp === undefined ? {} : { followUp: verification.followUp }),
   };
+}
+
+/**
+ * What kept the life of a trigger from its end, in words; null: nothing did, or it says no more than the reason. What its
+ * commands and reviewers found are findings, and those are told.
+ */
+export function whyTriggerFailed({ ending }: Pick<IssueState, "ending">): string | null {
+  if (ending?.status !== "failed" && ending?.status !== "escalated") return null;
+  return ending.error === "run_aborted" || ending.error === "failure_mode_abort" ? null : ending.message;
 }
 
 function reasonOf({ ending, concluded, verification }: IssueState, judged: boolean): string {
@@ -83,6 +94,11 @@ export function isJudged({ slots }: SessionEndState): boolean {
   return slots.length > 0 && slots.every(({ status }) => status === "pass" || status === "fail");
 }
 
+/** A reviewer was really asked: one that was owed and could not start is none. */
+export function hasBegunReview(slots: SessionEndState["slots"]): boolean {
+  return slots.some(({ starts }) => starts > 0);
+}
+
 /** It came to its own end; else it was cut short. */
 function isDecided(result: Conclusion["result"]): boolean {
   return result === "pass" || result === "fail";
@@ -95,7 +111,8 @@ function reviewResult(
   result: Conclusion["result"],
 ): SessionEndResult["code_review_result"] {
   if (slots.length === 0) return null;
-  if (!isDecided(result) && reviewFixers === 0) return { ran: false, passed: false, findings: [] };
+  const hasRun = isDecided(result) && hasBegunReview(slots);
+  if (!hasRun && reviewFixers === 0) return { ran: false, passed: false, findings: [] };
   const findings = openFindings(step.ledger, { stages: [triggerName(step.policy)], sources: ["review"] });
   const passed = isDecided(result) && slots.every((slot) => slot.status === "pass");
   return { ran: true, passed, findings: findings.map((finding) => finding.id) };

@@ -283,7 +283,7 @@ describe("session_end", () => {
     const status = (world: World) => world.life.ledger.findings.find(({ title }) => title === bug.title);
     const mute = play({ review: {}, ...own() }, rules(noVerdict));
     expect(mute.finished()?.status).toBe("success");
-    expect(status(mute)).toMatchObject({ status: "waived", reason: "tracked as a follow-up issue" });
+    expect(status(mute)).toMatchObject({ status: "waived", reason: "tracked as p-9" });
     expect(status(play({ review: {}, ...own() }, rules(noVerdict, 1)))?.status).toBe("waived");
     expect(status(play({ review: {}, ...own() }, rules({})))?.status).toBe("resolved");
     expect(status(play({ review: {}, ...own() }, rules(failWith(remark("Other", 1)))))?.status).toBe("superseded");

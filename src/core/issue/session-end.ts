@@ -8,7 +8,7 @@ import { mayFail, triggerName, triggerOf } from "./policy.js";
 import { landsNothing } from "./preconditions.js";
 import { isReviewerRunning, newSlot, startSlots } from "./reviewers.js";
 import { queuedCommand, rewindClock, runClock, setSessionEnd, stopClock } from "./session-end-clock.js";
-import { isJudged, reportConclusion } from "./session-end-result.js";
+import { hasBegunReview, isJudged, reportConclusion } from "./session-end-result.js";
 import { reviewSlots } from "./slots.js";
 import type { Conclusion, SessionEndState } from "./state.js";
 import type { Step } from "./step.js";
@@ -116,16 +116,21 @@ export function afterSessionEndReviewer(step: Step) {
   if (isReviewerRunning(step)) return;
   const { outcome, slots } = sessionEnd;
   settleReview(step, sessionEnd);
-  if (isSpent(step) || (slots.some(({ status }) => status === "out") && isOverBudget(step))) {
-    const passed = outcome?.passed === true && slots.every((slot) => slot.status === "pass");
-    return reportConclusion(step, { result: passed ? "pass" : "fail", reason: passed ? null : "code_review" });
-  }
+  if (isSpent(step) || (slots.some(({ status }) => status === "out") && isOverBudget(step)))
+    return reportConclusion(step, spentConclusion(sessionEnd));
   const blocked = slots.some((slot) => slot.status === "fail");
   if (blocked && fixReview(step)) return;
   if (outcome?.passed && blocked && reviewMode(step) === "abort") return abort(step);
   if (!outcome?.passed) return conclude(step, { result: "fail", reason: outcome?.reason ?? "command_failed" });
   if (slots.every((slot) => slot.status === "pass")) return conclude(step, { result: "pass", reason: null });
   conclude(step, { result: "fail", reason: "code_review" });
+}
+
+/** How it stands when a budget ends the life: without the review that was asked for it has not passed. */
+function spentConclusion({ outcome, slots }: Pick<SessionEndState, "outcome" | "slots">): Conclusion {
+  const hasPassed = outcome?.passed === true && slots.every((slot) => slot.status === "pass");
+  if (hasPassed) return { result: "pass", reason: null };
+  return { result: "fail", reason: outcome?.reason ?? (hasBegunReview(slots) ? "code_review" : "budget") };
 }
 
 /** What blocking findings of its review lead to: at run level the review has a say of its own. */
@@ -307,9 +312,14 @@ function commandsDone(step: Step, trigger: Trigger, outcome: NonNullable<Session
     closeOthers(step, stage, { ...before, passed: false, sources: byReview, reason: "no longer checked" });
   if (!trigger.code_review?.enabled || !isReviewable(step))
     return conclude(step, { result: outcome.passed ? "pass" : "fail", reason: outcome.reason });
-  if (isOverBudget(step))
-    return reportConclusion(step, { result: outcome.passed ? "pass" : "fail", reason: outcome.reason });
-  startReview(step);
+  const slots = newSlots(step);
+  if (!isOverBudget(step)) return startReview(step);
+  setSessionEnd(step, { slots });
+  reportConclusion(step, spentConclusion({ outcome, slots }));
+}
+
+function newSlots({ policy }: Step): SessionEndState["slots"] {
+  return reviewSlots(policy.settings).map((slot) => newSlot(slot.name, false));
 }
 
 /** At run level from the baseline to the tip, whoever landed it; of an issue its own commits. */
@@ -321,7 +331,7 @@ function isReviewable({ state, policy }: Step): boolean {
 }
 
 function startReview(step: Step): void {
-  const slots = reviewSlots(step.policy.settings).map((slot) => newSlot(slot.name, false));
+  const slots = newSlots(step);
   setSessionEnd(step, { slots });
   runClock(step);
   startSlots(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { IssueSignal } from "./events.js";
-import { failWith, panelOf, play, type Rules, remark, type Setup, type World } from "./fixture.js";
+import { failWith, panelOf, play, policyOf, type Rules, remark, type Setup, World } from "./fixture.js";
 
 /** Sends the signal when an effect with this key is first owed. */
 function when(key: string, signal: IssueSignal, rules: Rules = {}): Rules {
@@ -68,6 +68,68 @@ describe("drain", () => {
     expect(world.reports).toEqual([]);
     expect(world.history.some((effect) => effect.kind === "tracker" && effect.op === "release")).toBe(true);
     expect(world.life.state.ending?.status).toBe("not-claimed");
+  });
+});
+
+describe("a run that was told to end, before the signal of it is there", () => {
+  /** From the moment in which this is first owed. */
+  const toldAt = (key: string, rules: Rules = {}): Rules => ({
+    ...rules,
+    before: (world) => {
+      if (world.owed.has(key)) world.ending = "drain";
+      return null;
+    },
+  });
+  const ops = (world: World) =>
+    world.history.flatMap((effect) => (effect.kind === "tracker" || effect.kind === "worktree" ? [effect.op] : []));
+
+  it("an issue that is not claimed yet is not claimed", () => {
+    const world = new World(policyOf({}));
+    world.ending = "drain";
+    world.play();
+    expect([world.history, world.reports, world.life.state.ending?.status]).toEqual([[], [], "not-claimed"]);
+  });
+
+  it("one that is just being claimed is given back, and leaves no trace", () => {
+    const world = play({}, toldAt("tracker:claim"));
+    expect([world.reports, ops(world), world.life.state.ending?.status]).toEqual([
+      [],
+      ["claim", "release"],
+      "not-claimed",
+    ]);
+  });
+
+  const setup = { command: "npm ci", timeout: 900, allow_fail: false, exclusive: false };
+  it.each([
+    ["its worktree is made", "worktree:open", []],
+    ["its setup runs", "setup", ["setup"]],
+  ])("one whose first prompt was not sent when %s gets none: it is free again, and resumable", (_, key, commands) => {
+    const settings = { commands: { setup }, evidence_check: { required: [] } };
+    const world = play({ settings }, toldAt(key));
+    expect([world.turns(), world.commands(), ops(world)]).toEqual([[], commands, ["claim", "open", "release"]]);
+    expect(world.finished()).toMatchObject({ status: "interrupted", error: null });
+  });
+
+  it("a first prompt that no agent has got yet is taken back", () => {
+    const notBegun = () => ({ outcome: { type: "stopped" }, unbegun: true }) as const;
+    const world = play({}, toldAt("turn:implementer:1", { implement: notBegun }));
+    expect(world.turns()).toHaveLength(1);
+    expect(world.reported("log").at(-1)?.text).toContain("was not sent after all: the run was told to end");
+    expect(world.finished()).toMatchObject({ status: "interrupted", error: null });
+  });
+
+  it("a failing command of session_end gets no fixer", () => {
+    const world = play(
+      { settings: { evidence_check: { required: [] } }, sessionEnd: { failure_mode: "remediate", max_retries: 2 } },
+      toldAt("session_end:03:one", { command: () => ({ exitCode: 1 }) }),
+    );
+    expect(ended(world)).toMatchObject({
+      status: "interrupted",
+      reason: "SIGINT received",
+      commands: [{ ref: "one" }],
+    });
+    expect(world.turns().map(({ role }) => role)).toEqual(["implementer"]);
+    expect(world.finished()?.status).toBe("success");
   });
 });
 

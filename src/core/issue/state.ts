@@ -27,7 +27,7 @@ export interface IssueState {
   readonly issueId: string;
   readonly title: string;
   readonly life: number;
-  /** It is a follow-up itself, so it makes none of its own. */
+  /** It is a follow-up itself, so it makes none of its own, but for what blocked it and was never decided. */
   readonly followUp: boolean;
   readonly phase: Phase;
   readonly startedAt: number;
@@ -99,6 +99,8 @@ export interface IssueState {
   readonly review: ReviewState;
   readonly landing: LandingState;
   readonly ending: Ending | null;
+  /** Of an escalated issue: where its dossier is, null where it could not be written; it is told once the tracker knows. */
+  readonly dossier?: string | null;
   /** A tracker call that gave up: the run exits 3. */
   readonly trackerOwed: boolean;
   /** Why the life cannot go on: the tracker gave no answer. */

@@ -8,6 +8,7 @@ import { requiredBase } from "./preconditions.js";
 import { isReviewFinding, isReviewStage } from "./slots.js";
 import type { TurnState } from "./state.js";
 import type { Step } from "./step.js";
+import { isLeftUnbegun } from "./unbegun.js";
 
 /**
  * Turns of implementers and fixers: how they are owed, and which endings are not the turn's word but the world's
@@ -54,7 +55,8 @@ export function settleTurn(step: Step, event: TurnEnded): TurnResult | null {
   reportTurn(step, event, { role: turn.role });
   if (event.workflow) step.apply({ ledger: adoptFindings(step.ledger, event.workflow.findings), reports: [] });
   if (event.snapshot) step.look(event.snapshot);
-  if (event.rejected) step.apply(reject(step.ledger, event.rejected));
+  // A fixer is not told that it may object, and nobody answers it.
+  if (event.rejected && turn.role !== "fixer") step.apply(reject(step.ledger, event.rejected));
   const session = boundedId(event.sessionId) ?? turn.session;
   keepSession(step, turn, session);
   if (step.state.halt) return { error: "halted", message: "" };
@@ -136,7 +138,7 @@ const brokeWords = "The turn could not be brought to its end";
 
 function afterOutcome(step: Step, event: TurnEnded, turn: TurnState): TurnResult | null {
   const { outcome } = event;
-  if (event.unbegun && takeBack(step)) return null;
+  if (event.unbegun && takeBack(step, turn)) return null;
   switch (outcome.type) {
     case "ended":
       return { error: null, message: "" };
@@ -165,11 +167,17 @@ function afterOutcome(step: Step, event: TurnEnded, turn: TurnState): TurnResult
   }
 }
 
-/** A budget was used up before it began: the life ends as if it had never been owed. */
-function takeBack(step: Step): boolean {
-  if (usedUp(step) === null) return false;
-  step.set({ turns: step.state.turns - 1 });
-  return isOverBudget(step);
+/** A budget was used up before it began, or the run was told to end before the first did: the life ends as if it had never been owed. */
+function takeBack(step: Step, { folder }: TurnState): boolean {
+  const { turns } = step.state;
+  step.set({ turns: turns - 1 });
+  if (usedUp(step) !== null) return isOverBudget(step);
+  if (isLeftUnbegun(step)) {
+    step.log("warn", `The prompt of ${folder} was not sent after all: the run was told to end`);
+    return true;
+  }
+  step.set({ turns });
+  return false;
 }
 
 /** Without a session id there is nothing to continue: the same prompt again. */

@@ -45,6 +45,23 @@ describe("what a trigger's fixer repaired", () => {
     expect(bases).toEqual(["earlier", null, null]);
   });
 
+  it("is not landed for a reason that is told where the run is told, unless the run was ended", () => {
+    const messages = endings.map(([, rules]) => {
+      const world = runEnd(byReview, { ...repaired, ...rules });
+      const { message } = triggerResult(world.policy, world.life.state);
+      const logged = world.reported("log").filter(({ text }) => text === `run: run_end failed: ${message}`);
+      expect(logged).toHaveLength(message === undefined ? 0 : 1);
+      return message;
+    });
+    expect(messages).toEqual([
+      expect.stringMatching(/^The gate failed: /),
+      undefined,
+      undefined,
+      "It conflicts with main",
+      "Landing was refused: protected",
+    ]);
+  });
+
   it.each(endings)("is a failed command again when %s", (_, rules) => {
     let tries = 0;
     const first: Rules["command"] = (effect, n) => {

@@ -42,10 +42,12 @@ function takeBackPass(step: Step): void {
   step.set({ concluded: { ...concluded, review: { ran: true, passed: false, findings } } });
 }
 
-/** How far the review of a trigger that has ended came; null: nothing is known that was not before. */
+/**
+ * How far the review of a trigger that has ended came; null: nothing is known that was not before. One that came to no
+ * verdict, or had nothing to look at, came to where it began: the next goes on from there, whatever is merged in between.
+ */
 export function reviewedUpTo(state: IssueState, baseline: ReviewSettings["baseline"]): string | null {
   const { concluded, work, baseSha, reviewBase } = state;
-  if (!concluded?.review) return null;
-  if (concluded.judged && concluded.review.ran && !isUnlanded(state)) return work?.head ?? baseSha;
-  return baseline === "since_last_review" ? reviewBase : null;
+  if (concluded?.judged && concluded.review?.ran && !isUnlanded(state)) return work?.head ?? baseSha;
+  return baseline === "since_last_review" && reviewBase !== "" ? reviewBase : null;
 }

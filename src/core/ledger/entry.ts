@@ -33,7 +33,7 @@ export function newFinding(
 /** The same finding, reported by a visit. The text becomes the visit's unless another stage, the first reporter, still reports it. */
 export function reportAgain(finding: Finding, visit: Visit, sighting: Sighting): Finding {
   if (isSettled(finding, visit, sighting.remark)) return finding;
-  const { let_go: _, also: __, ...kept } = finding;
+  const { let_go: _, also: __, rejected, repeated: ___, ...kept } = finding;
   const reports = reportsOf(finding);
   const isTold = reports.some((report) => report.stage === finding.stage) && finding.stage !== visit.stage;
   const stages = withReport(reports, stageReport(visit, sighting));
@@ -49,8 +49,8 @@ export function reportAgain(finding: Finding, visit: Visit, sighting: Sighting):
     reason: null,
     resolved_at: null,
     resolved_commit: null,
-    // Whoever reports it again has heard the objection.
-    ...(finding.rejected ? { rejected: null } : {}),
+    // Whoever reports it again has heard the objection; what was closed since is another matter.
+    ...(rejected || (rejected === null && finding.status === "open") ? { rejected: null } : {}),
     reopened: (finding.reopened ?? 0) + (finding.status === "open" ? 0 : 1),
   };
 }
@@ -127,7 +127,8 @@ export function isSettled(finding: Finding, visit: Visit, { priority, newEvidenc
 
 /** The implementer says that it is wrong: the same finding, where that can be said of it. */
 export function rejectFinding(finding: Finding, reason: string): Finding {
-  return finding.status === "open" && isOpinion(finding) ? { ...finding, rejected: reason } : finding;
+  if (finding.status !== "open" || !isOpinion(finding)) return finding;
+  return { ...finding, rejected: reason, ...(finding.rejected === null ? { repeated: true } : {}) };
 }
 
 function stageReport(visit: Visit, sighting: Sighting): StageReport {

@@ -26,7 +26,7 @@ import {
   newId,
   rivalsIn,
 } from "./match.js";
-import { isBlocking, isSettledOpinion, reportsOf } from "./reports.js";
+import { isBlocking, isSettledOpinion, isUnanswered, reportsOf } from "./reports.js";
 import type { Visit } from "./visit.js";
 
 export { findingId } from "./identity.js";
@@ -145,6 +145,12 @@ export function reject(ledger: Ledger, rejections: readonly Rejection[]): Ledger
     return next;
   });
   return { ledger: { ...ledger, findings }, reports };
+}
+
+/** What the implementer objects to without an answer so far; with `said`, only what that is about. */
+export function unanswered(ledger: Ledger, said?: readonly Rejection[]): string[] {
+  const isAbout = ({ id }: Finding) => said === undefined || said.some((one) => isMeant(ledger, one.id, id));
+  return ledger.findings.filter((finding) => isUnanswered(finding) && isAbout(finding)).map(({ id }) => id);
 }
 
 /** By its whole id, or by a beginning that no other one has. */

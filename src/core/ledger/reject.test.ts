@@ -1,6 +1,16 @@
 import { describe, expect, it } from "vitest";
 import type { Ledger, Remark } from "../finding.js";
-import { emptyLedger, letGo, openFindings, raise, reject, resolveStage, settledFindings, waive } from "./ledger.js";
+import {
+  emptyLedger,
+  letGo,
+  openFindings,
+  raise,
+  reject,
+  resolveStage,
+  settledFindings,
+  unanswered,
+  waive,
+} from "./ledger.js";
 import type { Visit } from "./visit.js";
 
 const remark: Remark = {
@@ -56,6 +66,21 @@ describe("an objection of the implementer", () => {
     const again = raise(reject(raised, [objection]).ledger, visit(2, [remark])).ledger;
     expect(again.findings[0]).toMatchObject({ status: "open", rejected: null });
     expect(settledFindings(again, "none")).toEqual([]);
+  });
+
+  it("is unanswered until the reviewer insists; said again after that it is nothing new, until the finding was closed", () => {
+    const said = (ledger: Ledger) => reject(ledger, [objection]).ledger;
+    const insisted = raise(said(raised), visit(2, [remark])).ledger;
+    expect([raised, said(raised), said(said(raised)), insisted].map((one) => unanswered(one).length)).toEqual([
+      0, 1, 1, 0,
+    ]);
+    expect(unanswered(said(raised), [{ ...objection, id: "zzzz" }])).toEqual([]);
+    const repeated = said(insisted);
+    expect(repeated.findings[0]).toMatchObject({ rejected: "checked above", repeated: true });
+    const heardTwice = raise(repeated, visit(3, [remark])).ledger;
+    expect([repeated, said(repeated), said(heardTwice)].flatMap((one) => unanswered(one))).toEqual([]);
+    const mended = resolveStage(insisted, { stage: "security", at: 300, commit: "c" }).ledger;
+    expect(unanswered(said(raise(mended, visit(4, [remark])).ledger))).toEqual([objection.id]);
   });
 
   it("settles the finding when the reviewer drops it", () => {

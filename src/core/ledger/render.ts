@@ -120,7 +120,8 @@ function leftOver(entries: readonly Entry[], restPath: string): string {
 }
 
 function fullText(finding: Finding, number: number, options: RenderOptions): string {
-  const head = `#### ${number}. ${priorityName(finding)} ${singleLine(finding.title)}\n${about(finding)}`;
+  const said = finding.rejected ? `\n\nThe implementer rejects it: ${singleLine(finding.rejected)}` : "";
+  const head = `#### ${number}. ${priorityName(finding)} ${singleLine(finding.title)}\n${about(finding)}${said}`;
   const body = options.bodyOf ? options.bodyOf(finding) : storedBody(finding);
   return body.trim() === "" ? head : `${head}\n\n${body}`;
 }

@@ -17,6 +17,11 @@ export function isSettledOpinion(finding: Finding): boolean {
   return finding.status !== "open" && isOpinion(finding) && (finding.status === "waived" || Boolean(finding.rejected));
 }
 
+/** The implementer objects, and no reviewer has answered that yet. */
+export function isUnanswered({ status, rejected, repeated }: Finding): boolean {
+  return status === "open" && Boolean(rejected) && !repeated;
+}
+
 /** For sorting: smaller is worse, no priority comes last. */
 export function severity(priority: Priority): number {
   return priority ?? Number.POSITIVE_INFINITY;

@@ -80,6 +80,8 @@ export interface EpicLook {
 export interface TriggerResult {
   readonly result: "pass" | "fail";
   readonly reason: string | null;
+  /** What kept it from its end, such as why its repair was not landed; absent: the reason says it all. */
+  readonly message?: string;
   readonly commands: SessionEndResult["commands"];
   readonly code_review_result: SessionEndResult["code_review_result"];
   /** Its failure_mode says that the whole run aborts. */
@@ -191,15 +193,17 @@ export type RunEvent =
       readonly behind?: true;
     } & TriggerResult)
   /**
-   * `due`: it is to be verified; `failed`: nothing of it can go on; `unmerged`: its work is not in the target yet, `why` says
-   * what; none of them: it was completed. null: there is more to do.
+   * `due`: it is to be verified; `failed`: nothing of it can go on; `unfinished`: the run has nothing left to do, and `open`
+   * can still go on without it; `unmerged`: its work is not in the target yet, `why` says what; none of them: it was
+   * completed. null: there is more to do.
    */
   | {
       readonly type: "epic-checked";
       readonly key: string;
       readonly epic: EpicName | null;
-      readonly how?: "due" | "failed" | "unmerged";
+      readonly how?: "due" | "failed" | "unfinished" | "unmerged";
       readonly why?: string;
+      readonly open?: readonly string[];
     }
   | { readonly type: "epics-seen"; readonly key: string; readonly due: readonly EpicName[] }
   /** `behind`: why the user's branch still has not followed, and what to run. */

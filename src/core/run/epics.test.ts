@@ -244,6 +244,19 @@ describe("epic_completion on failure", () => {
     expect(firing(run)).toEqual(["epic_completion"]);
   });
 
+  it.each([
+    [["b"], "b can still go on without it"],
+    [["b", "c", "d", "e", "f", "g", "h"], "b, c, d, e, f and 2 more can still go on without it"],
+  ])("says so where the run has nothing left to do and %j can go on", (open, said) => {
+    const run = both("failure");
+    inEpic(run, "a").none().end("a", "failed").none();
+    looked(run, null);
+    run.arrive({ type: "epic-checked", key: owedOf(run, "epic")[0]?.key ?? "", epic: top, how: "unfinished", open });
+    const text = `epic e failed: this run has nothing left to do, and ${said}`;
+    expect(run.reports).toContainEqual({ type: "log", level: "warn", text });
+    expect(firing(run)).toEqual(["epic_completion"]);
+  });
+
   it("looks after a success only for what has failed in this run and not succeeded since", () => {
     const run = inEpic(inEpic(inEpic(both("failure"), "a"), "b"), "c").none();
     run.end("a", "success");

@@ -75,13 +75,21 @@ export function seeToEpics(step: RunStep, due: readonly EpicName[]): void {
   if (left.length < unmerged.length) setTriggers(step, { unmerged: left });
 }
 
-export function epicChecked(step: RunStep, { key, epic, how, why }: EpicChecked) {
+export function epicChecked(step: RunStep, { key, epic, how, why, open = [] }: EpicChecked) {
   settleLook(step, key);
   if (epic === null) return;
   if (how === "unmerged") return epicWaits(step, epic, why ?? "its work is not merged yet");
   if (how === "failed") return epicFailed(step, epic, "none of its issues can go on");
+  if (how === "unfinished") return epicFailed(step, epic, `this run has nothing left to do, and ${notDone(open)}`);
   if (how === "due") return verifyEpic(step, epic);
   epicCompleted(step, epic, "all of its children are; not verified: no reviewer is configured");
+}
+
+const namedMax = 5;
+
+function notDone(open: readonly string[]): string {
+  const more = open.length > namedMax ? ` and ${open.length - namedMax} more` : "";
+  return `${open.slice(0, namedMax).join(", ")}${more} can still go on without it`;
 }
 
 /** For whoever merges: nobody looks at what is not there. */

@@ -1,3 +1,4 @@
+import type { EndingWord } from "../issue/events.js";
 import type { RunReport } from "../report.js";
 import type { Trigger, TriggerSettings } from "../settings.js";
 import type { IssueStart, RunEffect, RunEvent } from "./effects.js";
@@ -11,6 +12,8 @@ export class Run {
   readonly owed = new Map<string, RunEffect>();
   readonly history: RunEffect[] = [];
   readonly reports: RunReport[] = [];
+  /** It was told to end: from now on every arrival says so. */
+  ending: EndingWord | null = null;
   private readonly policy: RunPolicy;
   constructor(policy: Partial<RunPolicy> = {}) {
     this.policy = { scope: { type: "all" }, resume: false, strict: false, fresh: false, maxIssues: null, ...policy };
@@ -18,7 +21,8 @@ export class Run {
   }
   arrive(event: RunEvent): this {
     if ("key" in event) this.owed.delete(event.key);
-    const next = runMachine(this.policy)(this.state, { ...event, at: 1 });
+    const ending = this.ending === null ? {} : { ending: this.ending };
+    const next = runMachine(this.policy)(this.state, { ...event, ...ending, at: 1 });
     this.state = next.state;
     for (const key of next.cancel ?? []) this.owed.delete(key);
     for (const effect of next.effects) {

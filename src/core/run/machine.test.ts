@@ -33,6 +33,13 @@ describe("a run", () => {
     expect(running("a").none().end("a", status, patch).none().finished()).toMatchObject(ending);
   });
 
+  it("a landing by hand has failed where its issue was stopped or closed meanwhile", () => {
+    const landing = () => new Run({ only: "land", maxIssues: 1 }).prepared().pick("a");
+    const failed = { status: "failed", exit_code: 1, interrupted_count: 1 };
+    expect(landing().end("a", "interrupted").none().finished()).toMatchObject(failed);
+    expect(landing().end("a", "success").none().finished()).toMatchObject({ status: "succeeded", exit_code: 0 });
+  });
+
   it("does not pick an issue again that it could not claim; of one that failed the pick itself knows", () => {
     const run = running("a", "b").end("a", "not-claimed").none().end("b", "failed").none();
     expect(run.finished()).toMatchObject({ exit_code: 1, total_count: 1 });
@@ -94,6 +101,18 @@ describe("a run", () => {
     expect(run.finished()).toMatchObject({ status: "interrupted", exit_code: 130, success_count: 2 });
     expect(run.reports.at(-2)).toMatchObject({ type: "run-end-skipped", reason: "run_aborted" });
     expect(run.owed.size).toBe(0);
+  });
+
+  it("what arrives before the signal can be recorded is told of it: nothing is picked or fired behind it", () => {
+    const run = new Run({ triggers: triggers({ run_end: runEnd() }) }).prepared().pick("a");
+    run.ending = "drain";
+    run.pick("b");
+    expect([run.picking(), run.told()]).toEqual(["no pick is owed", ["a drain", "b drain"]]);
+    run.end("b", "not-claimed").end("a", "success");
+    expect(run.finished()).toMatchObject({ status: "interrupted", exit_code: 130, success_count: 1, total_count: 1 });
+    expect(run.reports.at(-2)).toMatchObject({ type: "run-end-skipped", reason: "run_aborted" });
+    const said = run.reports.filter((report) => report.type === "log" && report.text.startsWith("Draining"));
+    expect([said.length, run.owed.size]).toEqual([1, 0]);
   });
 
   it("the second one stops the lives", () => {

@@ -1,5 +1,4 @@
-import type { SlowTracker, Stamped } from "../issue/events.js";
-import type { RunStatus } from "../report.js";
+import type { EndingWord, SlowTracker, Stamped } from "../issue/events.js";
 import { brokenText } from "./broken.js";
 import type { RunEvent, RunSignal } from "./effects.js";
 import {
@@ -15,6 +14,7 @@ import {
 } from "./epics.js";
 import { followBroke, followed, followsFirst, noteBehind } from "./following.js";
 import { isNamedLook, looksAtNamed, namedBroke, namedSeen, noteBegun, noteLost, noteNamed, sayLost } from "./named.js";
+import { outcome } from "./outcome.js";
 import type { RunChild, RunState } from "./state.js";
 import { isEnding, type RunNext, type RunPolicy, RunStep } from "./step.js";
 import { setTriggers, triggersOf } from "./trigger-state.js";
@@ -33,6 +33,7 @@ export function runMachine(policy: RunPolicy): (state: RunState, event: Stamped<
     if (state.phase === "done") return { state, effects: [] };
     const step = new RunStep(policy, state);
     handle(step, event, policy);
+    if (event.ending !== undefined) toldToEnd(step, event.ending);
     if (event.type === "prepared") startClock(step, policy, event.at);
     if (event.type === "resumed") renewClock(step, event);
     moveOn(step, policy);
@@ -222,12 +223,17 @@ function signalled(step: RunStep, signal: RunSignal) {
   if (signal.name === "budget") return usedUp(step, signal.reason);
   if (signal.name === "slow") return sayWaiting(step, signal);
   if (signal.name === "unwatch") return step.set({ unwatched: true });
+  toldToEnd(step, signal.name);
+}
+
+/** By its signal, or by what arrives before that. */
+function toldToEnd(step: RunStep, word: EndingWord): void {
   const { state } = step;
-  if (signal.name === "drain" ? state.draining || state.stopping : state.stopping) return;
-  step.set(signal.name === "drain" ? { draining: true } : { stopping: true });
-  step.log("warn", told[signal.name]);
+  if (word === "drain" ? state.draining || state.stopping : state.stopping) return;
+  step.set(word === "drain" ? { draining: true } : { stopping: true });
+  step.log("warn", told[word]);
   stopPicking(step);
-  tellChildren(step, signal.name);
+  tellChildren(step, word);
 }
 
 /** One that has answered meanwhile is waited for no more. */
@@ -368,7 +374,7 @@ function finish(step: RunStep): void {
   stopListening(step);
   sayLost(step);
   const { state } = step;
-  const [status, exit_code] = outcome(state, hasUnverified(step));
+  const [status, exit_code] = outcome(state, { unverified: hasUnverified(step), only: step.policy.only });
   step.report({
     type: "run-finished",
     status,
@@ -382,14 +388,4 @@ function finish(step: RunStep): void {
   for (const key of state.telling) step.cancel(key);
   if (state.phase === "preparing") step.cancel("prepare");
   step.set({ phase: "done", waiting: null, telling: [], exitCode: exit_code, ...(state.clock ? { clock: null } : {}) });
-}
-
-/** The worst of what happened: 130 before 3 before 1. */
-function outcome(state: RunState, unverified: boolean): readonly [RunStatus, number] {
-  if (state.draining || state.stopping) return ["interrupted", 130];
-  if (state.aborting) return ["aborted", triggersOf(state).aborted ? 1 : 3];
-  if (state.external) return ["failed", 3];
-  if (state.failed > 0 || state.broken || state.budget !== undefined) return ["failed", 1];
-  if (triggersOf(state).failed || unverified || state.stuck !== undefined) return ["failed", 1];
-  return ["succeeded", 0];
 }

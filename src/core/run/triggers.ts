@@ -61,11 +61,12 @@ export function triggerEnded(step: RunStep, event: TriggerEnded): void {
     setTriggers(step, { aborted: true });
   }
   const { result, reason, commands, code_review_result } = event;
+  const why = event.message === undefined ? {} : { message: event.message };
   if (running.name === "run_end") {
-    step.report({ type: "run-end-completed", result, reason, commands, code_review_result });
+    step.report({ type: "run-end-completed", result, reason, ...why, commands, code_review_result });
   } else {
     const { name: trigger, about, epic } = running;
-    step.report({ type: "trigger-completed", trigger, about, result: epic ? toldOf(event) : result, reason });
+    step.report({ type: "trigger-completed", trigger, about, result: epic ? toldOf(event) : result, reason, ...why });
   }
   if (running.epic) verificationEnded(step, running.epic, event);
 }

@@ -55,8 +55,34 @@ async function check(run: RunContext, epics: Epics, effect: EpicEffect): Promise
   }
   const isLast = failing === "at-last" && child !== null && child.status !== "completed";
   if (failing === undefined || !(isLast || outlook === "stuck")) return nothing;
-  const isOurs = failed === undefined || (await epics.children(epic.id)).some((one) => failed.includes(one.id));
-  return isOurs ? { epic: name, how: "failed" } : nothing;
+  const children = await epics.children(epic.id);
+  if (failed !== undefined && !children.some((one) => failed.includes(one.id))) return nothing;
+  const open = await openIn(run, epics, children);
+  return open.length === 0 ? { epic: name, how: "failed" } : { epic: name, how: "unfinished", open };
+}
+
+/** What of it is not done and can still go on, with this run or without. */
+async function openIn(run: RunContext, epics: Epics, children: readonly Issue[]): Promise<string[]> {
+  const open: string[] = [];
+  for (const child of children) if (await canGoOn(run, epics, child)) open.push(child.id);
+  return open;
+}
+
+/** Somebody is at it or at a part of it, or all that it waits for can go on. */
+async function canGoOn(run: RunContext, epics: Epics, issue: Issue, depth = 0): Promise<boolean> {
+  const { id, type, status, deps } = issue;
+  if (status === "claimed") return true;
+  if (status === "completed" || depth >= deepest) return false;
+  if (type === "epic") {
+    for (const child of await epics.children(id)) if (await canGoOn(run, epics, child, depth + 1)) return true;
+    return false;
+  }
+  if (isEndedBadly(status)) return false;
+  const waitsFor = await Promise.all(deps.map((dep) => run.tracker.get(dep)));
+  const open = waitsFor.flatMap((one) => (one === null || one.status === "completed" ? [] : [one]));
+  if (open.length === 0) return status !== "blocked";
+  for (const one of open) if (!(await canGoOn(run, epics, one, depth + 1))) return false;
+  return true;
 }
 
 /** It is completed after what it depends on, too. */
@@ -81,5 +107,9 @@ async function outlookOf(epics: Epics, epic: string, depth = 0): Promise<"due" |
 
 async function hasEndedBadly(epics: Epics, { id, type, status }: Issue, depth: number): Promise<boolean> {
   if (type === "epic") return depth < deepest && (await outlookOf(epics, id, depth + 1)) === "stuck";
+  return isEndedBadly(status);
+}
+
+function isEndedBadly(status: Issue["status"]): boolean {
   return status === "failed" || status === "quarantined" || status === "waiting_for_response";
 }

@@ -1,16 +1,20 @@
 import type { LandEffect } from "../../core/issue/effects.js";
 import type { IssueEvent, LandOutcome } from "../../core/issue/events.js";
 import { isStopping } from "../../core/issue/halt.js";
+import { canBeTakenAway } from "../../core/issue/taken-away.js";
 import type { Settled } from "../../durable/types.js";
+import type { NotGiven } from "../../git/given-branch.js";
 import {
   type CommitOptions,
   commitLanding,
   findLanded,
   followTarget,
+  isLanded,
   keepProposal,
   proposeLanding,
   putBranch,
 } from "../../git/land.js";
+import { shellWord } from "../../lib/quoted.js";
 import type { LifeContext, RunContext } from "../context.js";
 import { whyTaken } from "../elsewhere.js";
 import { takenAway } from "./taken-away.js";
@@ -46,18 +50,27 @@ async function land(life: LifeContext, effect: LandEffect, signal: AbortSignal):
       );
     case "commit":
       await life.run.landing.acquire(life.machine, signal);
-      return await commit(life, effect);
+      // Its gate may have taken long: looked at again.
+      return (await committedBefore(life, effect)) ?? (await endedMeanwhile(life)) ?? (await commit(life, effect));
     case "branch":
       return (await endedMeanwhile(life)) ?? (await builtElsewhere(life, effect)) ?? (await giveBranch(life, effect));
   }
 }
 
 async function giveBranch(
-  { run, names }: LifeContext,
+  life: LifeContext,
   { head }: Extract<LandEffect, { readonly op: "branch" }>,
 ): Promise<LandOutcome> {
-  await putBranch(run.mirror, { branch: names.branch, head });
+  const { run, names, trigger } = life;
+  const refused = await putBranch(run.mirror, { branch: names.branch, head, replaces: trigger === undefined });
+  if (refused !== null) return { type: "refused", reason: inWords(life, refused) };
   return { type: "landed", commit: head, behind: null };
+}
+
+/** The work is in the issue's worktree, and no agent is needed for it; a trigger's is put aside, and the next one begins anew. */
+function inWords({ issueId, trigger }: LifeContext, { why, way }: NotGiven): string {
+  if (way === null) return why;
+  return `${why}: ${way}${trigger ? "" : `, then \`ratchet run --resume --check-only ${shellWord(issueId)}\``}`;
 }
 
 type ProposeEffect = Extract<LandEffect, { readonly op: "propose" }>;
@@ -70,12 +83,21 @@ async function landedBefore({ run }: LifeContext, effect: ProposeEffect): Promis
   return { ...(await follow(run, effect.target, found.commit)), proposed: found };
 }
 
+/** The same of a merge that was gated: it is on the line, whatever became of the issue since. */
+async function committedBefore(
+  { run }: LifeContext,
+  { target, commit: sha }: CommitOptions,
+): Promise<LandOutcome | null> {
+  if (run.drivenUntil === null || !(await isLanded(run.mirror, target, sha))) return null;
+  return await follow(run, target, sha);
+}
+
 function needsNoGate({ gated = [] }: ProposeEffect, tree: string): boolean {
   return gated === null || gated.includes(tree);
 }
 
 async function endedMeanwhile(life: LifeContext): Promise<LandOutcome | null> {
-  if (life.trigger !== undefined || life.run.options.only === "land") return null;
+  if (!canBeTakenAway(life.state(), { trigger: life.trigger, options: life.run.options })) return null;
   const how = await takenAway(life);
   if (how === null || how === "completed") return how && { type: "closed" };
   return how === "blocked" ? { type: "closed", blocked: true } : { type: "closed", how };

@@ -5,8 +5,9 @@ import { exists } from "../../lib/files.js";
 import type { RunContext } from "../context.js";
 
 /**
- * What somebody stopped by its name is left alone by the runs that were there then, and so is what failed in one of them:
- * a resume is about earlier runs. One that nobody has begun needs no asking.
+ * What another run is in the middle of is that run's, whatever the tracker says. What somebody stopped by its name is left
+ * alone by the runs that were there then, and so is what failed in one of them: a resume is about earlier runs. One that
+ * nobody has begun needs no asking.
  */
 export async function isHeldBack(
   { board, history, projectId, runId }: Pick<RunContext, "board" | "history" | "projectId" | "runId">,
@@ -14,6 +15,7 @@ export async function isHeldBack(
 ): Promise<boolean> {
   if (begun === false) return false;
   if (status === "failed" && (await history.endedElsewhere(id))) return true;
+  if (await history.livedElsewhere(id)) return true;
   return await board.isStopped(projectId, id, runId);
 }
 

@@ -28,8 +28,8 @@ export interface ProgramTurn {
   readonly onSession: (id: string) => Promise<void>;
   /** With what it has used so far, a budget is used up. */
   readonly isOver: (usage: Usage) => boolean;
-  /** Asked once it has its place: a budget was used up meanwhile, and nothing starts any more. */
-  readonly isUsedUp?: () => Promise<boolean>;
+  /** Asked once it has its place: a budget was used up meanwhile, say, and nothing starts any more. */
+  readonly mayNotBegin?: () => Promise<boolean>;
   /** It has ended and gives its place back: whoever is to have that before others says so. */
   readonly onEnd?: () => void;
   /** Aborted by a stop before there is a place for it. */

@@ -57,7 +57,7 @@ async function takeSlot(run: ProgramRun, turn: ProgramTurn, signal: AbortSignal)
   if (state === "running") return run.slots.force(turn.place.issueId);
   if (state !== "none") return () => undefined;
   const release = run.slots.takeKept(turn.place.issueId) ?? (await waitForSlot(run, turn, signal));
-  if (await turn.isUsedUp?.()) await stopTurn(turn, "stopped");
+  if (await turn.mayNotBegin?.()) await stopTurn(turn, "stopped");
   return release;
 }
 

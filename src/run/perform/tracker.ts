@@ -10,6 +10,7 @@ import { readOptional } from "../../lib/files.js";
 import { type LifeContext, pullRequestMachineId } from "../context.js";
 import { type Ending, isTrackerAway, type Telling, tellEnding } from "../tracker-outbox.js";
 import { whatIsUnmerged } from "./epics.js";
+import { tellGivenUp } from "./given-up.js";
 import { handOver, type Told, tellOfItem } from "./item.js";
 
 /** The holder of a claim is the run: whoever drives the run goes on with its claims. */
@@ -18,22 +19,26 @@ export async function performTracker(
   effect: TrackerEffect,
   signal: AbortSignal,
 ): Promise<Settled<IssueEvent>> {
-  const { tracker, runId } = life.run;
+  const { tracker, runId, history } = life.run;
   const { key } = effect;
+  const lost = { ok: false, reason: "somebody else has it", lost: true } as const;
   const done = (): Settled<IssueEvent> => ({ event: { type: "tracker-done", key, ok: true } });
   try {
     const { epic } = life.trigger ?? {};
     if (epic !== undefined) return { event: { type: "tracker-done", key, ...(await tellOfEpic(life, effect, epic)) } };
+    // Agents of two runs would be in one worktree.
+    const isTaken = effect.op === "claim" && (await history.livedElsewhere(life.issueId));
+    if (isTaken) return { event: { type: "tracker-done", key, ...lost } };
     if (life.item) return { event: { type: "tracker-done", key, ...(await tellOfItem(life, effect, signal)) } };
     const was = life.run.options.only === "land" ? await tracker.get(life.issueId) : null;
-    // Its work is landed after the fact: the tracker has said its last word already.
-    if (was?.status === "completed") return done();
+    // Its work is landed after the fact: the tracker has said its last word already, but for what is still to be done.
+    if (was?.status === "completed" && effect.op !== "follow-up") return done();
     switch (effect.op) {
       case "claim": {
         const won = await tracker.claim(life.issueId, runId, { any: effect.any ?? false });
         if (won && was) return { event: { type: "tracker-done", key, ok: true, was: was.status } };
         if (won) return done();
-        return { event: { type: "tracker-done", key, ok: false, reason: "somebody else has it", lost: true } };
+        return { event: { type: "tracker-done", key, ...lost } };
       }
       case "hand-over":
         return { event: { type: "tracker-done", key, ...(await handOver(life, effect)) } };
@@ -43,9 +48,9 @@ export async function performTracker(
         return { event: { type: "tracker-done", key, ok: true, ...told } };
       }
       case "fail":
-        await tellEnding(tracker, { issueId: life.issueId, holder: runId, ...effect });
-        if (!(await isQuarantined(life))) return done();
-        return { event: { type: "tracker-done", key, ok: true, quarantined: true } };
+      case "escalate":
+      case "give-back":
+        return { event: await tellGivenUp(life, effect) };
       default:
         await tellEnding(tracker, { issueId: life.issueId, holder: runId, ...effect });
         return done();
@@ -58,11 +63,6 @@ export async function performTracker(
     if (owed !== null) await life.run.outbox.add(owed);
     return { event: { type: "tracker-done", key, ok: false, reason: messageOf(error), lost: false } };
   }
-}
-
-/** Only our own board counts failures. */
-async function isQuarantined({ run: { tracker }, issueId }: LifeContext): Promise<boolean> {
-  return tracker.kind === "local" && (await tracker.get(issueId))?.status === "quarantined";
 }
 
 /** The claim was made, and it would bind the issue, or the epic, to a run that knows nothing of it. */

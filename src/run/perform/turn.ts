@@ -2,7 +2,7 @@ import { reviewerSource } from "../../config/reviewer.js";
 import { addUsage, countedFrom, overBudget } from "../../core/budget.js";
 import type { TurnEffect } from "../../core/issue/effects.js";
 import type { IssueEvent, Marker, ReviewOutcome, Snapshot, TurnEnded, Usage } from "../../core/issue/events.js";
-import { hear, nothingSaid, type Said } from "../../core/issue/marker.js";
+import { hear, namedCommits, nothingSaid, type Said } from "../../core/issue/marker.js";
 import type { Agent, Reviewer, TurnFiles, TurnReading } from "../../core/ports/agent.js";
 import type { Settled } from "../../durable/types.js";
 import { gitDirFor } from "../../git/checkout.js";
@@ -71,13 +71,19 @@ function programTurn(life: LifeContext, effect: TurnEffect): ProgramTurn {
     },
     onSession: (id) => tellSession(life, effect, id),
     isOver: (usage) => isOver(life, effect, usage),
-    isUsedUp: async () => {
+    mayNotBegin: async () => {
+      if (life.run.told.isTold && isFirst(life, effect)) return true;
       await Promise.all(life.harvests);
       return usedUp(life) !== null;
     },
     onEnd: () => expectNext(life, effect),
     pending: life.pending,
   };
+}
+
+/** No prompt of this life was sent before, so that its issue has not begun. */
+function isFirst({ state, trigger }: LifeContext, { role }: TurnEffect): boolean {
+  return !trigger && role !== "reviewer" && state().turns === 1;
 }
 
 /** A reviewer's session is of no use to anybody. */
@@ -190,6 +196,5 @@ async function readMessage(agent: Agent, files: TurnFiles): Promise<Said> {
 
 /** A worktree that cannot be read breaks the turn: nothing is judged that was not seen. */
 async function snapshotOf(life: LifeContext, effect: TurnEffect, marker: Marker | null): Promise<Snapshot> {
-  const named = marker?.name === "ALREADY_COMPLETE" ? /\b[0-9a-f]{7,64}\b/i.exec(marker.rationale)?.[0] : undefined;
-  return await takeSnapshot(life, effect.base, named ?? null);
+  return await takeSnapshot(life, effect.base, namedCommits(marker));
 }

@@ -1,11 +1,13 @@
 import type { WorktreeEffect } from "../../core/issue/effects.js";
 import type { IssueEvent, ParkedAs } from "../../core/issue/events.js";
+import { continuesBranch } from "../../core/issue/policy.js";
 import { requiredBase } from "../../core/issue/preconditions.js";
 import type { TriggerStart } from "../../core/run/effects.js";
 import type { Settled } from "../../durable/types.js";
 import { parkAll, settleAll } from "../../git/afresh.js";
 import { hasCheckout } from "../../git/checkout.js";
 import { GitError } from "../../git/git.js";
+import { continueBranch, readGiven } from "../../git/given-branch.js";
 import { openForItem } from "../../git/item-worktree.js";
 import { tipOf } from "../../git/mirror.js";
 import { hasCommit, isAncestor } from "../../git/mirror-refs.js";
@@ -58,16 +60,16 @@ async function perform(life: LifeContext, effect: WorktreeEffect, signal: AbortS
       return {
         type: "worktree-seen",
         key: effect.key,
-        snapshot: await takeSnapshot(life, requiredBase(life.state(), life), null),
+        snapshot: await takeSnapshot(life, requiredBase(life.state(), life)),
       };
     case "commit-all": {
       await commitAll(path, effect.message, life.run.identity);
       const base = requiredBase(life.state(), life);
-      return { type: "worktree-committed", key: effect.key, snapshot: await takeSnapshot(life, base, null) };
+      return { type: "worktree-committed", key: effect.key, snapshot: await takeSnapshot(life, base) };
     }
     case "remove": {
       const place = placeOf(life);
-      const { parked } = await removeWorktree(mirror, { ...place, target });
+      const { parked } = await removeWorktree(mirror, { ...place, target, landed: await givenOf(life) });
       if (life.run.options.only === "land") await dropLanded(mirror, { issue: place.issue, target });
       giveBackSlotNumber(life.run.home.root, path);
       await removeTemporaryFolder(temporaryFolder(life));
@@ -96,7 +98,7 @@ async function open(
   if (life.item) return await openForItemOf(life, { key: effect.key, base, targetTip: tip.sha, signal });
   const opened = await openFor(life, { base, tip: tip.sha, isAnew });
   if (typeof opened === "string") return { type: "worktree-failed", key: effect.key, reason: opened };
-  const reviewBase = life.trigger ? await baselineOf(life, life.trigger, tip.sha) : await mergedBase(life, opened.head);
+  const reviewBase = life.trigger ? await baselineOf(life, life.trigger, base) : await mergedBase(life, opened.head);
   const reviewed = reviewBase === null ? {} : { reviewBase };
   return { type: "worktree-ready", key: effect.key, ...opened, targetTip: tip.sha, ...reviewed, ...left };
 }
@@ -107,8 +109,13 @@ async function open(
  */
 async function leaveBehind(life: LifeContext): Promise<{ readonly parked?: ParkedAs }> {
   const { path, issue } = placeOf(life);
-  const ref = (await parkAll(life.run.mirror, { path, issue, base: null })).at(-1);
+  const ref = (await parkAll(life.run.mirror, { path, issue, base: null, landed: await givenOf(life) })).at(-1);
   return ref === undefined ? {} : { parked: { ref, as: issue } };
+}
+
+/** Of the run's own branch, what the user was given. An issue's is put aside as well: its branch may be deleted before it lands. */
+async function givenOf(life: LifeContext): Promise<string | null> {
+  return life.trigger ? await readGiven(life.run.mirror, placeOf(life).branch) : null;
 }
 
 /** Whoever put aside what it had before, or gave it up, may have been killed in the middle of it. */
@@ -144,7 +151,9 @@ async function openFor(
   const opened = await openAt(life, base);
   if (isAnew) return { ...opened, from: "anew" };
   const { from, baseSha, head } = opened;
-  const reason = head === tip ? null : await whyElsewhere(life, { base: baseSha, head });
+  // A trigger's is always made now, from what it is to begin at.
+  const isNew = head === tip || life.trigger !== undefined;
+  const reason = isNew ? null : await whyElsewhere(life, { base: baseSha, head });
   if (reason === null) return opened;
   if (await removeUnused(life.run.mirror, placeOf(life), async () => true))
     return { ...(await openAt(life, tip)), from: from === "new" ? from : "elsewhere" };
@@ -200,7 +209,11 @@ async function baselineOf({ run }: LifeContext, trigger: TriggerStart, tip: stri
 }
 
 /** What pull requests have merged is at the remote first: work begins from there, where ours is only behind. */
-async function newestBase({ run, item, trigger }: LifeContext, tip: string, signal: AbortSignal): Promise<string> {
+async function newestBase(life: LifeContext, tip: string, signal: AbortSignal): Promise<string> {
+  const { run, item, trigger, names } = life;
+  const { mirror, target, identity } = run;
+  if (continuesBranch({ ...run, trigger: trigger?.name }))
+    return await continueBranch(mirror, { branch: names.branch, target, tip, identity });
   if (run.settings.finalize.mode !== "pr" || item || trigger) return tip;
   // A remote that cannot be reached is the push's to tell of: until then there is work to do.
   const there = await fetchBranch(run.mirror, run.target, signal).catch((error: unknown) => {

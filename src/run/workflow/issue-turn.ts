@@ -173,7 +173,7 @@ async function settle(life: LifeContext, effect: TurnEffect, { machine, state, f
     usage: state.used,
     seconds: Math.max(0, (now - state.startedAt) / 1000),
     until: now,
-    snapshot: await takeSnapshot(life, effect.base, null),
+    snapshot: await takeSnapshot(life, effect.base),
     marker: null,
     review: null,
     workflow: { findings },

@@ -25,7 +25,8 @@ export interface Claims {
   unseen(id: string, holder: string): Promise<Bead | null>;
   /**
    * The issue as it is, if `holder` holds it; throws otherwise, unless `isTold` says that its end is known already; null:
-   * it is gone. `orFree`: nobody holds it; whoever did the work says that it is done.
+   * it is gone. `orFree`: nobody holds it; whoever did the work says that it is done. `orNamed`: somebody else has blocked,
+   * closed or opened it, and left the name of `holder` on it.
    */
   held(id: string, holder: string, ending: Ending): Promise<Bead | null>;
 }
@@ -33,6 +34,7 @@ export interface Claims {
 interface Ending {
   readonly isTold: (bead: Bead | null) => boolean;
   readonly orFree?: boolean;
+  readonly orNamed?: boolean;
 }
 
 /** What it takes to take over from a run that is over: to know that, and to be alone while doing so. */
@@ -101,9 +103,10 @@ export function openClaims(beads: Beads, takeOver: TakeOver | null, strangers: S
       const bead = await showClaimed(beads, id);
       return bead?.status === "in_progress" && !isOthers(bead, holder) ? bead : null;
     },
-    held: async (id, holder, { isTold, orFree = false }) => {
+    held: async (id, holder, { isTold, orFree = false, orNamed = false }) => {
       const bead = await showClaimed(beads, id);
       if (bead !== null && (isHeld(bead, holder) || (await isStranger(bead, holder)))) return bead;
+      if (orNamed && bead?.assignee === assigneeOf(holder) && bead.status !== "tombstone") return bead;
       if (isTold(bead)) return null;
       if (bead !== null && orFree && isFree(bead)) return bead;
       throw lostClaim(beads, { id, holder, bead });
