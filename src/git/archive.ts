@@ -14,13 +14,14 @@ export async function packFiles(file: string, from: string, names: readonly Buff
   if (output.code > 1) throw failed("packed", from, output);
 }
 
-export async function unpackFiles(file: string, to: string): Promise<void> {
-  const output = await tar(["-xpf", file, "-C", to], to);
+/** With these variables in the environment of what writes there. */
+export async function unpackFiles(file: string, to: string, env: Readonly<Record<string, string>>): Promise<void> {
+  const output = await tar(["-xpf", file, "-C", to], to, env);
   if (output.code !== 0) throw failed("unpacked", to, output);
 }
 
-function tar(args: readonly string[], cwd: string): Promise<GitOutput> {
-  return runProgram("tar", args, { cwd, env: gitEnvironment() });
+function tar(args: readonly string[], cwd: string, env: Readonly<Record<string, string>> = {}): Promise<GitOutput> {
+  return runProgram("tar", args, { cwd, env: gitEnvironment(env) });
 }
 
 function failed(what: string, where: string, output: GitOutput): ExternalError {

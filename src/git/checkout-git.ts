@@ -53,6 +53,11 @@ export function cookieOf(gitDir: string): string {
   return pathHash(gitDir).slice(0, 32);
 }
 
+/** The same as a variable. */
+export function signOf(gitDir: string): Readonly<Record<string, string>> {
+  return { RATCHET_TURN: cookieOf(gitDir) };
+}
+
 /** A git command in the checkout, whatever its `.git`, config or environment say. `own`: on Ratchet's index. */
 export async function gitIn(
   checkout: Checkout,
@@ -71,7 +76,7 @@ export function gitEnvironmentIn(
     GIT_DIR: checkout.gitDir,
     GIT_WORK_TREE: checkout.path,
     GIT_NO_REPLACE_OBJECTS: "1",
-    RATCHET_TURN: cookieOf(checkout.gitDir),
+    ...signOf(checkout.gitDir),
     ...(index === undefined ? {} : { GIT_INDEX_FILE: index }),
   };
 }

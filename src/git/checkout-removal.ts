@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { exists } from "../lib/files.js";
 import { reapLeftovers } from "../lib/process/stop.js";
 import { aboutFile, setMark } from "./checkout-files.js";
-import { type Checkout, cookieOf } from "./checkout-git.js";
+import { type Checkout, cookieOf, signOf } from "./checkout-git.js";
 import type { Mirror } from "./mirror-refs.js";
 import { giveToPool } from "./pool.js";
 import { discard, removeTree, removeTreeAs } from "./remove-tree.js";
@@ -40,7 +40,7 @@ export async function finishRemoval(place: Place): Promise<void> {
  */
 async function removeFolders({ mirror, path, gitDir }: Place): Promise<void> {
   // On another disk, or gone already.
-  if (!(await discard(mirror, path))) await removeTreeAs({ RATCHET_TURN: cookieOf(gitDir) }, path);
+  if (!(await discard(mirror, path))) await removeTreeAs(signOf(gitDir), path);
   if (!(await discard(mirror, gitDir))) await removeTree(gitDir);
 }
 

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { codeOf, ExternalError } from "../lib/errors.js";
 import { readJson } from "../lib/files.js";
 import { canSeeOccupants, isOccupied } from "../lib/process/occupants.js";
-import { type Checkout, gitIn, ownIndex } from "./checkout-git.js";
+import { type Checkout, gitIn, ownIndex, signOf } from "./checkout-git.js";
 import type { CheckoutTemplate } from "./checkout-template.js";
-import { runProgram } from "./git.js";
+import { runTool } from "./git.js";
 import { resolveHead } from "./head.js";
 import { attributesFile, bytesOf, keepTracked, parseTracked, type Tracked } from "./keep-tracked.js";
 import type { Mirror } from "./mirror-refs.js";
@@ -193,10 +193,10 @@ async function moveTracked(from: string, to: string, tracked: Tracked): Promise<
  * Git may look at whole seconds only, and not at all at most of a file's mode. So whatever was changed after the index
  * had been written goes first.
  */
-async function dropChanged({ path }: Checkout, index: string): Promise<void> {
+async function dropChanged({ path, gitDir }: Checkout, index: string): Promise<void> {
   const link = join(path, ".git");
   const args = [path, "!", "-type", "d", "!", "-path", link, "-cnewer", index, "-delete"];
-  const { code, stderr } = await runProgram("find", args, { cwd: "/", env: { ...process.env, LC_ALL: "C" } });
+  const { code, stderr } = await runTool("find", args, { cwd: "/", env: signOf(gitDir) });
   if (code !== 0) throw new ExternalError("find", stderr.trim().slice(0, 300));
 }
 

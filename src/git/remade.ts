@@ -4,7 +4,7 @@ import { ExternalError } from "../lib/errors.js";
 import { namesIn } from "../lib/files.js";
 import { isAnybodyIn } from "../lib/process/table.js";
 import { aboutFile, damaged, repairFiles, type Seen, setMark } from "./checkout-files.js";
-import { type Checkout, gitEnvironmentIn, passingIndex } from "./checkout-git.js";
+import { type Checkout, gitEnvironmentIn, passingIndex, signOf } from "./checkout-git.js";
 import { makeSkeleton, skeletonOf } from "./checkout-skeleton.js";
 import { readTemplate } from "./checkout-template.js";
 import { GitError, git, gitScript, runTool } from "./git.js";
@@ -102,7 +102,10 @@ function refuseWhileInUse(checkout: Checkout): void {
 async function fill({ mirror, path, gitDir, branch, baseSha }: Checkout): Promise<void> {
   const template = readTemplate(mirror);
   await makeSkeleton(mirror, template);
-  const copied = await runTool("cp", ["-R", `${skeletonOf(mirror, template)}/.`, gitDir], { cwd: "/" });
+  const copied = await runTool("cp", ["-R", `${skeletonOf(mirror, template)}/.`, gitDir], {
+    cwd: "/",
+    env: signOf(gitDir),
+  });
   if (copied.code !== 0) throw new ExternalError("cp", copied.stderr.trim().slice(0, 300));
   const shallow = join(mirror.path, "shallow");
   if (existsSync(shallow)) copyFileSync(shallow, join(gitDir, "shallow"));

@@ -7,7 +7,7 @@ import { safeName } from "../lib/home.js";
 import { unpackFiles } from "./archive.js";
 import { findWholeCheckout, hasCheckout, openCheckout } from "./checkout.js";
 import { repairFiles } from "./checkout-files.js";
-import type { Checkout } from "./checkout-git.js";
+import { type Checkout, signOf } from "./checkout-git.js";
 import { removeCheckout } from "./checkout-removal.js";
 import { git, gitText } from "./git.js";
 import { baseRef, type Mirror, readRefs, updateRefs } from "./mirror-refs.js";
@@ -151,8 +151,8 @@ async function putBack(checkout: Checkout, sha: string): Promise<void> {
       await git(mirror.path, ["cat-file", "blob", `${sha}^2:${name}`], { stdoutFile: join(folder, name) });
     }
     await removePaths(path, await readFile(join(folder, "deleted")));
-    await unpackFiles(join(folder, "files.tar"), path);
-    await unpackFiles(join(folder, "gitdir.tar"), gitDir);
+    await unpackFiles(join(folder, "files.tar"), path, signOf(gitDir));
+    await unpackFiles(join(folder, "gitdir.tar"), gitDir, signOf(gitDir));
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -1,12 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { openMirror } from "../../src/git/mirror.js";
 import { removeWorktree } from "../../src/git/worktree.js";
+import { identityOf } from "../../src/lib/process-identity.js";
 import { rounds } from "../rounds.js";
 import { makeWorld, open, put, read, sh, type World } from "./git-fixture.js";
 
@@ -84,6 +85,25 @@ describe("after a kill -9", () => {
     },
     300_000,
   );
+
+  test("what was taking old files out of a pooled folder is ended before it is filled anew", async () => {
+    const world = await makeBig();
+    const { path, branch } = await open(world, "one");
+    await removeWorktree(world.mirror, { path, branch, issue: "one", landed: world.base });
+    const [bin, started] = [join(world.home, "bin"), join(world.home, "find.pid")];
+    put(bin, "find", `#!/bin/sh\necho $$ > ${started}.new && mv ${started}.new ${started}; exec sleep 60\n`);
+    chmodSync(join(bin, "find"), 0o755);
+    const env = { ...process.env, PATH: `${bin}:${process.env.PATH}` };
+    const args = ["dist-test/git-reopen.mjs", world.repo, world.home, "one", world.base];
+    const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "inherit"], env });
+    await vi.waitFor(() => expect(existsSync(started)).toBe(true), { timeout: 30_000, interval: 10 });
+    const ended = once(child, "exit");
+    child.kill("SIGKILL");
+    await ended;
+    await open(world, "one");
+    expect(identityOf(Number(read(world.home, "find.pid")))).toBeNull();
+    expect(sh(path, "git status --porcelain")).toBe("");
+  }, 60_000);
 
   test("files that were being put back into a lost folder are put there again, and the agent's refs stay", async () => {
     const world = await makeWorld();
