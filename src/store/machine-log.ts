@@ -21,7 +21,7 @@ import {
 } from "./machine-rows.js";
 import type { RecentStep, RecentSteps } from "./recent-steps.js";
 import { mergeChanges, rowStatements } from "./row-changes.js";
-import { number, numberOrNull, Refused, type Row, type Sql, type Statement, textOrNull } from "./sql.js";
+import { number, numberOrNull, type Planned, Refused, type Row, type Sql, type Statement, textOrNull } from "./sql.js";
 import { type WholeState, writeState } from "./state-text.js";
 import { numberReports, readTail, stepId, type Tail, writeStep } from "./steps.js";
 
@@ -88,26 +88,43 @@ export class MachineLog<S, E, F extends Keyed, R extends RunReport> implements L
   async commit(step: Step<S, E, F, R>): Promise<void> {
     const opened = this.#opened;
     if (opened === null) throw new Bug(`${this.#options.machine} was not opened`);
-    const { sql, tails, recent, committed } = this.#shared;
+    const { sql, tails, committed } = this.#shared;
     for (;;) {
       const tail = tails.get(opened.stream) ?? (await readTail(sql, opened.stream));
-      const { statements, next, told, base } = this.#plan(step, opened, tail);
+      const planned = this.#planned(step, opened, tail);
       try {
-        // At once, so that no other machine of the run plans with an end that is out of date.
-        const [rows] = await sql.batch(statements, () => {
-          tails.set(opened.stream, next);
-          recent.add(opened.stream, told);
-          this.#base = base;
-        });
+        const [rows] = await sql.batch(planned);
         if (rows?.[0] !== undefined) this.#opened = { ...opened, no: number(rows[0], "no") };
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
-        await this.#whyRefused(statements, error.statement, opened);
+        await this.#whyRefused(error, opened);
         continue;
       }
       committed();
       return;
     }
+  }
+
+  /** When its turn comes it goes behind what the run's other machines have written by then. */
+  #planned(step: Step<S, E, F, R>, opened: Opened, seen: Tail): Planned {
+    const { tails, recent } = this.#shared;
+    const { stream } = opened;
+    let former = seen;
+    let plan: Plan | null = null;
+    return {
+      plan: () => {
+        former = tails.get(stream) ?? seen;
+        plan = this.#plan(step, opened, former);
+        tails.set(stream, plan.next);
+        return plan.statements;
+      },
+      committed: () => {
+        if (plan === null) return;
+        recent.add(stream, plan.told);
+        this.#base = plan.base;
+      },
+      undone: () => void tails.set(stream, former),
+    };
   }
 
   #plan(step: Step<S, E, F, R>, opened: Opened, tail: Tail): Plan {
@@ -141,13 +158,12 @@ export class MachineLog<S, E, F extends Keyed, R extends RunReport> implements L
   }
 
   /** Fenced, or only beaten to the position: then the end of the journal is read anew. */
-  async #whyRefused(statements: readonly Statement[], refused: number, opened: Opened): Promise<void> {
+  async #whyRefused({ statement, message }: Refused, opened: Opened): Promise<void> {
     const { machine } = this.#options;
     const [row] = await this.#shared.sql.all("SELECT no, epoch, driver FROM machines WHERE id = ?", [machine]);
     if (opened.no === null && row !== undefined) throw drivenElsewhere(machine, row) ?? new Fenced(machine);
     if (opened.no !== null && (row?.no !== opened.no || row.epoch !== opened.epoch)) throw new Fenced(machine);
-    if (refused !== 1)
-      throw new Bug(`a step of ${machine} changes rows that are not there: ${statements[refused]?.sql}`);
+    if (statement !== 1) throw new Bug(`a step of ${machine} changes rows that are not there: ${message}`);
     this.#shared.tails.delete(opened.stream);
   }
 

@@ -14,9 +14,22 @@ export interface Statement {
   readonly expect?: number;
 }
 
+/** Statements that depend on what was written before them: they are asked for when their turn comes. */
+export interface Planned {
+  readonly plan: () => readonly Statement[];
+  /** They are written. Called before anything else can happen, in the order in which they were planned. */
+  readonly committed: () => void;
+  /** They are not written, so that the next plan must not count on them. The last one planned is told first. */
+  readonly undone: () => void;
+}
+export type Batch = readonly Statement[] | Planned;
+
 export interface Sql {
-  /** One transaction. The rows that each statement returned. `committed` is called before anything else can happen. */
-  batch(statements: readonly Statement[], committed?: () => void): Promise<Row[][]>;
+  /**
+   * One transaction: all of it or nothing. The rows that each statement returned. What is asked for in the same turn of the
+   * event loop may be written together with it, in that order; it is neither told before the disk has it, nor refused for others.
+   */
+  batch(batch: Batch): Promise<Row[][]>;
   all(sql: string, params: readonly Value[]): Promise<Row[]>;
   /** Whether another connection has committed anything since this was last asked. */
   othersCommitted(): boolean;
@@ -28,8 +41,8 @@ export class Refused extends Error {
   override readonly name = "Refused";
   /** Which one, counted from 0. */
   readonly statement: number;
-  constructor(statement: number) {
-    super(`statement ${statement} of the transaction found the rows changed`);
+  constructor(statement: number, what: string) {
+    super(`statement ${statement} of the transaction found the rows changed: ${what}`);
     this.statement = statement;
   }
 }

@@ -1,12 +1,12 @@
 import { createRequire } from "node:module";
-import { setTimeout as wait } from "node:timers/promises";
 import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite";
 import { ExternalError, UserError } from "../lib/errors.js";
 import { isAlive } from "../lib/process-identity.js";
+import { BatchQueue, waitsForOthers } from "./batch-queue.js";
 import { parseDriver } from "./machine-log.js";
 import { addNumbers, mergeRecords } from "./merge-records.js";
 import { migrations } from "./schema.js";
-import { Refused, type Row, type Sql, type Statement, text, type Value } from "./sql.js";
+import { type Batch, Refused, type Row, type Sql, type Statement, text, type Value } from "./sql.js";
 import { isBusy, toStoreError } from "./sqlite-errors.js";
 
 export interface SqliteOptions {
@@ -24,8 +24,9 @@ interface Prepared {
 }
 
 /**
- * The one module that knows the binding. A transaction runs synchronously from BEGIN to COMMIT, so nothing of this
- * process can come between; another process's lock is waited for outside of it, without blocking the event loop.
+ * The one module that knows the binding. A transaction runs synchronously from BEGIN to COMMIT (batch-queue.ts says
+ * when), so nothing of this process can come between; another process's lock is waited for outside of it, without
+ * blocking the event loop.
  */
 export async function openSqlite(options: SqliteOptions): Promise<Sql> {
   // An import would start the loader of modules first, which takes longer than the binding.
@@ -52,19 +53,22 @@ class Sqlite implements Sql {
   readonly #database: DatabaseSyncInstance;
   readonly #options: SqliteOptions;
   readonly #prepared = new Map<string, Prepared>();
+  readonly #queue: BatchQueue;
   #version: unknown = null;
 
   constructor(database: DatabaseSyncInstance, options: SqliteOptions) {
     this.#database = database;
     this.#options = options;
+    this.#queue = new BatchQueue({
+      transaction: (work) => this.#transaction(work),
+      execute: (statements) => statements.map((statement, index) => this.#execute(statement, index)),
+      patienceMs: options.patienceMs,
+      toError: (error) => (isBusy(error) ? locked(options.path, error) : toStoreError(error, options.path)),
+    });
   }
 
-  batch(statements: readonly Statement[], committed?: () => void): Promise<Row[][]> {
-    return patiently(this.#options, () => {
-      const rows = this.#transaction(statements);
-      committed?.();
-      return rows;
-    });
+  batch(batch: Batch): Promise<Row[][]> {
+    return this.#queue.add(batch);
   }
 
   all(sql: string, params: readonly Value[]): Promise<Row[]> {
@@ -86,16 +90,17 @@ class Sqlite implements Sql {
   }
 
   close(): void {
+    this.#queue.close();
     this.#prepared.clear();
     if (this.#database.isOpen) this.#database.close();
   }
 
-  #transaction(statements: readonly Statement[]): Row[][] {
+  /** Nothing of this process can come between: it runs from BEGIN to COMMIT at once. */
+  #transaction(work: () => void): void {
     this.#prepare("BEGIN IMMEDIATE").statement.run();
     try {
-      const rows = statements.map((statement, index) => this.#execute(statement, index));
+      work();
       this.#prepare("COMMIT").statement.run();
-      return rows;
     } catch (error) {
       // A full disk has already rolled it back.
       if (this.#database.isTransaction) this.#prepare("ROLLBACK").statement.run();
@@ -107,7 +112,7 @@ class Sqlite implements Sql {
     const { statement, returnsRows } = this.#prepare(sql);
     const rows = returnsRows ? (statement.all(...params) as Row[]) : [];
     const count = returnsRows ? rows.length : Number(statement.run(...params).changes);
-    if (expect !== undefined && count !== expect) throw new Refused(index);
+    if (expect !== undefined && count !== expect) throw new Refused(index, sql);
     return rows;
   }
 
@@ -191,14 +196,15 @@ function textPragma(database: DatabaseSyncInstance, name: string): string {
 /** Tries until the other program's lock is gone; every other failure is told in our own words. */
 async function patiently<T>({ path, patienceMs }: SqliteOptions, attempt: () => T): Promise<T> {
   const deadline = Date.now() + patienceMs;
-  for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, 25)) {
+  const waits = waitsForOthers();
+  for (;;) {
     try {
       return attempt();
     } catch (error) {
       if (!isBusy(error)) throw toStoreError(error, path);
       if (Date.now() > deadline) throw locked(path, error);
     }
-    await wait(waitMs * (0.5 + Math.random()));
+    await waits();
   }
 }
 

@@ -35,7 +35,7 @@ export async function addItem(
     else if (item.parent !== null) checked.push(mustBeOpen(item.projectId, item.parent));
     const refusal = await tryAll(sql, checked);
     if (refusal === null) return { ok: true, id };
-    if (refusal === "followed") throw new Refused(checked.length - 1);
+    if (refusal === "followed") throw new Refused(checked.length - 1, refusal);
     if (refusal === "taken" && item.id === null) await skipNumber(sql, item.projectId, counter);
     else if (refusal === "taken") return { ok: false, reason: `the id ${id} is taken` };
     else if (refusal !== "raced") return { ok: false, ...(await whyRefused(sql, item, refusal)) };

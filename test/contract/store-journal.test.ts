@@ -88,6 +88,36 @@ describe("events", () => {
     }
   });
 
+  it("of steps that are recorded in one turn of the event loop are numbered in order, and one that is fenced keeps none back", async () => {
+    const logs = await Promise.all(
+      ["m1", "m2", "m3"].map(async (machine) => {
+        const log = logOf(temp.store, machine);
+        await log.open();
+        await log.commit(step([`${machine} begins`]));
+        return log;
+      }),
+    );
+    const newer = logOf(await temp.again(), "m2");
+    await newer.open();
+    const ended = await Promise.allSettled(
+      logs.map((log, index) => log.commit(step([`m${index + 1} goes on`, "and on"]))),
+    );
+    expect(ended.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(ended[1]).toMatchObject({ reason: expect.any(Fenced) });
+    await newer.commit(step(["the newer m2"]));
+    const store = await temp.again();
+    const events = await store.eventsAfter("r", 0, 99);
+    expect(events.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    const texts = events.map((event) => (event.type === "log" ? event.text : ""));
+    expect(texts.slice(3)).toEqual(["m1 goes on", "and on", "m3 goes on", "and on", "the newer m2"]);
+    const seen = [];
+    for await (const page of temp.store.followEvents("r", 0, AbortSignal.timeout(20_000))) {
+      seen.push(...page);
+      if (seen.length >= 8) break;
+    }
+    expect(seen).toEqual(events);
+  });
+
   it("are found from any number on, whatever the number of events in a step", async () => {
     const log = logOf(temp.store, "m");
     await log.open();

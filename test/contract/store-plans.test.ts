@@ -34,9 +34,9 @@ beforeEach(async () => {
       asked.push({ sql: statement, params });
       return real.all(statement, params);
     },
-    batch: (statements) => {
-      asked.push(...statements);
-      return real.batch(statements);
+    batch: (batch) => {
+      asked.push(...("plan" in batch ? batch.plan() : batch));
+      return real.batch(batch);
     },
   };
   await registerProject(sql, "/work/p", now);
