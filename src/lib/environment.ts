@@ -1,6 +1,12 @@
 /** What a child process may see of our environment. Secrets go only where they are named. */
 type Environment = Readonly<Record<string, string | undefined>>;
 
+/**
+ * Objects that an agent has replaced (`git replace`) would hide its change from whoever judges it: what lands is what the
+ * objects themselves say. The variable wins over every configuration file, and goes to all, so that all see the same.
+ */
+const unreplaced = { GIT_NO_REPLACE_OBJECTS: "1" } as const;
+
 /** What every agent gets, whatever else its settings name. */
 export const basicAgentEnv = ["PATH", "HOME", "USER", "LANG", "LC_*", "TERM", "TMPDIR", "SHELL"] as const;
 
@@ -42,7 +48,7 @@ function isListed(name: string, list: readonly string[]): boolean {
 }
 
 function pick(env: Environment, wanted: (name: string) => boolean): Record<string, string> {
-  const picked: Record<string, string> = {};
+  const picked: Record<string, string> = { ...unreplaced };
   for (const [name, value] of Object.entries(env)) if (value !== undefined && wanted(name)) picked[name] = value;
   return picked;
 }

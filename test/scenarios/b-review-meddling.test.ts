@@ -180,3 +180,25 @@ test.each([
   expect(world.read("../before")).toContain("refs/heads/ratchet/fix-it");
   expect(world.read("../after")).toBe(world.read("../before"));
 });
+
+test.each([
+  ["its commit", "git replace HEAD HEAD~1"],
+  ["a file of its commit", "git replace HEAD:fix-it.txt HEAD~1:README.md"],
+])("A8 an agent that replaces %s hides nothing from reviewers and commands", async (_what, replaces) => {
+  const world = resumeWorld();
+  world.configure({
+    ...world.settings,
+    commands: { check: 'git diff HEAD~1 HEAD >>"$HOME/seen"' },
+    validation_triggers: { session_end: { failure_mode: "continue", commands: ["check"] } },
+  });
+  world.agentDoes(
+    "fix-it",
+    `echo evil >>fix-it.txt; git add --all; git commit --quiet --message Work; ${replaces}; exit`,
+  );
+  world.reviewerDoes("fix-it", `git diff "$RATCHET_BASE_SHA..$RATCHET_HEAD_SHA" >>"$HOME/seen"; ${says("pass")}`);
+  await world.add("fix-it");
+  const run = await world.ratchet("run");
+  expect(run.code).toBe(0);
+  // The gate, session_end and the reviewer.
+  expect(world.read("../seen").match(/^\+evil$/gm)).toHaveLength(3);
+});
