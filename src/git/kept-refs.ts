@@ -2,25 +2,28 @@ import { join } from "node:path";
 import { readJson } from "../lib/files.js";
 import { type Checkout, gitIn } from "./checkout-git.js";
 import { readRefFiles, resolveHead } from "./head.js";
-import { putText, removeIfThere, textOf } from "./small-files.js";
+import { putText, readOr, removeIfThere, textOf } from "./small-files.js";
 
 /**
- * What HEAD names, and the branches, as they were before somebody looked at the worktree who may only look: one that is on
- * another branch at the same commit shows in no file, and the agent's next commit goes there. Replaced objects are refs, too.
+ * What HEAD names, and all refs, as they were before somebody looked at the worktree who may only look: one that is on
+ * another branch at the same commit shows in no file, and the agent's next commit goes there. Replaced objects, tags and
+ * stashes are refs, too: what is left there would be taken for the agent's own.
  */
 interface KeptRefs {
   /** Those of another commit must not be put back beside this one's files. */
   readonly commit: string;
   readonly head: string;
   readonly refs: Readonly<Record<string, string>>;
+  /** The log of `refs/stash`: all stashes but the newest are in it alone. */
+  readonly stashes: string;
 }
 
-const looked = ["refs/heads", "refs/replace"];
+const stash = "refs/stash";
 
 export async function keepRefs(gitDir: string, commit: string): Promise<void> {
-  const refs = resolveHead(gitDir) === commit ? await readRefFiles(gitDir, looked) : null;
+  const refs = resolveHead(gitDir) === commit ? await readRefFiles(gitDir, ["refs"]) : null;
   if (refs === null) return removeIfThere(keptOf(gitDir));
-  const kept: KeptRefs = { commit, head: headOf(gitDir), refs: Object.fromEntries(refs) };
+  const kept: KeptRefs = { commit, head: headOf(gitDir), refs: Object.fromEntries(refs), stashes: stashesOf(gitDir) };
   putText(keptOf(gitDir), JSON.stringify(kept));
 }
 
@@ -31,11 +34,17 @@ export function hasKeptRefs(gitDir: string): boolean {
 /** What is not as it was, `HEAD` included; none where nothing was kept for this commit. */
 export async function findRefChanges(gitDir: string, commit: string): Promise<readonly string[]> {
   const kept = await readKept(gitDir, commit);
-  const now = kept && (await readRefFiles(gitDir, looked));
+  const now = kept && (await readRefFiles(gitDir, ["refs"]));
   if (!kept || !now) return [];
   const names = [...new Set([...Object.keys(kept.refs), ...now.keys()])];
   const changed = names.filter((name) => kept.refs[name] !== now.get(name));
+  if (stashesOf(gitDir) !== kept.stashes && !changed.includes(stash)) changed.push(stash);
   return headOf(gitDir) === kept.head ? changed : ["HEAD", ...changed];
+}
+
+/** What `git fetch` notes of other repositories is put back like the rest, and whoever asked them has only read. */
+export function isOfAnother(ref: string): boolean {
+  return ref.startsWith("refs/remotes/");
 }
 
 export async function putRefsBack(checkout: Checkout, commit: string): Promise<void> {
@@ -51,15 +60,27 @@ export async function putRefsBack(checkout: Checkout, commit: string): Promise<v
     const id = kept.refs[name];
     if (id !== undefined) await gitIn(checkout, [...update, name, id]);
   }
+  // Last: it has an entry more for each time that its ref is moved.
+  if (kept.stashes === "") removeIfThere(stashLog(gitDir));
+  else putText(stashLog(gitDir), kept.stashes);
 }
 
 async function readKept(gitDir: string, commit: string): Promise<KeptRefs | null> {
   const kept = (await readJson(keptOf(gitDir))) as KeptRefs | null;
-  return kept?.commit === commit ? kept : null;
+  // An older version kept branches alone: all others would seem to be new.
+  return kept?.commit === commit && typeof kept.stashes === "string" ? kept : null;
 }
 
 function headOf(gitDir: string): string {
   return (textOf(join(gitDir, "HEAD")) ?? "").trim();
+}
+
+function stashesOf(gitDir: string): string {
+  return readOr(stashLog(gitDir));
+}
+
+function stashLog(gitDir: string): string {
+  return join(gitDir, "logs", stash);
 }
 
 function keptOf(gitDir: string): string {

@@ -163,9 +163,16 @@ test.each([
   ["leaves HEAD on no branch", "git checkout -q --detach", "HEAD"],
   ["leaves a branch", "git branch elsewhere", "refs/heads/elsewhere"],
   ["replaces what a commit is", "git replace HEAD HEAD~1", "refs/replace/…"],
+  ["leaves a tag", "git tag made", "refs/tags/made"],
+  ["leaves a ref of another kind", "git update-ref refs/notes/made HEAD", "refs/notes/made"],
+  ["stashes what it has written", "echo spoilt >>README.md; git stash --quiet", "refs/stash"],
+  ["drops an older stash of the agent", "git stash drop --quiet stash@{1}", "refs/stash"],
+  ["drops all stashes of the agent", "git stash clear", "refs/stash"],
 ])("D4: a reviewer that %s has given no verdict, and it is put back", async (_what, harm, told) => {
   const world = resumeWorld();
-  const look = "git symbolic-ref HEAD; git for-each-ref";
+  const look = "git symbolic-ref HEAD; git for-each-ref; git stash list --format='%gd %H %gs'";
+  const stashed = (text: string) => `echo ${text} >>README.md; git stash --quiet`;
+  world.agentDoes("fix-it", `${stashed("one")}; ${stashed("two")}`);
   world.reviewerDoes(
     "fix-it",
     `if [ ! -e "$HOME/before" ]; then { ${look}; } >"$HOME/before"; ${harm}; else { ${look}; } >"$HOME/after"; fi; ${says("pass")}`,
@@ -179,6 +186,29 @@ test.each([
   ]);
   expect(world.read("../before")).toContain("refs/heads/ratchet/fix-it");
   expect(world.read("../after")).toBe(world.read("../before"));
+});
+
+test.each([
+  ["packs and collects what is there", "git pack-refs --all --prune; git gc --quiet --prune=now"],
+  ["asks the repository that it was cloned from", "git fetch --quiet origin"],
+  ["asks for the status of files that were touched", "touch README.md; git status"],
+])("D4: a reviewer that %s has only read", async (_what, reads) => {
+  const world = resumeWorld();
+  const origin = join(world.root, "origin");
+  world.git("clone", "--quiet", "--bare", world.dir, origin);
+  world.git("remote", "add", "origin", origin);
+  world.git("fetch", "--quiet", "origin");
+  const tree = world.git("rev-parse", "HEAD^{tree}");
+  const newer = world.git("commit-tree", tree, "-p", "HEAD", "-m", "Theirs");
+  world.git("push", "--quiet", "origin", `${newer}:refs/heads/main`);
+  world.git("update-ref", "refs/remotes/origin/main", "HEAD");
+  world.agentDoes("fix-it", "git tag mine; echo x >>README.md; git stash --quiet");
+  const look = "git for-each-ref; git stash list";
+  world.reviewerDoes("fix-it", `{ ${look}; } >"$HOME/before"; ${reads} >&2 || exit 1; ${says("pass")}`);
+  await world.add("fix-it");
+  const run = await world.ratchet("run", "--json");
+  expect([run.code, verdicts(run)]).toEqual([0, ["command pass"]]);
+  expect(world.read("../before")).toContain("refs/tags/mine");
 });
 
 test.each([

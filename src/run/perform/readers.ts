@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { findCheckout } from "../../git/checkout.js";
 import { hasKeptIndex, keepIndex } from "../../git/kept-index.js";
-import { findRefChanges, hasKeptRefs, keepRefs, putRefsBack } from "../../git/kept-refs.js";
+import { findRefChanges, hasKeptRefs, isOfAnother, keepRefs, putRefsBack } from "../../git/kept-refs.js";
 import { discardChanges, putAt } from "../../git/worktree.js";
 import { ExternalError } from "../../lib/errors.js";
 import { isMissing, readJson, writeWhole } from "../../lib/files.js";
@@ -97,11 +97,12 @@ async function putBack(
 ): Promise<readonly string[]> {
   try {
     const changed = await discardChanges(worktree, head, note);
-    const refs = await findRefChanges(gitDir, head);
-    if (refs.length === 0) return changed;
-    if (changed.length === 0) note(refs);
+    const moved = await findRefChanges(gitDir, head);
+    if (moved.length === 0) return changed;
+    const found = changed.length > 0 ? changed : moved.filter((ref) => !isOfAnother(ref));
+    if (changed.length === 0 && found.length > 0) note(found);
     await putRefsBack(await findCheckout(worktree), head);
-    return changed.length === 0 ? refs : changed;
+    return found;
   } catch (error) {
     if (!(error instanceof ExternalError) || error.retryable) throw error;
     note([".git"]);
