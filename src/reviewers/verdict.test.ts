@@ -308,6 +308,7 @@ test.each([
   expect(read(text, !text.startsWith("y"))).toBe(expected);
 });
 
+const misplaced = (key: string) => `protocol: "${key}" is no key for findings`;
 const nested = "protocol: one of the findings has findings of its own";
 test.each([
   ['{"verdict":"pass","issues":[{"priority":0,"title":"T"}]}', 'protocol: "issues" is no key for findings'],
@@ -330,6 +331,31 @@ test.each([
   ],
   ['{"verdict":"fail","findings":[{"priority":1}],"settled":[{"severity":"high"},{"priority":null}]}', "fail 1"],
   ['{"verdict":"pass","checked":["a.ts"],"notes":[{"text":"fine"}]}', "pass 0"],
+  ['{"verdict":"pass","findings":[],"issues":["P0: data loss in a.c:12"]}', misplaced("issues")],
+  ['{"verdict":"pass","blocking_findings":["","data loss"]}', misplaced("blocking_findings")],
+  ['{"verdict":"pass","blocking_findings":"P0: data loss"}', misplaced("blocking_findings")],
+  ['{"verdict":"pass","Open Bugs":"data loss"}', misplaced("Open Bugs")],
+  ['{"verdict":"pass","review":{"blockingIssues":["it loses data"]}}', misplaced("review")],
+  ['{"verdict":"pass","notes":["looked at a.c","[P1] a.c loses data"]}', misplaced("notes")],
+  ['{"verdict":"pass","notes":["fine",["- **p0** data loss"]]}', misplaced("notes")],
+  ['{"verdict":"pass","notes":["P2 - slow"]}', misplaced("notes")],
+  [
+    '{"verdict":"pass","summary":"P0: nothing like that was found","notes":["P0-P3 were looked for","P2P works"]}',
+    "pass 0",
+  ],
+  [
+    '{"verdict":"pass","issues":"none","bugs":["None found."],"blockers":"-","defects":" n/a ","problems":["", null]}',
+    "pass 0",
+  ],
+  [
+    '{"verdict":"pass","issues":[],"blocking_findings":["No blocking issues were found"],"notes":["P0: none"]}',
+    "pass 0",
+  ],
+  ['{"verdict":"pass","issues":0,"bugs":false,"issue":"fix-it","resolved_issues":["P0: data was lost"]}', "pass 0"],
+  ['{"verdict":"pass","issues":["none of the callers checks the result"]}', misplaced("issues")],
+  ['{"verdict":"fail","findings":[{"priority":3}],"notes":["P0: data loss"]}', misplaced("notes")],
+  ['{"verdict":"fail","findings":[{"priority":3}],"issues":["data loss"]}', misplaced("issues")],
+  ['{"verdict":"fail","findings":[{"priority":1}],"issues":["P1: the same"],"notes":["P3: a nit"]}', "fail 1"],
 ])("findings that stand elsewhere are not passed over: %s", (text, expected) => {
   expect(read(text)).toBe(expected);
 });

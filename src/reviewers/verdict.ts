@@ -4,6 +4,7 @@ import { contradictoryKey } from "../lib/contradiction.js";
 import { JsonNesting } from "../lib/json-nesting.js";
 import { findObjects, isLaterInList, isListedWithAnother, isWithinAnother } from "../lib/json-objects.js";
 import { isFindingLike, readFindingPriority, show } from "./finding-priority.js";
+import { type FindingText, findTexts } from "./finding-text.js";
 
 /**
  * A verdict is positive evidence: a word, and for `fail` at least one finding. Whatever is missing or unreadable is a
@@ -124,6 +125,10 @@ export function isAnswer(written: Fields): boolean {
   if (typeof fields === "string") return true;
   const { findings = null } = fields;
   if ("verdict" in fields || findingsWithin(Object.values(written)).length > 0) return true;
+  if (
+    Object.entries(written).some(([key, value]) => key.toLowerCase() !== "findings" && findTexts(key, value).length > 0)
+  )
+    return true;
   return findings !== null && !(Array.isArray(findings) && findings.length === 0);
 }
 
@@ -182,11 +187,13 @@ export function toVerdict(written: Fields): VerdictReading {
 function misplacedFindings(written: Fields, verdict: "pass" | "fail", placed: readonly RawFinding[]): string | null {
   const worst = Math.min(...placed.map(({ priority }) => priority ?? Number.POSITIVE_INFINITY));
   const counts = (found: Fields): boolean => verdict === "pass" || badness(found) < worst;
+  const countsAsText = ({ priority }: FindingText): boolean => verdict === "pass" || (priority ?? -1) < worst;
   for (const [key, value] of Object.entries(written)) {
     if (key.toLowerCase() === "findings" && Array.isArray(value)) {
       const inside = value.filter(isRecord).flatMap((each) => Object.values(each));
       if (findingsWithin(inside).length > 0) return "one of the findings has findings of its own";
-    } else if (findingsWithin(value).some(counts)) return `${show(key)} is no key for findings`;
+    } else if (findingsWithin(value).some(counts) || findTexts(key, value).some(countsAsText))
+      return `${show(key)} is no key for findings`;
   }
   return null;
 }
