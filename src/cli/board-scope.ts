@@ -30,6 +30,12 @@ async function scopeHere({ cwd }: Context, store: Store): Promise<BoardScope> {
   return project === null ? { type: "unknown", root } : { type: "project", id: project.id };
 }
 
+/** What is asked about one project or, with null, about all of them; where the repository is unknown, an id that none has. */
+export function idOf(scope: BoardScope): string | null {
+  if (scope.type === "all") return null;
+  return scope.type === "project" ? scope.id : "";
+}
+
 /** The projects meant, and a word to whoever expected to see others'. */
 export async function projectsIn({ out }: Context, store: Store, scope: BoardScope): Promise<string[]> {
   if (scope.type === "project") return [scope.id];

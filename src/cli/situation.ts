@@ -39,6 +39,7 @@ export async function situationOf(app: App, run: StoredRun, driven = true): Prom
   });
   return {
     runId: run.runId,
+    projectId: run.projectId,
     status: run.status,
     ...orders,
     aborting: state?.aborting ?? false,

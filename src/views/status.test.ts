@@ -13,7 +13,7 @@ const issue: IssueSituation = {
   ...{ sessionId: "s1", startedAt: 1_000, finishedAt: null, costUsd: 0.5, waitingFor: null },
 };
 const run = (more: Partial<RunSituation> = {}): RunSituation => ({
-  ...{ runId: "r1", status: "running", draining: false, driven: true, issues: [issue], ...more },
+  ...{ runId: "r1", projectId: "shop", status: "running", draining: false, driven: true, issues: [issue], ...more },
 });
 const room = { columns: 80, width: (text: string) => [...text].length };
 
@@ -23,6 +23,7 @@ describe("toStatus", () => {
       runs: [
         {
           run_id: "r1",
+          project_id: "shop",
           status: "running",
           draining: false,
           stopping: false,
@@ -82,6 +83,10 @@ describe("renderStatus", () => {
       "run r2: running",
       "no issue has started",
     ]);
+  });
+
+  it("names the projects to a reader who is in none of them", () => {
+    expect(renderStatus(toStatus([run()], 0), room, { named: true })[0]).toBe("run r1 of shop: running");
   });
 
   it("says draining, and what is waited for", () => {

@@ -10,6 +10,7 @@ import { resumeWorkflow } from "./question-lines.js";
 /** A run and its issues as the store knows them. Times in ms since the epoch. */
 export interface RunSituation {
   readonly runId: string;
+  readonly projectId: string;
   readonly status: RunStatus;
   readonly draining: boolean;
   readonly stopping?: boolean;
@@ -43,6 +44,7 @@ export interface StatusJson {
 }
 interface StatusRun {
   readonly run_id: string;
+  readonly project_id: string;
   readonly status: RunStatus;
   /** Also while it stops. */
   readonly draining: boolean;
@@ -71,6 +73,7 @@ export function toStatus(runs: readonly RunSituation[], now: number): StatusJson
   return {
     runs: runs.map((run) => ({
       run_id: run.runId,
+      project_id: run.projectId,
       status: run.status,
       draining: run.draining,
       stopping: run.stopping ?? false,
@@ -104,10 +107,11 @@ function phaseName({ phase, status }: IssueSituation): string {
   return phase === "closing" || phase === "done" ? "finalizing" : phase;
 }
 
-export function renderStatus(status: StatusJson, room: Room): string[] {
+/** `named`: the reader is in none of these projects. */
+export function renderStatus(status: StatusJson, room: Room, { named = false } = {}): string[] {
   if (status.runs.length === 0) return ["Nothing is running. Start with `ratchet run`."];
   return status.runs.flatMap((run, index) => {
-    const head = `run ${run.run_id}: ${howItGoes(run)}`;
+    const head = `run ${run.run_id}${named ? ` of ${run.project_id}` : ""}: ${howItGoes(run)}`;
     const rows = run.issues.map((issue) => [
       plainLine(issue.trigger === undefined ? issue.issue_id : `${issue.issue_id}: ${issue.trigger}`),
       issue.phase,
@@ -124,7 +128,7 @@ export function renderStatus(status: StatusJson, room: Room): string[] {
   });
 }
 
-export function howItGoes(run: Omit<StatusRun, "issues">): string {
+export function howItGoes(run: Omit<StatusRun, "project_id" | "issues">): string {
   const { status, draining, stopping, aborting, driven } = run;
   const ending = stopping ? "stopping" : aborting ? "aborting" : draining ? "draining" : null;
   if (!driven) {

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { attemptsOf, eventsOf, program, type Sandbox, sandbox } from "./sandbox.js";
+import { attemptsOf, eventsOf, program, type Sandbox, sandbox, until } from "./sandbox.js";
 
 const finding = { file: "one.txt", line_start: 1, line_end: 1, priority: 0, title: "Too short", body: "Say more." };
 
@@ -299,4 +299,27 @@ test("looking works from below the top of the repository, and registers nothing 
   expect((await box.start(["status"], { cwd: box.root }).ended).code).toBe(0);
   const projects = JSON.parse((await box.ratchet("project", "list", "--json")).stdout);
   expect(projects).toHaveLength(1);
+});
+
+test("status and logs list of a repository that is not known yet tell of no other project's runs", async () => {
+  const box = sandbox();
+  box.configure({ agent: { type: "command", command: box.script("agent", ': >"$HOME/begun"; sleep 600\n') } });
+  await box.add("one");
+  const killed = box.start(["run"]);
+  await until("the agent is at work", () => existsSync(join(box.root, "begun")));
+  killed.kill("SIGKILL");
+  await killed.ended;
+  const other = join(box.root, "other");
+  execFileSync("git", ["clone", "--quiet", box.dir, other], { env: box.env });
+  const there = async (...args: string[]) => await box.start(args, { cwd: other }).ended;
+  const said = await there("status");
+  expect([said.code, said.stdout]).toEqual([0, "Nothing is running. Start with `ratchet run`.\n"]);
+  expect(said.stderr).toContain("is not known yet");
+  expect(JSON.parse((await there("status", "--json")).stdout)).toMatchObject({ runs: [], untold: [] });
+  expect((await there("logs", "list", "--json")).stdout.trim()).toBe("[]");
+  const named = /^run \S+ of shop: nobody drives it/;
+  expect((await there("status", "--all")).stdout).toMatch(named);
+  expect((await box.start(["status"], { cwd: box.root }).ended).stdout).toMatch(named);
+  expect(await box.quick("status")).toMatch(/^run \S+: nobody drives it/);
+  expect(JSON.parse((await there("logs", "list", "--all", "--json")).stdout)).toHaveLength(1);
 });

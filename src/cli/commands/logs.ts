@@ -11,6 +11,7 @@ import { logLines } from "../../views/log-lines.js";
 import { toRunRecord } from "../../views/record.js";
 import { emptySummary, foldSummary, renderSummary, type Summary } from "../../views/summary.js";
 import { WorkflowHistory, type WorkflowRecord } from "../../views/workflow-record.js";
+import { boardScope, idOf, unknownYet } from "../board-scope.js";
 import { type Context, knownProject } from "../context.js";
 import { parseCount } from "../parse-count.js";
 import { roomOf } from "../room.js";
@@ -36,15 +37,16 @@ export async function listRuns(
   const { app, out } = context;
   const most = parseCount("--limit", limit);
   const store = await app.store("reader");
-  const project = all ? null : await knownProject(context, store);
-  const runs = await store.runs(project?.id ?? null, most);
+  const scope = await boardScope(context, store, { all: all ?? false });
+  if (scope.type === "unknown") out.note(unknownYet(scope.root));
+  const runs = await store.runs(idOf(scope), most);
   if (json) {
     out.json(runs.map(({ record: { config: _config, ...head } }) => head));
     return 0;
   }
   if (runs.length === 0) out.line("No runs yet. Start one with `ratchet run`.");
   else {
-    const undriven = await undrivenRuns(store, project?.id ?? null);
+    const undriven = await undrivenRuns(store, idOf(scope));
     const rows = runs.map(({ runId, status, startedAt, projectId, record }) => [
       runId,
       undriven.has(runId) ? "nobody drives it" : status,

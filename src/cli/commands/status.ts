@@ -4,6 +4,7 @@ import { jsonText } from "../../lib/json-text.js";
 import { mirrorAdvice } from "../../views/mirror-advice.js";
 import { renderStatus, type StatusJson, toStatus } from "../../views/status.js";
 import { toUntold, type UntoldJson, untoldLines } from "../../views/untold.js";
+import { boardScope, idOf, unknownYet } from "../board-scope.js";
 import { type Context, knownProject } from "../context.js";
 import { roomOf } from "../room.js";
 import { situationOf } from "../situation.js";
@@ -12,6 +13,11 @@ interface StatusOptions {
   readonly watch?: boolean;
   readonly all?: boolean;
   readonly json?: boolean;
+}
+
+interface Shown extends StatusOptions {
+  /** The reader is in none of these projects. */
+  readonly named: boolean;
 }
 
 /**
@@ -25,10 +31,13 @@ interface Told extends StatusJson {
 }
 
 export async function showStatus(context: Context, options: StatusOptions): Promise<number> {
-  if (options.watch) return await watch(context, options);
+  const scope = await boardScope(context, await context.app.store("reader"), options);
+  if (scope.type === "unknown") context.out.note(unknownYet(scope.root));
+  const shown = { ...options, named: scope.type === "all" };
+  if (options.watch) return await watch(context, shown);
   const status = await readStatus(context, options);
   if (options.json) context.out.json(status);
-  else for (const line of await linesOf(context, options, status)) context.out.line(line);
+  else for (const line of await linesOf(context, shown, status)) context.out.line(line);
   return 0;
 }
 
@@ -36,13 +45,14 @@ export async function showStatus(context: Context, options: StatusOptions): Prom
 export async function readStatus(context: Context, { all = false }: StatusOptions): Promise<Told> {
   const { app } = context;
   const store = await app.store("reader");
+  const id = idOf(await boardScope(context, store, { all }));
   const project = all ? null : await knownProject(context, store);
-  const unfinished = await store.unfinishedRuns(project?.id ?? null);
+  const unfinished = await store.unfinishedRuns(id);
   const runs = await Promise.all(unfinished.map(({ run, driverAlive }) => situationOf(app, run, driverAlive)));
   const targets = project === null ? [] : await targetsOf(store, project.id);
   const behind = project === null || targets.length === 0 ? [] : await app.branchesBehind(project.repoPath, targets);
   const trouble = project === null ? null : (await app.lookAtMirror(project.id))?.trouble;
-  const untold = (await app.owed(project?.id ?? null)).map(toUntold);
+  const untold = (await app.owed(id)).map(toUntold);
   return { ...toStatus(runs, Date.now()), behind, mirror: trouble ? `${trouble}: ${mirrorAdvice}` : null, untold };
 }
 
@@ -52,19 +62,19 @@ async function targetsOf(store: Store, projectId: string): Promise<string[]> {
   return [...new Set(runs.map(({ record }) => record.target_branch))];
 }
 
-async function linesOf({ out }: Context, { all = false }: StatusOptions, status: Told): Promise<string[]> {
+async function linesOf({ out }: Context, { named }: Shown, status: Told): Promise<string[]> {
   return [
-    ...renderStatus(status, await roomOf(out, status)),
+    ...renderStatus(status, await roomOf(out, status), { named }),
     ...status.behind,
     ...(status.mirror ? [status.mirror] : []),
-    ...untoldLines(status.untold, { named: all }),
+    ...untoldLines(status.untold, { named }),
   ];
 }
 
 const redrawMs = 1000;
 
 /** Until nobody reads any more. Redrawn in a terminal; elsewhere printed again when something changed. */
-async function watch(context: Context, options: StatusOptions): Promise<number> {
+async function watch(context: Context, options: Shown): Promise<number> {
   const { out } = context;
   const draw = out.isTerminal ? (await import("log-update")).default : null;
   for (let last = ""; !out.gone.aborted; ) {
