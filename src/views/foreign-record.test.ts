@@ -52,6 +52,24 @@ describe("a run record from elsewhere", () => {
     });
   });
 
+  it.each<[string, unknown, string[], number]>([
+    ["by id", { x: {}, y: 5, "": {} }, ["x"], 2],
+    ["in a list, each with its id", [{ issue_id: "x" }, { issue_id: "y" }], ["x", "y"], 0],
+    ["in a list, of which some are none", [1, null, "a", {}, { issue_id: "x" }], ["x"], 4],
+    ["in a list that has one twice", [{ issue_id: "x" }, { issue_id: "x" }], ["x"], 1],
+    ["in nothing", null, [], 0],
+    ["in a text", "x", [], 1],
+  ])("A4 has its issues %s, and what is none is counted", (_how, issues, ids, leftOut) => {
+    const run = read({ run_id: "r", issues });
+    expect(run.issues.map(({ issue_id }) => issue_id)).toEqual(ids);
+    expect(run.leftOut.issues).toBe(leftOut);
+  });
+
+  it("A4 counts what is no finding also where issues are a list", () => {
+    const run = read({ run_id: "r", issues: [{ issue_id: "x", last_review_issues: [{ title: "t" }, 5] }] });
+    expect([run.issues[0]?.last_review_issues?.length, run.leftOut.findings.get("x")]).toEqual([1, 1]);
+  });
+
   it.each<[string, unknown, string]>([
     ["its own", { per_issue_review: { finding_threshold: "P2" } }, "P2"],
     ["the usual, where it says none", { per_issue_review: {} }, "none"],

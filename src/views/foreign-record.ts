@@ -38,9 +38,9 @@ export function readForeignRun(value: unknown, here: { readonly repoPath: string
   const completed = time(value.completed_at);
   const started = time(value.started_at) ?? completed;
   const roots = [text(value.repo_path), here.repoPath].flatMap((root) => (root === null ? [] : [root]));
-  const issues = Object.entries(fields(value.issues)).flatMap(([id, issue]) =>
-    id !== "" && isFields(issue) ? [readIssue(id, issue, { started, completed, roots })] : [],
-  );
+  const named = namedIssues(value.issues);
+  const byId = new Map(named.flatMap(([id, issue]) => (id !== "" && isFields(issue) ? [[id, issue]] : [])));
+  const issues = [...byId].map(([id, issue]) => readIssue(id, issue, { started, completed, roots }));
   return {
     run: {
       run_id: runId,
@@ -59,7 +59,7 @@ export function readForeignRun(value: unknown, here: { readonly repoPath: string
     },
     issues,
     threshold: readThreshold(fields(fields(value.config).per_issue_review).finding_threshold),
-    leftOut: leftOutOf(fields(value.issues)),
+    leftOut: { issues: named.length - byId.size, findings: findingsLeftOut(byId) },
   };
 }
 
@@ -67,13 +67,18 @@ function readThreshold(value: unknown): FindingThreshold {
   return value === "P0" || value === "P1" || value === "P2" || value === "P3" ? value : "none";
 }
 
-function leftOutOf(issues: Fields): LeftOut {
-  const all = Object.entries(issues);
-  const findings = all.flatMap(([id, issue]): [string, number][] => {
-    const given = fields(issue).last_review_issues;
-    return Array.isArray(given) ? [[id, given.filter((one) => !isFields(one)).length]] : [];
-  });
-  return { issues: all.filter(([id, issue]) => id === "" || !isFields(issue)).length, findings: new Map(findings) };
+/** By id, whether that is a key or in the record itself; of what nobody can tell the id it is "". */
+function namedIssues(value: unknown): readonly (readonly [string, unknown])[] {
+  if (isFields(value)) return Object.entries(value);
+  return [value ?? []].flat().map((one) => [text(fields(one).issue_id) ?? "", one]);
+}
+
+function findingsLeftOut(issues: ReadonlyMap<string, Fields>): LeftOut["findings"] {
+  return new Map(
+    [...issues].flatMap(([id, { last_review_issues: given }]): [string, number][] =>
+      Array.isArray(given) ? [[id, given.filter((one) => !isFields(one)).length]] : [],
+    ),
+  );
 }
 
 function firstOf(issues: readonly IssueRecord[]): string | undefined {

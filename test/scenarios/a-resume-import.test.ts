@@ -192,6 +192,12 @@ test("A4 what an import cannot read is counted in its words", async () => {
     "  none: interrupted, 1 review finding that cannot be read left out",
     "  1 issue that cannot be read left out",
   ]);
+  const list = world.put("list.json", JSON.stringify({ run_id: "list", issues: [{ issue_id: "some" }, 1, null] }));
+  expect((await world.quick("runs", "import", list)).split("\n").slice(0, 3)).toEqual([
+    "list imported: 1 issue",
+    "  some: interrupted",
+    "  2 issues that cannot be read left out",
+  ]);
 });
 
 test("A4 a record of Ratchet's own is the same after export, import and export, and resumes elsewhere", async () => {
