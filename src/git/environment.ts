@@ -26,6 +26,8 @@ const settings: readonly (readonly [string, string])[] = [
   ["log.showSignature", "false"],
   ["merge.autoStash", "false"],
   ["status.submoduleSummary", "false"],
+  // Ratchet's own repositories have no checkout, and whoever forbids such means others. The last one: asUserSays leaves it out.
+  ["safe.bareRepository", "all"],
 ];
 
 const fixed: Readonly<Record<string, string>> = {
@@ -48,6 +50,9 @@ const fixed: Readonly<Record<string, string>> = {
     ]),
   ),
 };
+
+/** Where a person has gone to: whether git works with a repository that it finds there is for their settings to say. */
+export const asUserSays: Readonly<Record<string, string>> = { GIT_CONFIG_COUNT: String(settings.length - 1) };
 
 export function gitEnvironment(extra: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("GIT_") || kept.test(name));

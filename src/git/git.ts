@@ -100,7 +100,7 @@ async function untilUnlocked(
     const lock = heldLock(output.stderr);
     if (lock !== null && (await dropAbandonedLock(lock))) return await tryOnce();
     if (lock !== null) throw lockedOut(lock, waitMs, output);
-    if (options.okCodes?.includes(output.code)) return output;
+    if (options.okCodes?.includes(output.code) && !isForbidden(output.stderr)) return output;
     throw failure(called, output);
   };
   return await whileLocked({ waitMs, ...(signal ? { signal } : {}) }, tryOnce);
@@ -133,6 +133,11 @@ function heldLock(stderr: string): string | null {
     /Unable to create '([^\n]+\.lock)': File exists/.exec(stderr) ??
     /could not lock config file ([^\n]+): File exists/.exec(stderr);
   return found?.[1] ?? null;
+}
+
+/** The settings forbid git to look into the repository: that is no answer to what was asked of it, and no damage. */
+export function isForbidden(stderr: string): boolean {
+  return /cannot use bare repository|dubious ownership/.test(stderr);
 }
 
 function failure({ name, cwd }: Called, output: GitOutput): GitError {

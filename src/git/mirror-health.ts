@@ -1,5 +1,5 @@
 import { renameSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { isMissing, statsOf } from "../lib/files.js";
 import { git } from "./git.js";
 import { lacksAllRefs, lacksRefs } from "./lacking-refs.js";
@@ -50,6 +50,8 @@ export async function whyDamaged(path: string): Promise<string | null> {
   const { code, stderr } = await git(path, args, { okCodes: [1, 128] });
   const isLacking = code === 0 && ((await lacksRefs({ path })) || (await lacksAllRefs({ path })));
   if (code === 0 && !isLacking) return null;
+  // Where git can do nothing at all, such as with a broken .gitconfig, that says nothing of the mirror.
+  if (code !== 0) await git(dirname(path), ["config", "--list"]);
   const why = isLacking ? "refs of its own are gone" : stderr.trim();
   writeFileSync(damagedFile(path), why);
   return `${path} is damaged: ${why.split("\n").at(-1) ?? ""}`;

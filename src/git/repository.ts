@@ -2,9 +2,11 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { UserError } from "../lib/errors.js";
 import { exists } from "../lib/files.js";
+import { insideGit } from "../lib/inside-git.js";
 import { keepNewest } from "../lib/keep-newest.js";
 import { shellWord } from "../lib/quoted.js";
-import { GitError, git, gitText } from "./git.js";
+import { asUserSays } from "./environment.js";
+import { GitError, git, gitText, isForbidden } from "./git.js";
 
 export interface Repository {
   /** Top of the checkout; of a bare repository its own folder. */
@@ -18,13 +20,31 @@ export interface Repository {
 }
 
 export async function inspectRepository(cwd: string): Promise<Repository> {
-  return (await inspectCheckout(cwd)) ?? (await inspectEachPart(cwd));
+  try {
+    return (await inspectCheckout(cwd)) ?? (await inspectEachPart(cwd));
+  } catch (error) {
+    throw error instanceof GitError && isForbidden(error.stderr) ? forbidden(cwd, error) : error;
+  }
+}
+
+function forbidden(cwd: string, cause: GitError): UserError {
+  if (/dubious ownership/.test(cause.stderr)) {
+    return new UserError(`${cwd} belongs to another user, git refuses to work there`, {
+      hint: `git config --global --add safe.directory ${shellWord(cwd)}`,
+      cause,
+    });
+  }
+  if (/\/\.git'/.test(cause.stderr)) return insideGit(cwd, cause);
+  return new UserError(`${cwd} is in a repository without a checkout, and your git is told to refuse those`, {
+    hint: "Change to a checkout, or allow it: git config --global safe.bareRepository all",
+    cause,
+  });
 }
 
 /** The usual case in one question: a checkout with a commit. null: it is something else, or a path in it has a line end. */
 async function inspectCheckout(cwd: string): Promise<Repository | null> {
   const asked = ["--absolute-git-dir", "--show-toplevel", "HEAD^{commit}", "--symbolic-full-name", "HEAD"];
-  const output = await git(cwd, ["rev-parse", ...asked], { okCodes: [128] });
+  const output = await git(cwd, ["rev-parse", ...asked], { env: asUserSays, okCodes: [128] });
   const lines = output.stdout.toString("utf8").split("\n");
   const [gitDir, root, head, ref, ...rest] = lines;
   if (output.code !== 0 || !gitDir || !root || !head || !ref || rest.length !== 1) return null;
@@ -48,17 +68,13 @@ function branchOf(ref: string | null): string | null {
 
 async function gitDirOf(cwd: string): Promise<Pick<Repository, "gitDir" | "bare">> {
   try {
-    const said = await gitText(cwd, ["rev-parse", "--absolute-git-dir", "--is-bare-repository"]);
+    const said = await gitText(cwd, ["rev-parse", "--absolute-git-dir", "--is-bare-repository"], {
+      env: asUserSays,
+    });
     const end = said.lastIndexOf("\n");
     return { gitDir: said.slice(0, end), bare: said.slice(end + 1) === "true" };
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
-    if (/dubious ownership/.test(error.stderr)) {
-      throw new UserError(`${cwd} belongs to another user, git refuses to work there`, {
-        hint: `git config --global --add safe.directory ${shellWord(cwd)}`,
-        cause: error,
-      });
-    }
     if (!/not a git repository/i.test(error.stderr)) throw error;
     throw new UserError(`${cwd} is not in a git repository`, {
       hint: "Change to your repository, or make one: git init && git add -A && git commit",
@@ -73,7 +89,7 @@ async function topOf(cwd: string): Promise<string> {
     return await gitText(cwd, ["rev-parse", "--show-toplevel"]);
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
-    throw new UserError(`${cwd} is inside a .git folder`, { hint: "Change to the checkout itself.", cause: error });
+    throw insideGit(cwd, error);
   }
 }
 

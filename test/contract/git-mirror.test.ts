@@ -8,9 +8,22 @@ import { changedPaths, diff, diffStat } from "../../src/git/diff.js";
 import { git } from "../../src/git/git.js";
 import { commitLanding, followTarget, isLanded, proposeLanding } from "../../src/git/land.js";
 import { type Mirror, openMirror, tipOf } from "../../src/git/mirror.js";
+import { isMirrorWhole, whyDamaged } from "../../src/git/mirror-health.js";
 import { inspectRepository, readIdentity } from "../../src/git/repository.js";
 import { openWorktree, removeWorktree, snapshot } from "../../src/git/worktree.js";
 import { commit, identity, makeRepository, makeWorld, open, put, read, sh, tempFolder } from "./git-fixture.js";
+
+/** The person's own settings of git, until the test has ended. */
+function withOwnSettings(text: string): void {
+  const folder = tempFolder();
+  put(folder, "settings", text);
+  const before = process.env.GIT_CONFIG_GLOBAL;
+  process.env.GIT_CONFIG_GLOBAL = join(folder, "settings");
+  onTestFinished(() => {
+    if (before === undefined) delete process.env.GIT_CONFIG_GLOBAL;
+    else process.env.GIT_CONFIG_GLOBAL = before;
+  });
+}
 
 describe("the mirror", () => {
   test("takes over remotes, identity, LFS settings, line ends and excludes; not hooks, aliases or tokens", async () => {
@@ -165,6 +178,20 @@ describe("the mirror", () => {
     );
     await again();
     expect(told).toHaveLength(1);
+  });
+
+  test("settings with which git does nothing are no damage of it", async () => {
+    const { mirror } = await makeWorld();
+    withOwnSettings("[core\n");
+    await expect(whyDamaged(mirror.path)).rejects.toThrow("bad config line 1");
+    expect(isMirrorWhole(mirror.path)).toBe(true);
+  });
+
+  test.skipIf(process.getuid?.() !== 0)("that it belongs to another user is no damage of it", async () => {
+    const { mirror } = await makeWorld();
+    sh(mirror.path, "chown -R 12345 .");
+    await expect(whyDamaged(mirror.path)).rejects.toThrow("dubious ownership");
+    expect(isMirrorWhole(mirror.path)).toBe(true);
   });
 
   test("nothing of it goes where it is the user's repository that is damaged", async () => {
@@ -441,6 +468,19 @@ describe("looking at a repository", () => {
     makeRepository(join(home, "repo"));
     sh(join(home, "repo"), "git checkout -q --detach");
     expect(await inspectRepository(join(home, "repo"))).toMatchObject({ branch: null });
+  });
+
+  test("whether git works with a repository without a checkout is for the settings of whoever stands in it to say", async () => {
+    const home = tempFolder();
+    sh(home, "git init -q --bare bare.git");
+    makeRepository(join(home, "repo"));
+    withOwnSettings("[safe]\n\tbareRepository = explicit\n");
+    await expect(inspectRepository(join(home, "bare.git"))).rejects.toMatchObject({
+      name: "UserError",
+      hint: expect.stringContaining("safe.bareRepository"),
+    });
+    await expect(inspectRepository(join(home, "repo", ".git"))).rejects.toThrow("is inside a .git folder");
+    expect(await inspectRepository(join(home, "repo"))).toMatchObject({ branch: "main" });
   });
 
   test("a branch is called by its name although a tag has the same, and a folder by one with a line end", async () => {

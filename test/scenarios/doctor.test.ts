@@ -370,3 +370,17 @@ test("doctor tells of tracker and forge also where there is no commit yet, and w
     ]);
   }
 });
+
+test("doctor tells of settings of git's with which it does nothing, and calls nothing damaged", async () => {
+  const box = sandbox();
+  configure(box);
+  await box.add("one");
+  expect((await box.ratchet("run")).code).toBe(0);
+  box.put(".gitconfig", "[core\n");
+  const examined = await examine(box);
+  expect(missing(examined)).toEqual(["git", "repository", "mirror"]);
+  const said = expect.stringContaining("bad config line 1");
+  expect(examined.checks).toMatchObject({ git: { detail: said }, mirror: { detail: said } });
+  box.put(".gitconfig", "");
+  expect(missing(await examine(box))).toEqual([]);
+});

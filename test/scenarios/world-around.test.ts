@@ -61,6 +61,44 @@ test("D3 a lock in the private mirror is waited out and nothing is lost", async 
   expect(box.read("one.txt")).toBe("one\n");
 });
 
+/** git then works with a repository that has no checkout only where it is named, and Ratchet's mirror is such a one. */
+function forbidBare(box: Sandbox): void {
+  box.put(".gitconfig", "[safe]\n\tbareRepository = explicit\n");
+}
+
+const asForbidden = `test "$(git config safe.bareRepository)" = explicit && test -z "$GIT_CONFIG_COUNT$GIT_DIR"`;
+
+test("with safe.bareRepository=explicit an issue lands, and agents and commands have the setting as it is", async () => {
+  const box = withAgent(`set -e; ${asForbidden}; git status >/dev/null; ${work}; git log -1 --format=%s`, {
+    commands: { test: `${asForbidden} && git log -1 && git diff --quiet` },
+    evidence_check: { required: ["test"] },
+  });
+  forbidBare(box);
+  await box.add("one");
+  const run = await box.ratchet("run");
+  expect({ code: run.code, stderr: run.stderr }).toEqual({ code: 0, stderr: "" });
+  expect(box.git("show", "main:one.txt")).toBe("one");
+  expect((await box.ratchet("doctor")).stdout).toContain("everything that is needed is there");
+});
+
+test("safe.bareRepository=explicit, set while work is under way and parked, is no damage and in nothing's way", async () => {
+  const box = withAgent(`${work}; exit 1`);
+  await box.add("one");
+  await box.add("two");
+  expect((await box.ratchet("run")).code).toBe(1);
+  expect((await box.ratchet("worktree", "park", "two")).code).toBe(0);
+  forbidBare(box);
+  expect((await box.ratchet("doctor")).stdout).toMatch(/^ok +mirror /m);
+  expect((await box.ratchet("status")).stdout).not.toContain("damaged");
+  expect((await box.ratchet("diff", "one")).stdout).toContain("+one");
+  for (const command of [["worktree", "restore", "two"], ["gc"], ["worktree", "list"], ["land", "one"]])
+    expect({ command, ...(await box.ratchet(...command)) }).toMatchObject({ command, code: 0, stderr: "" });
+  box.configure({ agent: { type: "command", command: ["true"] } });
+  const { code, stdout } = await box.ratchet("run", "--resume");
+  expect([code, stdout]).toEqual([0, expect.not.stringContaining("damaged")]);
+  expect([box.read("one.txt"), box.read("two.txt")]).toEqual(["one\n", "two\n"]);
+});
+
 test("worktree.copy brings the untracked files that the tests need, into issues' and landing worktrees, and never lands them", async () => {
   const box = withAgent(`test -e .env || exit 3; sleep 0.3; ${work}`, {
     commands: { check: 'test "$(cat .env)" = "KEY=1" && test "$(cat config/local.env)" = "KEY=2"' },

@@ -67,7 +67,10 @@ function checkGit({ env }: Context): Promise<Check> {
   const advice = `install git ${leastGit} or newer`;
   return attempt("git", advice, async () => {
     const { stdout } = await promisify(execFile)("git", ["--version"], { env, timeout: 10_000 }).catch((error) => {
-      throw codeOf(error) === "ENOENT" ? new UserError("git is not on PATH", { hint: advice, cause: error }) : error;
+      if (codeOf(error) === "ENOENT") throw new UserError("git is not on PATH", { hint: advice, cause: error });
+      // Its own settings can be such that it does nothing at all.
+      const hint = "put right what `git --version` complains about";
+      throw new ExternalError("git", messageOf(error).trim(), { hint, cause: error });
     });
     const detail = stdout.trim();
     return isOldGit(detail) ? { name: "git", ok: false, detail, advice } : there("git", detail);
@@ -242,7 +245,7 @@ function checkDisk({ app }: Context): Promise<Check> {
 async function checkMirror(context: Context): Promise<Check[]> {
   const name = "mirror";
   let isNeeded = true;
-  const check = await attempt(name, mirrorAdvice, async () => {
+  const check = await attempt(name, "put right what git complains about: the mirror itself may be whole", async () => {
     const project = await knownProject(context, await context.app.store());
     const found = project && (await context.app.lookAtMirror(project.id, { thorough: true }));
     const lost = project && !found ? await workWithoutMirror(context, project.id) : [];
