@@ -123,9 +123,16 @@ testInTerminal("a panel asks for its members, and run_end on what it runs", asyn
   expect((await box.ratchet("config", "check")).code).toBe(0);
 });
 
-testInTerminal.each(["Who implements the issues?", "Enable per-issue review?", "Write it?"])(
-  "Ctrl-C at %j writes nothing and exits 130",
-  async (where) => {
+const ctrlD = "\u0004";
+const ways = [
+  ["Ctrl-C", ctrlC],
+  ["Ctrl-D", ctrlD],
+] as const;
+const places = ["start from?", "Which program, with", "must pass", "Enable per-issue review?", "Write it?"];
+
+testInTerminal.each(ways.flatMap(([name, key]) => places.map((where) => [name, where, key] as const)))(
+  "%s at %j writes nothing, gives the cursor back and exits 130",
+  async (_name, where, key) => {
     const box = nodeProject();
     box.write("ratchet.yaml", "# mine\n");
     const terminal = openTerminal(box, ["init"]);
@@ -142,9 +149,10 @@ testInTerminal.each(["Who implements the issues?", "Enable per-issue review?", "
       if (text === where) break;
       await terminal.answer(text, keys);
     }
-    await terminal.answer(where, ctrlC);
+    await terminal.answer(where, key);
     await terminal.see("Nothing is written.");
     expect(await terminal.ended).toBe(130);
+    expect(terminal.raw().lastIndexOf("\u001b[?25h")).toBeGreaterThan(terminal.raw().lastIndexOf("\u001b[?25l"));
     expect(box.read("ratchet.yaml")).toBe("# mine\n");
     expect(existsSync(join(box.dir, "ratchet.yaml.bak"))).toBe(false);
   },

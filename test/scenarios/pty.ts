@@ -13,6 +13,8 @@ export interface Terminal {
   readonly answer: (text: string, keys: string) => Promise<void>;
   readonly see: (text: string) => Promise<void>;
   readonly screen: () => string;
+  /** All that was written to it, with what moves and hides the cursor. */
+  readonly raw: () => string;
   readonly ended: Promise<number | null>;
 }
 
@@ -31,9 +33,10 @@ export function openTerminal({ dir, env }: Sandbox, args: readonly string[], pat
     child.kill("SIGKILL");
     await ended;
   });
-  let screen = "";
+  let [screen, raw] = ["", ""];
   let seen = 0;
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+    raw += chunk;
     screen += stripVTControlCharacters(chunk);
   });
   const see = async (text: string) => {
@@ -47,6 +50,7 @@ export function openTerminal({ dir, env }: Sandbox, args: readonly string[], pat
       child.stdin.write(keys);
     },
     screen: () => screen,
+    raw: () => raw,
     ended,
   };
 }

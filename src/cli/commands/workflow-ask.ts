@@ -3,6 +3,7 @@ import type { Answer, Question } from "../../app.js";
 import { optionMeant } from "../../core/gate-option.js";
 import { plainLine, plainText } from "../../core/plain-text.js";
 import { answerCommand } from "../../views/question-lines.js";
+import { whileInputIsOpen } from "../open-input.js";
 
 /**
  * null: answered elsewhere meanwhile, or not by whoever sits here. Ctrl-C is a Ctrl-C; after Ctrl-D
@@ -52,30 +53,10 @@ type Unanswered = "elsewhere" | "cancelled" | "closed";
 
 /** One line, in a field that is empty at first. */
 async function readLine(signal: AbortSignal, options: Parameters<typeof text>[0]): Promise<Line | Unanswered> {
-  // A prompt that was answered still listens: what is aborted later would take the terminal from the one that is shown then.
-  const open = new AbortController();
-  const close = () => open.abort();
-  let isClosed = false;
-  const onKey = (_typed: unknown, key: { readonly name?: string; readonly ctrl?: boolean } | undefined) => {
-    // Ctrl-D in an empty field closes the input, and the prompt would wait for ever.
-    if (key?.ctrl !== true || key.name !== "d" || !process.stdin.isPaused()) return;
-    isClosed = true;
-    close();
-  };
-  if (signal.aborted) close();
-  signal.addEventListener("abort", close);
-  const typing = text({ ...options, signal: open.signal });
-  // After the prompt's own: it has seen the key by then.
-  process.stdin.on("keypress", onKey);
-  try {
-    const typed = await typing;
-    if (!isCancel(typed)) return { text: typed };
-    if (signal.aborted) return "elsewhere";
-    return isClosed ? "closed" : "cancelled";
-  } finally {
-    process.stdin.off("keypress", onKey);
-    signal.removeEventListener("abort", close);
-  }
+  const { answer, isClosed } = await whileInputIsOpen((open) => text({ ...options, signal: open }), signal);
+  if (!isCancel(answer)) return { text: answer };
+  if (signal.aborted) return "elsewhere";
+  return isClosed ? "closed" : "cancelled";
 }
 
 function leave(question: Question, why: Unanswered): null {
