@@ -1,4 +1,4 @@
-import { chmodSync, existsSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
@@ -157,3 +157,16 @@ testInTerminal.each(ways.flatMap(([name, key]) => places.map((where) => [name, w
     expect(existsSync(join(box.dir, "ratchet.yaml.bak"))).toBe(false);
   },
 );
+
+testInTerminal("in a folder of the repository the wizard says where the file is", async () => {
+  const box = nodeProject();
+  mkdirSync(join(box.dir, "deep"));
+  const flags = ["--preset", "node-npm", "--agent-command", "my-agent", "--required", "none", "--review", "none"];
+  const terminal = openTerminal({ ...box, dir: join(box.dir, "deep") }, ["init", ...flags]);
+  await terminal.answer("does the project have?", enter);
+  await terminal.answer("When should checks run", enter);
+  await terminal.answer("Write it?", "y");
+  await terminal.see("../ratchet.yaml is written.");
+  expect(await terminal.ended).toBe(0);
+  expect(existsSync(join(box.dir, "ratchet.yaml"))).toBe(true);
+});

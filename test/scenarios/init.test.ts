@@ -180,14 +180,30 @@ test("an agent that is named and not on PATH is told", async () => {
 
 test("it writes at the top of the repository, and where there is none in the current folder", async () => {
   const box = nodeProject();
-  mkdirSync(join(box.dir, "deep"));
-  expect((await box.start(["init", "--yes"], { cwd: join(box.dir, "deep") }).ended).code).toBe(0);
+  mkdirSync(join(box.dir, "deep/down"), { recursive: true });
+  const deep = await box.start(["init", "--yes"], { cwd: join(box.dir, "deep/down") }).ended;
+  expect([deep.code, deep.stdout]).toEqual([0, expect.stringMatching(/^wrote \.\.\/\.\.\/ratchet\.yaml$/m)]);
   expect(box.read("ratchet.yaml")).toContain("preset: node-npm");
   mkdirSync(join(box.root, "plain"));
   const plain = await box.start(["init", "--yes"], { cwd: join(box.root, "plain") }).ended;
   expect(plain.code).toBe(0);
   expect(plain.stderr).toContain("is not in a git repository: run git init");
   expect(existsSync(join(box.root, "plain", "ratchet.yaml"))).toBe(true);
+});
+
+test("inside of .git nothing is written, as a run does nothing there", async () => {
+  const box = nodeProject();
+  box.write("ratchet.yaml", "# mine\n");
+  for (const folder of [".git", ".git/refs/heads"]) {
+    const cwd = join(box.dir, folder);
+    const told = {
+      code: 2,
+      stderr: `ratchet: ${cwd} is inside a .git folder\n  hint: Change to the checkout itself.\n`,
+    };
+    expect(await box.start(["init", "--yes"], { cwd }).ended).toMatchObject(told);
+    expect(await box.start(["run"], { cwd }).ended).toMatchObject(told);
+  }
+  expect([configs(box), box.read("ratchet.yaml")]).toEqual([["ratchet.yaml"], "# mine\n"]);
 });
 
 test("settings in the environment do not decide whether the file holds", async () => {

@@ -1,9 +1,10 @@
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { cpus, freemem } from "node:os";
-import { basename, join } from "node:path";
+import { basename, join, relative, sep } from "node:path";
 import { checkConfigText } from "../../config/check.js";
 import type { Diagnostic } from "../../config/diagnostic.js";
 import { UserError } from "../../lib/errors.js";
+import { insideGit } from "../../lib/inside-git.js";
 import { type Context, findRoot } from "../context.js";
 import { type Answers, type Found, placeholderAgent } from "./answers.js";
 import { isSameAgent } from "./choose-agent.js";
@@ -13,6 +14,7 @@ import { planConfig } from "./plan.js";
 import { agentRemark } from "./questions.js";
 import type { InitFlags } from "./read-flag.js";
 import { renderConfig } from "./render.js";
+import { shortPath } from "./short-path.js";
 import { joinWords } from "./split-words.js";
 import { brokenPackage } from "./stacks.js";
 import { writeWithBackup } from "./write.js";
@@ -20,6 +22,7 @@ import { writeWithBackup } from "./write.js";
 /** `ratchet init`: what is found, given and answered becomes a ratchet.yaml that holds; otherwise nothing is written. */
 export async function initProject(context: Context, flags: InitFlags): Promise<number> {
   const root = findRoot(context.cwd);
+  if (root !== null && relative(root, realpathSync(context.cwd)).split(sep)[0] === ".git") throw insideGit(context.cwd);
   const dir = root ?? context.cwd;
   if (root === null) context.out.note(`${dir} is not in a git repository: run git init before ratchet run`);
   const file = join(dir, "ratchet.yaml");
@@ -34,7 +37,7 @@ export async function initProject(context: Context, flags: InitFlags): Promise<n
   const text = toCheckedText(given.answers, found, dir);
   const backup = await writeWithBackup(file, text);
   if (flags.json === true) context.out.json({ file, backup, written: true });
-  else tellWritten(context, { backup, remarks: remarksOn(given, found, dir) });
+  else tellWritten(context, { file, backup, remarks: remarksOn(given, found, dir) });
   return 0;
 }
 
@@ -131,12 +134,15 @@ function missingAgents({ agent, review }: Answers, found: Found): string[] {
   return missing.map(({ program }) => `${program} is not on PATH: install it before the first run`);
 }
 
-export function tellWritten(
-  { out }: Context,
-  { backup, remarks }: { readonly backup: string | null; readonly remarks: readonly string[] },
-): void {
+interface Written {
+  readonly file: string;
+  readonly backup: string | null;
+  readonly remarks: readonly string[];
+}
+
+function tellWritten({ cwd, out }: Context, { file, backup, remarks }: Written): void {
   for (const remark of remarks) out.note(`note: ${remark}`);
-  out.line("wrote ratchet.yaml");
+  out.line(`wrote ${shortPath(cwd, file)}`);
   if (backup !== null) out.line(`the earlier one is kept as ${basename(backup)}`);
   out.line('next: ratchet doctor, then ratchet work add "what to do" and ratchet run');
 }
