@@ -5,6 +5,7 @@ import { type Diagnostic, formatDiagnostic } from "../config/diagnostic.js";
 import { plainText } from "../core/plain-text.js";
 import { ExternalError, messageOf, Refusal, UserError } from "../lib/errors.js";
 import { makeFolder } from "../lib/files.js";
+import { ratchetHome } from "../lib/home.js";
 import type { External } from "./context.js";
 import type { Output } from "./output.js";
 
@@ -60,12 +61,13 @@ export function printError({ code, message, hint, text }: Told, out: Output, jso
 }
 
 /** What belongs to no run is kept in the state home's own log, where that can be written. */
-export function keepInLog(log: string, text: string): void {
+export function keepInLog(env: NodeJS.ProcessEnv, text: string): void {
   try {
+    const { log } = ratchetHome(env);
     makeFolder(dirname(log));
     appendFileSync(log, `${new Date().toISOString()} error ${text}\n`, { mode: 0o600 });
   } catch {
-    // The user has the message on the screen; a state home that cannot be written is often what it says.
+    // The user has the message on the screen; a state home that cannot be used is often what it says.
     return;
   }
 }

@@ -1,5 +1,4 @@
 import { codeOf, UserError } from "../lib/errors.js";
-import { ratchetHome } from "../lib/home.js";
 import { runToEnd } from "../lib/run-to-end.js";
 import { validateWorkflow } from "./commands/workflow-validate.js";
 import { type Chosen, type Context, createContext } from "./context.js";
@@ -43,7 +42,7 @@ async function run(args: readonly string[], { host, out }: Surroundings): Promis
   } catch (error) {
     const told = tellError(error, parsed.external);
     printError(told, out, json);
-    keepInLog(ratchetHome(env).log, out.redact(told.text));
+    keepInLog(env, out.redact(told.text));
     return told.exit;
   } finally {
     context?.app.close();

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { UserError } from "./errors.js";
 import { ratchetHome, safeName } from "./home.js";
 
 it.each([
@@ -48,4 +49,8 @@ it("ids that differ only in what is replaced stay apart", () => expect(safeName(
 it("an empty RATCHET_HOME counts as none", () => {
   expect(ratchetHome({ RATCHET_HOME: "" }).root).toBe(ratchetHome({}).root);
   expect(ratchetHome({ RATCHET_HOME: "/x" }).worktree("p/q", "i")).toMatch(/^\/x\/worktrees\/p-q-[0-9a-f]{6}\/i$/);
+});
+
+it("a path with a line break is refused", () => {
+  expect(() => ratchetHome({ RATCHET_HOME: "/x/new\nline" })).toThrow(UserError);
 });

@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { UserError } from "./errors.js";
 import { pathHash } from "./path-hash.js";
 
 /** The state home and the names of everything in it. */
@@ -33,8 +34,15 @@ const names = [
 ];
 const projectNames = ["worktrees", "pull-requests", "forge"];
 
+/** Of one that no repository can be in nothing begins. */
 export function ratchetHome(env: NodeJS.ProcessEnv): Home {
   const root = resolve(env.RATCHET_HOME || join(homedir(), ".ratchet"));
+  if (root.includes("\n")) {
+    throw new UserError(`the state home ${JSON.stringify(root)} cannot be used: git reads its path as two lines`, {
+      hint: "set RATCHET_HOME to a folder without a line break in its path",
+      code: "state-home",
+    });
+  }
   return {
     root,
     database: join(root, "ratchet.db"),

@@ -117,6 +117,20 @@ test.skipIf(!canMount)("a folder of the state home that cannot be written is one
   ]);
 });
 
+test("a path with a line break is refused before anything is made there", async () => {
+  const box = sandbox();
+  box.configure(fails);
+  const env = { RATCHET_HOME: `${box.home}\nline` };
+  for (const command of [["run"], ["do", "x"], ["status"], ["doctor"], ["work", "add", "x"]]) {
+    const { code, stdout, stderr } = await box.start(command, { env }).ended;
+    const [told, hint, ...more] = stderr.trimEnd().split("\n");
+    expect({ command, code, stdout, more }).toEqual({ command, code: 2, stdout: "", more: [] });
+    expect(told).toBe(`ratchet: the state home "${box.home}\\nline" cannot be used: git reads its path as two lines`);
+    expect(hint).toBe("  hint: set RATCHET_HOME to a folder without a line break in its path");
+  }
+  expect(existsSync(env.RATCHET_HOME)).toBe(false);
+});
+
 test("every folder that a run makes in the state home is known by its name", async () => {
   const box = await afterRun();
   const made = readdirSync(box.home, { withFileTypes: true }).filter((entry) => entry.isDirectory());
