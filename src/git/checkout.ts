@@ -191,7 +191,7 @@ export async function readCheckout(mirror: Mirror, path: string, template = read
 
 /** The files of HEAD in an empty folder, and both indexes. */
 async function putFiles(checkout: Checkout): Promise<void> {
-  for (const name of ["used", "filled"]) removeIfThere(join(checkout.gitDir, "ratchet", name));
+  for (const name of ["used", "filled", "aligned"]) removeIfThere(join(checkout.gitDir, "ratchet", name));
   // Nobody but us uses this index, and whoever of us held its lock is gone.
   for (const file of [ownIndex(checkout), `${ownIndex(checkout)}.lock`]) removeIfThere(file);
   await gitIn(checkout, ["read-tree", "--reset", "-u", "HEAD"], { own: true });

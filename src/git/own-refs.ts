@@ -8,7 +8,8 @@ import { readOr } from "./small-files.js";
 
 /**
  * The refs of a checkout to what neither HEAD nor what it started with has: an agent's branches, tags, stash, and the issue's
- * own branch where HEAD was put elsewhere. A further branch at a commit that HEAD has is no work.
+ * own branch where HEAD was put elsewhere. A further branch at a commit that HEAD has is no work, nor is what a bisect or a rebase
+ * has noted there.
  */
 async function ownRefs(checkout: Checkout, head: string): Promise<readonly string[]> {
   const lines = [...checkout.template.packedRefs.split("\n"), `${head} refs/heads/${checkout.branch}`];
@@ -19,7 +20,7 @@ async function ownRefs(checkout: Checkout, head: string): Promise<readonly strin
   const now = new Map(lines.map((line) => [line.slice(line.indexOf(" ") + 1), line.slice(0, line.indexOf(" "))]));
   const own: string[] = [];
   for (const [name, id] of others) {
-    const newer = name.startsWith("refs/heads/") ? [head, now.get(name)] : [now.get(name)];
+    const newer = /^refs\/(heads|bisect|rewritten)\//.test(name) ? [head, now.get(name)] : [now.get(name)];
     const known = await Promise.all(newer.map((one) => isOlder(checkout, id, one)));
     if (!known.includes(true)) own.push(`${id} ${name}`);
   }

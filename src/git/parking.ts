@@ -94,9 +94,8 @@ interface Left {
 }
 
 async function filesTree(checkout: Checkout, { head, changes }: Left): Promise<string> {
-  // Our index is at HEAD only where a change was looked for with it.
   if (changes.length === 0) return (await gitIn(checkout, ["rev-parse", `${head}^{tree}`])).stdout.toString().trim();
-  return await treeOfFiles(checkout, changes);
+  return await treeOfFiles(checkout, { head, changes });
 }
 
 async function writeState(checkout: Checkout, { head, changes, ...what }: Left): Promise<string> {

@@ -87,7 +87,7 @@ async function look(checkout: Checkout & Seen, options: SnapshotOptions): Promis
   return {
     head,
     tree: history.tree,
-    filesTree: changes.length === 0 ? history.tree : await treeOfFiles(checkout, changes),
+    filesTree: changes.length === 0 ? history.tree : await treeOfFiles(checkout, { head, changes }),
     dirty: dirty.slice(0, shownPaths),
     dirtyCount: dirty.length,
     commits: history.commits,

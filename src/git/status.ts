@@ -115,19 +115,33 @@ export async function dropOperations({ gitDir }: Checkout): Promise<void> {
   for (const file of files) await rm(join(gitDir, file), { recursive: true, force: true });
 }
 
-/** The tree of the files as they are, with `changes` as they were just read; our index stays at HEAD. */
-export async function treeOfFiles(checkout: Checkout, changes: readonly Change[]): Promise<string> {
+/** How the files differ from `head`, as was just read. */
+export interface FilesRead {
+  readonly head: string;
+  readonly changes: readonly Change[];
+}
+
+/** The tree of the files as they are; our index stays at HEAD. */
+export async function treeOfFiles(checkout: Checkout, read: FilesRead): Promise<string> {
+  await alignIndex(checkout, read.head);
   const index = passingIndex(checkout);
   await copyFile(ownIndex(checkout), index);
   try {
-    return await writeFilesTree(checkout, changes, index);
+    return await writeFilesTree(checkout, read.changes, index);
   } finally {
     await rm(index, { force: true });
   }
 }
 
-/** The same with an index that has them afterwards. Nested repositories are no part of it. */
-export async function writeFilesTree(checkout: Checkout, changes: readonly Change[], index: string): Promise<string> {
+/** The same, and our index has them afterwards. Nested repositories are no part of it. */
+export async function takeFiles(checkout: Checkout, read: FilesRead): Promise<string> {
+  await alignIndex(checkout, read.head);
+  await forgetAlignment(checkout);
+  return await writeFilesTree(checkout, read.changes, ownIndex(checkout));
+}
+
+/** With an index at the commit that they differ from. Who has proven without git that they do not may have left ours at an older one. */
+async function writeFilesTree(checkout: Checkout, changes: readonly Change[], index: string): Promise<string> {
   const update = async (how: readonly string[], kinds: readonly Change["kind"][]) => {
     const paths = changes.filter(({ kind }) => kinds.includes(kind)).flatMap(({ path }) => [path, Buffer.of(0)]);
     if (paths.length === 0) return;

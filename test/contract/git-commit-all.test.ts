@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { listParked } from "../../src/git/park.js";
+import { commitAll, removeWorktree, snapshot } from "../../src/git/worktree.js";
+import { commit, identity, makeWorld, open, put, sh } from "./git-fixture.js";
+
+const edit = (n: number) => `GIT_SEQUENCE_EDITOR='sed -i 1s/^pick/edit/' git rebase -q -i HEAD~${n}`;
+
+test.each([
+  ["a bisect", "git bisect start && git bisect bad HEAD && git bisect good HEAD~1"],
+  ["a bisect that has gone back", "git bisect start && git bisect bad HEAD && git bisect good HEAD~4"],
+  ["a rebase at its last commit", edit(1)],
+  ["a rebase that has gone back", edit(2)],
+])("%s that was begun on a clean worktree is parked and let go, and nothing is committed", async (_, begin) => {
+  const world = await makeWorld();
+  const { path } = await open(world, "one");
+  for (const name of ["one", "two", "three", "four"]) commit(path, `${name}.txt`, name);
+  const head = sh(path, "git rev-parse HEAD");
+  sh(path, begin);
+  expect(await commitAll(path, "Fix session_end (1)", identity)).toBeNull();
+  expect(sh(path, "git rev-parse HEAD ratchet/one && git symbolic-ref HEAD")).toBe(
+    `${head}\n${head}\nrefs/heads/ratchet/one`,
+  );
+  expect(sh(path, "git status --porcelain=v2 && ls")).toBe("a.txt\ndocs\nfour.txt\none.txt\nsrc\nthree.txt\ntwo.txt");
+  expect(await snapshot(path, { base: world.base, docsPatterns: [] })).toMatchObject({ head, dirty: [] });
+  expect((await listParked(world.mirror)).map(({ name, n }) => [name, n])).toEqual([["one", 1]]);
+  const removal = { path, branch: "ratchet/one", issue: "one", landed: head };
+  expect(await removeWorktree(world.mirror, removal)).toEqual({ parked: null });
+});
+
+test("a merge that changes nothing becomes a merge commit with the tree of the files", async () => {
+  const world = await makeWorld();
+  const { path } = await open(world, "one");
+  commit(path, "b.txt", "b");
+  sh(path, "git checkout -q -b side HEAD~1");
+  commit(path, "side.txt", "s");
+  sh(path, "git checkout -q ratchet/one && git merge -q --no-commit -s ours side");
+  const made = await commitAll(path, "Fix session_end (1)", identity);
+  expect(
+    sh(path, `git rev-list --parents -1 ${made} | wc -w && git diff --stat HEAD^ HEAD && git status --short`),
+  ).toBe("3");
+});
+
+test("what is uncommitted in the middle of a bisect is committed with all that was committed before", async () => {
+  const world = await makeWorld();
+  const { path } = await open(world, "one");
+  commit(path, "b.txt", "b");
+  sh(path, "git bisect start && git bisect bad HEAD && git bisect good HEAD~1");
+  put(path, "c.txt", "c");
+  const made = await commitAll(path, "Fix session_end (1)", identity);
+  expect(sh(path, `git rev-parse HEAD && git show --format= --name-status HEAD`)).toBe(`${made}\nA\tc.txt`);
+});
