@@ -184,6 +184,25 @@ describe("session_end", () => {
     }
   });
 
+  it.each<[string, string[], string]>([
+    ["put back meanwhile is not held against the commit", [], "success"],
+    ["still has is named", ["n/ (a repository of its own)"], "failed"],
+  ])("C7 what a fixer left and the worktree %s", (_, dirty, status) => {
+    const left = (paths: readonly string[]) => snapshot(101, { dirty: paths, dirtyCount: paths.length });
+    const world = play(
+      { sessionEnd: { failure_mode: "remediate", max_retries: 1, commands: [one] } },
+      {
+        command: ({ folder }) => ({ exitCode: folder === "03-session_end/one" ? 1 : 0 }),
+        committed: left(["n/ (a repository of its own)"]),
+        left: left(dirty),
+        implement: (_turn, n) => (n === 1 ? {} : { outcome: { type: "failed", reason: "no" } }),
+      },
+    );
+    expect(world.finished()?.status).toBe(status);
+    const bodies = world.life.ledger.findings.map(({ body }) => body.text).filter((text) => text.startsWith("These"));
+    expect(bodies).toEqual(dirty.map((name) => `These files are not committed (1):\n${name}`));
+  });
+
   it("C6 its executions change neither the gate's nor the review's attempts", () => {
     const world = play(
       { review: {}, sessionEnd: { failure_mode: "remediate", max_retries: 2 } },
