@@ -249,6 +249,26 @@ test("since_last_review covers what was merged between runs, also where the last
   expect(ran(box).at(-1)).toBe(`review run run_end ${start} ${mine}`);
 });
 
+test("since_last_review goes on from the newest review that another branch got, where it has its commit", async () => {
+  const code_review = ownReview({ baseline: "since_last_review" });
+  const box = triggerBox({ commands: {}, triggers: { run_end: { commands: [], code_review } } });
+  putOwnReview(box, pass);
+  const runOn = async (id: string, ...checkout: string[]) => {
+    box.git("checkout", "--quiet", ...checkout);
+    box.git("commit", "--quiet", "--allow-empty", "--message", `before ${id}`);
+    await box.add(id);
+    expect((await box.ratchet("run")).code).toBe(0);
+    return box.git("rev-parse", "HEAD");
+  };
+  const first = await runOn("a", "main");
+  const second = await runOn("b", "-b", "next");
+  expect(ran(box).at(-1)).toBe(`review run run_end ${first} ${second}`);
+  const third = await runOn("c", "-b", "release");
+  expect(ran(box).at(-1)).toBe(`review run run_end ${second} ${third}`);
+  const fourth = await runOn("d", "main");
+  expect(ran(box).at(-1)).toBe(`review run run_end ${first} ${fourth}`);
+});
+
 test("what run_end's command found in earlier runs is closed by its next result", async () => {
   const box = triggerBox({ commands: { one: 'test -e "$HOME/mended"' }, triggers: { run_end: { commands: ["one"] } } });
   const open = async () =>
