@@ -14,6 +14,7 @@ import {
   World,
 } from "./fixture.js";
 import { triggerResult } from "./session-end-result.js";
+import { reviewedUpTo } from "./unlanded.js";
 
 const none: Budget = { usd: null, tokens: null, minutes: null };
 const within = (issue: Partial<Budget>, setup: Setup = {}): Setup => ({
@@ -109,6 +110,7 @@ const reviewedAtEnd: Setup = { sessionEnd: { code_review: review } };
 const endOf = (world: World) => world.reported("session-end-completed").at(-1)?.session_end_result;
 
 describe("the run's budget", () => {
+  const runBudget = "5 of 5 USD";
   const signal = (key: string): Rules => ({
     before: (world) =>
       world.owed.has(key) && !world.life.state.runBudget ? { name: "budget", reason: "5 of 5 USD" } : null,
@@ -154,8 +156,31 @@ describe("the run's budget", () => {
       commands: [{ passed: true }, { passed: true }, { passed: true }],
     });
   });
+  it.each<[string, Rules, string[], string]>([
+    [
+      "fixer is not sent",
+      { review: () => ({ ...failWith(remark("Wrong", 0)), runBudget }) },
+      ["reviewer"],
+      "code_review",
+    ],
+    [
+      "next round is not begun",
+      { review: () => failWith(remark("Wrong", 0)), fix: () => ({ runBudget }) },
+      ["reviewer", "fixer"],
+      "budget",
+    ],
+  ])("is asked before the review of a trigger of the run goes on: its %s", (_, rules, roles, reason) => {
+    const policy = policyOf({ runEnd: { code_review: { ...review, failure_mode: "remediate", max_retries: 2 } } });
+    const world = new World(policy, { issueId: "", title: "run_end", life: 1, resume: null });
+    world.play({ worktree: { reviewBase: "earlier" }, ...rules });
+    expect(world.turns().map(({ role }) => role)).toEqual(roles);
+    expect(world.reported("review-started")).toHaveLength(1);
+    expect(triggerResult(policy, world.life.state)).toMatchObject({
+      ...{ result: "fail", reason, code_review_result: { ran: true, passed: false } },
+    });
+    expect(reviewedUpTo(world.life.state, "since_last_review")).toBe(roles.length > 1 ? "earlier" : "c0");
+  });
   it("gives back an issue whose first turn was not started, and escalates one whose later turn was not", () => {
-    const runBudget = "5 of 5 USD";
     const fresh = play({}, { implement: () => ({ ...notBegun, runBudget }) });
     expect(fresh.turns()).toHaveLength(1);
     expect(fresh.finished()).toMatchObject({ status: "interrupted", error: "budget" });

@@ -29,9 +29,7 @@ export function enterSessionEnd(step: Step) {
   }
   open(step, trigger);
   if (step.state.draining) return conclude(step, bySigint);
-  // Its commands are done: the fixer was sent by its review.
-  if (step.state.sessionEnd?.outcome) startReview(step);
-  else execute(step, true);
+  execute(step, true);
 }
 
 /** The run takes on nothing more: a command that has not begun, because it waits for its turn, does not begin. */
@@ -104,8 +102,9 @@ export function afterFixerCommit(step: Step, snapshot: Snapshot) {
   if (!holds) step.set({ marker: null });
   if (isSpent(step)) return;
   if (step.state.draining) return conclude(step, bySigint);
+  const outcome = step.state.sessionEnd?.outcome;
   // Its commands are done: the fixer was sent by its review.
-  if (step.state.sessionEnd?.outcome) startReview(step);
+  if (outcome) startReview(step, outcome);
   else execute(step, true);
 }
 
@@ -296,7 +295,10 @@ function fixInVain(step: Step): boolean {
 function sendFixer(step: Step, attempt: number, max: number) {
   const { sessionEnd } = step.state;
   if (!sessionEnd) return;
-  if (isOverBudget(step)) return reportConclusion(step, { result: "fail", reason: "command_failed" });
+  if (isOverBudget(step)) {
+    const ofCommand: Conclusion = { result: "fail", reason: "command_failed" };
+    return reportConclusion(step, sessionEnd.outcome ? spentConclusion(sessionEnd) : ofCommand);
+  }
   stopClock(step);
   const stage = triggerName(step.policy);
   step.report({ type: "fixer-started", stage, attempt, max_attempts: max });
@@ -312,14 +314,7 @@ function commandsDone(step: Step, trigger: Trigger, outcome: NonNullable<Session
     closeOthers(step, stage, { ...before, passed: false, sources: byReview, reason: "no longer checked" });
   if (!trigger.code_review?.enabled || !isReviewable(step))
     return conclude(step, { result: outcome.passed ? "pass" : "fail", reason: outcome.reason });
-  const slots = newSlots(step);
-  if (!isOverBudget(step)) return startReview(step);
-  setSessionEnd(step, { slots });
-  reportConclusion(step, spentConclusion({ outcome, slots }));
-}
-
-function newSlots({ policy }: Step): SessionEndState["slots"] {
-  return reviewSlots(policy.settings).map((slot) => newSlot(slot.name, false));
+  startReview(step, outcome);
 }
 
 /** At run level from the baseline to the tip, whoever landed it; of an issue its own commits. */
@@ -330,9 +325,10 @@ function isReviewable({ state, policy }: Step): boolean {
   return !landsNothing(state) && (state.work?.commits ?? 0) > 0;
 }
 
-function startReview(step: Step): void {
-  const slots = newSlots(step);
+function startReview(step: Step, outcome: NonNullable<SessionEndState["outcome"]>): void {
+  const slots = reviewSlots(step.policy.settings).map((slot) => newSlot(slot.name, false));
   setSessionEnd(step, { slots });
+  if (isOverBudget(step)) return reportConclusion(step, spentConclusion({ outcome, slots }));
   runClock(step);
   startSlots(
     step,
