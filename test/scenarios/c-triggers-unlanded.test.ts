@@ -126,3 +126,20 @@ test("what a removal that was cut short left of a trigger is put aside before th
   expect([code, readFileSync(join(box.root, "seen"), "utf8")]).toEqual([0, "implementer for a\nThe beginning\n"]);
   expect(stdout).toContain(`run: What did not land is put aside as refs/ratchet/parked/run-${run}/1`);
 });
+
+test("a branch that a trigger's command has made is not told as a repair that did not land", async () => {
+  const box = triggerBox({
+    commands: {
+      one: "git checkout --quiet -b stray && echo x >stray.txt && git add --all && git commit --quiet -m stray",
+    },
+    triggers: { run_end: { commands: ["one"] } },
+  });
+  await box.add("a");
+  const { code, stdout } = await box.ratchet("run");
+  const [, run] = /^run (\S+) started/m.exec(stdout) ?? [];
+  expect([code, stdout]).toEqual([
+    0,
+    expect.stringContaining(`What else the worktree had is put aside as refs/ratchet/parked/run-${run}/`),
+  ]);
+  expect(stdout).not.toContain("did not land");
+});

@@ -239,7 +239,7 @@ test("an agent that commits inside a submodule and pushes it nowhere loses nothi
   const run = await box.ratchet("run");
   expect([run.code, run.stdout]).toEqual([
     0,
-    expect.stringContaining("one: What did not land is put aside as refs/ratchet/parked/one/1"),
+    expect.stringContaining("one: What else the worktree had is put aside as refs/ratchet/parked/one/1"),
   ]);
   await box.quick("worktree", "restore", "one");
   const mod = join(box.home, "worktrees", "shop", "one", "mod");

@@ -101,7 +101,9 @@ export function afterRemoval(step: Step, failure: string | null): void {
 export function sayParked(step: Step, parked?: ParkedAs): void {
   if (parked === undefined) return;
   const { ref, as } = parked;
-  step.log("warn", `What did not land is put aside as ${ref}; ratchet worktree restore ${as} brings it back`);
+  // Beside work that landed it is no work of the life's, perhaps a branch that a command has made.
+  const what = step.state.ending?.status === "success" ? "What else the worktree had" : "What did not land";
+  step.log("warn", `${what} is put aside as ${ref}; ratchet worktree restore ${as} brings it back`);
 }
 
 function trackLeftovers(step: Step) {
