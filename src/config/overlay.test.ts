@@ -140,6 +140,17 @@ describe("B7 how many rounds of review", () => {
     expect(said("per_issue_review: {enabled: true}", { flags })).toEqual([]);
   });
 
+  test("--disable-validations session_end turns it off, and keeps what it is without the flag", () => {
+    const text = "validation_triggers: {session_end: {failure_mode: abort, commands: []}}";
+    const flags = { disableValidations: ["session_end"] };
+    expect(settings(text, { flags })).toMatchObject({
+      validation_triggers: { session_end: null },
+      left_out_session_end: { failure_mode: "abort" },
+    });
+    expect(settings(text, {})).not.toHaveProperty("left_out_session_end");
+    expect(settings("", { flags })).not.toHaveProperty("left_out_session_end");
+  });
+
   test.each<[ConfigFlags, string]>([
     [{ maxReviewRetries: "x" }, 'command line: --max-review-retries: expected a whole number of 0 or more, found "x"'],
     [{ maxReviewRetries: -1 }, "command line: --max-review-retries: expected a whole number of 0 or more, found -1"],

@@ -33,7 +33,13 @@ export function resolveSettings(written: WrittenConfig, around: Surroundings): S
   const all = around.disabled.size === 0 ? settings : resolveSections(written, { ...around, disabled: new Set() });
   const { section, review } = reviewerSource(all);
   const isLeftOut = section !== "default" && review !== null && section !== reviewerSource(settings).section;
-  return deepFreeze<Settings>(isLeftOut ? { ...settings, left_out_reviewer: { section, review } } : settings);
+  const { session_end } = all.validation_triggers;
+  const isWithoutSessionEnd = session_end !== null && settings.validation_triggers.session_end === null;
+  return deepFreeze<Settings>({
+    ...settings,
+    ...(isLeftOut ? { left_out_reviewer: { section, review } } : {}),
+    ...(isWithoutSessionEnd ? { left_out_session_end: session_end } : {}),
+  });
 }
 
 function resolveSections(written: WrittenConfig, around: Surroundings): Settings {

@@ -19,6 +19,8 @@ export interface Settings {
   readonly validation_triggers: TriggerSettings;
   /** The section that chooses the reviewer of all reviews, where a flag has left the section itself out. */
   readonly left_out_reviewer?: { readonly section: ReviewSectionName; readonly review: ReviewSettings };
+  /** What session_end is without the flag that leaves it out: what it has found is tracked all the same. */
+  readonly left_out_session_end?: Trigger;
   readonly finalize: { readonly mode: "merge" | "pr" | "branch"; readonly into: string | null };
   readonly pull_requests: PullRequestSettings;
   readonly forge: { readonly type: "github" | "memory"; readonly repo: string | null; readonly api_url: string | null };

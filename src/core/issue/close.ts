@@ -121,7 +121,7 @@ function trackLeftovers(step: Step) {
 function isTracked(step: Step, finding: Finding): boolean {
   const { settings } = step.policy;
   if (step.state.followUp && !undecided(step).includes(finding.id)) return false;
-  const own = settings.validation_triggers.session_end?.code_review;
+  const own = (settings.validation_triggers.session_end ?? settings.left_out_session_end)?.code_review;
   const byReview = isReviewConfigured(settings) && settings.per_issue_review.track_review_issues;
   const byTrigger = (own?.enabled ?? false) && (own?.track_review_issues ?? false);
   const isBy = (stage: string) => {

@@ -325,7 +325,7 @@ function isReviewable({ state, policy }: Step): boolean {
   return !landsNothing(state) && (state.work?.commits ?? 0) > 0;
 }
 
-function startReview(step: Step, outcome: NonNullable<SessionEndState["outcome"]>): void {
+function startReview(step: Step, outcome: NonNullable<SessionEndState["outcome"]>) {
   const slots = reviewSlots(step.policy.settings).map((slot) => newSlot(slot.name, false));
   setSessionEnd(step, { slots });
   if (isOverBudget(step)) return reportConclusion(step, spentConclusion({ outcome, slots }));
