@@ -16,7 +16,7 @@ test.each([
   for (const name of ["one", "two", "three", "four"]) commit(path, `${name}.txt`, name);
   const head = sh(path, "git rev-parse HEAD");
   sh(path, begin);
-  expect(await commitAll(path, "Fix session_end (1)", identity)).toBeNull();
+  expect(await commitAll(path, "Fix session_end (1)", identity)).toEqual({ commit: null });
   expect(sh(path, "git rev-parse HEAD ratchet/one && git symbolic-ref HEAD")).toBe(
     `${head}\n${head}\nrefs/heads/ratchet/one`,
   );
@@ -34,7 +34,7 @@ test("a merge that changes nothing becomes a merge commit with the tree of the f
   sh(path, "git checkout -q -b side HEAD~1");
   commit(path, "side.txt", "s");
   sh(path, "git checkout -q ratchet/one && git merge -q --no-commit -s ours side");
-  const made = await commitAll(path, "Fix session_end (1)", identity);
+  const { commit: made } = await commitAll(path, "Fix session_end (1)", identity);
   expect(
     sh(path, `git rev-list --parents -1 ${made} | wc -w && git diff --stat HEAD^ HEAD && git status --short`),
   ).toBe("3");
@@ -46,6 +46,21 @@ test("what is uncommitted in the middle of a bisect is committed with all that w
   commit(path, "b.txt", "b");
   sh(path, "git bisect start && git bisect bad HEAD && git bisect good HEAD~1");
   put(path, "c.txt", "c");
-  const made = await commitAll(path, "Fix session_end (1)", identity);
+  const { commit: made } = await commitAll(path, "Fix session_end (1)", identity);
   expect(sh(path, `git rev-parse HEAD && git show --format= --name-status HEAD`)).toBe(`${made}\nA\tc.txt`);
+});
+
+test("what is uncommitted in the middle of a rebase that has gone back stays parked, and the branch keeps what it has", async () => {
+  const world = await makeWorld();
+  const { path } = await open(world, "one");
+  for (const name of ["one", "two", "three"]) commit(path, `${name}.txt`, name);
+  const head = sh(path, "git rev-parse HEAD");
+  sh(path, edit(2));
+  put(path, "one.txt", "edited here");
+  expect(await commitAll(path, "Fix session_end (1)", identity)).toEqual({
+    commit: null,
+    parked: "refs/ratchet/parked/one/1",
+  });
+  expect(sh(path, "git rev-parse HEAD && git status --porcelain && cat one.txt three.txt")).toBe(`${head}\nonethree`);
+  expect(sh(world.mirror.path, "git show refs/ratchet/parked/one/1:one.txt")).toBe("edited here");
 });

@@ -402,9 +402,9 @@ describe("a worktree in whose place its agent put a link to somebody else's fold
 test("uncommitted work is committed on the branch, deletions, links and modes included", async () => {
   const world = await makeWorld();
   const { path } = await open(world, "one");
-  expect(await commitAll(path, "Fix session_end (1)", identity)).toBeNull();
+  expect(await commitAll(path, "Fix session_end (1)", identity)).toEqual({ commit: null });
   sh(path, "rm a.txt && printf x > run.sh && chmod +x run.sh && ln -s run.sh link");
-  const made = await commitAll(path, "Fix session_end (1)", identity);
+  const { commit: made } = await commitAll(path, "Fix session_end (1)", identity);
   expect(sh(path, "git rev-parse HEAD ratchet/one")).toBe(`${made}\n${made}`);
   expect(sh(path, "git status --porcelain")).toBe("");
   expect(sh(path, "git show --format='%s %an <%ae>' --name-status HEAD")).toBe(

@@ -99,10 +99,19 @@ export function afterRemoval(step: Step, failure: string | null): void {
 }
 
 export function sayParked(step: Step, parked?: ParkedAs): void {
-  if (parked === undefined) return;
-  const { ref, as } = parked;
   // Beside work that landed it is no work of the life's, perhaps a branch that a command has made.
   const what = step.state.ending?.status === "success" ? "What else the worktree had" : "What did not land";
+  sayPutAside(step, what, parked);
+}
+
+/** Of a rebase or a bisect that a fixer has left in the middle. */
+export function sayLetGo(step: Step, parked?: ParkedAs): void {
+  sayPutAside(step, "What was uncommitted at an older commit, in the middle of a rebase or bisect,", parked);
+}
+
+function sayPutAside(step: Step, what: string, parked?: ParkedAs): void {
+  if (parked === undefined) return;
+  const { ref, as } = parked;
   step.log("warn", `${what} is put aside as ${ref}; ratchet worktree restore ${as} brings it back`);
 }
 

@@ -199,7 +199,13 @@ export type IssueEvent =
       /** Of a trigger of the run: what another one had left in its worktree. */
       readonly parked?: ParkedAs;
     }
-  | { readonly type: "worktree-committed"; readonly key: string; readonly snapshot: Snapshot }
+  /** `parked`: uncommitted files of an operation that was begun at an older commit. */
+  | {
+      readonly type: "worktree-committed";
+      readonly key: string;
+      readonly snapshot: Snapshot;
+      readonly parked?: ParkedAs;
+    }
   | { readonly type: "worktree-seen"; readonly key: string; readonly snapshot: Snapshot }
   /** `parked`: what was nowhere else. */
   | { readonly type: "worktree-removed"; readonly key: string; readonly parked?: ParkedAs }

@@ -11,6 +11,7 @@ import type {
   IssueSignal,
   LandOutcome,
   OpenOutcome,
+  ParkedAs,
   PushOutcome,
   Snapshot,
   Stamped,
@@ -201,6 +202,8 @@ export interface Rules {
   readonly left?: Partial<Snapshot>;
   /** What is there after a fixer. */
   readonly committed?: Snapshot;
+  /** Uncommitted files that a commit of Ratchet's put aside. */
+  readonly aside?: ParkedAs;
   /** How its worktree was found. */
   readonly worktree?: Partial<Extract<IssueEvent, { type: "worktree-ready" }>>;
   /** Called before each answer: what arrives from outside first. */
@@ -306,8 +309,10 @@ export class World {
       case "worktree":
         if (effect.op === "remove") return { type: "worktree-removed", key };
         if (effect.op === "look") return { type: "worktree-seen", key, snapshot: snapshot(1, rules.left) };
-        if (effect.op === "commit-all")
-          return { type: "worktree-committed", key, snapshot: rules.committed ?? snapshot(100 + this.count("commit")) };
+        if (effect.op === "commit-all") {
+          const made = rules.committed ?? snapshot(100 + this.count("commit"));
+          return { type: "worktree-committed", key, snapshot: made, ...(rules.aside && { parked: rules.aside }) };
+        }
         return { type: "worktree-ready", key, ...worktree, baseSha: effect.baseSha ?? "c0", ...rules.worktree };
       case "land":
         return { type: "land-ended", key, outcome: this.land(effect, rules) };

@@ -2,7 +2,7 @@ import type { LedgerChange } from "../ledger/ledger.js";
 import { waive } from "../ledger/ledger.js";
 import { leaveOut } from "./budget.js";
 import { afterClaim, afterLook, afterNoWorktree, afterSetup, afterWorktree, begin } from "./claim.js";
-import { afterClosingTracker, afterDossier, afterRemoval, enterClosing, sayParked } from "./close.js";
+import { afterClosingTracker, afterDossier, afterRemoval, enterClosing, sayLetGo, sayParked } from "./close.js";
 import type { CommandEnded, IssueEvent, IssueSignal, SlowTracker, Stamped, TurnEnded } from "./events.js";
 import {
   afterLand,
@@ -174,6 +174,7 @@ function settled(step: Step, owed: Owed, event: IssueEvent) {
     case "worktree-ready":
       return afterWorktree(step, event);
     case "worktree-committed":
+      sayLetGo(step, event.parked);
       if (isHalting(step)) return step.look(event.snapshot);
       return step.policy.item ? afterReworkCommit(step, event.snapshot) : afterFixerCommit(step, event.snapshot);
     case "worktree-seen":

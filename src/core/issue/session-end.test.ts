@@ -184,6 +184,20 @@ describe("session_end", () => {
     }
   });
 
+  it("C7 what a fixer left uncommitted at an older commit is told with the place where it is", () => {
+    const world = play(
+      { sessionEnd: { failure_mode: "remediate", max_retries: 1, commands: [one] } },
+      {
+        command: ({ folder }) => ({ exitCode: folder === "03-session_end/one" ? 1 : 0 }),
+        aside: { ref: "refs/ratchet/parked/i/1", as: "i" },
+      },
+    );
+    expect(world.reported("log").map(({ text }) => text)).toContain(
+      "What was uncommitted at an older commit, in the middle of a rebase or bisect, is put aside as refs/ratchet/parked/i/1; ratchet worktree restore i brings it back",
+    );
+    expect(world.finished()).toMatchObject({ status: "success" });
+  });
+
   it.each<[string, string[], string]>([
     ["put back meanwhile is not held against the commit", [], "success"],
     ["still has is named", ["n/ (a repository of its own)"], "failed"],

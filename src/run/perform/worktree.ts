@@ -63,9 +63,10 @@ async function perform(life: LifeContext, effect: WorktreeEffect, signal: AbortS
         snapshot: await takeSnapshot(life, requiredBase(life.state(), life)),
       };
     case "commit-all": {
-      await commitAll(path, effect.message, life.run.identity);
-      const base = requiredBase(life.state(), life);
-      return { type: "worktree-committed", key: effect.key, snapshot: await takeSnapshot(life, base) };
+      const { parked } = await commitAll(path, effect.message, life.run.identity);
+      const snapshot = await takeSnapshot(life, requiredBase(life.state(), life));
+      const aside = parked === undefined ? {} : { parked: { ref: parked, as: placeOf(life).issue } };
+      return { type: "worktree-committed", key: effect.key, snapshot, ...aside };
     }
     case "remove": {
       const place = placeOf(life);
