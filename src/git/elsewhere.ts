@@ -1,8 +1,10 @@
+import { commitsSince, type Parents } from "./commits-since.js";
 import { formerRefs, formerTargetOf } from "./former-target.js";
 import { gitText } from "./git.js";
 import { LooseObjects } from "./loose-objects.js";
 import type { Mirror } from "./mirror-refs.js";
-import { firstOwn, movesIn } from "./moved-onto.js";
+import { firstOwn, type MoveLog, movesIn } from "./moved-onto.js";
+import { findOfIssues, type Taken } from "./other-issues.js";
 import { landedRefs, readEnds } from "./tip.js";
 import { isIn } from "./withdrawn.js";
 
@@ -18,6 +20,8 @@ export interface Elsewhere {
   readonly commit: string;
   /** A branch that has it; the target does not. */
   readonly branch: string;
+  /** It is another issue's, and Ratchet alone has it. */
+  readonly isKept?: true;
 }
 
 export interface Work {
@@ -51,13 +55,28 @@ export async function findTaken(mirror: Mirror, work: Work): Promise<Elsewhere |
   if (log.reached.size === 0 && isPlainLine(mirror, base, head)) return null;
   const { landed, user } = await readEnds(mirror, target);
   const ends = [base, demanded, landed, user].filter((end) => end !== null);
-  const since = await commitsSince(mirror, head, ends);
+  const since = await commitsSince(mirror, [head], ends);
   const unknown = [...since.keys()].filter((commit) => !log.made.has(commit));
   if (unknown.length === 0) return null;
-  const own = firstOwn(lineTo(head, since), log);
+  const own = firstOwn(lineTo(head, since), { made: log.made, reached: await reachedWithBelow(mirror, log, ends) });
+  const taken = { unknown, own, ends };
+  const found = await findOfUser(mirror, work, taken);
+  if (found !== null) return found;
+  const kept = await findOfIssues(mirror, work, taken);
+  return kept && { ...kept, isKept: true };
+}
+
+/** Whoever goes to a commit has what is below it, too: the commit itself may have been amended since. */
+async function reachedWithBelow(mirror: Mirror, { reached, began }: MoveLog, ends: readonly string[]) {
+  if (reached.size === 0) return reached;
+  const known = began === null ? ends : [...ends, began];
+  return new Set((await commitsSince(mirror, [...reached], known)).keys());
+}
+
+async function findOfUser(mirror: Mirror, work: Work, { unknown, own, ends }: Taken): Promise<Elsewhere | null> {
   const withoutOwn = own === null ? [] : [`--no-contains=${own}`];
   const others = await otherBranches(mirror, work, withoutOwn);
-  const left = await commitsSince(mirror, head, [...ends, ...others.map(({ tip }) => tip)]);
+  const left = await commitsSince(mirror, [work.head], [...ends, ...others.map(({ tip }) => tip)]);
   const commit = unknown.find((one) => !left.has(one));
   if (commit === undefined) return null;
   const [having] = await otherBranches(mirror, work, [...withoutOwn, `--contains=${commit}`]);
@@ -78,20 +97,8 @@ function isPlainLine({ path }: Mirror, base: string, head: string): boolean {
   return true;
 }
 
-/** What these do not have, newest first, and the parents of each. */
-async function commitsSince(
-  { path }: Mirror,
-  head: string,
-  ends: readonly string[],
-): Promise<ReadonlyMap<string, readonly string[]>> {
-  const input = [head, ...ends.map((end) => `^${end}`)].map((line) => `${line}\n`).join("");
-  const lines = await gitText(path, ["rev-list", "--topo-order", "--parents", "--stdin"], { input });
-  const commits = lines.split("\n").filter(Boolean);
-  return new Map(commits.map((line) => line.split(" ")).map(([id = "", ...parents]) => [id, parents]));
-}
-
 /** Those of them that are the work's own side of its merges, oldest first. */
-function lineTo(head: string, commits: ReadonlyMap<string, readonly string[]>): readonly string[] {
+function lineTo(head: string, commits: Parents): readonly string[] {
   const line: string[] = [];
   for (let id: string | undefined = head; id !== undefined && commits.has(id); id = commits.get(id)?.[0]) line.push(id);
   return line.reverse();

@@ -8,6 +8,7 @@ test.each([
   ["checkout: moving from ratchet/1 to release", true],
   ["merge release: Fast-forward", true],
   ["pull -q --ff-only: Fast-forward", true],
+  ["fetch -q --update-head-ok origin release:work: fast-forward", true],
   ["cherry-pick: fast-forward", true],
   ["rebase (start): checkout origin/release", true],
   ["rebase -i (start): checkout origin/release", true],
@@ -20,8 +21,8 @@ test.each([
   ["merge release: Merge made by the 'ort' strategy.", false],
   ["", false],
 ])("whether %j is a commit that was there before: %j", (what, isReached) => {
-  const { made, reached } = readMoves(line("aa", "bb", what));
-  expect([[...made], [...reached]]).toEqual(isReached ? [["aa"], ["bb"]] : [["aa", "bb"], []]);
+  const { began, made, reached } = readMoves(line("aa", "bb", what));
+  expect([began, [...made], [...reached]]).toEqual(isReached ? ["aa", ["aa"], ["bb"]] : ["aa", ["aa", "bb"], []]);
 });
 
 test("what was made in a checkout stays its own, however it comes to it again", () => {
@@ -31,7 +32,7 @@ test("what was made in a checkout stays its own, however it comes to it again", 
 });
 
 test("a checkout that was never moved has no log", () => {
-  expect(readMoves("").reached.size).toBe(0);
+  expect(readMoves("")).toEqual({ began: null, made: new Set(), reached: new Set() });
 });
 
 test.each([

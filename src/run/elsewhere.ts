@@ -21,10 +21,14 @@ async function ask(life: LifeContext, work: Ends, find: typeof findElsewhere): P
   return found && inWords(life, found);
 }
 
-function inWords({ issueId, trigger, run: { target } }: LifeContext, { commit, branch }: Elsewhere): string {
+function inWords(life: LifeContext, { commit, branch, isKept }: Elsewhere): string {
+  const { issueId, trigger, run } = life;
   const id = commit.slice(0, 12);
-  const merge = `run \`git merge ${id}\` if ${target} shall have that too`;
-  const ways = `land it on ${branch}, ${merge}, or start it afresh: \`ratchet retry ${issueId} --afresh\``;
+  // What Ratchet alone has nobody can merge.
+  const merge = isKept ? [] : [`run \`git merge ${id}\` if ${run.target} shall have that too`];
+  const first = branch.startsWith("ratchet/") ? "land that first" : `land it on ${branch}`;
+  const ways = [first, ...merge];
   // A repair is begun anew by the next trigger, and by nobody else.
-  return `it was built on ${id} of ${branch}, which ${target} does not have: ${trigger ? merge : ways}`;
+  const last = trigger ? ways.slice(-1) : [...ways, `or start it afresh: \`ratchet retry ${issueId} --afresh\``];
+  return `it was built on ${id} of ${branch}, which ${run.target} does not have: ${last.join(", ")}`;
 }

@@ -84,6 +84,109 @@ test("what only the target had, and has dropped, is on no other branch", async (
   expect(await findElsewhere(world.mirror, work)).toBeNull();
 });
 
+const amend = "git commit -q --amend --no-edit --allow-empty";
+
+test.each([
+  ["reset to", `git reset -q --hard FETCH_HEAD && ${amend}`],
+  [
+    "gone forward to, twice",
+    `git reset -q --hard HEAD^ && git merge -q --ff-only FETCH_HEAD && ${amend} && ${amend} -m Again`,
+  ],
+  ["reset to, after work of its own", `${amend} -m A && git reset -q --hard FETCH_HEAD && ${amend}`],
+  [
+    "reset to, and then to what is below it",
+    `git reset -q --hard FETCH_HEAD && git reset -q --hard HEAD^ && ${amend} -m A`,
+  ],
+  ["rebased without its tip", `git reset -q --hard FETCH_HEAD && git rebase -q --onto HEAD~2 HEAD^ && ${amend} -m A`],
+  ["merged", `git commit -q --allow-empty -m A && git merge -q --no-edit FETCH_HEAD && ${amend}`],
+])("what is below a branch's tip that the agent has amended is that branch's: one that it has %s", async (_, does) => {
+  const world = await makeWorld();
+  const { path, at } = await begin(world);
+  release(world, "first.txt");
+  sh(world.repo, "git checkout -q release");
+  for (const file of ["second.txt", "third.txt"]) commit(world.repo, file, "release\n");
+  const theirs = sh(world.repo, "git rev-list main..release").split("\n");
+  sh(world.repo, "git checkout -q main");
+  sh(path, "git commit -q --allow-empty -m Own");
+  sh(path, `git fetch -q ${world.repo} release && ${does}`);
+  const found = await findTaken(world.mirror, await at());
+  expect(found?.branch).toBe("release");
+  expect(theirs).toContain(found?.commit);
+});
+
+test("what is the work's own stays so after it was amended, reset and made anew, also where the log began later", async () => {
+  const world = await makeWorld();
+  const { path, at } = await begin(world);
+  for (const file of ["one.txt", "two.txt", "three.txt"]) commit(path, file, "own\n");
+  sh(path, "rm $(git rev-parse --git-path logs/HEAD)");
+  sh(path, `${amend} -m Three && git branch keep && git branch start HEAD~2`);
+  sh(world.repo, `git fetch -q ${path} start:a-look keep:made-of-it`);
+  sh(path, `git reset -q --hard HEAD^ && ${amend} -m Two && git merge -q --no-edit keep`);
+  expect(await findTaken(world.mirror, await at())).toBeNull();
+});
+
+/** Another issue with a commit in its worktree. */
+async function beside(world: World, issue: string) {
+  const other = await begin(world, issue);
+  return { ...other, made: commit(other.path, `${issue}.txt`, `${issue}\n`) };
+}
+
+test.each([
+  ["merged", (from: string) => `git fetch -q ${from} HEAD && git merge -q --no-edit FETCH_HEAD`],
+  ["amended", (from: string) => `git fetch -q ${from} HEAD && git reset -q --hard FETCH_HEAD && ${amend}`],
+])(
+  "what another issue has made and not landed is that issue's, where it was %s: looked at or not, amended or not",
+  async (_, takes) => {
+    const world = await makeWorld();
+    const { path, at } = await begin(world);
+    const two = await beside(world, "two");
+    commit(two.path, "more.txt", "more\n");
+    commit(path, "one.txt", "one\n");
+    sh(path, takes(two.path));
+    const found = async () => (await findTaken(world.mirror, await at())) ?? { commit: "none", branch: "none" };
+    expect((await found()).branch).toBe("ratchet/two");
+    await two.at();
+    expect((await found()).branch).toBe("ratchet/two");
+    sh(two.path, `git reset -q --hard HEAD^ && ${amend} -m Otherwise`);
+    await two.at();
+    expect((await found()).branch).toBe("ratchet/two");
+    // What it is then is not what was taken, but the one who has it has landed it.
+    sh(world.repo, `git fetch -q ${path} HEAD && git merge -q --ff-only FETCH_HEAD`);
+    expect(await findTaken(world.mirror, await at())).toBeNull();
+  },
+);
+
+test("another issue that has taken in this one's work holds it up only where it is merged back", async () => {
+  const world = await makeWorld();
+  const { path, at } = await begin(world);
+  const two = await beside(world, "two");
+  commit(path, "one.txt", "one\n");
+  sh(two.path, `git fetch -q ${path} HEAD && git merge -q --no-edit FETCH_HEAD`);
+  await two.at();
+  expect(await findTaken(world.mirror, await at())).toBeNull();
+  expect((await findTaken(world.mirror, await two.at()))?.branch).toBe("ratchet/one");
+  sh(path, `git fetch -q ${two.path} HEAD && git merge -q --no-edit --no-ff FETCH_HEAD`);
+  expect(await findTaken(world.mirror, await at())).toMatchObject({ branch: "ratchet/two" });
+});
+
+test("what another issue began from, and a person has dropped since, is not that issue's; nor is a workspace another one", async () => {
+  const world = await makeWorld();
+  const { path, at } = await begin(world);
+  commit(path, "one.txt", "one\n");
+  const base = commit(world.repo, "mine.txt", "mine\n");
+  await fetchFromUser(world.mirror, ["+refs/heads/*:refs/user/heads/*"]);
+  const two = await begin({ ...world, base }, "two");
+  commit(two.path, "two.txt", "two\n");
+  await two.at();
+  mergeIt(world, path, "main");
+  sh(world.repo, "git reset -q --hard HEAD^");
+  expect(await findTaken(world.mirror, await at())).toBeNull();
+  const side = await beside(world, "workspace-1");
+  await side.at();
+  sh(path, `git fetch -q ${side.path} HEAD && git merge -q --no-edit FETCH_HEAD`);
+  expect(await findTaken(world.mirror, await at())).toBeNull();
+});
+
 test("what the target has of a branch does not hide what it has not", async () => {
   const world = await makeWorld();
   const { path, at } = await begin(world);

@@ -171,6 +171,49 @@ test.each([
   expect((await box.ratchet("land", "one")).code).toBe(0);
 });
 
+test("D5 nor does what is below a tip of another branch that the agent has gone to and amended", async () => {
+  const box = await besideRelease(`git reset -q --hard later; ${own.replace("commit", "commit --amend")}`);
+  box.git("checkout", "--quiet", "-b", "later", "release");
+  commit(box, "later.txt");
+  box.git("checkout", "--quiet", "main");
+  const run = await box.ratchet("run");
+  expect(run.code).toBe(1);
+  expect(run.stdout).toMatch(
+    /Landing was refused: it was built on [0-9a-f]{12} of (release|later), which main does not have/,
+  );
+  expect(files(box, "main")).not.toContain("release.txt");
+});
+
+test.each([
+  ["merged", `${own}; git merge -q --no-edit FETCH_HEAD`],
+  ["gone to and amended", `git reset -q --hard FETCH_HEAD; ${own.replace("commit", "commit --amend")}`],
+])(
+  "D5 what another issue has done, and has not passed, does not land with the one whose agent has %s it",
+  async (_, does) => {
+    const box = sandbox();
+    const takes = `git fetch -q ${join(box.home, "worktrees")}/*/one HEAD; ${does}`;
+    const agent = `cat >/dev/null; if [ "$RATCHET_ISSUE_ID" = one ]; then ${goesOn}; git commit -q --allow-empty -m More; else ${takes}; fi`;
+    box.configure({
+      agent: { type: "command", command: box.script("agent", agent) },
+      commands: { check: "test -e x" },
+      evidence_check: { required: ["check"] },
+      max_gate_retries: 1,
+    });
+    for (const id of ["one", "two"]) await box.add(id);
+    expect((await box.ratchet("run", "one")).code).toBe(1);
+    const run = await box.ratchet("run", "two");
+    expect(run.code).toBe(1);
+    const why =
+      /it was built on [0-9a-f]{12} of ratchet\/one, which main does not have: land that first, or start it afresh: `ratchet retry two --afresh`/;
+    expect(run.stdout).toMatch(why);
+    expect(files(box, "main")).not.toContain("done");
+    await box.quick("retry", "two", "--afresh");
+    box.script("agent", `cat >/dev/null; ${own}`);
+    expect((await box.ratchet("run", "two")).code).toBe(0);
+    expect(files(box, "main")).not.toContain("done");
+  },
+);
+
 test("D5 neither is a branch given to the user that has what the target lacks", async () => {
   const box = await besideRelease(`${own}; git merge -q release -m Merge`, { finalize: { mode: "branch" } });
   const run = await box.ratchet("run");

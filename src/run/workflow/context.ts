@@ -6,6 +6,7 @@ import type { Agent } from "../../core/ports/agent.js";
 import type { RunReport } from "../../core/report.js";
 import type { Log } from "../../durable/types.js";
 import type { Mirror } from "../../git/mirror.js";
+import { workspaceBranches } from "../../git/other-issues.js";
 import { safeName } from "../../lib/home.js";
 import type { Graph, ModelChoice } from "../../workflow/graph.js";
 import type { StageChildEffect, WorkflowEffect } from "../../workflow/machine/effects.js";
@@ -146,5 +147,5 @@ export function partMachineId(machine: string, part: string): string {
 /** No issue's folder begins with "_"; several runs may use the same name. */
 export function workspaceNames(runId: string, name: string): { readonly worktree: string; readonly branch: string } {
   const own = `${runId}-${safeName(name)}`;
-  return { worktree: `_workspace-${own}`, branch: `ratchet/workspace-${own}` };
+  return { worktree: `_workspace-${own}`, branch: `${workspaceBranches}${own}` };
 }
