@@ -166,6 +166,27 @@ test.each([
   },
 );
 
+test.each([
+  ["goes on", false],
+  ["is killed, and taken up", true],
+])(
+  "an epic verified in vain that a person completes during the next verification is no failure: the run %s",
+  async (_, isKilled) => {
+    const finds = failWith("There is no manual");
+    const says = `if ls shop-*.txt >/dev/null 2>&1; then ${waitFor("go")}\nfi\n${finds}`;
+    const more = { max_agents: 1 };
+    const box = await withEpic(triggerBox({ commands: {}, triggers: {}, reviewer: reviewer(says), more }));
+    const run = box.start(["run"]);
+    await until("the epic is being verified again", () => isWaitedFor(box, "go"));
+    await box.quick("work", "complete", "e");
+    if (isKilled) run.kill("SIGKILL");
+    if (isKilled) await run.ended;
+    box.put("go", "");
+    const ended = isKilled ? await box.ratchet("run") : await run.ended;
+    expect([ended.code, await box.status("e")]).toEqual([0, "completed"]);
+  },
+);
+
 test("an epic whose last child a person completes is noticed by a run that goes on, and by the next", async () => {
   const box = triggerBox({
     commands: { one: "true" },

@@ -117,6 +117,8 @@ export type RunEffect =
   | ({ readonly kind: "epic"; readonly key: string; readonly child: string } & EpicLook)
   /** Completes this epic, unless it is not due any more. */
   | { readonly kind: "epic"; readonly key: string; readonly epic: string }
+  /** Whether this epic, which was verified in vain, is still open. */
+  | { readonly kind: "epic"; readonly key: string; readonly verified: string }
   /** Epics in the run's scope that are due, whoever completed their children. */
   | { readonly kind: "epics"; readonly key: string }
   /** Puts a signal into the inbox of a child. */
@@ -194,14 +196,14 @@ export type RunEvent =
     } & TriggerResult)
   /**
    * `due`: it is to be verified; `failed`: nothing of it can go on; `unfinished`: the run has nothing left to do, and `open`
-   * can still go on without it; `unmerged`: its work is not in the target yet, `why` says what; none of them: it was
-   * completed. null: there is more to do.
+   * can still go on without it; `unmerged`: its work is not in the target yet, `why` says what; `done`: whoever it was that
+   * completed it; none of them: it was completed. null: there is more to do.
    */
   | {
       readonly type: "epic-checked";
       readonly key: string;
       readonly epic: EpicName | null;
-      readonly how?: "due" | "failed" | "unfinished" | "unmerged";
+      readonly how?: "due" | "failed" | "unfinished" | "unmerged" | "done";
       readonly why?: string;
       readonly open?: readonly string[];
     }

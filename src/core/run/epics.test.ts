@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RunEvent } from "./effects.js";
-import { epicCompletion, periodic, Run, triggers } from "./fixture.js";
+import { epicCompletion, periodic, Run, runEnd, triggers } from "./fixture.js";
 import type { RunPolicy } from "./step.js";
 
 type TriggerEnded = Extract<RunEvent, { type: "trigger-ended" }>;
@@ -71,7 +71,7 @@ describe("the verification of an epic", () => {
     inEpic(run, "d").none().end("d", "success").none();
     looked(run, top, "due");
     expect(firing(run)).toEqual([]);
-    expect(run.finished()).toMatchObject({ status: "failed", exit_code: 1, success_count: 4 });
+    expect(looked(run, null).finished()).toMatchObject({ status: "failed", exit_code: 1, success_count: 4 });
   });
 
   it("that passed while a child was added has not failed, and the run goes on with the child", () => {
@@ -80,6 +80,36 @@ describe("the verification of an epic", () => {
     ended(looked(run, top, "due"), { result: "fail", reason: "not_due" });
     expect(run.reports).toContainEqual(expect.objectContaining({ type: "trigger-completed", result: "skipped" }));
     expect(run.none().finished()).toMatchObject({ exit_code: 0 });
+  });
+
+  it.each([
+    ["somebody has completed by then: that is no failure", top, 0],
+    ["is still open: exit 1", null, 1],
+  ])("in vain is asked about once, when all else is over, of an epic that %s", (_, done, code) => {
+    const run = begin({ verify: "now", triggers: triggers({ run_end: runEnd() }) });
+    inEpic(run, "a").none().end("a", "success").none();
+    ended(looked(run, top, "due"), lacking);
+    inEpic(run, "f").none().end("f", "success").none();
+    ended(looked(run, top, "due"), { result: "fail", reason: "not_due" }).none();
+    expect(firing(run)).toEqual(["run_end"]);
+    ended(run);
+    expect(owedOf(run, "epic")).toMatchObject([{ verified: "e" }]);
+    looked(run, done, done === null ? undefined : "done");
+    expect(run.finished()).toMatchObject({ exit_code: code });
+    expect(logs(run).filter((text) => text.startsWith("epic e completed"))).toEqual([]);
+  });
+
+  it("in vain is asked nothing more of by a run that was told to end, nor where the tracker cannot be asked", () => {
+    const begun = () => {
+      const run = begin({ verify: "now" });
+      inEpic(run, "a").none().end("a", "success").none();
+      return ended(looked(run, top, "due"), lacking);
+    };
+    expect(begun().signal("drain").finished()).toMatchObject({ exit_code: 130 });
+    const run = begun().none();
+    const key = owedOf(run, "epic")[0]?.key ?? "";
+    run.arrive({ type: "crashed", key, effect: "epic", message: "no tracker", external: true });
+    expect(run.finished()).toMatchObject({ exit_code: 3 });
   });
 
   it("that somebody else does is left to them", () => {
@@ -166,7 +196,7 @@ describe("epics that others have completed", () => {
     ended(run, { result: "fail", reason: "code_review" }).none();
     seen(run, top);
     expect(firing(run)).toEqual([]);
-    expect(run.finished()).toMatchObject({ exit_code: 1 });
+    expect(looked(run, null).finished()).toMatchObject({ exit_code: 1 });
   });
 
   it("are not looked for by a run that was told to end", () => {

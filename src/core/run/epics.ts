@@ -78,6 +78,7 @@ export function seeToEpics(step: RunStep, due: readonly EpicName[]): void {
 export function epicChecked(step: RunStep, { key, epic, how, why, open = [] }: EpicChecked) {
   settleLook(step, key);
   if (epic === null) return;
+  if (how === "done") return forgetVerified(step, epic);
   if (how === "unmerged") return epicWaits(step, epic, why ?? "its work is not merged yet");
   if (how === "failed") return epicFailed(step, epic, "none of its issues can go on");
   if (how === "unfinished") return epicFailed(step, epic, `this run has nothing left to do, and ${notDone(open)}`);
@@ -111,7 +112,7 @@ export function verificationEnded(step: RunStep, epic: EpicName, ended: TriggerR
   const { verified = {} } = triggersOf(step.state);
   const { [epic.id]: times = 0, ...others } = verified;
   if (ended.result === "pass") {
-    setTriggers(step, { verified: others });
+    forgetVerified(step, epic);
     return epicCompleted(step, epic, "all of its children are, and it was verified");
   }
   const told = `epic ${epic.id} is not completed`;
@@ -141,6 +142,21 @@ export function toldOf({
   reason,
 }: Pick<TriggerResult, "result" | "reason">): TriggerResult["result"] | "skipped" {
   return isOthers({ reason }) || reason === "not_due" || reason === "run_aborted" ? "skipped" : result;
+}
+
+function forgetVerified(step: RunStep, { id }: EpicName): void {
+  const { [id]: _, ...verified } = triggersOf(step.state).verified ?? {};
+  setTriggers(step, { verified });
+}
+
+/** Of those that were verified in vain, somebody may have completed some since. True: the run cannot end yet. */
+export function looksAtVerified(step: RunStep): boolean {
+  const { verified = {}, verifiedLook = false } = triggersOf(step.state);
+  const epics = Object.keys(verified);
+  if (verifiedLook || epics.length === 0 || isEnding(step.state)) return false;
+  setTriggers(step, { verifiedLook: true });
+  for (const verified of epics) oweLook(step, { kind: "epic", verified });
+  return true;
 }
 
 /** Some epic that this run has verified is still open. */

@@ -48,6 +48,10 @@ function answer(effect: RunEffect, choose: () => number): RunEvent | null {
       return { type: "trigger-ended", key, result, ...nothing, folders: n, abort: n % 8 === 0 };
     }
     case "epic": {
+      if ("verified" in effect) {
+        const epic = n % 2 === 0 ? null : { id: effect.verified, isTop: true };
+        return { type: "epic-checked", key, epic, ...(epic && { how: "done" as const }) };
+      }
       const how = n % 5 === 1 ? { how: "failed" as const } : "verify" in effect ? { how: "due" as const } : {};
       return { type: "epic-checked", key, epic: n % 3 === 0 ? null : epicOf(n), ...how };
     }

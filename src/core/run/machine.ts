@@ -7,6 +7,7 @@ import {
   hasUnverified,
   lookAbove,
   lookBroke,
+  looksAtVerified,
   noteFailing,
   searchBeforeRest,
   searchEpics,
@@ -303,7 +304,8 @@ function moveOn(step: RunStep, policy: RunPolicy): void {
   if (state.phase === "preparing" && !isEnding(state)) return;
   const isWatching = isWatchful(step, policy) && Boolean(step.state.board);
   const isIdle = step.state.picking === null && state.children.length === 0 && !isWatching;
-  if (!goOnWithTriggers(step, isIdle) && isIdle && !followsFirst(step) && !looksAtNamed(step)) finish(step);
+  if (goOnWithTriggers(step, isIdle) || !isIdle) return;
+  if (!followsFirst(step) && !looksAtNamed(step) && !looksAtVerified(step)) finish(step);
 }
 
 function isWatchful({ state }: RunStep, { watch = false }: RunPolicy): boolean {

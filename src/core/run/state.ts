@@ -85,6 +85,8 @@ export interface TriggersState {
   readonly failing?: readonly string[];
   /** How often this run has verified an epic that is still open. */
   readonly verified?: Readonly<Record<string, number>>;
+  /** Whether it has been asked at the end which of them are open still. */
+  readonly verifiedLook?: boolean;
   /** The last epics whose work this run found on branches that nobody had merged: when that is done, they are looked at anew. */
   readonly unmerged?: readonly string[];
   /** How many picks there were when epics were last looked for. */

@@ -38,6 +38,7 @@ export async function whatIsUnmerged(run: RunContext, epic: string): Promise<str
 }
 
 async function check(run: RunContext, epics: Epics, effect: EpicEffect): Promise<Checked> {
+  if ("verified" in effect) return await whetherDone(run, effect.verified);
   const child = "child" in effect ? await run.tracker.get(effect.child) : null;
   const id = "epic" in effect ? effect.epic : (child?.parent ?? null);
   const epic = id === null ? null : await run.tracker.get(id);
@@ -59,6 +60,14 @@ async function check(run: RunContext, epics: Epics, effect: EpicEffect): Promise
   if (failed !== undefined && !children.some((one) => failed.includes(one.id))) return nothing;
   const open = await openIn(run, epics, children);
   return open.length === 0 ? { epic: name, how: "failed" } : { epic: name, how: "unfinished", open };
+}
+
+/** One that was deleted is open no more either. */
+async function whetherDone({ tracker }: RunContext, id: string): Promise<Checked> {
+  const epic = await tracker.get(id);
+  return epic === null || epic.status === "completed"
+    ? { epic: { id, isTop: epic?.parent == null }, how: "done" }
+    : nothing;
 }
 
 /** What of it is not done and can still go on, with this run or without. */
