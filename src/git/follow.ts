@@ -14,11 +14,12 @@ import {
   takeBackFailed,
 } from "./begun-merge.js";
 import { behind, branchGone, checkedOutTwice, checkoutGone, diverged, type Seat, seatOf } from "./behind-words.js";
-import { GitError, type GitOutput, gitScript, runScript, whileLocked } from "./git.js";
+import { GitError, type GitOutput, gitScript, gitText, runScript, whileLocked } from "./git.js";
 import { fetchIntoUser, isAncestor, type Mirror, quietFetch, readRefs, updateRefs } from "./mirror-refs.js";
 import { placesOf } from "./places.js";
 import { refusal } from "./refusal.js";
-import { readOr, removeIfThere, writeIfChanged } from "./small-files.js";
+import { commonDirOf } from "./repository.js";
+import { readOr, removeIfThere, textOf, writeIfChanged } from "./small-files.js";
 import { followedRef, givenFile, landedRef, markGiven, readEnds, readFollowed, tipOf, wasRewound } from "./tip.js";
 
 /**
@@ -191,13 +192,19 @@ function branchRef(target: string): string {
   return `refs/heads/${target}`;
 }
 
+/** A branch may be another name of one: that is checked out, and moves. */
+async function namedBy(repo: string, branch: string): Promise<string> {
+  if (!textOf(join(await commonDirOf(repo), branch))?.startsWith("ref:")) return branch;
+  return await gitText(repo, ["symbolic-ref", branch]);
+}
+
 /** To the end of the landed line, or to `commit` where another process has put an older end in its place since. */
 async function fastForward(
   mirror: Mirror,
   { target, commit, followed }: { readonly target: string; readonly commit: string; readonly followed: string | null },
 ): Promise<string | null> {
   const repo = mirror.repoPath;
-  const branch = branchRef(target);
+  const branch = await namedBy(repo, branchRef(target));
   const [refs, places] = await Promise.all([readRefs(repo, [branch, landedRef(target)]), placesOf(repo, branch)]);
   const [copy, user] = [refs.get(landedRef(target)), refs.get(branch)];
   if (copy === undefined) throw new GitError(`${landedRef(target)} is not in ${repo}`, { code: 1, stderr: "" });
@@ -205,12 +212,13 @@ async function fastForward(
   if (user === undefined) return branchGone(target);
   if (followed !== null && followed !== user && !(await isAncestor(repo, followed, user))) return wasRewound(target);
   const seat = { repo, checkout: places.checkout };
+  if (!branch.startsWith(branchRef(""))) return behind(target, `it is a symbolic ref to ${branch}`, seat);
   // It is checked out again once that has come to its end.
   if (places.busy !== null) return behind(target, places.busy, { repo, checkout: places.checkout ?? repo });
   if (places.checkout !== null) {
     if (places.isGone) return checkoutGone(target, places.checkout);
     if (places.several.length > 0) return checkedOutTwice(target, places.several);
-    const refused = await mergeIn(mirror, target, { checkout: places.checkout, commit: landed });
+    const refused = await mergeIn(mirror, target, { checkout: places.checkout, branch, commit: landed });
     if (refused !== null || (await hasFollowed(repo, branch, landed))) return refused;
     // It was there, and they have put it back before anybody looked.
     if ((await readFollowed(mirror, target)) === landed) return wasRewound(target);
@@ -249,10 +257,10 @@ exec git -c "branch.\${4#refs/heads/}.mergeOptions=" merge ${mergeFlags.join(" "
 async function mergeIn(
   mirror: Mirror,
   target: string,
-  { checkout, commit }: { readonly checkout: string; readonly commit: string },
+  { checkout, branch, commit }: { readonly checkout: string; readonly branch: string; readonly commit: string },
 ): Promise<string | null> {
   const begun = begunFile(mirror, target);
-  const { code, stderr } = await mergeNoted(checkout, [begun, commit, checkout, branchRef(target)]);
+  const { code, stderr } = await mergeNoted(checkout, [begun, commit, checkout, branch]);
   if (code === 0) return null;
   try {
     await takeBackBegun(begun);

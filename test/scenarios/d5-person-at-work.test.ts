@@ -577,6 +577,44 @@ describe("D5 where the target is checked out", () => {
     expect(sh(world.repo, "git status --porcelain; git rev-parse HEAD")).toBe(landed);
   });
 
+  test.each([
+    ["is checked out", ":"],
+    ["is checked out by its other name", "git checkout -q trunk"],
+    ["is checked out in another worktree", "git checkout -q -b elsewhere && git worktree add -q ../other main"],
+    ["is checked out nowhere", "git checkout -q -b elsewhere"],
+  ])("D5 as a symbolic ref to a branch that %s: that one follows, and it stays one", async (_, does) => {
+    const world = await makeWorld();
+    const head = await ready(world, "one", "one.txt");
+    sh(world.repo, `git branch trunk && git symbolic-ref refs/heads/main refs/heads/trunk && ${does}`);
+    const { commit: landed, behind } = await land(world, "one", head);
+    expect(behind).toBeNull();
+    expect(sh(world.repo, "git symbolic-ref refs/heads/main; git rev-parse trunk")).toBe(`refs/heads/trunk\n${landed}`);
+    expect(
+      sh(world.repo, "git worktree list --porcelain | sed -n 's/^worktree //p' | xargs -I{} git -C {} status -s"),
+    ).toBe("");
+  });
+
+  test("D5 as a symbolic ref to a branch that cannot follow: it is behind by the same rules as any other", async () => {
+    const world = await makeWorld();
+    const { path } = await open(world, "one");
+    commit(path, "a.txt", "one\n");
+    const { head } = await snapshot(path, { base: world.base, docsPatterns: [] });
+    sh(world.repo, "git branch trunk && git symbolic-ref refs/heads/main refs/heads/trunk && echo mine >a.txt");
+    expect((await land(world, "one", head)).behind).toBe(
+      "main is behind: uncommitted changes in a.txt are in the way, run `git merge --ff-only --no-overwrite-ignore refs/ratchet/landed/main`",
+    );
+  });
+
+  test("D5 as a symbolic ref to what is no branch: it is left, and that is said", async () => {
+    const world = await makeWorld();
+    const head = await ready(world, "one", "one.txt");
+    sh(world.repo, "git update-ref refs/mine/x main && git symbolic-ref refs/heads/main refs/mine/x");
+    expect((await land(world, "one", head)).behind).toMatch(
+      /^main is behind: it is a symbolic ref to refs\/mine\/x, run `git /,
+    );
+    expect(sh(world.repo, "git rev-parse refs/mine/x")).toBe(world.base);
+  });
+
   test("D5 in another worktree of theirs: it follows there", async () => {
     const world = await makeWorld();
     const other = join(world.home, "other place");
