@@ -10,14 +10,14 @@ import { aboutFile, damaged, repairFiles, repairPlace, type Seen, setMark } from
 import { adoptIndex, type Checkout, cookieOf, gitIn, ownIndex } from "./checkout-git.js";
 import { clearPlace, finishRemoval } from "./checkout-removal.js";
 import { type KnownTemplate, readTemplate } from "./checkout-template.js";
-import { type CopyOptions, copyIntoCheckout } from "./copy.js";
+import { type CopyOptions, copyFiles, planCopies } from "./copy.js";
 import { isCommitId } from "./head.js";
 import type { Mirror } from "./mirror-refs.js";
 import { makeFiles } from "./new-checkout.js";
 import { keepForPool, listPool, takeFromPool } from "./pool.js";
 import { reclaim } from "./reclaim.js";
 import { repairWhole } from "./remade.js";
-import { removeIfThere, writeIfChanged } from "./small-files.js";
+import { removeIfThere, textOf, writeIfChanged } from "./small-files.js";
 import { forgetLost } from "./whole.js";
 
 export interface CheckoutOptions {
@@ -208,11 +208,17 @@ export async function wasUsed({ gitDir }: Checkout): Promise<boolean> {
   return await exists(join(gitDir, "ratchet", "used"));
 }
 
-/** Copies untracked files a checkout needs, and keeps them out of git's sight. */
-export async function attachCopies(checkout: Checkout, options: CopyOptions): Promise<readonly string[]> {
-  if (options.copy.length === 0) return [];
-  const { copied, ignore } = await copyIntoCheckout(checkout.path, options);
-  await writeIfChanged(join(checkout.gitDir, "ratchet", "copies"), ignore);
+/** Copies untracked files a checkout needs, and keeps them out of git's sight: that first, so that it sees none whoever is killed. */
+export async function attachCopies(
+  checkout: Checkout,
+  { isNew, ...options }: CopyOptions & { readonly isNew: boolean },
+): Promise<void> {
+  if (options.copy.length === 0) return;
+  const { path, gitDir } = checkout;
+  const list = join(gitDir, "ratchet", "copies");
+  const known = isNew ? "" : textOf(list);
+  const { missing, ignore } = await planCopies(path, { ...options, known });
+  await writeIfChanged(list, ignore);
   await repairFiles(checkout);
-  return copied;
+  await copyFiles(path, missing, options.repoPath);
 }

@@ -252,7 +252,7 @@ export async function openLandingWorktree(
   // What was kept is the last merge's, perhaps another issue's.
   if (resolveHead(checkout.gitDir) !== commit) forgetIndex(checkout.gitDir);
   const discarded = fresh ? [] : await discardAt(checkout, commit);
-  await attachCopies(checkout, { copy, repoPath: mirror.repoPath });
+  await attachCopies(checkout, { copy, repoPath: mirror.repoPath, isNew: fresh });
   return { path, fresh, discarded };
 }
 

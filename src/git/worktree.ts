@@ -75,7 +75,7 @@ export async function openWorktree(mirror: Mirror, options: OpenOptions): Promis
   ]);
   // One that was made now has nothing that the mirror has not.
   const head = from === "new" ? base : (resolveHead(checkout.gitDir) ?? checkout.baseSha);
-  await attachCopies(checkout, { copy, repoPath });
+  await attachCopies(checkout, { copy, repoPath, isNew: !there });
   if (from !== "new") await shareBranch(checkout, head);
   const tree = head === base ? baseTree : await treeOf(mirror.path, head);
   const fresh = from === "new" || !(await wasUsed(checkout));

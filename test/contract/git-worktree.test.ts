@@ -273,37 +273,6 @@ describe("a worktree", () => {
   });
 });
 
-describe("worktree.copy", () => {
-  test("brings untracked files along and keeps them out of git's sight", async () => {
-    const world = await makeWorld();
-    put(world.repo, ".env", "SECRET=1");
-    put(world.repo, "config/local/a b.json", "{}");
-    const { path } = await open(world, "one", { copy: [".env", "config/local", "missing"] });
-    expect(read(path, ".env")).toBe("SECRET=1");
-    expect(read(path, "config/local/a b.json")).toBe("{}");
-    expect(sh(path, "git status --porcelain")).toBe("");
-    expect(await discardChanges(path)).toEqual([]);
-    expect(read(path, ".env")).toBe("SECRET=1");
-  });
-
-  test("never overwrites a tracked file and never follows a link out of the repository", async () => {
-    const world = await makeWorld();
-    put(world.home, "outside.txt", "secret");
-    put(world.repo, "a.txt", "changed by the user");
-    symlinkSync(join(world.home, "outside.txt"), join(world.repo, "link"));
-    symlinkSync(world.home, join(world.repo, "folder"));
-    const { path } = await open(world, "one", { copy: ["a.txt", "link", "folder/outside.txt"] });
-    expect(read(path, "a.txt")).toBe("a\n");
-    expect(existsSync(join(path, "link"))).toBe(false);
-    expect(existsSync(join(path, "folder"))).toBe(false);
-  });
-
-  test.each(["../x", "/etc/passwd", ".git/config", ".", "a/../../x"])("refuses %s", async (name) => {
-    const world = await makeWorld();
-    await expect(open(world, "one", { copy: [name] })).rejects.toThrow("not a path inside the repository");
-  });
-});
-
 describe("what a command left behind", () => {
   test("tracked and unignored changes are discarded and named, ignored files stay", async () => {
     const world = await makeWorld();

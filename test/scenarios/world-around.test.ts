@@ -120,6 +120,27 @@ test("worktree.copy brings the untracked files that the tests need, into issues'
   expect([box.read(".env"), box.read("config/local.env")]).toEqual(["KEY=1\n", "KEY=2\n"]);
 });
 
+test.each([[["config/tracked.yml"]], [[]]])(
+  "what an agent makes in a folder that worktree.copy names lands like any other work, with %j tracked in it",
+  async (tracked) => {
+    const box = withAgent(`echo new > config/new.txt; ${work}`, {
+      commands: { check: "test -f config/new.txt -a -f config/local.env" },
+      evidence_check: { required: ["check"] },
+      worktree: { copy: ["config"] },
+    });
+    for (const name of tracked) box.write(name, "tracked\n");
+    box.git("add", "--all");
+    box.git("commit", "--quiet", "--allow-empty", "--message", "Config");
+    box.write("config/local.env", "KEY=2\n");
+    await box.add("one");
+    expect((await box.ratchet("run")).code).toBe(0);
+    expect(box.git("ls-tree", "-r", "--name-only", "main", "config").split("\n")).toEqual([
+      "config/new.txt",
+      ...tracked,
+    ]);
+  },
+);
+
 test("what worktree.copy names and nobody has is told once, and the run goes on", async () => {
   const box = withAgent(work, { worktree: { copy: [".evn", "outside", ".env"] } });
   box.write(".env", "KEY=1\n");
