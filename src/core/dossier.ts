@@ -21,7 +21,7 @@ export interface Dossier {
   readonly branch: string;
 }
 export interface DossierAttempt {
-  /** Its folder beside the dossier, such as `03-gate_followup`. */
+  /** Its folder beside the dossier, such as `03-gate_followup`, or `01-implementer/02-review` where that turn was a workflow. */
   readonly folder: string;
   readonly role: string;
   readonly kind: string;

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { eventsOf } from "../scenarios/sandbox.js";
 import { outcomesOf, promptOf, runOf, stagesOf, workflowWorld } from "./world.js";
@@ -88,7 +88,14 @@ test("an issue whose workflow uses up the issue's budget, in a called workflow t
   expect(outcomesOf(run)).toEqual(["first 1 success", "a 1 success", "b 1 success"]);
   const escalated = eventsOf(run).find((event) => event.type === "escalated");
   expect(escalated).toMatchObject({ reason: "The issue's budget is used up: 300 of 250 tokens" });
-  expect(escalated?.type === "escalated" && existsSync(escalated.dossier ?? "")).toBe(true);
+  const dossier = escalated?.type === "escalated" ? (escalated.dossier ?? "") : "";
+  const told = JSON.parse(readFileSync(dossier.replace(/md$/, "json"), "utf8"));
+  const folders = ["01-implementer/01-first", "01-implementer/02-call/01-a", "01-implementer/02-call/02-b"];
+  const turn = { role: "stage", kind: "stage", attempt: 1, max_attempts: 1, exit_code: 0 };
+  expect(told.attempts).toEqual(folders.map((folder) => ({ folder, ...turn })));
+  expect(told.prompts).toEqual(folders.map((folder) => join(dirname(dossier), folder, "prompt.md")));
+  for (const prompt of told.prompts) expect(existsSync(prompt)).toBe(true);
+  expect(readFileSync(dossier, "utf8")).toContain("- 01-implementer/02-call/01-a: stage, 1 of 1, exit 0\n");
   expect(await world.status("dear-1")).toBe("waiting_for_response");
   expect(eventsOf(await world.ratchet("run", "--resume", "--json")).map(({ type }) => type)).not.toContain(
     "turn-ended",

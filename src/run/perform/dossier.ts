@@ -41,10 +41,7 @@ function isOfLife(found: unknown, life: number): boolean {
 async function collect(life: LifeContext, reason: string, folder: string): Promise<Dossier> {
   const { run, issueId, title } = life;
   const state = life.state();
-  const names = (await readdir(folder)).filter((name) => /^\d+-/.test(name)).sort(byNumber);
-  const attempts = (await Promise.all(names.map((name) => readAttempt(join(folder, name), name)))).filter(
-    (attempt) => attempt !== null,
-  );
+  const attempts = await readAttempts(folder);
   const record = await run.history.record(issueId);
   const usage = record?.usage ?? { input_tokens: 0, output_tokens: 0, cost_usd: null };
   return {
@@ -66,9 +63,20 @@ async function collect(life: LifeContext, reason: string, folder: string): Promi
   };
 }
 
-/** Only turns are attempts; gates and other commands are told by their counters and findings. */
-async function readAttempt(folder: string, name: string): Promise<DossierAttempt | null> {
-  if (!(await exists(join(folder, "prompt.md")))) return null;
+/** Only turns are attempts; gates and other commands are told by their counters and findings. A turn that is a workflow is told by its stages'. */
+async function readAttempts(folder: string, within = ""): Promise<readonly DossierAttempt[]> {
+  const entries = await readdir(join(folder, within), { withFileTypes: true });
+  const names = entries.filter((one) => one.isDirectory() && /^\d+-/.test(one.name)).map(({ name }) => name);
+  const found: DossierAttempt[] = [];
+  for (const name of names.sort(byNumber)) {
+    const path = join(within, name);
+    if (!(await exists(join(folder, path, "attempt.json")))) found.push(...(await readAttempts(folder, path)));
+    else if (await exists(join(folder, path, "prompt.md"))) found.push(await readAttempt(join(folder, path), path));
+  }
+  return found;
+}
+
+async function readAttempt(folder: string, name: string): Promise<DossierAttempt> {
   const { effect } = fields(await readJson(join(folder, "attempt.json")));
   const { role, prompt, attempt, maxAttempts } = fields(effect);
   return {
