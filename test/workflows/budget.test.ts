@@ -101,3 +101,47 @@ test("an issue whose workflow uses up the issue's budget, in a called workflow t
     "turn-ended",
   );
 });
+
+const reviews = `
+workflow "outer" {
+  version 2
+  start "split"
+  stage "split" kind="parallel" join="joined" { branch "one" "two" "call" }
+  stage "one" kind="llm" auto_status=true prompt="Review it"
+  stage "two" kind="llm" auto_status=true prompt="Review it"
+  stage "call" kind="workflow" ref="inner"
+  stage "joined" kind="join" policy="any"
+  stage "exit" kind="exit"
+  transition from="one" to="joined"
+  transition from="two" to="joined"
+  transition from="call" to="joined"
+  transition from="joined" to="exit"
+}`;
+
+test("turns beside the one that uses up the issue's budget come to their end, in a called workflow too, and count; none begins after it", async () => {
+  const world = workflowWorld();
+  const cost = `echo '{"usage": {"input_tokens": 60, "output_tokens": 40}}' > "$RATCHET_RESULT_FILE"`;
+  const wait = `echo "$RATCHET_STAGE_ID" >> "$HOME/started"; until [ -e "$HOME/go" ]; do sleep 0.05; done`;
+  const cases = `one) until [ "$(wc -l < "$HOME/started")" = 2 ]; do sleep 0.05; done; ${cost}; echo "[STATUS: success]" ;;
+two) ${wait}; ${cost}; echo "[STATUS: fail]"; echo "[FAILURE_REASON: it is wrong]" ;;
+*) ${wait}; ${cost}; echo Done ;;`;
+  const command = world.script("agent.sh", `cat > /dev/null\ncase "$RATCHET_STAGE_ID" in\n${cases}\nesac\n`);
+  const agent = { type: "command", command, workflow: "outer" };
+  world.configure({ agent, max_agents: 3, budgets: { issue: { tokens: 100 } } });
+  world.workflow(".ratchet/workflows/outer.awf.kdl", reviews);
+  world.workflow(".ratchet/workflows/inner.awf.kdl", chain("inner", ["a", "b"]));
+  world.put("started", "");
+  await world.add("dear-1");
+  const run = world.start(["run", "--json"]);
+  run.onLine((line) => {
+    const event = JSON.parse(line);
+    if (event.type === "stage-ended" && event.stage === "one") world.put("go", "");
+  });
+  const ended = await run.ended;
+  expect(ended.code).toBe(1);
+  const told = outcomesOf(ended).map((one) => one.replace(" 1 ", " "));
+  expect(told.sort()).toEqual(["a success", "one success", "two fail"]);
+  const { usage } = await world.issue("dear-1");
+  expect(usage).toMatchObject({ input_tokens: 180, output_tokens: 120 });
+  expect(await world.findings("dear-1")).toMatchObject([{ stage: "two", status: "open", title: "it is wrong" }]);
+});

@@ -74,6 +74,7 @@ export async function driveWorkflow(run: WorkflowRun, start: WorkflowStart, stop
       current = life;
       const startsAgents = life.state.owed.some(({ kind }) => kind === "turn" || kind === "child");
       if (!startsAgents) run.slots.dropKept(what.issueId);
+      if (life.state.halt !== null) dropWaiting(context);
       questions.look();
     },
   };
@@ -81,6 +82,13 @@ export async function driveWorkflow(run: WorkflowRun, start: WorkflowStart, stop
     return await drive(machineOf);
   } finally {
     await questions.close();
+  }
+}
+
+/** What ends begins no turn any more, also where its place would be long in coming. */
+function dropWaiting({ life, pending }: WorkflowContext): void {
+  for (const { kind, folder } of life().state.owed) {
+    if (kind === "turn") pending.get(folder ?? "")?.abort(new Error("the workflow ends"));
   }
 }
 

@@ -28,7 +28,7 @@ const performers: { readonly [K in WorkflowEffect["kind"]]: Performer<K> } = {
   worktree: performStageWorktree,
   child: performChild,
   tell: async ({ run, machine }, effect) => {
-    await run.inbox.send(partMachineId(machine.id, effect.child), { name: effect.signal });
+    await run.inbox.send(partMachineId(machine.id, effect.child), { name: effect.signal, reason: effect.reason });
     return { event: { type: "told", key: effect.key } };
   },
   stop: async (context, effect, signal) => {

@@ -89,7 +89,7 @@ function programTurn(context: WorkflowContext, effect: StageTurnEffect, by: By):
     },
     onSession: (id) => run.inbox.send(context.machine.id, { name: "session", turn: effect.key, id }),
     isOver: (usage) => isOver(context, effect.key, usage),
-    mayNotBegin: async () => usedUp(context) !== null,
+    mayNotBegin: async () => context.life().state.halt !== null || usedUp(context) !== null,
     pending: context.pending,
   };
 }

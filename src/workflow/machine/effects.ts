@@ -79,7 +79,9 @@ export interface TellEffect {
   readonly kind: "tell";
   readonly key: string;
   readonly child: string;
-  readonly signal: "cancel";
+  readonly signal: "cancel" | "budget";
+  /** How the budget was used up. */
+  readonly reason?: string;
 }
 
 export type WorkflowEffect =

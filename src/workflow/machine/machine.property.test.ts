@@ -82,14 +82,20 @@ interface Played {
   readonly graph: Graph;
   readonly choices: readonly number[];
   readonly cancelAt: number | null;
+  readonly budgetAt: number | null;
 }
 const played: fc.Arbitrary<Played> = fc.record({
   graph,
   choices: fc.array(fc.nat({ max: 1000 }), { minLength: 5, maxLength: 40 }),
   cancelAt: fc.option(fc.nat({ max: 12 }), { nil: null, freq: 3 }),
+  budgetAt: fc.option(fc.nat({ max: 12 }), { nil: null, freq: 3 }),
 });
 
-function play({ graph: flow, choices, cancelAt }: Played, state = newWorkflow(), ledger = emptyLedger("r1")): World {
+function play(
+  { graph: flow, choices, cancelAt, budgetAt }: Played,
+  state = newWorkflow(),
+  ledger = emptyLedger("r1"),
+): World {
   const world = new World(flow, { settings: unbounded }, state);
   world.life = { ...world.life, ledger };
   let drawn = 0;
@@ -100,6 +106,7 @@ function play({ graph: flow, choices, cancelAt }: Played, state = newWorkflow(),
   world.arrive({ type: "started" });
   return world.goOn(script, () => {
     steps += 1;
+    if (steps === budgetAt) world.signal({ name: "budget", reason: "5 of 5 USD" });
     if (steps === cancelAt) world.signal({ name: "cancel" });
     if (draw() % 5 === 0) world.arrive({ type: "resumed" });
     return draw() % Math.max(1, world.owed.size);

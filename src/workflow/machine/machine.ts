@@ -17,7 +17,7 @@ import type { Owed, Token, WorkflowLife } from "./state.js";
 import { Step, type WorkflowNext } from "./step.js";
 import { afterTurn, learnSession, overBudget, resendTurn, takeChild, takeTurn } from "./turn.js";
 import { endExecution, machineryFailure, type Verdict, verdict } from "./visit.js";
-import { breakOff, finish, forgetCommands, isInFlight, windDown, windDownToken } from "./wind-down.js";
+import { breakOff, finish, forgetCommands, isInFlight, stopSpared, windDown, windDownToken } from "./wind-down.js";
 
 export { adoptGraph, continueFrom } from "./adopt.js";
 export type { WorkflowPolicy } from "./policy.js";
@@ -106,6 +106,7 @@ function signalled(step: Step, signal: WorkflowSignal) {
   step.oweSignal();
   switch (signal.name) {
     case "cancel":
+      stopSpared(step);
       return step.halt({ status: "cancelled", stage: null, reason: "cancelled; it can be resumed" });
     case "budget":
       return overBudget(step, signal.reason);

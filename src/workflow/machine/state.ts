@@ -257,6 +257,8 @@ export interface Owed {
   readonly timer?: "backoff" | "resend" | "gate" | "branch";
   /** A stop has been owed for it. */
   readonly told?: true;
+  /** Of a called workflow: it has been told that a budget is used up. */
+  readonly ending?: true;
 }
 
 export function newWorkflow(given: Readonly<Record<string, string>> = {}): WorkflowState {

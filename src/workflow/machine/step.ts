@@ -151,6 +151,13 @@ export class Step {
     else if (target.kind === "turn") this.owe({ kind: "stop", key, folder: target.folder ?? "", how: "clean" });
     else if (target.kind === "command") this.owe({ kind: "stop", key, folder: target.folder ?? "", how: "kill" });
   }
+  /** A called workflow is told that a budget is used up. */
+  oweEnd(target: Owed): void {
+    const { child, key, ending, told } = target;
+    if (ending || told || child === undefined) return;
+    this.account.replace({ ...target, ending: true });
+    this.owe({ kind: "tell", key: `end:${key}`, child, signal: "budget", reason: this.state.halt?.reason ?? "" });
+  }
   newFolder(stage: string): string {
     const folders = this.state.folders + 1;
     this.set({ folders });

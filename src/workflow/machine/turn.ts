@@ -92,8 +92,11 @@ export function learnSession(step: Step, told: { readonly turn: string; readonly
 }
 
 export function overBudget(step: Step, reason: string): void {
-  step.halt({ status: "fail", stage: null, reason: `the budget is used up: ${reason}`, budget: true });
+  // A caller passes on what it has said itself.
+  const told = reason.startsWith(usedUp) ? reason : usedUp + reason;
+  step.halt({ status: "fail", stage: null, reason: told, budget: true });
 }
+const usedUp = "the budget is used up: ";
 
 /** What the reply means. Only a review's markers set its status; a program's result file does for every stage. */
 function judge(stage: LlmStage, event: StageTurnEnded): Verdict {

@@ -1,15 +1,26 @@
-import type { Token } from "./state.js";
+import type { Owed, Token } from "./state.js";
 import { type Step, usedOnly } from "./step.js";
 
 /**
  * Ending what is under way. Turns, commands and children are told and stay owed until they settle; timers and questions
- * are dropped. A token whose execution was broken off is ready to do it again, as the same visit.
+ * are dropped. A token whose execution was broken off is ready to do it again, as the same visit. A budget that is used up
+ * ends no turn that runs, here or in a child: an agent that can be stopped in the middle is, by what it reports itself.
  */
 export function windDown(step: Step): void {
+  const spares = step.state.halt?.budget === true && step.state.owed.some(isAgents);
   for (const token of step.state.tokens) {
     if (token.phase === "asking") tellUnanswered(step, token);
-    windDownToken(step, token);
+    windDownToken(step, token, spares);
   }
+}
+
+function isAgents({ kind }: Owed): boolean {
+  return kind === "turn" || kind === "child";
+}
+
+/** Whoever stops a workflow does not wait for the turns that a budget has spared. */
+export function stopSpared(step: Step): void {
+  if (step.state.halt) for (const token of step.state.tokens) windDownToken(step, token);
 }
 
 /** Whoever ends a workflow need not know that it asked something. */
@@ -20,9 +31,11 @@ function tellUnanswered(step: Step, { stage: id }: Token): void {
   step.log("warn", `${id} has not been answered (${options}): it is asked again when the workflow goes on`);
 }
 
-export function windDownToken(step: Step, token: Token): void {
+export function windDownToken(step: Step, token: Token, sparesAgents = false): void {
   for (const owed of step.owedBy(token.id)) {
-    if (owed.kind === "timer") step.cancel(owed.key);
+    if (sparesAgents && owed.kind === "child") step.oweEnd(owed);
+    else if (sparesAgents && (owed.kind === "turn" || owed.timer === "branch")) continue;
+    else if (owed.kind === "timer") step.cancel(owed.key);
     else if (owed.kind !== "worktree") step.oweStop(owed);
   }
   if (token.phase === "asking" || token.phase === "backing-off") breakOff(step, token);
