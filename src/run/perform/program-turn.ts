@@ -4,7 +4,7 @@ import type { RunContext } from "../context.js";
 import type { SlotRequest } from "../slots.js";
 
 /** What every turn of a run shares, whatever machine owes it. */
-export type ProgramRun = Pick<RunContext, "slots" | "clock" | "settings" | "env" | "meter">;
+export type ProgramRun = Pick<RunContext, "slots" | "clock" | "settings" | "env" | "meter" | "redact">;
 
 /** One program in one folder: who it is, with what it starts and what is to be done while it runs. */
 export interface ProgramTurn {

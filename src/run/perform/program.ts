@@ -13,6 +13,7 @@ import { sandboxed } from "../sandbox.js";
 import type { Release } from "../slots.js";
 import { makeTemporaryFolder } from "../temporary.js";
 import type { ProgramRun, ProgramTurn, StopWord } from "./program-turn.js";
+import { redactReading } from "./redacted.js";
 import { stopTurn, watchTurn } from "./turn-watch.js";
 
 export interface ProgramEnded<P extends Agent | Reviewer> {
@@ -161,22 +162,24 @@ async function read(
   { program, turn, folder }: ProgramTurn,
   { ended, until, startedAt }: Clocked & { readonly ended: TurnOutcome | Exited },
 ): Promise<ProgramEnded<Agent | Reviewer>> {
-  const reading = await program.read(turn.files, ended.type === "exited" ? ended.code : null);
+  const { redact } = run;
+  const told = await program.read(turn.files, ended.type === "exited" ? ended.code : null);
+  const reading = await redactReading(told, { redact, folder });
   const outcome = ended.type === "exited" ? reading.outcome : ended;
   const seconds = Math.max(0, (run.clock.now() - startedAt) / 1000);
   const slots = adaptSlots(run, outcome, startedAt);
   // The clock is written down before anything is started.
   const unbegun =
     outcome.type === "stopped" && isMissing(join(folder, "attempt.json")) ? { unbegun: true as const } : {};
-  return { outcome, reading, until, seconds, ...(await refusalsIn(folder)), ...slots, ...unbegun };
+  return { outcome, reading, until, seconds, ...(await refusalsIn(folder, redact)), ...slots, ...unbegun };
 }
 
 /** What the guard refused: the agent read why, and so does whoever looks at the run. */
-async function refusalsIn(folder: string): Promise<Pick<TurnEnded, "refused">> {
+async function refusalsIn(folder: string, redact: ProgramRun["redact"]): Promise<Pick<TurnEnded, "refused">> {
   if (isMissing(refusalsFile(folder))) return {};
   let [count, last] = [0, ""];
   for await (const { reason } of readRefusals(folder)) [count, last] = [count + 1, reason];
-  return count === 0 ? {} : { refused: { count, last: last.slice(0, 200) } };
+  return count === 0 ? {} : { refused: { count, last: redact(last).slice(0, 200) } };
 }
 
 /** An overload halves the places once for all turns that ran into it; a turn that went well gives one back. */

@@ -14,6 +14,7 @@ import { temporaryFolder } from "../temporary.js";
 import { type ProgramEnded, performProgram } from "./program.js";
 import type { ProgramTurn } from "./program-turn.js";
 import { endReading, startReading } from "./readers.js";
+import { redactSaid } from "./redacted.js";
 import { agentOf, programOf, turnOf } from "./turn-program.js";
 import { openAt } from "./worktree.js";
 
@@ -148,7 +149,8 @@ async function settle(life: LifeContext, effect: TurnEffect, ended: Ended): Prom
     if (meddling?.shared) return { ...nothing, disturbed: meddling.paths };
     return outcome.type === "ended" ? { ...nothing, review: reviewOf(life, meddling?.paths ?? [], reading) } : nothing;
   }
-  const said = outcome.type === "ended" ? await readMessage(agentOf(life, effect), files) : null;
+  const said =
+    outcome.type === "ended" ? redactSaid(await readMessage(agentOf(life, effect), files), life.run.redact) : null;
   const marker = effect.role === "implementer" ? (said?.marker ?? null) : null;
   const rejected = said && said.rejected.length > 0 ? { rejected: said.rejected } : {};
   return { ...base, ...rejected, snapshot: await snapshotOf(life, effect, marker), marker, review: null };

@@ -42,6 +42,18 @@ export function joinStatus(file: StatusRead | null, spoken: StatusRead | null): 
   };
 }
 
+/** Words only: what is chosen by has to be what it said. */
+export function redactStatus(read: StatusRead | null, redact: (text: string) => string): StatusRead | null {
+  if (read === null) return null;
+  const { failureReason: reason, broken, failing } = read;
+  return {
+    ...read,
+    failureReason: reason === null ? null : redact(reason),
+    ...(broken === undefined ? {} : { broken: redact(broken) }),
+    ...(failing === undefined ? {} : { failing: redact(failing) }),
+  };
+}
+
 /** Why it is no pass; null: it says nothing of the kind. */
 function failureIn(text: string): string | null {
   return failureOfObjects(text) ?? failureOfLines(text);

@@ -88,6 +88,20 @@ export async function withRemarks(reply: StoredText, remarks: string, folder: st
   return stored(bytes.subarray(0, inlineTextBytes), { path, bytes: bytes.length, sha256: sha256(bytes) });
 }
 
+/** Where a secret is in it, the file that has the whole is another one: what the program wrote itself stays as it is. */
+export async function withoutSecrets(
+  said: StoredText,
+  { redact, folder }: { readonly redact: (text: string) => string; readonly folder: string },
+): Promise<StoredText> {
+  const whole = said.file === null ? said.text.text : await readFile(said.file.path, "utf8");
+  const safe = redact(whole);
+  if (safe === whole) return said;
+  const bytes = Buffer.from(safe, "utf8");
+  const path = join(folder, "redacted.md");
+  await writeDurably(path, bytes);
+  return stored(bytes.subarray(0, inlineTextBytes), { path, bytes: bytes.length, sha256: sha256(bytes) });
+}
+
 /** The whole of a text. */
 export async function wholeText({ text, ref }: Text): Promise<string> {
   return ref === undefined ? text : await readFile(ref.path, "utf8");

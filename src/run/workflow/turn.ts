@@ -18,8 +18,8 @@ import { headOf, placeOf } from "./place.js";
 import { renderStagePrompt } from "./prompt.js";
 import { readResult, resultKeys } from "./result.js";
 import { issueBudget, runBudget } from "./spending.js";
-import { joinStatus, SpokenStatus } from "./spoken.js";
-import { digestOfText, nothing, textOfLines, withRemarks } from "./texts.js";
+import { joinStatus, redactStatus, SpokenStatus } from "./spoken.js";
+import { digestOfText, nothing, textOfLines, withoutSecrets, withRemarks } from "./texts.js";
 
 /** How the place stood before the turn: a turn that says nothing is judged by what it did. */
 const markFile = "before";
@@ -45,7 +45,7 @@ export async function performStageTurn(
     settle: (end) => {
       // Before its place is given on: whoever gets it asks what is left.
       if (end.reading.usage) isOver(context, effect.key, end.reading.usage);
-      return settle(effect, { end, agent, place, turn });
+      return settle(effect, { end, agent, place, turn, redact: context.run.redact });
     },
   });
   return { event: await charge(context, ended) };
@@ -131,9 +131,10 @@ function isOver(context: WorkflowContext, key: string, usage: Usage): boolean {
 interface Ended extends By {
   readonly end: ProgramEnded<Agent | Reviewer>;
   readonly turn: ProgramTurn;
+  readonly redact: (text: string) => string;
 }
 
-async function settle(effect: StageTurnEffect, { end, agent, place, turn }: Ended): Promise<StageTurnEnded> {
+async function settle(effect: StageTurnEffect, { end, agent, place, turn, redact }: Ended): Promise<StageTurnEnded> {
   const { outcome, reading, seconds, until, refused, agentsAtOnce } = end;
   const { files } = turn.turn;
   const reader = new SpokenStatus();
@@ -145,7 +146,8 @@ async function settle(effect: StageTurnEffect, { end, agent, place, turn }: Ende
       : nothing;
   const spoken = reader.end(effect);
   const result = readResult(await resultIn(files.result), effect);
-  const said = outcome.type === "ended" ? await withRemarks(replied, result.remarks, files.folder) : replied;
+  const told = outcome.type === "ended" ? await withRemarks(replied, result.remarks, files.folder) : replied;
+  const said = await withoutSecrets(told, { redact, folder: files.folder });
   return {
     type: "turn-ended",
     key: effect.key,
@@ -157,7 +159,7 @@ async function settle(effect: StageTurnEffect, { end, agent, place, turn }: Ende
     reply: said.text,
     ...(said.file === null || said.text.ref ? {} : { replyFile: said.file }),
     ...(said.text.ref === undefined ? {} : { replyDigest: await digestOfText(said.text) }),
-    status: joinStatus(result.status, spoken),
+    status: redactStatus(joinStatus(result.status, spoken), redact),
     ...(said.text.text.trim() === "" ? { changed: await hasChanged(files.folder, place.path) } : {}),
     commit: await headOf(place),
     ...(isInBranch(effect) ? await treesOf(files.folder, place.path) : {}),
