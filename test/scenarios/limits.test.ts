@@ -76,8 +76,10 @@ test("an issue that used up its minutes escalates, and --resume does not take it
 test("a run that used up its budget starts nothing new; what needs no further turn still lands; exit 1", async () => {
   const box = limited({ run: { usd: 0.5 } }, { per_issue_review: { enabled: false }, max_agents: 2 });
   for (const id of ["first", "second", "third"]) await box.add(id);
-  box.put("wait-second", "");
+  for (const id of ["first", "second"]) box.put(`wait-${id}`, "");
   const run = box.start(["run", "--json"]);
+  await until("both are asked", () => asked(box, "first").length + asked(box, "second").length === 2);
+  rmSync(join(box.root, "wait-first"));
   await until("first has landed", async () => (await box.status("first")) === "completed");
   rmSync(join(box.root, "wait-second"));
   const ended = await run.ended;
