@@ -18,9 +18,9 @@ export interface MoveLog {
 }
 
 const moves = [
-  /^(reset|checkout): moving /,
-  /^(pull|rebase)[^:]*: checkout /,
-  /^(fetch|merge|pull) .*: fast-forward$|^(cherry-pick|rebase[^:]*): fast-forward$/i,
+  /^(reset|checkout): moving |^branch: Reset to /,
+  /^(pull|rebase)([^:]*|.* \(start\)): checkout /,
+  /^(fetch|merge|pull) .*: (fast-forward|forced-update)$|^(cherry-pick|rebase[^:]*): fast-forward$/i,
 ];
 
 /** Of the checkout at this path; where there is none, nothing is known. */

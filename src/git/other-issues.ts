@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { commitsSince, type Parents } from "./commits-since.js";
 import { baseRef, type Mirror, readRefs } from "./mirror-refs.js";
-import { movesIn } from "./moved-onto.js";
+import { type MoveLog, movesIn } from "./moved-onto.js";
 
 /** What work has and its target has not, but for what was made in its checkout. */
 export interface Taken {
@@ -26,17 +26,30 @@ export async function findOfIssues(
   const bases = others.flatMap(({ base }) => base ?? []);
   const parents = tips.length === 0 ? none : await commitsSince(mirror, tips, [...ends, ...bases]);
   for (const { branch, tip } of others) {
-    const has = belowIn(parents, tip);
+    const { made, reached, began } = movesIn(mirror, join(dirname(work.path), nameOf(branch)));
+    const line = ownLine(parents, { tip, made, reached });
     // It has taken this work in: only what was made there is known to be its own.
-    const theirs = own !== null && has.has(own) ? none : has;
-    const { made, began } = movesIn(mirror, join(dirname(work.path), nameOf(branch)));
-    const commit = unknown.find((one) => theirs.has(one) || (made.has(one) && one !== began));
+    const theirs = own !== null && belowIn(parents, tip).has(own) ? [] : line;
+    const commit = unknown.find((one) => theirs.includes(one) || (made.has(one) && one !== began));
     if (commit !== undefined) return { commit, branch };
   }
   return null;
 }
 
 const none: Parents = new Map();
+
+/** What it merged is not its own part of its line, nor what is below a commit that it went to. */
+function ownLine(
+  parents: Parents,
+  { tip, made, reached }: Pick<MoveLog, "made" | "reached"> & { readonly tip: string },
+): readonly string[] {
+  const line: string[] = [];
+  for (let id: string | undefined = tip; id !== undefined && parents.has(id); id = parents.get(id)?.[0]) {
+    if (reached.has(id) && !made.has(id)) break;
+    line.push(id);
+  }
+  return line;
+}
 
 interface IssueBranch {
   readonly branch: string;

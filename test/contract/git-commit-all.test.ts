@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { listParked } from "../../src/git/park.js";
 import { commitAll, removeWorktree, snapshot } from "../../src/git/worktree.js";
 import { commit, identity, makeWorld, open, put, sh } from "./git-fixture.js";
@@ -63,4 +63,63 @@ test("what is uncommitted in the middle of a rebase that has gone back stays par
   });
   expect(sh(path, "git rev-parse HEAD && git status --porcelain && cat one.txt three.txt")).toBe(`${head}\nonethree`);
   expect(sh(world.mirror.path, "git show refs/ratchet/parked/one/1:one.txt")).toBe("edited here");
+});
+
+test("a rebase that has come to commits of its own leaves the branch where it was, and those are parked and told", async () => {
+  const world = await makeWorld();
+  const { path } = await open(world, "one");
+  for (const name of ["one", "two"]) commit(path, `${name}.txt`, name);
+  const head = sh(path, "git rev-parse HEAD");
+  sh(path, `${edit(2)} && echo amended > one.txt && git commit -qa --amend -m amended`);
+  expect(await commitAll(path, "Fix session_end (1)", identity)).toEqual({
+    commit: null,
+    parked: "refs/ratchet/parked/one/1",
+  });
+  expect(sh(path, "git rev-parse HEAD && git status --porcelain && cat one.txt two.txt")).toBe(`${head}\nonetwo`);
+  expect(sh(world.mirror.path, "git show refs/ratchet/parked/one/1:one.txt")).toBe("amended");
+});
+
+test("a rebase that has all of its branch and more goes on from there", async () => {
+  const world = await makeWorld();
+  const { path } = await open(world, "one");
+  commit(path, "one.txt", "one");
+  sh(path, `${edit(1)} && echo two > two.txt && git add two.txt && git commit -qm two`);
+  const head = sh(path, "git rev-parse HEAD");
+  expect(await commitAll(path, "Fix session_end (1)", identity)).toEqual({ commit: null });
+  expect(sh(path, "git rev-parse HEAD ratchet/one")).toBe(`${head}\n${head}`);
+});
+
+describe("conflicts", () => {
+  const begin = (how: string) =>
+    `git checkout -q -b side HEAD~1 && echo side > one.txt && git add -A && git commit -qm side &&
+     git checkout -q ratchet/one && ! git ${how} 2>/dev/null >&2`;
+
+  test.each(["merge side", "cherry-pick side", "-c core.editor=true revert HEAD~1"])(
+    "that %j has left in files are committed by nobody: they stay parked, and the branch has what it had",
+    async (how) => {
+      const world = await makeWorld();
+      const { path } = await open(world, "one");
+      for (const text of ["one", "two", "three"]) commit(path, "one.txt", text);
+      const head = sh(path, "git rev-parse HEAD");
+      sh(path, begin(how));
+      expect(sh(path, "cat one.txt")).toContain("<<<<<<<");
+      const { commit: made, parked = "" } = await commitAll(path, "Fix session_end (1)", identity);
+      expect(made).toBeNull();
+      expect(sh(path, "git rev-parse HEAD && git status --porcelain && cat one.txt")).toBe(`${head}\nthree`);
+      expect(sh(world.mirror.path, `git show ${parked}:one.txt`)).toContain("<<<<<<<");
+    },
+  );
+
+  test("that were resolved in the files are committed, also where git was not told", async () => {
+    const world = await makeWorld();
+    const { path } = await open(world, "one");
+    commit(path, "zero.txt", "0");
+    commit(path, "one.txt", "one");
+    sh(path, begin("merge side"));
+    put(path, "one.txt", "both");
+    const { commit: made } = await commitAll(path, "Fix session_end (1)", identity);
+    expect(sh(path, `git rev-list --parents -1 ${made} | wc -w && git show HEAD:one.txt && git status --short`)).toBe(
+      "3\nboth",
+    );
+  });
 });

@@ -156,6 +156,24 @@ test.each([
   },
 );
 
+test("what another issue has merged, and nobody here has made, is not that issue's", async () => {
+  const world = await makeWorld();
+  const { path, at } = await begin(world);
+  const two = await beside(world, "two");
+  const library = join(world.home, "library");
+  sh(world.home, `git clone -q -c user.name=Third -c user.email=third@example.org ${world.repo} ${library}`);
+  commit(library, "library.txt", "of a third\n");
+  const merge = `git fetch -q ${library} HEAD && git merge -q --no-edit --no-ff FETCH_HEAD`;
+  for (const checkout of [two.path, path]) sh(checkout, merge);
+  await two.at();
+  expect(await findTaken(world.mirror, await at())).toBeNull();
+  const three = await begin(world, "three");
+  sh(three.path, `git fetch -q ${library} HEAD && git merge -q --ff-only FETCH_HEAD`);
+  commit(three.path, "three.txt", "three\n");
+  await three.at();
+  expect(await findTaken(world.mirror, await at())).toBeNull();
+});
+
 test("another issue that has taken in this one's work holds it up only where it is merged back", async () => {
   const world = await makeWorld();
   const { path, at } = await begin(world);

@@ -104,9 +104,9 @@ export function sayParked(step: Step, parked?: ParkedAs): void {
   sayPutAside(step, what, parked);
 }
 
-/** Of a rebase or a bisect that a fixer has left in the middle. */
+/** Of a rebase or the like that a fixer has left in the middle, or of conflicts. */
 export function sayLetGo(step: Step, parked?: ParkedAs): void {
-  sayPutAside(step, "What was uncommitted at an older commit, in the middle of a rebase or bisect,", parked);
+  sayPutAside(step, "What was left in the middle of a git operation", parked);
 }
 
 function sayPutAside(step: Step, what: string, parked?: ParkedAs): void {

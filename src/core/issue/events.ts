@@ -199,7 +199,7 @@ export type IssueEvent =
       /** Of a trigger of the run: what another one had left in its worktree. */
       readonly parked?: ParkedAs;
     }
-  /** `parked`: uncommitted files of an operation that was begun at an older commit. */
+  /** `parked`: of an operation that was begun and not ended, what the branch has not. */
   | {
       readonly type: "worktree-committed";
       readonly key: string;

@@ -184,7 +184,7 @@ describe("session_end", () => {
     }
   });
 
-  it("C7 what a fixer left uncommitted at an older commit is told with the place where it is", () => {
+  it("C7 what a fixer left in the middle of a rebase is told with the place where it is", () => {
     const world = play(
       { sessionEnd: { failure_mode: "remediate", max_retries: 1, commands: [one] } },
       {
@@ -193,7 +193,7 @@ describe("session_end", () => {
       },
     );
     expect(world.reported("log").map(({ text }) => text)).toContain(
-      "What was uncommitted at an older commit, in the middle of a rebase or bisect, is put aside as refs/ratchet/parked/i/1; ratchet worktree restore i brings it back",
+      "What was left in the middle of a git operation is put aside as refs/ratchet/parked/i/1; ratchet worktree restore i brings it back",
     );
     expect(world.finished()).toMatchObject({ status: "success" });
   });
