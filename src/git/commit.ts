@@ -59,7 +59,7 @@ async function hasConflicts(checkout: Checkout): Promise<boolean> {
   });
 }
 
-const isMarked = /^<{7,} [^]*^>{7,} /m;
+const isMarked = /^<{7,} [\s\S]*^>{7,} /m;
 
 /** A bisect or a rebase has put HEAD somewhere else: what was committed on its branch before counts, if HEAD has not all of it. */
 async function begunAt(checkout: Checkout, head: string): Promise<string> {
