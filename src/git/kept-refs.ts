@@ -31,27 +31,39 @@ export function hasKeptRefs(gitDir: string): boolean {
   return textOf(keptOf(gitDir)) !== null;
 }
 
+interface RefChange {
+  readonly name: string;
+  readonly isNew: boolean;
+}
+
 /** What is not as it was, `HEAD` included; none where nothing was kept for this commit. */
-export async function findRefChanges(gitDir: string, commit: string): Promise<readonly string[]> {
+export async function findRefChanges(gitDir: string, commit: string): Promise<readonly RefChange[]> {
   const kept = await readKept(gitDir, commit);
   const now = kept && (await readRefFiles(gitDir, ["refs"]));
   if (!kept || !now) return [];
   const names = [...new Set([...Object.keys(kept.refs), ...now.keys()])];
   const changed = names.filter((name) => kept.refs[name] !== now.get(name));
   if (stashesOf(gitDir) !== kept.stashes && !changed.includes(stash)) changed.push(stash);
-  return headOf(gitDir) === kept.head ? changed : ["HEAD", ...changed];
+  if (headOf(gitDir) !== kept.head) changed.unshift("HEAD");
+  return changed.map((name) => ({ name, isNew: name !== "HEAD" && !(name in kept.refs) }));
 }
 
-/** What `git fetch` notes of other repositories is put back like the rest, and whoever asked them has only read. */
-export function isOfAnother(ref: string): boolean {
-  return ref.startsWith("refs/remotes/");
+/**
+ * What is put back like the rest though whoever made it may only have read: `git fetch` notes where other repositories are,
+ * and makes tags and whatever else the remote's refspecs name.
+ */
+export function mayBeFetched({ name, isNew }: RefChange): boolean {
+  return isOfAnother.test(name) || (isNew && !isOnesOwn.test(name));
 }
+
+const isOfAnother = /^refs\/(?:remotes|prefetch)\//;
+const isOnesOwn = /^refs\/(?:heads\/|replace\/|stash$)/;
 
 export async function putRefsBack(checkout: Checkout, commit: string): Promise<void> {
   const { gitDir } = checkout;
   const kept = await readKept(gitDir, commit);
   if (kept === null) return;
-  const names = (await findRefChanges(gitDir, commit)).filter((name) => name !== "HEAD");
+  const names = (await findRefChanges(gitDir, commit)).map(({ name }) => name).filter((name) => name !== "HEAD");
   putText(join(gitDir, "HEAD"), `${kept.head}\n`);
   // Never through one that was made to name another. A new one may have taken the place of the folder that another is in.
   const update = ["update-ref", "--no-deref"];

@@ -163,8 +163,8 @@ test.each([
   ["leaves HEAD on no branch", "git checkout -q --detach", "HEAD"],
   ["leaves a branch", "git branch elsewhere", "refs/heads/elsewhere"],
   ["replaces what a commit is", "git replace HEAD HEAD~1", "refs/replace/…"],
-  ["leaves a tag", "git tag made", "refs/tags/made"],
-  ["leaves a ref of another kind", "git update-ref refs/notes/made HEAD", "refs/notes/made"],
+  ["moves a tag of the agent", "git tag --force mine HEAD", "refs/tags/mine"],
+  ["deletes a tag of the agent", "git tag --delete mine", "refs/tags/mine"],
   ["stashes what it has written", "echo spoilt >>README.md; git stash --quiet", "refs/stash"],
   ["drops an older stash of the agent", "git stash drop --quiet stash@{1}", "refs/stash"],
   ["drops all stashes of the agent", "git stash clear", "refs/stash"],
@@ -172,7 +172,7 @@ test.each([
   const world = resumeWorld();
   const look = "git symbolic-ref HEAD; git for-each-ref; git stash list --format='%gd %H %gs'";
   const stashed = (text: string) => `echo ${text} >>README.md; git stash --quiet`;
-  world.agentDoes("fix-it", `${stashed("one")}; ${stashed("two")}`);
+  world.agentDoes("fix-it", `git tag mine; ${stashed("one")}; ${stashed("two")}`);
   world.reviewerDoes(
     "fix-it",
     `if [ ! -e "$HOME/before" ]; then { ${look}; } >"$HOME/before"; ${harm}; else { ${look}; } >"$HOME/after"; fi; ${says("pass")}`,
@@ -189,8 +189,30 @@ test.each([
 });
 
 test.each([
+  ["a tag", "git tag made"],
+  ["notes", "git notes add -m made HEAD"],
+])("D4: a reviewer that leaves %s has only read, and it is put back", async (_what, leaves) => {
+  const world = resumeWorld();
+  const look = "git for-each-ref --format='%(refname)'";
+  world.reviewerDoes(
+    "fix-it",
+    `if [ ! -e "$HOME/before" ]; then ${look} >"$HOME/before"; ${leaves}; ${says("fail", fault)}\n` +
+      `else ${look} >"$HOME/after"; ${says("pass")}\nfi`,
+  );
+  await world.add("fix-it");
+  const run = await world.ratchet("run", "--json");
+  expect([run.code, verdicts(run)]).toEqual([0, ["command fail", "command pass"]]);
+  expect(world.read("../after")).toBe(world.read("../before"));
+});
+
+test.each([
   ["packs and collects what is there", "git pack-refs --all --prune; git gc --quiet --prune=now"],
   ["asks the repository that it was cloned from", "git fetch --quiet origin"],
+  ["asks for what the user's refspecs name", "git fetch --quiet origin '+refs/heads/*:refs/pull/*'"],
+  [
+    "has its objects fetched beforehand",
+    "git fetch --quiet --prefetch origin; git fetch --quiet --prefetch --prune origin",
+  ],
   ["asks for the status of files that were touched", "touch README.md; git status"],
 ])("D4: a reviewer that %s has only read", async (_what, reads) => {
   const world = resumeWorld();
@@ -200,7 +222,7 @@ test.each([
   world.git("fetch", "--quiet", "origin");
   const tree = world.git("rev-parse", "HEAD^{tree}");
   const newer = world.git("commit-tree", tree, "-p", "HEAD", "-m", "Theirs");
-  world.git("push", "--quiet", "origin", `${newer}:refs/heads/main`);
+  world.git("push", "--quiet", "origin", `${newer}:refs/heads/main`, `${newer}:refs/tags/theirs`);
   world.git("update-ref", "refs/remotes/origin/main", "HEAD");
   world.agentDoes("fix-it", "git tag mine; echo x >>README.md; git stash --quiet");
   const look = "git for-each-ref; git stash list";

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { findCheckout } from "../../git/checkout.js";
 import { hasKeptIndex, keepIndex } from "../../git/kept-index.js";
-import { findRefChanges, hasKeptRefs, isOfAnother, keepRefs, putRefsBack } from "../../git/kept-refs.js";
+import { findRefChanges, hasKeptRefs, keepRefs, mayBeFetched, putRefsBack } from "../../git/kept-refs.js";
 import { discardChanges, putAt } from "../../git/worktree.js";
 import { ExternalError } from "../../lib/errors.js";
 import { isMissing, readJson, writeWhole } from "../../lib/files.js";
@@ -99,7 +99,8 @@ async function putBack(
     const changed = await discardChanges(worktree, head, note);
     const moved = await findRefChanges(gitDir, head);
     if (moved.length === 0) return changed;
-    const found = changed.length > 0 ? changed : moved.filter((ref) => !isOfAnother(ref));
+    const own = moved.filter((change) => !mayBeFetched(change)).map(({ name }) => name);
+    const found = changed.length > 0 ? changed : own;
     if (changed.length === 0 && found.length > 0) note(found);
     await putRefsBack(await findCheckout(worktree), head);
     return found;
