@@ -1,61 +1,61 @@
-import { isFindingLike } from "./finding-priority.js";
-
 /**
- * Findings that a reviewer has written as texts, where nobody reads them. A pass must not pass over them: the key says
- * what they are, or the text itself does, as an entry of a list that begins with a priority.
+ * What a text says of itself: that it is a finding, by the priority that opens it, or that there is none. Words that are
+ * in none of these tables say nothing, and whoever asks takes such a text for a finding.
  */
-export interface FindingText {
-  /** null: it does not say. */
-  readonly priority: number | null;
+export interface Opening {
+  readonly priority: number;
+  readonly rest: string;
 }
 
-/** However deep. What a finding has in it is its own. */
-export function findTexts(key: string, value: unknown): FindingText[] {
-  const found: FindingText[] = [];
-  const left: Place[] = [{ key, value, isListed: false }];
-  for (let place = left.pop(); place !== undefined; place = left.pop()) {
-    if (isOver.test(place.key)) continue;
-    const text = readText(place);
-    if (text !== null) found.push(text);
-    const { key, value } = place;
-    if (typeof value !== "object" || value === null) continue;
-    if (Array.isArray(value)) for (const each of value) left.push({ key, value: each, isListed: true });
-    else if (!isFindingLike({ ...value }))
-      for (const [name, inside] of Object.entries(value)) left.push({ key: name, value: inside, isListed: false });
-  }
-  return found;
+/** null: no priority opens it. */
+export function readOpening(text: string): Opening | null {
+  const opening = opened.exec(text.slice(0, looked));
+  return opening && { priority: Number(opening[1]), rest: text.slice(opening[0].length) };
 }
 
-interface Place {
-  readonly key: string;
-  readonly value: unknown;
-  readonly isListed: boolean;
+/** Only a short text does: a long one has something to tell. */
+export function saysNone(text: string): boolean {
+  const words = text.replace(/[*_`]/g, "").replace(/\s+/g, " ").trim();
+  if (words.length > looked || restricts.test(words)) return false;
+  return absences.some((absence) => absence.test(words));
 }
 
-function readText({ key, value, isListed }: Place): FindingText | null {
-  if (typeof value !== "string") return null;
-  const opening = opened.exec(value.slice(0, looked));
-  if (!(names.test(key) || (isListed && opening !== null))) return null;
-  if (saysNone(value.slice(opening?.[0].length ?? 0))) return null;
-  const level = opening?.[1] ?? opening?.[2];
-  return { priority: level === undefined ? null : Number(level) };
-}
-
-const names = /(?:findings|issues|defects|problems|bugs|blockers)\s*$/i;
-
-/** Of an earlier round, and done with. */
-const isOver = /^\s*(?:resolved|fixed|addressed|closed|settled|previous|earlier)/i;
-
-/** As much of a text is looked at: a priority opens it, and words that say there is nothing are few. */
+/** As much of a text is looked at. */
 const looked = 100;
 
-/** `P0: …`, `[P1] …`, `**P2** …`, `P3 - …`; not `P1-P3 are looked at`. */
-const opened = /^[\s*_>•-]*(?:[[(]\s*P([0-3])\s*[\])]|P([0-3])\b(?:\s*[:*]|\s+[–—-]\s))[\s:*]*/i;
+const named = `(?:${[
+  ...["findings?", "issues?", "defects?", "problems?", "bugs?", "blockers?"],
+  ...["concerns", "flaws", "holes", "leaks", "objections", "regressions", "risks", "vulnerabilities"],
+].join("|")})`;
 
-const nothing =
-  /^\W*(?:(?:none|no|nothing|nil|null|n\/?a|not applicable|0|(?:no|zero|0)(?: [\w-]+){0,3} (?:findings?|issues?|defects?|problems?|bugs?|blockers?))(?: (?:(?:was|were) )?(?:found|identified|detected|reported|seen|remain|left))?)?\W*$/i;
+/** Decorated as its writer likes: `1. P1: …`, `[P1] …`, `🔴 **P1** …`, `P1 issues: …`; not `P1-P3 are looked at`. */
+const alone = "(?!\\s*(?:[-–/,&+]|and|or|to|through)\\s*P[0-3]\\b)";
+const opened = new RegExp(
+  `^[^\\p{L}\\p{N}]*(?:(?:\\d{1,3}|[a-z])[.):][^\\p{L}\\p{N}]*)?P([0-3])(?![\\p{L}\\p{N}])${alone}(?:\\s+${named}\\s*:)?[\\s:*\`\\])–—-]*`,
+  "iu",
+);
 
-function saysNone(text: string): boolean {
-  const words = text.trim();
-  return words.length <= looked && nothing.test(words);
-}
+/** What follows is an exception to what was said before. */
+const restricts = /\b(?:but|except|however|although|though|besides|(?:other|rather) than|(?:apart|aside) from)\b/i;
+
+const afterwards = [
+  ...["at this", "blocking", "have been", "in the", "in this", "left", "new", "open", "or", "outstanding"],
+  ...["remain", "remaining", "spotted", "that block", "this", "to report"],
+  ...["detected", "found", "identified", "reported", "seen"].map((done) => `(?:was |were )?${done}`),
+].join("|");
+
+/** It ends here, or tells where nothing was found; "none of the callers checks" and "no error handling" do not. */
+const closes = `(?=\\W*$|[.,;!]+ | [–—-]+ | \\(| (?:${afterwards})\\b)`;
+
+/** `no handling of errors`: what stands before such a word is what is missing. */
+const between = "(?:(?!(?:are|because|for|from|in|is|of|on|so|to|when|which|while|with)\\b)[\\p{L}\\p{N}/-]+,? ){0,6}";
+
+const begins = "^[^\\p{L}\\p{N}]*(?:(?:there (?:are|is|was|were)|(?:(?:i|we) )?(?:have )?(?:found|saw|see)) )?";
+
+const absences = [
+  /^[^\p{L}\p{N}]*$/u,
+  /^\W*(?:0|false|n\/?a|nil|no|not applicable|null|zero)\W*$/i,
+  /^\W*(?:all )?(?:clean|clear|fine|fixed|handled|looks good|ok|okay|passed|resolved)\W*$/i,
+  new RegExp(`${begins}(?:none|nothing)${closes}`, "iu"),
+  new RegExp(`${begins}(?:no|zero|0) ${between}${named}${closes}`, "iu"),
+];

@@ -313,7 +313,8 @@ const nested = "protocol: one of the findings has findings of its own";
 test.each([
   ['{"verdict":"pass","issues":[{"priority":0,"title":"T"}]}', 'protocol: "issues" is no key for findings'],
   ['{"verdict":"pass","Finding":[{"severity":"P0"}]}', 'protocol: "Finding" is no key for findings'],
-  ['{"verdict":"pass","PREVIOUS":{"by":{"jo":{"Priority":"P0"}}}}', 'protocol: "PREVIOUS" is no key for findings'],
+  ['{"verdict":"pass","MEMBERS":{"by":{"jo":{"Priority":"P0"}}}}', 'protocol: "MEMBERS" is no key for findings'],
+  ['{"verdict":"pass","PREVIOUS":{"by":{"jo":{"Priority":"P0"}}}}', "pass 0"],
   ['{"verdict":"pass","rounds":[[{"findings":[{"priority":0}]}]]}', 'protocol: "rounds" is no key for findings'],
   ['{"verdict":"pass","findings":[{"name":"jo","findings":[{"priority":0}]}]}', nested],
   ['{"verdict":"pass","findings":[{"file":"a.c","title":"group","priority":3,"items":[{"priority":0}]}]}', nested],

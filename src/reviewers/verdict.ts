@@ -3,8 +3,8 @@ import { plainPath } from "../core/ledger/identity.js";
 import { contradictoryKey } from "../lib/contradiction.js";
 import { JsonNesting } from "../lib/json-nesting.js";
 import { findObjects, isLaterInList, isListedWithAnother, isWithinAnother } from "../lib/json-objects.js";
-import { isFindingLike, readFindingPriority, show } from "./finding-priority.js";
-import { type FindingText, findTexts } from "./finding-text.js";
+import { findMisplaced, type Misplaced } from "./finding-places.js";
+import { readFindingPriority, show } from "./finding-priority.js";
 
 /**
  * A verdict is positive evidence: a word, and for `fail` at least one finding. Whatever is missing or unreadable is a
@@ -124,11 +124,7 @@ export function isAnswer(written: Fields): boolean {
   const fields = plainKeys(written, verdictKeys);
   if (typeof fields === "string") return true;
   const { findings = null } = fields;
-  if ("verdict" in fields || findingsWithin(Object.values(written)).length > 0) return true;
-  if (
-    Object.entries(written).some(([key, value]) => key.toLowerCase() !== "findings" && findTexts(key, value).length > 0)
-  )
-    return true;
+  if ("verdict" in fields || misplacedOutside(written).length > 0) return true;
   return findings !== null && !(Array.isArray(findings) && findings.length === 0);
 }
 
@@ -186,36 +182,38 @@ export function toVerdict(written: Fields): VerdictReading {
  */
 function misplacedFindings(written: Fields, verdict: "pass" | "fail", placed: readonly RawFinding[]): string | null {
   const worst = Math.min(...placed.map(({ priority }) => priority ?? Number.POSITIVE_INFINITY));
-  const counts = (found: Fields): boolean => verdict === "pass" || badness(found) < worst;
-  const countsAsText = ({ priority }: FindingText): boolean => verdict === "pass" || (priority ?? -1) < worst;
-  for (const [key, value] of Object.entries(written)) {
-    if (key.toLowerCase() === "findings" && Array.isArray(value)) {
-      const inside = value.filter(isRecord).flatMap((each) => Object.values(each));
-      if (findingsWithin(inside).length > 0) return "one of the findings has findings of its own";
-    } else if (findingsWithin(value).some(counts) || findTexts(key, value).some(countsAsText))
-      return `${show(key)} is no key for findings`;
-  }
-  return null;
+  const counts = (found: Misplaced): boolean => verdict === "pass" || badness(found) < worst;
+  const key = misplacedOutside(written).find(({ found }) => found.some(counts))?.key;
+  if (key !== undefined) return `${show(key)} is no key for findings`;
+  return hasFindingsWithin(written) ? "one of the findings has findings of its own" : null;
+}
+
+/** By the keys beside `findings`. */
+function misplacedOutside(written: Fields): { readonly key: string; readonly found: readonly Misplaced[] }[] {
+  return Object.entries(written)
+    .filter(([key]) => !isFindingsKey(key))
+    .map(([key, value]) => ({ key, found: findMisplaced(key, value) }))
+    .filter(({ found }) => found.length > 0);
+}
+
+/** Whatever the key there says of them. Texts of a finding are its own. */
+function hasFindingsWithin(written: Fields): boolean {
+  const placed = Object.entries(written).flatMap(([key, value]) => (isFindingsKey(key) ? value : []));
+  const inside = placed.filter(isRecord).flatMap((each) => Object.values(each));
+  return inside.some((value) => findMisplaced("", value).some(({ type }) => type === "object"));
+}
+
+function isFindingsKey(key: string): boolean {
+  return key.toLowerCase() === "findings";
 }
 
 /** What nobody can place is worse than anything. */
-function badness(found: Fields): number {
-  const fields = plainKeys(found, findingKeys);
+function badness(found: Misplaced): number {
+  if (found.type === "text") return found.priority ?? -1;
+  const fields = plainKeys(found.fields, findingKeys);
   if (typeof fields === "string") return -1;
   const reading = readFindingPriority({ priority: null, ...fields }, "fail");
   return reading.type === "unclear" ? -1 : (reading.priority ?? Number.POSITIVE_INFINITY);
-}
-
-/** What a finding has in it is its own. As deep as the writer likes. */
-function findingsWithin(value: unknown): Fields[] {
-  const found: Fields[] = [];
-  const left: unknown[] = [value];
-  while (left.length > 0) {
-    const each = left.pop();
-    if (isRecord(each) && isFindingLike(each)) found.push(each);
-    else if (typeof each === "object" && each !== null) for (const inside of Object.values(each)) left.push(inside);
-  }
-  return found;
 }
 
 function toFinding(fields: Fields, priority: Priority): RawFinding {

@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { readOpening, saysNone } from "./finding-text.js";
+
+test.each([
+  "P1: leak",
+  "P1 leak",
+  "1. P1: leak",
+  "- [ ] P1: leak",
+  "a) P1 - leak",
+  "`P1` leak",
+  "**[P1]** leak",
+  "(p1) leak",
+  "🔴 P1: leak",
+  "P1. leak",
+  "P1 issue: leak",
+])("a priority opens %s", (text) => {
+  expect(readOpening(text)).toMatchObject({ priority: 1, rest: expect.stringMatching(/^(?:\. )?leak$/) });
+});
+
+test.each([
+  "P1-P3 are looked at",
+  "P0 and P1 checked",
+  "P0/P1 checked",
+  "P2P works",
+  "P4: leak",
+  "UP1: leak",
+  "leak (P1)",
+])("no priority opens %s", (text) => {
+  expect(readOpening(text)).toBeNull();
+});
+
+test.each([
+  ...["", "-", "✅", "none", "None.", "**None**", "✅ none", "n/a", "0", "false", "ok", "all resolved"],
+  ...["none open", "None - looks good", "None found.", "none at this time", "None remaining", "none that block"],
+  ...["nothing blocking", "Nothing to report", "No issues", "There are no issues.", "I found no issues."],
+  ...["No blocking issues found in this change.", "No significant or blocking issues found", "No P0, P1 or P2 issues."],
+  ...["no security holes", "no correctness problems", "no new findings this round", "No issues found. Looks good."],
+])("%j says that there is none", (text) => {
+  expect(saysNone(text)).toBe(true);
+});
+
+test.each([
+  ...["leak", "none of the callers checks the result", "None is dereferenced", "null dereference", "nothing checks it"],
+  ...[
+    "No rate limit",
+    "No tests",
+    "no error handling",
+    "no handling of known issues",
+    "No bug is reported to the user",
+  ],
+  ...["None, but the password is logged", "No issues except for the leak", "No issues; however, it leaks"],
+  `No issues found ${"in this change ".repeat(9)}`,
+])("%j does not say that there is none", (text) => {
+  expect(saysNone(text)).toBe(false);
+});
