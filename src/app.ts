@@ -33,7 +33,7 @@ export type { WorkflowRequest } from "./app/workflow.js";
 export type { RunRequest, StartedRun } from "./run/start.js";
 export type { Answer, Question } from "./run/workflow/context.js";
 export type { LoadedWorkflow } from "./run/workflow/load.js";
-export type { ImportedIssue, OnlyHistory, Project, Store } from "./store/store.js";
+export type { ImportedIssue, OnlyHistory, Project, Store, StoredRun } from "./store/store.js";
 
 /** The program, assembled. Its rooms are in app/; whatever a command does not need is not loaded. */
 export interface App {

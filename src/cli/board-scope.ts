@@ -1,4 +1,4 @@
-import type { Store } from "../app.js";
+import type { Store, StoredRun } from "../app.js";
 import { Refusal } from "../lib/errors.js";
 import { type Context, findRoot } from "./context.js";
 import { typed } from "./typed.js";
@@ -34,6 +34,11 @@ async function scopeHere({ cwd }: Context, store: Store): Promise<BoardScope> {
 export function idOf(scope: BoardScope): string | null {
   if (scope.type === "all") return null;
   return scope.type === "project" ? scope.id : "";
+}
+
+/** The run that a command names: `last` is the newest of this folder's repository; an id may be that of any. */
+export async function findRun(context: Context, store: Store, which: string): Promise<StoredRun> {
+  return await store.run(which, idOf(await scopeHere(context, store)));
 }
 
 /** The projects meant, and a word to whoever expected to see others'. */

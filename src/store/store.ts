@@ -122,7 +122,7 @@ export interface Store {
   findKnownRun(name: Pick<RunHead, "run_id" | "project_id">): Promise<string | null>;
   runs(projectId: string | null, limit: number): Promise<StoredRun[]>;
   /** A unique beginning of its id, or `last` (of the project, when given). Throws Refusal. */
-  run(which: string, projectId?: string): Promise<StoredRun>;
+  run(which: string, projectId?: string | null): Promise<StoredRun>;
   runRecord(run: StoredRun): Promise<RunRecord>;
   unfinishedRuns(projectId: string | null): Promise<UnfinishedRun[]>;
   /** Lives of issues that have not ended, of runs that have not; `besides`: of other runs than this one. */

@@ -11,6 +11,7 @@ import { codeOf, Refusal } from "../../lib/errors.js";
 import { runLevel } from "../../lib/home.js";
 import { shellWord } from "../../views/shell-word.js";
 import { transcriptLines } from "../../views/transcript.js";
+import { findRun } from "../board-scope.js";
 import { type Context, knownProject } from "../context.js";
 import { foreignTracker } from "../foreign-tracker.js";
 import { typed } from "../typed.js";
@@ -128,7 +129,7 @@ async function refusalOfUnknown(context: Context, issue: string): Promise<Refusa
 async function attemptsOf(context: Context, { run, issue }: Omit<Which, "nn">, file: AttemptFile) {
   const store = await context.app.store("reader");
   const project = await knownProject(context, store);
-  const newest = await attemptsIn(context, await store.run(run, project?.id), { issue, file });
+  const newest = await attemptsIn(context, await findRun(context, store, run), { issue, file });
   if (run !== "last" || project === null || newest.folders.length > 0) return newest;
   for (const runId of await store.runsWith(project.id, issue)) {
     const found = await attemptsIn(context, await store.run(runId), { issue, file });

@@ -11,8 +11,8 @@ import { logLines } from "../../views/log-lines.js";
 import { toRunRecord } from "../../views/record.js";
 import { emptySummary, foldSummary, renderSummary, type Summary } from "../../views/summary.js";
 import { WorkflowHistory, type WorkflowRecord } from "../../views/workflow-record.js";
-import { boardScope, idOf, unknownYet } from "../board-scope.js";
-import { type Context, knownProject } from "../context.js";
+import { boardScope, findRun, idOf, unknownYet } from "../board-scope.js";
+import type { Context } from "../context.js";
 import { parseCount } from "../parse-count.js";
 import { roomOf } from "../room.js";
 import { howUndriven, tellUndriven, undrivenRuns } from "../undriven.js";
@@ -63,8 +63,7 @@ export async function listRuns(
 export async function showRun(context: Context, which: string, { json }: Json): Promise<number> {
   const { app, out } = context;
   const store = await app.store("reader");
-  const project = await knownProject(context, store);
-  const run = await store.run(which, project?.id);
+  const run = await findRun(context, store, which);
   if (json) {
     const { issues, ...head } = await store.runRecord(run);
     const whole = await Promise.all(Object.values(issues).map(withWholeTexts));
@@ -134,8 +133,7 @@ async function* pagesOf({ app }: Context, runId: string): AsyncGenerator<readonl
 export async function followRun(context: Context, which: string, { json }: Json): Promise<number> {
   const { app, out } = context;
   const store = await app.store("reader");
-  const project = await knownProject(context, store);
-  const run = await store.run(which, project?.id);
+  const run = await findRun(context, store, which);
   const { runId, status } = run;
   // A run that is over has no more to say; one that was imported never said anything here.
   const pages = status === "running" ? store.followEvents(runId, 0, out.gone) : pagesOf(context, runId);

@@ -1,5 +1,6 @@
 import type { Store } from "../../app.js";
 import { Refusal } from "../../lib/errors.js";
+import { findRun } from "../board-scope.js";
 import type { Context } from "../context.js";
 import { findBegun } from "../living.js";
 import { isLeft } from "../run/left-runs.js";
@@ -47,7 +48,7 @@ async function reach(context: Context, name: "drain" | "stop", what: string | un
   }
   // A killed workflow is taken up only by who asks for it: what is left for it would undo just that.
   const chosen =
-    what === undefined ? runs.filter((one) => one.driverAlive || isLeft(one)) : [await oneOf(store, runs, what)];
+    what === undefined ? runs.filter((one) => one.driverAlive || isLeft(one)) : [await oneOf(context, store, what)];
   if (chosen.length === 0) throw new Refusal("no run is at work in this repository", { hint: "ratchet status" });
   for (const { run } of chosen) await app.signalRun(run.runId, name);
   return chosen.map(({ run, driverAlive }) => ({ run_id: run.runId, alive: driverAlive }));
@@ -55,12 +56,13 @@ async function reach(context: Context, name: "drain" | "stop", what: string | un
 
 type Unfinished = Awaited<ReturnType<Store["unfinishedRuns"]>>[number];
 
-async function oneOf(store: Store, runs: readonly Unfinished[], what: string): Promise<Unfinished> {
-  const { runId, status } = await store.run(what).catch((error: unknown) => {
-    if (!(error instanceof Refusal) || error.code === "ambiguous") throw error;
+/** A run that is named may be another repository's. */
+async function oneOf(context: Context, store: Store, what: string): Promise<Unfinished> {
+  const { runId, status, projectId } = await findRun(context, store, what).catch((error: unknown) => {
+    if (!(error instanceof Refusal) || error.code === "ambiguous" || what === "last") throw error;
     throw new Refusal(`no run and no running issue ${typed(what)}`, { code: "not-found", hint: "ratchet status" });
   });
-  const found = runs.find(({ run }) => run.runId === runId);
+  const found = (await store.unfinishedRuns(projectId)).find(({ run }) => run.runId === runId);
   if (found) return found;
   throw new Refusal(`run ${runId} has ended (${status})`, { code: "wrong-status" });
 }

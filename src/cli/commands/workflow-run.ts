@@ -2,6 +2,7 @@ import type { Answer, App, LoadedWorkflow, Question } from "../../app.js";
 import { UserError } from "../../lib/errors.js";
 import { keptGateLines } from "../../views/question-lines.js";
 import { planOf } from "../../views/workflow/plan.js";
+import { findRun } from "../board-scope.js";
 import type { Context } from "../context.js";
 import { interruptedEarly, whileGuardsAreTested } from "../guard-asker.js";
 import { inTurn } from "../in-turn.js";
@@ -83,13 +84,13 @@ function checkedGraph(context: Context, loaded: LoadedWorkflow): Graph {
 }
 
 async function runToResume(
-  { app }: Context,
+  context: Context,
   { file }: LoadedWorkflow,
   flags: WorkflowRunFlags,
 ): Promise<string | null> {
   if (flags.resume === undefined) return null;
-  if (flags.resume === true) return await app.lastWorkflowRun(file);
-  const run = await (await app.store()).run(flags.resume);
+  if (flags.resume === true) return await context.app.lastWorkflowRun(file);
+  const run = await findRun(context, await context.app.store(), flags.resume);
   if (run.options.workflow !== undefined) return run.runId;
   throw new UserError(`run ${run.runId} is no run of a workflow`, { hint: "ratchet run --resume" });
 }
