@@ -34,15 +34,8 @@ import {
 } from "./inbox.js";
 import { type LogShared, MachineLog, type MachineLogOptions } from "./machine-log.js";
 import { letGo, livingDriver, type MachineView, readJournal, readMachine, readMachines } from "./machines.js";
-import {
-  countOpenItems,
-  listProjects,
-  moveProject,
-  type Project,
-  projectAt,
-  registerProject,
-  removeProject,
-} from "./projects.js";
+import { projectOutsideOfWorktrees } from "./not-a-project.js";
+import { countOpenItems, listProjects, moveProject, type Project, registerProject, removeProject } from "./projects.js";
 import { RecentSteps } from "./recent-steps.js";
 import {
   createRun,
@@ -229,8 +222,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     finding: (name) => findFinding(sql, name),
     waiveDirect: (waived) => waiveDirect(sql, { ...waived, now: now() }),
     closeDirect: (closed) => closeDirect(sql, closed),
-    registerProject: (repoPath) => registerProject(sql, repoPath, now()),
-    projectAt: (repoPath) => projectAt(sql, repoPath),
+    registerProject: async (repoPath) =>
+      (await projectOutsideOfWorktrees(sql, home, repoPath)) ?? (await registerProject(sql, repoPath, now())),
+    projectAt: (repoPath) => projectOutsideOfWorktrees(sql, home, repoPath),
     projects: () => listProjects(sql),
     openItems: (projectId, most) => countOpenItems(sql, projectId, most),
     removeProject: (projectId) => removeProject(sql, projectId, now()),

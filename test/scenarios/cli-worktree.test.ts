@@ -92,3 +92,18 @@ test("a worktree that is emptied and put aside is removed: the issue starts afre
   expect(readFileSync(join(box.root, "seen"), "utf8")).not.toContain("junk.txt");
   expect((await box.quick("diff", "one", "--stat")).trim()).toBe("good.txt");
 });
+
+test("an issue's worktree never becomes a project: commands there say whose it is and where to go", async () => {
+  const box = sandbox();
+  box.configure({ agent: { type: "command", command: box.script("agent", "echo x >one.txt; exit 3\n") } });
+  await box.add("one");
+  await box.ratchet("run");
+  for (const command of ["status", "logs list", "logs show last", "findings", "explain one", "work add two"]) {
+    const said = await box.start(command.split(" "), { cwd: pathOf(box, "one") }).ended;
+    const told = expect.stringContaining(
+      `this is the worktree of one of ${box.dir}\n  hint: change to the repository: cd ${box.dir}`,
+    );
+    expect([command, said.code, said.stderr]).toEqual([command, 2, told]);
+  }
+  expect(JSON.parse(await box.quick("project", "list", "--json"))).toHaveLength(1);
+});
