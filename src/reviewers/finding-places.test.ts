@@ -35,10 +35,19 @@ test.each([
 
 test.each([
   ...["resolved", "fixed", "addressed", "closed", "settled", "previous", "prior", "earlier"],
-  ...["linked", "related", "verified", "checked", "non_blocking"],
+  ...["linked", "related", "checked"],
 ])("what a key calls %s is none, texts and objects", (word) => {
   expect(findMisplaced(`${word}_issues`, ["#12", "P1: leak"])).toEqual([]);
   expect(findMisplaced(`${word}Findings`, [{ title: "leak", priority: 1 }])).toEqual([]);
+});
+
+test("texts that a key calls non_blocking are none, but for those that say how bad they are", () => {
+  expect(findMisplaced("non_blocking_issues", ["a longer name would help", { note: "style" }])).toEqual([]);
+  expect(findMisplaced("non_blocking_issues", ["P0: leak", { title: "leak", priority: 0 }])).toHaveLength(2);
+});
+
+test("what a key calls verified may be confirmed, so it counts", () => {
+  expect(findMisplaced("verified_issues", ["the leak"])).toHaveLength(1);
 });
 
 test("a text's priority goes along, so that a fail is held to what is worse than its findings", () => {

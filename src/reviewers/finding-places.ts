@@ -17,7 +17,7 @@ export function findMisplaced(key: string, value: unknown): Misplaced[] {
   for (let place = left.pop(); place !== undefined; place = left.pop()) {
     const name = fold(place.key);
     if (isSettled.test(name)) continue;
-    const isNamed = place.isNamed || names.test(name);
+    const isNamed = !isSaidHarmless.test(name) && (place.isNamed || names.test(name));
     const finding = readFinding({ ...place, isNamed });
     if (finding !== null) found.push(finding);
     else left.push(...placesIn(place.value, isNamed));
@@ -57,6 +57,8 @@ function fold(key: string): string {
 
 const names = /(?:findings|issues|defects|problems|bugs|blockers)(?:found)?$/;
 
-/** Of an earlier round and done with, only mentioned, or said not to block; not `priority_issues`. */
-const isSettled =
-  /^(?:resolved|fixed|addressed|closed|settled|previous|prior(?!it)|earlier|linked|related|verified|checked|nonblocking)/;
+/** Of an earlier round and done with, or only mentioned; not `priority_issues`, nor `verified_issues`, which may be confirmed ones. */
+const isSettled = /^(?:resolved|fixed|addressed|closed|settled|previous|prior(?!it)|earlier|linked|related|checked)/;
+
+/** Texts of a `non_blocking_issues` are what a pass may leave; one that says how bad it is counts as anywhere. */
+const isSaidHarmless = /^nonblocking/;
