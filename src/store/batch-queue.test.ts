@@ -113,6 +113,8 @@ describe("closing", () => {
     words.queue.close();
     expect(words.kept).toEqual(["a"]);
     await asked;
+    await new Promise(setImmediate);
+    expect(words.transactions).toEqual([["a"]]);
   });
 
   it("fails what another program is in the way of", async () => {

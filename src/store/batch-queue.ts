@@ -46,6 +46,7 @@ export class BatchQueue {
   #writeAll(): unknown {
     const jobs = this.#pending;
     this.#pending = [];
+    if (jobs.length === 0) return null;
     const failure = this.#write(jobs);
     if (failure === null) return null;
     if (isBusy(failure.error)) return this.#keep(jobs, failure.error);
