@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findCheckout } from "./checkout.js";
@@ -6,9 +6,9 @@ import { adoptIndex, type Checkout, gitIn } from "./checkout-git.js";
 import { resolveHead } from "./head.js";
 import { parkCheckout } from "./parking.js";
 import { asAuthor, type Identity } from "./repository.js";
-import { readOr } from "./small-files.js";
+import { linkStatsOf, readOr } from "./small-files.js";
 import { shareBranch } from "./snapshot.js";
-import { dropOperations, forgetAlignment, readChanges, takeFiles, unfinishedOperations } from "./status.js";
+import { dropOperations, readChanges, takeFiles, unfinishedOperations } from "./status.js";
 
 export interface Committed {
   /** null: there was nothing to commit. */
@@ -35,6 +35,8 @@ export async function commitAll(path: string, message: string, identity: Identit
   const parked = isOpen ? await parkCheckout(checkout) : null;
   const begun = isOpen ? await begunAt(checkout, head) : head;
   if (isOpen && (isTorn || own.length === 0 || begun !== head)) {
+    // Known to our index, what is there now goes with it: all of it is parked.
+    await takeFiles(checkout, { head, changes: own });
     await goBack(checkout, { commit: begun, identity });
     const isWhole = own.length === 0 && (await isAncestorIn(checkout, head, begun));
     return { commit: null, ...(parked && !isWhole ? { parked: parked.ref } : {}) };
@@ -55,7 +57,7 @@ async function hasConflicts(checkout: Checkout): Promise<boolean> {
   const names = new Set(entries.map((entry) => entry.slice(entry.indexOf("\t") + 1)));
   return [...names].some((name) => {
     const file = Buffer.concat([Buffer.from(`${checkout.path}/`), Buffer.from(name, "latin1")]);
-    return statSync(file, { throwIfNoEntry: false })?.isFile() === true && isMarked.test(readFileSync(file, "latin1"));
+    return linkStatsOf(file)?.isFile() === true && isMarked.test(readFileSync(file, "latin1"));
   });
 }
 
@@ -77,7 +79,6 @@ async function goBack(
   checkout: Checkout,
   { commit, identity }: { readonly commit: string; readonly identity: Identity },
 ): Promise<void> {
-  await forgetAlignment(checkout);
   await gitIn(checkout, ["read-tree", "--reset", "-u", commit], { own: true });
   await moveBranch(checkout, { commit, identity, why: "ratchet: what was begun is let go" });
 }

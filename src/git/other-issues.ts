@@ -29,8 +29,8 @@ export async function findOfIssues(
     const { made, reached, began } = movesIn(mirror, join(dirname(work.path), nameOf(branch)));
     const line = ownLine(parents, { tip, made, reached });
     // It has taken this work in: only what was made there is known to be its own.
-    const theirs = own !== null && belowIn(parents, tip).has(own) ? [] : line;
-    const commit = unknown.find((one) => theirs.includes(one) || (made.has(one) && one !== began));
+    const theirs = own !== null && belowIn(parents, tip).has(own) ? none : line;
+    const commit = unknown.find((one) => theirs.has(one) || (made.has(one) && one !== began));
     if (commit !== undefined) return { commit, branch };
   }
   return null;
@@ -42,11 +42,11 @@ const none: Parents = new Map();
 function ownLine(
   parents: Parents,
   { tip, made, reached }: Pick<MoveLog, "made" | "reached"> & { readonly tip: string },
-): readonly string[] {
-  const line: string[] = [];
+): ReadonlySet<string> {
+  const line = new Set<string>();
   for (let id: string | undefined = tip; id !== undefined && parents.has(id); id = parents.get(id)?.[0]) {
     if (reached.has(id) && !made.has(id)) break;
-    line.push(id);
+    line.add(id);
   }
   return line;
 }

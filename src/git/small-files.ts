@@ -43,7 +43,7 @@ export function removeIfThere(path: string): void {
 }
 
 /** Of what is there itself, not of what it leads to; undefined: nothing. */
-export function linkStatsOf(path: string): Stats | undefined {
+export function linkStatsOf(path: string | Buffer): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {

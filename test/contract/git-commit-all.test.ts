@@ -70,7 +70,10 @@ test("a rebase that has come to commits of its own leaves the branch where it wa
   const { path } = await open(world, "one");
   for (const name of ["one", "two"]) commit(path, `${name}.txt`, name);
   const head = sh(path, "git rev-parse HEAD");
-  sh(path, `${edit(2)} && echo amended > one.txt && git commit -qa --amend -m amended`);
+  sh(
+    path,
+    `${edit(2)} && echo amended > one.txt && echo new > new.txt && git add -A && git commit -q --amend -m amended`,
+  );
   expect(await commitAll(path, "Fix session_end (1)", identity)).toEqual({
     commit: null,
     parked: "refs/ratchet/parked/one/1",
@@ -91,7 +94,7 @@ test("a rebase that has all of its branch and more goes on from there", async ()
 
 describe("conflicts", () => {
   const begin = (how: string) =>
-    `git checkout -q -b side HEAD~1 && echo side > one.txt && git add -A && git commit -qm side &&
+    `git checkout -q -b side HEAD~1 && echo side > one.txt && echo new > of-side.txt && git add -A && git commit -qm side &&
      git checkout -q ratchet/one && ! git ${how} 2>/dev/null >&2`;
 
   test.each(["merge side", "cherry-pick side", "-c core.editor=true revert HEAD~1"])(
