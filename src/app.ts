@@ -243,7 +243,7 @@ function targetRooms(repository: App["repository"]) {
   return {
     target: async (settings) => (await rooms()).targetOf(await repository(), settings),
     notCopied: async ({ worktree: { copy } }) =>
-      (await import("./git/copy.js")).tellNotCopied({ copy, repoPath: (await repository()).root }),
+      (await import("./git/checkout/copy.js")).tellNotCopied({ copy, repoPath: (await repository()).root }),
     filesNotOnTarget: async (settings, paths) => (await rooms()).filesNotOnTarget(await repository(), settings, paths),
   } satisfies Partial<App>;
 }

@@ -1,6 +1,6 @@
 import { basename, dirname } from "node:path";
+import { sharesHistory } from "../git/mirror/shared-history.js";
 import { commonDirOf } from "../git/repository.js";
-import { sharesHistory } from "../git/shared-history.js";
 import { exists } from "../lib/files.js";
 import type { Home } from "../lib/home.js";
 import { shellWord } from "../lib/quoted.js";

@@ -1,6 +1,6 @@
 import type { Settings } from "../core/settings.js";
 import { git } from "../git/git.js";
-import { readRefs } from "../git/mirror-refs.js";
+import { readRefs } from "../git/mirror/mirror-refs.js";
 import type { Repository } from "../git/repository.js";
 import { UserError } from "../lib/errors.js";
 import { shellWord } from "../lib/quoted.js";

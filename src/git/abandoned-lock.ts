@@ -3,7 +3,7 @@ import { join, normalize } from "node:path";
 import { statsOf } from "../lib/files.js";
 import { withLock } from "../lib/lock.js";
 import { mayHaveWorkedIn } from "../lib/process/table.js";
-import { mirrorOf } from "./mirror-damage.js";
+import { mirrorOf } from "./mirror/mirror-damage.js";
 
 /**
  * A git that was killed leaves its lock, and then nobody can change what it locks. In the mirror only our own git commands

@@ -12,7 +12,7 @@ import {
 } from "../lib/process/small-shells.js";
 import { dropAbandonedLock } from "./abandoned-lock.js";
 import { gitEnvironment } from "./environment.js";
-import { noteDamage } from "./mirror-damage.js";
+import { noteDamage } from "./mirror/mirror-damage.js";
 
 export interface GitOptions {
   readonly input?: string | Uint8Array;

@@ -1,6 +1,6 @@
 import { git } from "./git.js";
-import { mergeTreesAt } from "./merge-trees.js";
-import { isAncestor, readRefs, updateRefs } from "./mirror-refs.js";
+import { isAncestor, readRefs, updateRefs } from "./mirror/mirror-refs.js";
+import { mergeTreesAt } from "./objects/merge-trees.js";
 import { asAuthor } from "./repository.js";
 
 /** A repository on this machine that others push to, such as a bare one in a shared folder. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setImmediate as turnOfLoop } from "node:timers/promises";
 import { codeOf, ExternalError } from "../lib/errors.js";
 import { runTool, startsManyCommands } from "./git.js";
-import type { Mirror } from "./mirror-refs.js";
+import type { Mirror } from "./mirror/mirror-refs.js";
 
 /** Removes folders whatever is in it: names that are no text, folders without write permission. */
 export async function removeTree(...paths: readonly string[]): Promise<void> {

@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import { movedUntold } from "../git/begun-merge.js";
-import { behind, branchGone, diverged, seatOf } from "../git/behind-words.js";
-import { readBehindNote } from "../git/follow.js";
 import { resolveHead } from "../git/head.js";
-import { hasCommit, isAncestor, readRef, readRefs } from "../git/mirror-refs.js";
-import { followedRef, landedRef, landedRefs, wasRewound } from "../git/tip.js";
+import { followedRef, landedRef, landedRefs, wasRewound } from "../git/landing/tip.js";
+import { hasCommit, isAncestor, readRef, readRefs } from "../git/mirror/mirror-refs.js";
+import { movedUntold } from "../git/users-branch/begun-merge.js";
+import { behind, branchGone, diverged, seatOf } from "../git/users-branch/behind-words.js";
+import { readBehindNote } from "../git/users-branch/follow.js";
 import { exists } from "../lib/files.js";
 
 /** Where to look: the user's repository and, where there is one, its mirror, whose landed line is the true one. */

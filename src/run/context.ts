@@ -17,8 +17,8 @@ import type { ResumeFrom, RunEffect, RunEvent, RunOptions, TriggerStart } from "
 import type { RunState } from "../core/run/state.js";
 import type { Settings } from "../core/settings.js";
 import type { Log } from "../durable/types.js";
-import type { Mirror } from "../git/mirror.js";
-import { snapshot } from "../git/worktree.js";
+import type { Mirror } from "../git/mirror/mirror.js";
+import { snapshot } from "../git/worktree/worktree.js";
 import { Bug } from "../lib/errors.js";
 import { type Home, safeName } from "../lib/home.js";
 import type { CommandPlaces } from "./command-places.js";

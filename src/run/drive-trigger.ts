@@ -2,7 +2,7 @@ import { triggerResult } from "../core/issue/session-end-result.js";
 import { type IssueState, newIssue } from "../core/issue/state.js";
 import { isUnlanded, reviewedUpTo } from "../core/issue/unlanded.js";
 import type { RunEvent, TriggerStart } from "../core/run/effects.js";
-import { markReviewed } from "../git/reviewed.js";
+import { markReviewed } from "../git/worktree/reviewed.js";
 import { type RunContext, runNames, triggerMachineId } from "./context.js";
 import { driveLife, type Life, policyOf } from "./drive-life.js";
 

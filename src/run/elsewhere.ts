@@ -1,4 +1,4 @@
-import { type Elsewhere, findElsewhere, findTaken, type Work } from "../git/elsewhere.js";
+import { type Elsewhere, findElsewhere, findTaken, type Work } from "../git/landing/elsewhere.js";
 import { type LifeContext, worktreePath } from "./context.js";
 
 type Ends = Pick<Work, "base" | "head" | "demanded">;

@@ -1,5 +1,5 @@
 import type { Epics, Issue } from "../core/ports/tracker.js";
-import { commonBase } from "../git/merge-base.js";
+import { commonBase } from "../git/objects/merge-base.js";
 import type { ChildText } from "../prompts/sections.js";
 import type { RunContext } from "./context.js";
 

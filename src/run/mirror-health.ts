@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { isMirrorWhole, whyDamaged } from "../git/mirror-health.js";
+import { isMirrorWhole, whyDamaged } from "../git/mirror/mirror-health.js";
 import { exists, namesIn } from "../lib/files.js";
 import type { Home } from "../lib/home.js";
 import { isIssues } from "./worktrees.js";

@@ -1,4 +1,4 @@
-import { type Mirror, openMirror } from "../git/mirror.js";
+import { type Mirror, openMirror } from "../git/mirror/mirror.js";
 import type { Home } from "../lib/home.js";
 import { requirePlaces } from "../lib/home-places.js";
 

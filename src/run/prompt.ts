@@ -9,8 +9,8 @@ import { renderFindings } from "../core/ledger/render.js";
 import type { Agent } from "../core/ports/agent.js";
 import type { SessionEndResult } from "../core/report.js";
 import type { FindingThreshold } from "../core/settings.js";
-import { compareWithOrigin } from "../git/base-conflict.js";
-import { diff } from "../git/diff.js";
+import { compareWithOrigin } from "../git/landing/base-conflict.js";
+import { diff } from "../git/worktree/diff.js";
 import { ExternalError } from "../lib/errors.js";
 import { writeDurably } from "../lib/files.js";
 import {

@@ -1,9 +1,9 @@
 import type { OnBranch } from "../core/not-ready.js";
 import type { Epics, Issue, Tracker } from "../core/ports/tracker.js";
 import type { Settings } from "../core/settings.js";
-import { givenRefs } from "../git/given-branch.js";
-import { isAncestor, type Mirror, readRefs } from "../git/mirror-refs.js";
-import { landedRef } from "../git/tip.js";
+import { landedRef } from "../git/landing/tip.js";
+import { isAncestor, type Mirror, readRefs } from "../git/mirror/mirror-refs.js";
+import { givenRefs } from "../git/users-branch/given-branch.js";
 import { exists } from "../lib/files.js";
 import { issueNames } from "./context.js";
 

@@ -1,8 +1,16 @@
 import { basename, dirname, join } from "node:path";
 import type { WorkState } from "../core/gc.js";
-import { parkAll, settleAll } from "../git/afresh.js";
-import { type Aside, listAside } from "../git/aside.js";
-import { findWholeCheckout, hasCheckout, readCheckout } from "../git/checkout.js";
+import { findWholeCheckout, hasCheckout, readCheckout } from "../git/checkout/checkout.js";
+import { git, gitText } from "../git/git.js";
+import { readHead } from "../git/head.js";
+import { isLanded } from "../git/landing/land.js";
+import { readEnds } from "../git/landing/tip.js";
+import type { Mirror } from "../git/mirror/mirror.js";
+import { baseRef, hasCommit, isAncestor, readRefs } from "../git/mirror/mirror-refs.js";
+import { parkAll, settleAll } from "../git/parking/afresh.js";
+import { type Aside, listAside } from "../git/parking/aside.js";
+import { findHalfParked, listParked, restoreParked } from "../git/parking/park.js";
+import { newestParked } from "../git/parking/restore.js";
 import {
   type Changed,
   changedFiles,
@@ -11,16 +19,8 @@ import {
   diffFiles,
   type Patch,
   type PatchOptions,
-} from "../git/diff.js";
-import { git, gitText } from "../git/git.js";
-import { readHead } from "../git/head.js";
-import { isLanded } from "../git/land.js";
-import type { Mirror } from "../git/mirror.js";
-import { baseRef, hasCommit, isAncestor, readRefs } from "../git/mirror-refs.js";
-import { findHalfParked, listParked, restoreParked } from "../git/park.js";
-import { newestParked } from "../git/restore.js";
-import { readEnds } from "../git/tip.js";
-import { listWorktrees, removeWorktree } from "../git/worktree.js";
+} from "../git/worktree/diff.js";
+import { listWorktrees, removeWorktree } from "../git/worktree/worktree.js";
 import { Refusal } from "../lib/errors.js";
 import { exists, namesIn } from "../lib/files.js";
 import { safeName } from "../lib/home.js";

@@ -3,8 +3,8 @@ import type { FollowUpTold } from "../core/ports/tracker.js";
 import type { NewWorkItem } from "../core/ports/work-items.js";
 import { Bug } from "../lib/errors.js";
 import { Refused, type Sql, text } from "./sql.js";
-import { addItem, sameFollows } from "./work-add.js";
-import { eventStatement } from "./work-rows.js";
+import { addItem, sameFollows } from "./work/work-add.js";
+import { eventStatement } from "./work/work-rows.js";
 
 export interface FollowUp {
   readonly projectId: string;

@@ -7,7 +7,7 @@ import { findingStatements } from "./finding-rows.js";
 import { readFindings } from "./findings.js";
 import type { RunHead } from "./runs.js";
 import { Refused, type Sql, type Statement, text } from "./sql.js";
-import { notGivenUp, readGivenUp } from "./work-rows.js";
+import { notGivenUp, readGivenUp } from "./work/work-rows.js";
 
 /** A run that was driven elsewhere and is over. */
 export interface ImportedRun {

@@ -6,7 +6,7 @@ import { Refusal } from "../lib/errors.js";
 import { isAlive, type ProcessIdentity, selfIdentity } from "../lib/process-identity.js";
 import { parseDriver } from "./machine-log.js";
 import { number, type Row, type Sql, text, textOrNull } from "./sql.js";
-import { notGivenUp, readGivenUp } from "./work-rows.js";
+import { notGivenUp, readGivenUp } from "./work/work-rows.js";
 
 /** A run's record without its issues, which are rows of their own. */
 export type RunHead = Omit<RunRecord, "issues">;

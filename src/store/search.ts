@@ -1,7 +1,7 @@
 import { toSearchQuery } from "../core/board/search-query.js";
 import type { WorkItem } from "../core/ports/work-items.js";
 import { number, type Row, type Sql } from "./sql.js";
-import { itemColumns, toItem, toWorkEvent, type WorkEvent } from "./work-rows.js";
+import { itemColumns, toItem, toWorkEvent, type WorkEvent } from "./work/work-rows.js";
 
 export type Hit =
   | { readonly kind: "item"; readonly item: WorkItem }

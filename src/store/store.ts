@@ -61,10 +61,10 @@ import { openSqlite } from "./sqlite.js";
 import { lastStepAt } from "./steps.js";
 import { readUnfinishedLives, type UnfinishedLife } from "./unfinished-lives.js";
 import { Wake } from "./wake.js";
-import { exportItems } from "./work-export.js";
-import { type Board, openBoard } from "./work-items.js";
-import { type Observing, observeBoard } from "./work-observe.js";
-import { readWorkEvents, type WorkEvent } from "./work-rows.js";
+import { exportItems } from "./work/work-export.js";
+import { type Board, openBoard } from "./work/work-items.js";
+import { type Observing, observeBoard } from "./work/work-observe.js";
+import { readWorkEvents, type WorkEvent } from "./work/work-rows.js";
 import { openWorkers, type Workers } from "./workers.js";
 
 export type { ImportedIssue, ImportedRun, OnlyHistory } from "./import-run.js";
@@ -73,8 +73,8 @@ export type { MachineView } from "./machines.js";
 export type { Project } from "./projects.js";
 export type { RunHead, StoredIssue, StoredRun, UnfinishedRun } from "./runs.js";
 export type { Hit } from "./search.js";
-export type { Board } from "./work-items.js";
-export type { WorkEvent } from "./work-rows.js";
+export type { Board } from "./work/work-items.js";
+export type { WorkEvent } from "./work/work-rows.js";
 
 /** All that Ratchet remembers. Every call is one short transaction, or a read that blocks nobody. */
 export interface Store {

@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openLandingWorktree, removeLandingWorktree } from "../../src/git/land.js";
-import { openMirror } from "../../src/git/mirror.js";
-import { openWorktree, removeWorktree } from "../../src/git/worktree.js";
+import { openLandingWorktree, removeLandingWorktree } from "../../src/git/landing/land.js";
+import { openMirror } from "../../src/git/mirror/mirror.js";
+import { openWorktree, removeWorktree } from "../../src/git/worktree/worktree.js";
 
 /** Opens and removes worktrees, `atOnce` at a time; says how many could not be opened or removed. */
 export async function countFailedWorktrees({ rounds, atOnce }: { rounds: number; atOnce: number }): Promise<number> {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { catchUpTarget } from "../../src/git/follow.js";
-import { openMirror } from "../../src/git/mirror.js";
+import { openMirror } from "../../src/git/mirror/mirror.js";
+import { catchUpTarget } from "../../src/git/users-branch/follow.js";
 
 /** Brings the user's branch forward to what has landed. */
 const [repo = "", home = ""] = process.argv.slice(2);

@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { commitLanding, followTarget, proposeLanding } from "../../src/git/land.js";
-import { openMirror, tipOf } from "../../src/git/mirror.js";
-import { openWorktree, removeWorktree, snapshot } from "../../src/git/worktree.js";
+import { commitLanding, followTarget, proposeLanding } from "../../src/git/landing/land.js";
+import { openMirror, tipOf } from "../../src/git/mirror/mirror.js";
+import { openWorktree, removeWorktree, snapshot } from "../../src/git/worktree/worktree.js";
 
 /** Lands a number of issues, one after the other, against whoever else lands; prints the landed commits. */
 const [repoPath = "", home = "", name = "", count = "5"] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { openMirror } from "../../src/git/mirror.js";
-import { openWorktree, removeWorktree } from "../../src/git/worktree.js";
+import { openMirror } from "../../src/git/mirror/mirror.js";
+import { openWorktree, removeWorktree } from "../../src/git/worktree/worktree.js";
 
 /** Opens and removes one worktree, again and again, until it is killed; a line tells each beginning. */
 const [repoPath = "", home = "", issue = "", base = ""] = process.argv.slice(2);

@@ -1,7 +1,7 @@
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
-import { openMirror } from "../../src/git/mirror.js";
-import { openWorktree, removeWorktree } from "../../src/git/worktree.js";
+import { openMirror } from "../../src/git/mirror/mirror.js";
+import { openWorktree, removeWorktree } from "../../src/git/worktree/worktree.js";
 
 /** Opens and removes worktrees, several at once, round after round; prints how many were made. */
 const [repoPath = "", home = "", name = "", rounds = "1", atOnce = "8"] = process.argv.slice(2);

@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { isProvenClean } from "../../src/git/clean-proof.js";
-import { discardChanges, snapshot } from "../../src/git/worktree.js";
+import { isProvenClean } from "../../src/git/worktree/clean-proof.js";
+import { discardChanges, snapshot } from "../../src/git/worktree/worktree.js";
 import { makeWorld, open, sh } from "./git-fixture.js";
 
 /** A worktree whose files are old enough to prove something, looked at once. */

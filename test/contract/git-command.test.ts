@@ -3,7 +3,7 @@ import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { GitError, git, gitText } from "../../src/git/git.js";
-import { openMirror } from "../../src/git/mirror.js";
+import { openMirror } from "../../src/git/mirror/mirror.js";
 import { mayHaveWorkedIn } from "../../src/lib/process/table.js";
 import { commit, makeWorld, open, put, sh } from "./git-fixture.js";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { listParked } from "../../src/git/park.js";
-import { commitAll, removeWorktree, snapshot } from "../../src/git/worktree.js";
+import { listParked } from "../../src/git/parking/park.js";
+import { commitAll, removeWorktree, snapshot } from "../../src/git/worktree/worktree.js";
 import { commit, identity, makeWorld, open, put, sh } from "./git-fixture.js";
 
 const edit = (n: number) => `GIT_SEQUENCE_EDITOR='sed -i 1s/^pick/edit/' git rebase -q -i HEAD~${n}`;

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { findElsewhere, findTaken } from "../../src/git/elsewhere.js";
-import { fetchFromUser } from "../../src/git/mirror-refs.js";
-import { snapshot } from "../../src/git/worktree.js";
+import { findElsewhere, findTaken } from "../../src/git/landing/elsewhere.js";
+import { fetchFromUser } from "../../src/git/mirror/mirror-refs.js";
+import { snapshot } from "../../src/git/worktree/worktree.js";
 import { commit, makeWorld, open, put, sh, type World } from "./git-fixture.js";
 
 /** What was done in a worktree, and where it began. */

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { findCheckout } from "../../src/git/checkout.js";
-import { lookAtFiles } from "../../src/git/clean-proof.js";
-import { filesAreAt } from "../../src/git/files-at.js";
-import { readChain } from "../../src/git/loose-history.js";
+import { findCheckout } from "../../src/git/checkout/checkout.js";
+import { readChain } from "../../src/git/objects/loose-history.js";
+import { lookAtFiles } from "../../src/git/worktree/clean-proof.js";
+import { filesAreAt } from "../../src/git/worktree/files-at.js";
 import { rounds } from "../rounds.js";
 import { commit, makeWorld, open, sh, type World } from "./git-fixture.js";
 

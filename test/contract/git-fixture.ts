@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach } from "vitest";
-import { type Mirror, openMirror } from "../../src/git/mirror.js";
-import { type OpenedWorktree, openWorktree } from "../../src/git/worktree.js";
+import { type Mirror, openMirror } from "../../src/git/mirror/mirror.js";
+import { type OpenedWorktree, openWorktree } from "../../src/git/worktree/worktree.js";
 import { copyOf } from "../copy-of.js";
 
 const made: string[] = [];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fetchBranch, knownRemote, pushBranch } from "../../src/git/push.js";
+import { fetchBranch, knownRemote, pushBranch } from "../../src/git/landing/push.js";
 import { makeWorld, sh } from "./git-fixture.js";
 
 test("what is known of a branch of the remote that is gone is not in the way of another", async () => {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { continueBranch, putBranch } from "../../src/git/given-branch.js";
-import { snapshot } from "../../src/git/worktree.js";
+import { continueBranch, putBranch } from "../../src/git/users-branch/given-branch.js";
+import { snapshot } from "../../src/git/worktree/worktree.js";
 import { commit, identity, makeWorld, open, sh, type World } from "./git-fixture.js";
 
 async function headOf(world: World, path: string): Promise<string> {

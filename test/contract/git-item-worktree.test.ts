@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openForItem } from "../../src/git/item-worktree.js";
-import { pushBranch } from "../../src/git/push.js";
+import { pushBranch } from "../../src/git/landing/push.js";
+import { openForItem } from "../../src/git/worktree/item-worktree.js";
 import { commit, makeWorld, open, sh } from "./git-fixture.js";
 
 test("P6 a rework goes on from what others made of the branch; ours is parked, and what was never pushed stays", async () => {

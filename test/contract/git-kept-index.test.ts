@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { gitDirFor } from "../../src/git/checkout.js";
-import { keepIndex } from "../../src/git/kept-index.js";
-import { openLandingWorktree } from "../../src/git/land.js";
-import { discardChanges } from "../../src/git/worktree.js";
+import { gitDirFor } from "../../src/git/checkout/checkout.js";
+import { openLandingWorktree } from "../../src/git/landing/land.js";
+import { keepIndex } from "../../src/git/worktree/kept-index.js";
+import { discardChanges } from "../../src/git/worktree/worktree.js";
 import { makeWorld, open, sh } from "./git-fixture.js";
 
 const entries = "git ls-files --stage -v";

@@ -11,9 +11,9 @@ import {
   keepProposal,
   openLandingWorktree,
   proposeLanding,
-} from "../../src/git/land.js";
-import { tipOf } from "../../src/git/mirror.js";
-import { removeWorktree, snapshot } from "../../src/git/worktree.js";
+} from "../../src/git/landing/land.js";
+import { tipOf } from "../../src/git/mirror/mirror.js";
+import { removeWorktree, snapshot } from "../../src/git/worktree/worktree.js";
 import { commit, identity, makeWorld, open, put, read, sh, type World } from "./git-fixture.js";
 import { until } from "./process-support.js";
 

@@ -2,10 +2,10 @@ import { existsSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { commitLanding, proposeLanding } from "../../src/git/land.js";
+import { commitLanding, proposeLanding } from "../../src/git/landing/land.js";
 import { openLocalRemote } from "../../src/git/local-remote.js";
-import { openMirror, tipOf } from "../../src/git/mirror.js";
-import { snapshot } from "../../src/git/worktree.js";
+import { openMirror, tipOf } from "../../src/git/mirror/mirror.js";
+import { snapshot } from "../../src/git/worktree/worktree.js";
 import { identity, makeWorld, open, put, sh, type World } from "./git-fixture.js";
 
 const lines = (first: string, last: string) => [first, ..."bcdefghijk", last, ""].join("\n");

@@ -4,13 +4,13 @@ import { existsSync, mkdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { changedPaths, diff, diffStat } from "../../src/git/diff.js";
 import { git } from "../../src/git/git.js";
-import { commitLanding, followTarget, isLanded, proposeLanding } from "../../src/git/land.js";
-import { type Mirror, openMirror, tipOf } from "../../src/git/mirror.js";
-import { isMirrorWhole, whyDamaged } from "../../src/git/mirror-health.js";
+import { commitLanding, followTarget, isLanded, proposeLanding } from "../../src/git/landing/land.js";
+import { type Mirror, openMirror, tipOf } from "../../src/git/mirror/mirror.js";
+import { isMirrorWhole, whyDamaged } from "../../src/git/mirror/mirror-health.js";
 import { inspectRepository, readIdentity } from "../../src/git/repository.js";
-import { openWorktree, removeWorktree, snapshot } from "../../src/git/worktree.js";
+import { changedPaths, diff, diffStat } from "../../src/git/worktree/diff.js";
+import { openWorktree, removeWorktree, snapshot } from "../../src/git/worktree/worktree.js";
 import { commit, identity, makeRepository, makeWorld, open, put, read, sh, tempFolder } from "./git-fixture.js";
 
 /** The person's own settings of git, until the test has ended. */

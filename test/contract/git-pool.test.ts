@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, statSync, symlinkSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openMirror } from "../../src/git/mirror.js";
-import { emptyPool, listPool } from "../../src/git/pool.js";
-import { listWorktrees, removeWorktree, snapshot } from "../../src/git/worktree.js";
+import { emptyPool, listPool } from "../../src/git/checkout/pool.js";
+import { openMirror } from "../../src/git/mirror/mirror.js";
+import { listWorktrees, removeWorktree, snapshot } from "../../src/git/worktree/worktree.js";
 import { commit, makeWorld, open, put, read, sh, type World } from "./git-fixture.js";
 
 /** Large enough for the pool. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { snapshot } from "../../src/git/worktree.js";
+import { snapshot } from "../../src/git/worktree/worktree.js";
 import { rounds } from "../rounds.js";
 import { commit, makeWorld, open, put, sh } from "./git-fixture.js";
 

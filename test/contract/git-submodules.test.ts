@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { parkWork, restoreParked } from "../../src/git/park.js";
-import { removeWorktree, snapshot } from "../../src/git/worktree.js";
+import { parkWork, restoreParked } from "../../src/git/parking/park.js";
+import { removeWorktree, snapshot } from "../../src/git/worktree/worktree.js";
 import { commit, makeRepository, makeWorld, open, sh, tempFolder } from "./git-fixture.js";
 
 const git = "git -c protocol.file.allow=always -c user.name=Ada -c user.email=ada@example.org";

@@ -1,7 +1,7 @@
 import { renameSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { commitLanding, proposeLanding } from "../../src/git/land.js";
-import { snapshot } from "../../src/git/worktree.js";
+import { commitLanding, proposeLanding } from "../../src/git/landing/land.js";
+import { snapshot } from "../../src/git/worktree/worktree.js";
 import { rounds } from "../rounds.js";
 import { commit, makeWorld, open, sh, type World } from "./git-fixture.js";
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { treeOf } from "../../src/git/tree-of.js";
+import { treeOf } from "../../src/git/objects/tree-of.js";
 
 test("the tree of a commit is the one git says, new or packed; what is no commit has none", async () => {
   const folder = mkdtempSync(join(tmpdir(), "ratchet-tree-"));

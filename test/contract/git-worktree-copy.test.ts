@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { listCheckouts } from "../../src/git/checkout.js";
-import { tellNotCopied } from "../../src/git/copy.js";
-import { discardChanges, removeWorktree } from "../../src/git/worktree.js";
+import { listCheckouts } from "../../src/git/checkout/checkout.js";
+import { tellNotCopied } from "../../src/git/checkout/copy.js";
+import { discardChanges, removeWorktree } from "../../src/git/worktree/worktree.js";
 import { makeWorld, open, put, read, sh } from "./git-fixture.js";
 
 describe("worktree.copy", () => {

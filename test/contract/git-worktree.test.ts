@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { findCheckout } from "../../src/git/checkout.js";
+import { findCheckout } from "../../src/git/checkout/checkout.js";
 import { startGitBySmallShells } from "../../src/git/git.js";
-import { openMirror } from "../../src/git/mirror.js";
-import { restoreParked } from "../../src/git/park.js";
+import { openMirror } from "../../src/git/mirror/mirror.js";
+import { restoreParked } from "../../src/git/parking/park.js";
 import {
   commitAll,
   discardChanges,
@@ -16,7 +16,7 @@ import {
   putAt,
   removeWorktree,
   snapshot,
-} from "../../src/git/worktree.js";
+} from "../../src/git/worktree/worktree.js";
 import { rounds } from "../rounds.js";
 import { commit, identity, makeWorld, open, put, read, sh } from "./git-fixture.js";
 

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { wasRewound } from "../../src/git/tip.js";
+import { wasRewound } from "../../src/git/landing/tip.js";
 import { eventsOf, type Sandbox, sandbox, until } from "./sandbox.js";
 
 const merge = "run `git merge --ff-only --no-overwrite-ignore refs/ratchet/landed/main`";

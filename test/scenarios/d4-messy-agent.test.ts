@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openMirror } from "../../src/git/mirror.js";
-import { listParked, parkWork, restoreParked } from "../../src/git/park.js";
-import { removeWorktree, snapshot } from "../../src/git/worktree.js";
+import { openMirror } from "../../src/git/mirror/mirror.js";
+import { listParked, parkWork, restoreParked } from "../../src/git/parking/park.js";
+import { removeWorktree, snapshot } from "../../src/git/worktree/worktree.js";
 import { commit, makeWorld, open, put, read, sh, type World } from "../contract/git-fixture.js";
 
 /** Everything an agent can leave behind, at once. */

@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { chmodSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { catchUpTarget } from "../../src/git/follow.js";
-import { commitLanding, followTarget, proposeLanding } from "../../src/git/land.js";
-import { tipOf } from "../../src/git/mirror.js";
-import { wasRewound } from "../../src/git/tip.js";
-import { snapshot } from "../../src/git/worktree.js";
+import { commitLanding, followTarget, proposeLanding } from "../../src/git/landing/land.js";
+import { wasRewound } from "../../src/git/landing/tip.js";
+import { tipOf } from "../../src/git/mirror/mirror.js";
+import { catchUpTarget } from "../../src/git/users-branch/follow.js";
+import { snapshot } from "../../src/git/worktree/worktree.js";
 import { branchesBehind } from "../../src/run/behind.js";
 import { commit, identity, makeWorld, open, put, read, sh, type World } from "../contract/git-fixture.js";
 

@@ -3,7 +3,6 @@ import type { IssueEvent, LandOutcome } from "../../core/issue/events.js";
 import { isStopping } from "../../core/issue/halt.js";
 import { canBeTakenAway } from "../../core/issue/taken-away.js";
 import type { Settled } from "../../durable/types.js";
-import type { NotGiven } from "../../git/given-branch.js";
 import {
   type CommitOptions,
   commitLanding,
@@ -13,7 +12,8 @@ import {
   keepProposal,
   proposeLanding,
   putBranch,
-} from "../../git/land.js";
+} from "../../git/landing/land.js";
+import type { NotGiven } from "../../git/users-branch/given-branch.js";
 import { shellWord } from "../../lib/quoted.js";
 import type { LifeContext, RunContext } from "../context.js";
 import { whyTaken } from "../elsewhere.js";

@@ -2,7 +2,7 @@ import type { PullRequestEffect } from "../../core/issue/effects.js";
 import type { IssueEvent, OpenOutcome } from "../../core/issue/events.js";
 import type { IssueState } from "../../core/issue/state.js";
 import type { Settled } from "../../durable/types.js";
-import { diffStat } from "../../git/diff.js";
+import { diffStat } from "../../git/worktree/diff.js";
 import { ExternalError, messageOf } from "../../lib/errors.js";
 import { pullRequestText } from "../../prompts/pull-request-text.js";
 import { forgeOf, type LifeContext } from "../context.js";

@@ -1,7 +1,7 @@
 import type { PushEffect } from "../../core/issue/effects.js";
 import type { IssueEvent, PushOutcome } from "../../core/issue/events.js";
 import type { Settled } from "../../durable/types.js";
-import { pushBranch } from "../../git/push.js";
+import { pushBranch } from "../../git/landing/push.js";
 import { messageOf } from "../../lib/errors.js";
 import { forgeOf, type LifeContext } from "../context.js";
 import { isTrackerAway } from "../tracker-outbox.js";

@@ -1,9 +1,9 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { findCheckout } from "../../git/checkout.js";
-import { hasKeptIndex, keepIndex } from "../../git/kept-index.js";
-import { findRefChanges, hasKeptRefs, keepRefs, mayBeFetched, putRefsBack } from "../../git/kept-refs.js";
-import { discardChanges, putAt } from "../../git/worktree.js";
+import { findCheckout } from "../../git/checkout/checkout.js";
+import { hasKeptIndex, keepIndex } from "../../git/worktree/kept-index.js";
+import { findRefChanges, hasKeptRefs, keepRefs, mayBeFetched, putRefsBack } from "../../git/worktree/kept-refs.js";
+import { discardChanges, putAt } from "../../git/worktree/worktree.js";
 import { ExternalError } from "../../lib/errors.js";
 import { isMissing, readJson, writeWhole } from "../../lib/files.js";
 import { findProgram } from "../../lib/process/find.js";

@@ -1,7 +1,7 @@
 import type { TurnEffect } from "../../core/issue/effects.js";
 import type { Agent, Guard, Reviewer, Turn } from "../../core/ports/agent.js";
 import type { AgentChoice } from "../../core/settings.js";
-import { gitDirFor } from "../../git/checkout.js";
+import { gitDirFor } from "../../git/checkout/checkout.js";
 import { Bug } from "../../lib/errors.js";
 import { type LifeContext, worktreePath } from "../context.js";
 import { temporaryFolder } from "../temporary.js";

@@ -5,7 +5,7 @@ import type { IssueEvent, Marker, ReviewOutcome, Snapshot, TurnEnded, Usage } fr
 import { hear, namedCommits, nothingSaid, type Said } from "../../core/issue/marker.js";
 import type { Agent, Reviewer, TurnFiles, TurnReading } from "../../core/ports/agent.js";
 import type { Settled } from "../../durable/types.js";
-import { gitDirFor } from "../../git/checkout.js";
+import { gitDirFor } from "../../git/checkout/checkout.js";
 import { findProgram } from "../../lib/process/find.js";
 import { attemptFolder, type LifeContext, runMachineId, takeSnapshot, worktreePath } from "../context.js";
 import { expectNext } from "../expect-next.js";

@@ -4,17 +4,17 @@ import { continuesBranch } from "../../core/issue/policy.js";
 import { requiredBase } from "../../core/issue/preconditions.js";
 import type { TriggerStart } from "../../core/run/effects.js";
 import type { Settled } from "../../durable/types.js";
-import { parkAll, settleAll } from "../../git/afresh.js";
-import { hasCheckout } from "../../git/checkout.js";
+import { hasCheckout } from "../../git/checkout/checkout.js";
 import { GitError } from "../../git/git.js";
-import { continueBranch, readGiven } from "../../git/given-branch.js";
-import { openForItem } from "../../git/item-worktree.js";
-import { tipOf } from "../../git/mirror.js";
-import { hasCommit, isAncestor } from "../../git/mirror-refs.js";
-import { dropLanded, finishParking } from "../../git/park.js";
-import { fetchBranch } from "../../git/push.js";
-import { readReviewed } from "../../git/reviewed.js";
-import { adoptUsersBranch } from "../../git/users-branch.js";
+import { fetchBranch } from "../../git/landing/push.js";
+import { tipOf } from "../../git/mirror/mirror.js";
+import { hasCommit, isAncestor } from "../../git/mirror/mirror-refs.js";
+import { parkAll, settleAll } from "../../git/parking/afresh.js";
+import { dropLanded, finishParking } from "../../git/parking/park.js";
+import { continueBranch, readGiven } from "../../git/users-branch/given-branch.js";
+import { adoptUsersBranch } from "../../git/users-branch/users-branch.js";
+import { openForItem } from "../../git/worktree/item-worktree.js";
+import { readReviewed } from "../../git/worktree/reviewed.js";
 import {
   commitAll,
   hasAll,
@@ -22,7 +22,7 @@ import {
   openWorktree,
   removeUnused,
   removeWorktree,
-} from "../../git/worktree.js";
+} from "../../git/worktree/worktree.js";
 import { ExternalError, messageOf } from "../../lib/errors.js";
 import { exists } from "../../lib/files.js";
 import { withLock } from "../../lib/lock.js";

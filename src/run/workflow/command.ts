@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { relative } from "node:path";
 import type { Settled } from "../../durable/types.js";
-import { trackedMarkOf } from "../../git/workspace.js";
+import { trackedMarkOf } from "../../git/worktree/workspace.js";
 import { commandEnvironment } from "../../lib/environment.js";
 import { digestOf, firstFailingCheck, outputTails, renderTails } from "../../lib/output-digest.js";
 import { shellWord } from "../../lib/quoted.js";

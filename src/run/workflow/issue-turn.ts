@@ -5,7 +5,7 @@ import type { Finding, Ledger } from "../../core/finding.js";
 import type { TurnEffect } from "../../core/issue/effects.js";
 import type { TurnEnded, TurnOutcome } from "../../core/issue/events.js";
 import type { Agent } from "../../core/ports/agent.js";
-import { gitDirFor } from "../../git/checkout.js";
+import { gitDirFor } from "../../git/checkout/checkout.js";
 import { readOptional, writeDurably } from "../../lib/files.js";
 import type { Graph, ModelChoice } from "../../workflow/graph.js";
 import { adoptGraph, continueFrom } from "../../workflow/machine/adopt.js";

@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
-import { gitDirFor } from "../../git/checkout.js";
+import { gitDirFor } from "../../git/checkout/checkout.js";
 import { resolveHead } from "../../git/head.js";
 import { Bug } from "../../lib/errors.js";
 import type { Checkout, WorkflowContext } from "./context.js";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Usage } from "../../core/issue/events.js";
 import type { Agent, Reviewer, Turn } from "../../core/ports/agent.js";
 import type { Settled } from "../../durable/types.js";
-import { markOf, trackedMarkOf } from "../../git/workspace.js";
+import { markOf, trackedMarkOf } from "../../git/worktree/workspace.js";
 import { exists, readOptional, writeDurably } from "../../lib/files.js";
 import { findProgram } from "../../lib/process/find.js";
 import { readWritten, Unreadable } from "../../lib/program-files.js";

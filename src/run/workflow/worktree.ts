@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Settled } from "../../durable/types.js";
-import { mergeWorkspace, openWorkspace } from "../../git/workspace.js";
-import { removeWorktree } from "../../git/worktree.js";
+import { mergeWorkspace, openWorkspace } from "../../git/worktree/workspace.js";
+import { removeWorktree } from "../../git/worktree/worktree.js";
 import { messageOf } from "../../lib/errors.js";
 import { withLock } from "../../lib/lock.js";
 import { pathHash } from "../../lib/path-hash.js";

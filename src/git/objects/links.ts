@@ -1,0 +1,75 @@
+import { join } from "node:path";
+import { keepNewest } from "../../lib/keep-newest.js";
+import { type Checkout, gitIn } from "../checkout/checkout-git.js";
+
+/**
+ * A repository inside the worktree that was committed as a link (mode 160000) and is no submodule: the commit holds
+ * nothing but an id, and what the id names is only in the folder that goes with the worktree.
+ */
+export interface LinkRange {
+  readonly base: string;
+  readonly head: string;
+  /** What came with a merge of it is not the agent's. */
+  readonly reviewBase?: string;
+}
+
+/** Ranges of which a walk over all commits has shown that none makes a link. Commits do not change; the newest are kept. */
+const linkless = new Set<string>();
+const linklessKept = 1000;
+
+export function rememberLinkless(base: string, head: string): void {
+  linkless.add(`${base}..${head}`);
+  keepNewest(linkless, linklessKept);
+}
+
+/** False: git has to be asked. */
+export function isKnownLinkless(base: string, head: string): boolean {
+  return head === base || linkless.has(`${base}..${head}`);
+}
+
+/** Those of `head` that neither `base` nor `reviewBase` has. Paths are bytes. Usually one git process, or none. */
+export async function bareLinks(checkout: Checkout, range: LinkRange): Promise<readonly Buffer[]> {
+  const { base, head, reviewBase = base } = range;
+  if (isKnownLinkless(base, head)) return [];
+  const added = await addedLinks(checkout, base, head);
+  if (added.length === 0) return [];
+  const [submodules, sinceReview] = await Promise.all([
+    submodulePaths(checkout, head),
+    reviewBase === base ? added : addedLinks(checkout, reviewBase, head),
+  ]);
+  const left = added.filter((path) => sinceReview.includes(path) && !submodules.includes(path));
+  return left.map((path) => Buffer.from(path, "latin1"));
+}
+
+export interface Link {
+  readonly path: Buffer;
+  /** The commit it names. */
+  readonly id: string;
+}
+
+/** All links of the commit, submodules or not. */
+export async function linksOf(checkout: Checkout, commit: string): Promise<readonly Link[]> {
+  const listing = (await gitIn(checkout, ["ls-tree", "-r", "-z", commit])).stdout.toString("latin1");
+  const found = listing.matchAll(/(?<=^|\0)160000 commit ([0-9a-f]+)\t([^\0]+)\0/g);
+  return [...found].map(([, id = "", path = ""]) => ({ path: Buffer.from(path, "latin1"), id }));
+}
+
+async function addedLinks(checkout: Checkout, from: string, to: string): Promise<readonly string[]> {
+  // Two trees are compared: an index that the agent has broken must not matter, so none is named that is there.
+  const index = join(checkout.gitDir, "ratchet", "no-index");
+  const output = await gitIn(checkout, ["diff-tree", "-r", "-z", "--raw", "--no-renames", from, to], { index });
+  const found = output.stdout
+    .toString("latin1")
+    .matchAll(/:(?!160000)\d{6} 160000 [0-9a-f]+ [0-9a-f]+ [A-Z]\0([^\0]+)\0/g);
+  return [...found].flatMap((match) => match[1] ?? []);
+}
+
+/** What `.gitmodules` of the commit lists: git knows where those come from. */
+async function submodulePaths(checkout: Checkout, head: string): Promise<readonly string[]> {
+  const args = ["config", "-z", "--blob", `${head}:.gitmodules`, "--get-regexp", "^submodule\\..*\\.path$"];
+  // 1: no such entry; 128: no such file, or no configuration.
+  const output = await gitIn(checkout, args, { okCodes: [1, 128] });
+  if (output.code !== 0) return [];
+  const entries = output.stdout.toString("latin1").split("\0").filter(Boolean);
+  return entries.map((entry) => entry.slice(entry.indexOf("\n") + 1).replace(/\/+$/, ""));
+}
