@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { listParked } from "../../src/git/parking/park.js";
+import { listParked, restoreParked } from "../../src/git/parking/park.js";
 import { commitAll, removeWorktree, snapshot } from "../../src/git/worktree/worktree.js";
 import { commit, identity, makeWorld, open, put, sh } from "./git-fixture.js";
 
@@ -113,6 +113,36 @@ describe("conflicts", () => {
     },
   );
 
+  const sides = (before: string, theirs: string, ours: string) =>
+    `${before} && git add -A && git commit -qm before && git branch side && ${ours} && git add -A && git commit -qm ours &&
+     git checkout -q side && ${theirs} && git add -A && git commit -qm theirs && git checkout -q ratchet/one`;
+  const lines = "printf 'a\\nb\\n' > x";
+
+  test.each([
+    ["a binary file", sides("printf '\\0a' > x", "printf '\\0b' > x", "printf '\\0c' > x")],
+    ["a link", sides("ln -s a x", "ln -sf b x", "ln -sf c x")],
+    ["a file that one side has deleted", sides(lines, "git rm -q x", "echo c > x")],
+    ["a file that the other has deleted", sides(lines, "echo c > x", "git rm -q x")],
+    ["two names for one file", sides(lines, "git mv x y", "git mv x z")],
+    ["a file where the other has a folder", sides("echo s > s", "echo c > x", "mkdir x && echo t > x/t")],
+    [
+      "marks of another length",
+      sides("echo 'x conflict-marker-size=5' > .gitattributes; echo a > x", "echo b > x", "echo c > x"),
+    ],
+  ])("that a merge leaves of %s are committed by nobody either", async (_, begin) => {
+    const world = await makeWorld();
+    const { path } = await open(world, "one");
+    sh(path, begin);
+    const head = sh(path, "git rev-parse HEAD");
+    sh(path, "! git merge side 2>/dev/null >&2");
+    expect(sh(path, "git ls-files -u")).not.toBe("");
+    expect(await commitAll(path, "Fix session_end (1)", identity)).toEqual({
+      commit: null,
+      parked: "refs/ratchet/parked/one/1",
+    });
+    expect(sh(path, "git rev-parse HEAD && git status --porcelain --ignored")).toBe(head);
+  });
+
   test("that were resolved in the files are committed, also where git was not told", async () => {
     const world = await makeWorld();
     const { path } = await open(world, "one");
@@ -124,5 +154,35 @@ describe("conflicts", () => {
     expect(sh(path, `git rev-list --parents -1 ${made} | wc -w && git show HEAD:one.txt && git status --short`)).toBe(
       "3\nboth",
     );
+  });
+});
+
+describe("a repository that somebody has made", () => {
+  const make =
+    "git init -q tool && echo t > tool/t && git -C tool add -A && git -C tool -c user.name=a -c user.email=a@b commit -qm tool";
+
+  test.each([
+    ["alone", ":", null],
+    ["beside files", "echo b > b.txt", "A\tb.txt"],
+    ["in the middle of a bisect", "git bisect start && git bisect bad HEAD && git bisect good HEAD~1", null],
+  ])("%s is parked and told, and goes", async (_, also, committed) => {
+    const world = await makeWorld();
+    const { path } = await open(world, "one");
+    commit(path, "one.txt", "one");
+    sh(path, `${make} && ${also}`);
+    const { commit: made, parked } = await commitAll(path, "Fix session_end (1)", identity);
+    expect(parked).toBe("refs/ratchet/parked/one/1");
+    expect(sh(path, "git status --porcelain")).toBe("");
+    expect(made && sh(path, `git show --format= --name-status ${made}`)).toBe(committed);
+    await restoreParked(world.mirror, { path, issue: "one" });
+    expect(sh(path, "git -C tool log --format=%s && cat tool/t")).toBe("tool\nt");
+  });
+
+  test("and that the commit names stays where it is", async () => {
+    const world = await makeWorld();
+    const { path } = await open(world, "one");
+    sh(path, `${make} && git -c advice.addEmbeddedRepo=false add tool && git commit -qm link && echo u > tool/t`);
+    expect(await commitAll(path, "Fix session_end (1)", identity)).toEqual({ commit: null });
+    expect(sh(path, "cat tool/t")).toBe("u");
   });
 });

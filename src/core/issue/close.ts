@@ -104,9 +104,9 @@ export function sayParked(step: Step, parked?: ParkedAs): void {
   sayPutAside(step, what, parked);
 }
 
-/** Of a rebase or the like that a fixer has left in the middle, or of conflicts. */
+/** Of a rebase or the like that a fixer has left in the middle, of conflicts, or of a repository that it has made. */
 export function sayLetGo(step: Step, parked?: ParkedAs): void {
-  sayPutAside(step, "What was left in the middle of a git operation", parked);
+  sayPutAside(step, "What was left in the middle of a git operation, or as a repository of its own,", parked);
 }
 
 function sayPutAside(step: Step, what: string, parked?: ParkedAs): void {

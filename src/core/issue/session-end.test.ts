@@ -193,7 +193,7 @@ describe("session_end", () => {
       },
     );
     expect(world.reported("log").map(({ text }) => text)).toContain(
-      "What was left in the middle of a git operation is put aside as refs/ratchet/parked/i/1; ratchet worktree restore i brings it back",
+      "What was left in the middle of a git operation, or as a repository of its own, is put aside as refs/ratchet/parked/i/1; ratchet worktree restore i brings it back",
     );
     expect(world.finished()).toMatchObject({ status: "success" });
   });

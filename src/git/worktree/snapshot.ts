@@ -118,7 +118,7 @@ async function readWork(
 }
 
 function shown({ path, kind }: Change): string {
-  return path.toString("utf8") + (kind === "nested" ? "/ (a repository of its own)" : "");
+  return path.toString("utf8") + (kind === "nested" || kind === "link" ? "/ (a repository of its own)" : "");
 }
 
 /** The branch in the mirror follows HEAD, on whatever branch the agent left it. */

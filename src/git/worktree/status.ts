@@ -7,10 +7,13 @@ import { readOr, removeIfThere, writeIfChanged } from "../small-files.js";
 import { isProvenClean, lookAtFiles } from "./clean-proof.js";
 import { filesAreAt } from "./files-at.js";
 
-/** How a path differs from the commit. Paths are bytes: not every file name is text. */
+/**
+ * How a path differs from the commit. Paths are bytes: not every file name is text. nested: a repository that no commit
+ * names; link: one that the commit names, with something in it that this does not have.
+ */
 export interface Change {
   readonly path: Buffer;
-  readonly kind: "modified" | "deleted" | "untracked" | "nested";
+  readonly kind: "modified" | "deleted" | "untracked" | "nested" | "link";
 }
 
 /** Every difference between the files and `head`, seen through Ratchet's own index: the agent's and its flags do not count. */
@@ -76,7 +79,7 @@ function parseEntry(entry: Buffer): Change | null {
   const fields = entry.toString("latin1").split(" ");
   const [, xy = "", submodule = ""] = fields;
   const path = Buffer.from(fields.slice(type === "1" ? 8 : 10).join(" "), "latin1");
-  if (submodule.startsWith("S") && !xy.includes("D")) return { path, kind: "nested" };
+  if (submodule.startsWith("S") && !xy.includes("D")) return { path, kind: "link" };
   return { path, kind: xy.includes("D") ? "deleted" : "modified" };
 }
 
@@ -156,7 +159,12 @@ async function writeFilesTree(checkout: Checkout, changes: readonly Change[], in
 /** The files as HEAD has them; untracked files that are not ignored are removed. */
 export async function resetFiles(checkout: Checkout, head: string): Promise<void> {
   await gitIn(checkout, ["read-tree", "--reset", "-u", head], { own: true });
-  await gitIn(checkout, ["clean", "-ffdq"], { own: true });
+  await removeUntracked(checkout);
   await writeIfChanged(join(checkout.gitDir, "ratchet", "aligned"), head);
   await adoptIndex(checkout);
+}
+
+/** What neither our index has nor git ignores, repositories among it. */
+export async function removeUntracked(checkout: Checkout): Promise<void> {
+  await gitIn(checkout, ["clean", "-ffdq"], { own: true });
 }
