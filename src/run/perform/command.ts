@@ -83,6 +83,11 @@ async function runHere(
       signal,
     });
   const result = await runInTurn(life, effect, { run, signal });
+  const [digest, tails, discarded] = await Promise.all([
+    digestOf(result.stdoutPath, result.stderrPath),
+    outputTails(result.stdoutPath, result.stderrPath),
+    putBack(effect, cwd),
+  ]);
   return {
     type: "command-ended",
     key: effect.key,
@@ -90,10 +95,10 @@ async function runHere(
     timedOut: result.timedOut,
     stopped: result.stopped,
     seconds: result.seconds,
-    digest: life.run.redact(await digestOf(result.stdoutPath, result.stderrPath)),
+    digest: life.run.redact(digest),
     outputPath: folder,
-    tails: life.run.redact(renderTails(await outputTails(result.stdoutPath, result.stderrPath))),
-    discarded: await putBack(effect, cwd),
+    tails: life.run.redact(renderTails(tails)),
+    discarded,
   };
 }
 
