@@ -1,14 +1,14 @@
 import type { Finding, Ledger } from "../finding.js";
-import { reviewerSource } from "../reviewer-source.js";
 import type { Settings } from "../settings.js";
 import type { TurnEffect } from "./effects.js";
+import { isPanel } from "./slots.js";
 
 type Asked = Pick<TurnEffect, "stage" | "slot">;
 
 /** Who a reviewer is from round to round, whatever it calls itself in a finding: of a panel its member, else the section. */
 export function authorOf(settings: Settings, { stage, slot }: Asked): string {
   const [section = stage] = stage.split("/");
-  return reviewerSource(settings).reviewer.reviewer_type === "panel" ? `${section}/${slot}` : section;
+  return isPanel(settings) ? `${section}/${slot}` : section;
 }
 
 /** What this very reviewer has found in the code, in this stage. */
