@@ -73,8 +73,10 @@ export async function renderPrompt(life: LifeContext, effect: TurnEffect, folder
       return reviewPrompt(await reviewData(life, effect, folder), templates);
     case "epic_verification":
       return verificationPrompt(await verificationData(life, effect, folder), templates);
-    case "continue":
-      return continuePrompt({ issueId: life.names.item, reason: "its process ended before the turn did" }, templates);
+    case "continue": {
+      const { idle_timeout_seconds: idleSeconds } = life.run.settings;
+      return continuePrompt({ issueId: life.names.item, interrupted: effect.interrupted, idleSeconds }, templates);
+    }
   }
 }
 
