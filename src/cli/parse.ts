@@ -61,7 +61,15 @@ function declare(choose: Choose, out: Output): Command {
   declarePullRequests(program, choose);
   declareServe(program, choose);
   for (const command of program.commands) command.helpCommand(false);
-  return program;
+  return program.hook("preAction", (_program, command) => takeShared(command));
+}
+
+/** What the command above knows too is taken by that one, wherever it stands: it is said of the command that is called. */
+function takeShared(command: Command): void {
+  for (const name of command.options.map((option) => option.attributeName())) {
+    if (command.parent?.getOptionValueSource(name) !== "cli") continue;
+    command.setOptionValueWithSource(name, command.parent.getOptionValue(name), "cli");
+  }
 }
 
 /** Described, but not in this version: saying so is better than "unknown command". */

@@ -64,6 +64,8 @@ export interface Finding {
   readonly stages?: readonly StageReport[];
   /** Earlier visits that raised it, oldest first; the fields above are those of the newest. */
   readonly earlier?: readonly EarlierVisit[];
+  /** Of a review: whoever has ever reported it, by where they review, not by what they call themselves; see `authorOf`. */
+  readonly authors?: readonly string[];
   /** Other titles that its reporters gave it. */
   readonly also?: readonly string[];
   /** How often it came back after it had been closed. */

@@ -137,11 +137,16 @@ describe("follow-ups", () => {
     expect(text.indexOf("## First merge")).toBeGreaterThan(text.indexOf("- a conflict"));
   });
 
-  it("continue says which issue and why", () => {
-    expectAll(continuePrompt({ issueId: "demo-1", reason: "no output for 300 s" }, templates), [
-      "demo-1",
-      "no output for 300 s",
-    ]);
+  it.each([
+    ["idle", "it printed nothing for 300 s, and Ratchet stopped it."],
+    ["lost", "its process ended before the turn did."],
+    ["stopped", "it was stopped before it was done."],
+    ["limited", "it met a usage limit."],
+    ["transient", "its model could not be reached."],
+    [undefined, "it did not come to its end."],
+  ] as const)("continue says which issue and why: %s", (interrupted, reason) => {
+    const text = continuePrompt({ issueId: "demo-1", interrupted, idleSeconds: 300 }, templates);
+    expectAll(text, [`Your turn on issue demo-1 was interrupted: ${reason}`]);
   });
 });
 

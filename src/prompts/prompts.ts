@@ -1,4 +1,5 @@
 import type { PromptKind } from "../core/issue/effects.js";
+import type { Interruption } from "../core/issue/events.js";
 import type { SessionEndResult } from "../core/report.js";
 import {
   type ChildText,
@@ -184,12 +185,31 @@ export function verificationPrompt(data: VerificationData, templates: Templates)
   });
 }
 
-/** `reason`: why the turn did not end, as in "it printed nothing for 300 s". */
-export function continuePrompt(
-  data: { readonly issueId: string; readonly reason: string },
-  templates: Templates,
-): string {
-  return fill("continue", templates, { issue_id: data.issueId, reason: data.reason });
+export interface ContinueData {
+  readonly issueId: string;
+  /** What ended the turn; undefined: nobody has written it down. */
+  readonly interrupted: Interruption | undefined;
+  readonly idleSeconds: number;
+}
+export function continuePrompt(data: ContinueData, templates: Templates): string {
+  return fill("continue", templates, { issue_id: data.issueId, reason: interruptionReason(data) });
+}
+
+function interruptionReason({ interrupted, idleSeconds }: ContinueData): string {
+  switch (interrupted) {
+    case "idle":
+      return `it printed nothing for ${idleSeconds} s, and Ratchet stopped it`;
+    case "lost":
+      return "its process ended before the turn did";
+    case "stopped":
+      return "it was stopped before it was done";
+    case "limited":
+      return "it met a usage limit";
+    case "transient":
+      return "its model could not be reached";
+    case undefined:
+      return "it did not come to its end";
+  }
 }
 
 function followupValues(data: FollowupData): Omit<TemplateValues<"review_followup">, "issue"> {

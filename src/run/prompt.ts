@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { cyclesOf } from "../core/board/payload.js";
 import type { Finding } from "../core/finding.js";
 import type { TurnEffect } from "../core/issue/effects.js";
+import { ownFindings } from "../core/issue/own-findings.js";
 import { openFindings, settledFindings } from "../core/ledger/ledger.js";
 import { renderFindings } from "../core/ledger/render.js";
 import type { Agent } from "../core/ports/agent.js";
@@ -72,8 +73,10 @@ export async function renderPrompt(life: LifeContext, effect: TurnEffect, folder
       return reviewPrompt(await reviewData(life, effect, folder), templates);
     case "epic_verification":
       return verificationPrompt(await verificationData(life, effect, folder), templates);
-    case "continue":
-      return continuePrompt({ issueId: life.names.item, reason: "its process ended before the turn did" }, templates);
+    case "continue": {
+      const { idle_timeout_seconds: idleSeconds } = life.run.settings;
+      return continuePrompt({ issueId: life.names.item, interrupted: effect.interrupted, idleSeconds }, templates);
+    }
   }
 }
 
@@ -130,7 +133,7 @@ async function conflictOf(
 }
 
 async function reviewData(life: LifeContext, effect: TurnEffect, folder: string) {
-  const own = life.ledger().findings.filter((finding) => reportedBy(finding, effect.stage));
+  const own = ownFindings(life.ledger(), life.run.settings, effect);
   const earlierFindings = await findingsText(life, folder, own);
   const change = await diff(life.run.mirror, { base: effect.base, head: effect.head, maxBytes: 4 * diffBudgetBytes });
   return {
@@ -153,7 +156,7 @@ async function reviewData(life: LifeContext, effect: TurnEffect, folder: string)
 
 async function verificationData(life: LifeContext, effect: TurnEffect, folder: string) {
   const { run } = life;
-  const own = life.ledger().findings.filter((finding) => reportedBy(finding, effect.stage));
+  const own = ownFindings(life.ledger(), run.settings, effect);
   const change = await diff(run.mirror, { base: effect.base, head: effect.head, maxBytes: 4 * diffBudgetBytes });
   const epicId = life.trigger?.epic ?? "";
   const epic = await run.tracker.get(epicId);
@@ -185,10 +188,6 @@ function settledText(life: LifeContext, threshold: FindingThreshold): string | n
 /** As it stands in the record; its own reviewers look while it is still going on. */
 async function sessionEndOf(life: LifeContext): Promise<SessionEndResult | null> {
   return (await life.run.history.record(life.issueId))?.session_end_result ?? null;
-}
-
-function reportedBy(finding: Finding, stage: string): boolean {
-  return finding.stage === stage || (finding.stages?.some((report) => report.stage === stage) ?? false);
 }
 
 /** Everything open, and what was superseded as history; or exactly those that a resume names. */

@@ -156,6 +156,17 @@ describe("a run record from elsewhere", () => {
     expect(read_).toEqual(["src/a.ts", "b.ts", "/elsewhere/c.ts", "d.ts", "/there"]);
   });
 
+  it("names files as live verdicts do, so that the same finding has the same id", () => {
+    const files = ["./src/b.ts", "src/../c.ts", " d.ts ", "/there/./src/e.ts", "/there/x/../f.ts", "../g.ts"];
+    const { issues } = read({
+      run_id: "r",
+      repo_path: "/there/.",
+      issues: { x: { last_review_issues: files.map((file) => ({ file })) } },
+    });
+    const read_ = issues[0]?.last_review_issues?.map(({ file }) => file);
+    expect(read_).toEqual(["src/b.ts", "c.ts", "d.ts", "src/e.ts", "f.ts", "../g.ts"]);
+  });
+
   it("never throws", () => {
     const fields = fc.dictionary(
       fc.constantFrom("status", "session_id", "last_review_issues", "usage", "findings", "x"),

@@ -1,3 +1,4 @@
+import { repositoryPath } from "../core/ledger/identity.js";
 import type { IssueRecord, RunRecord } from "../core/record.js";
 import type { IssueStatus, RunStatus, SessionEndResult } from "../core/report.js";
 import type { FindingThreshold, Settings } from "../core/settings.js";
@@ -128,13 +129,9 @@ function readIssue(id: string, issue: Fields, { started, completed, roots }: Wit
   };
 }
 
-/** Paths relative to the repository: some reviewers give absolute ones. */
 function readReviewIssues(value: unknown, roots: readonly string[]): IssueRecord["last_review_issues"] {
-  const relative = (file: string) => {
-    const root = roots.map((one) => `${one.replace(/\/+$/, "")}/`).find((one) => file.startsWith(one));
-    return root === undefined || file === root ? file : file.slice(root.length);
-  };
-  return readStoredReviewIssues(value)?.map((issue) => ({ ...issue, file: relative(issue.file) })) ?? null;
+  const named = readStoredReviewIssues(value);
+  return named?.map((issue) => ({ ...issue, file: repositoryPath(issue.file, roots) })) ?? null;
 }
 
 function issueStatus(value: unknown): IssueStatus {

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { type ResumeWorld, resumeWorld, says } from "./resume-world.js";
 import { type Ended, eventsOf } from "./sandbox.js";
@@ -128,7 +129,6 @@ test("the reviewer is given the issue, the diff, its own earlier findings and th
   await world.add("fix-it", { title: "Make it right", body: "so that it is right" });
   world.agentDoes("fix-it", 'if [ "$RATCHET_PROMPT_KIND" = review_followup ]; then echo "I have made it right"; fi');
   expect((await world.ratchet("run")).code).toBe(0);
-  const { readFileSync } = await import("node:fs");
   const asked = (name: string) => readFileSync(`${world.root}/asked-${name}`, "utf8");
   expect(asked("ada-1")).toContain("so that it is right");
   expect(asked("ada-1")).toContain("+implementer 1");
@@ -136,6 +136,38 @@ test("the reviewer is given the issue, the diff, its own earlier findings and th
   expect(asked("ada-2")).toContain("Wrong to ada");
   expect(asked("ada-2")).toContain("I have made it right");
   expect(asked("ada-2")).not.toContain("Wrong to bob");
+});
+
+test("a reviewer is told of nothing that it has not found itself, also in session_end, whose reviewers share a stage", async () => {
+  const keep = `n=$(ls "$HOME" | grep -c "^told-$RATCHET_REVIEWER-")
+mv "$HOME/asked-$RATCHET_REVIEWER-$RATCHET_ATTEMPT" "$HOME/told-$RATCHET_REVIEWER-$n"
+`;
+  const early = says("fail", { ...wrong("ada"), reviewer: "linter" });
+  const late = says("fail", { title: "Badly named", file: "b.ts", priority: 1 });
+  const world = panelWorld({
+    ada: `${keep}case $n in 0) ${early}
+;; 1) ${late}
+;; *) ${says("pass")}
+;; esac`,
+    bob: `${keep}case $n in 0) echo "I am not sure" ;; *) ${says("pass")}
+;; esac`,
+  });
+  const { per_issue_review } = JSON.parse(world.read("ratchet.yaml"));
+  world.configure({
+    ...world.settings,
+    per_issue_review,
+    commands: { check: "true", slow: "exit 5" },
+    validation_triggers: { session_end: { commands: ["slow"], code_review: { enabled: true } } },
+  });
+  await world.add("fix-it");
+  expect((await world.ratchet("run")).code).toBe(0);
+  const told = (name: string) => {
+    const text = readFileSync(`${world.root}/told-${name}`, "utf8").split("## Your earlier findings")[1] ?? "";
+    return [...text.matchAll(/^#### \d+\. (.*)$/gm)].map(([, title]) => title);
+  };
+  const all = (name: string) => [0, 1, 2, 3].map((n) => told(`${name}-${n}`));
+  expect(all("ada")).toEqual([[], [], ["[P1] Wrong to ada"], ["[P1] Badly named"]]);
+  expect([...all("bob"), told("bob-4")]).toEqual([[], [], [], [], []]);
 });
 
 const fence = "```";

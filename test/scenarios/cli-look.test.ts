@@ -137,6 +137,19 @@ test("findings are listed, told in full, and settled by a waiver with a reason",
   expect((await box.ratchet("findings", "waive", id, "--reason", "again")).code).toBe(1);
 });
 
+test.each([
+  ["behind", ["findings", "waive"], ["--json"]],
+  ["before", ["findings", "--json", "waive"], []],
+] as const)("a waiver is told as JSON, asked for %s the command's name", async (_, command, more) => {
+  const box = sandbox();
+  await runOnce(box, { objects: true });
+  const [{ id }] = JSON.parse((await box.ratchet("findings", "--json")).stdout);
+  const ended = await box.ratchet(...command, id, "--reason", "on purpose", ...more);
+  expect(ended).toMatchObject({ code: 0, stderr: "" });
+  const told = { id, issue_id: "one", status: "waived", reason: "on purpose", told_run: null };
+  expect(JSON.parse(ended.stdout)).toEqual(told);
+});
+
 test("diff shows what an issue changed, landed or not", async () => {
   const box = sandbox();
   await runOnce(box);

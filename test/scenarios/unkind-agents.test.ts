@@ -59,6 +59,16 @@ test("a daemon that an agent leaves behind is gone when its turn has ended", asy
   expect(box.processes()).toEqual([]);
 });
 
+test("an agent that was stopped for its silence is told so, and goes on", async () => {
+  const session = `cat >/dev/null; echo '{"session_id": "s"}' >"$RATCHET_RESULT_FILE"`;
+  const script = `${session}; if [ "$RATCHET_PROMPT_KIND" = continue ]; then ${commit}; else exec sleep 600; fi`;
+  const box = await withAgent(script, { config: { idle_timeout_seconds: 0.5 } });
+  expect((await box.ratchet("run")).code).toBe(0);
+  const { path } = await turnsOf(box);
+  const prompt = readFileSync(path("02-continue", "prompt.md"), "utf8");
+  expect(prompt).toContain("was interrupted: it printed nothing for 0.5 s, and Ratchet stopped it. Everything");
+});
+
 test("a turn that takes too long ends with everything it started, grandchildren in their own session included", async () => {
   const box = await withAgent(`echo unfinished >half.txt; exec sh ${programs}hangs.sh`, {
     config: { timeout_minutes: 0.02 },

@@ -100,10 +100,9 @@ export async function waiveFinding(
   const name = { projectId: project.id, id: finding.id, issueId: finding.issue_id };
   if (living === null) await store.waiveDirect({ ...name, reason });
   else await store.signal(living.machine, { name: "waive", finding: finding.id, reason });
-  if (json) out.json({ ...toFindingJson(finding, await bodyOf(finding)), status: "waived", reason });
-  else
-    out.line(
-      `${finding.id} of ${finding.issue_id} is waived${living === null ? "" : `, run ${living.runId} has been told`}`,
-    );
+  const { id: waived, issue_id } = finding;
+  const toldRun = living?.runId ?? null;
+  if (json) out.json({ id: waived, issue_id, status: "waived", reason, told_run: toldRun });
+  else out.line(`${waived} of ${issue_id} is waived${toldRun === null ? "" : `, run ${toldRun} has been told`}`);
   return 0;
 }

@@ -1,5 +1,6 @@
 import type { GivenBack } from "../ports/tracker.js";
 import type { FindingThreshold } from "../settings.js";
+import type { Interruption } from "./events.js";
 import type { TriggerName } from "./policy.js";
 
 /**
@@ -46,6 +47,8 @@ export interface TurnEffect {
   readonly threshold?: FindingThreshold;
   /** For `continue`: the folder of the turn that is continued. */
   readonly continues: string | null;
+  /** For `continue`: what ended that turn. Older versions did not say. */
+  readonly interrupted?: Interruption;
   /** Wall-clock end of the turn's own clock, in ms since the epoch; kept through continues. null: set when it starts. */
   readonly until: number | null;
 }

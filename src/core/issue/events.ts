@@ -60,6 +60,9 @@ export type TurnOutcome =
   | { readonly type: "overflow"; readonly reason: string }
   | { readonly type: "stopped" };
 
+/** What a turn can be continued after. */
+export type Interruption = Extract<TurnOutcome["type"], "idle" | "lost" | "stopped" | "transient" | "limited">;
+
 /** What a reviewer's turn came to, already read: a verdict or a protocol failure. */
 export type ReviewOutcome =
   | { readonly type: "verdict"; readonly verdict: "pass" | "fail"; readonly findings: readonly Remark[] }

@@ -117,6 +117,22 @@ describe("a turn that does not end by itself", () => {
     expect(play({}, times(3, { type: "lost" })).finished()?.status).toBe("success");
   });
 
+  it.each<TurnOutcome>([
+    { type: "idle" },
+    { type: "lost" },
+    { type: "stopped" },
+    { type: "limited", until: null, reason: "limit" },
+  ])("what ended it goes along with its continue, through a back-off, too: %j", (outcome) => {
+    const busy: TurnOutcome = { type: "transient", reason: "busy" };
+    const ends = (n: number) => (n === 1 ? { outcome } : n === 2 ? { outcome: busy } : {});
+    const turns = play({}, { implement: (_, n) => ends(n) }).turns();
+    expect(turns.map(({ prompt, interrupted }) => [prompt, interrupted])).toEqual([
+      ["implementer", undefined],
+      ["continue", outcome.type],
+      ["continue", outcome.type],
+    ]);
+  });
+
   it("a session forgotten within the run is replaced once by a new one with the same prompt", () => {
     const world = play(
       { options: { strict: true } },

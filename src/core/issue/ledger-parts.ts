@@ -7,7 +7,7 @@ import type { Step } from "./step.js";
 /** A visit of a stage by this life, now. */
 export function visitOf(
   step: Step,
-  visit: Pick<Visit, "stage" | "source" | "reviewer" | "visit" | "remarks" | "threshold">,
+  visit: Pick<Visit, "stage" | "source" | "reviewer" | "author" | "visit" | "remarks" | "threshold">,
 ): Visit {
   const { policy, at } = step;
   const commit = step.state.work?.head ?? null;

@@ -11,6 +11,7 @@ import {
   policyOf,
   type Rules,
   remark,
+  review,
   snapshot,
   start,
   World,
@@ -120,6 +121,17 @@ describe("a verdict", () => {
       expect(stored(world)).toEqual(blocks ? ["It"] : []);
     },
   );
+});
+
+it("a pull request that one of a panel objects to is not approved by the others, whichever section has the panel", () => {
+  const item = { source: "code_review", issueId: "p-1", prNumber: 1, cycle: 0, session: null } as const;
+  const code_review = { ...review, ...panelOf("x", "y") };
+  const world = play(
+    { item, sessionEnd: { code_review } },
+    { review: ({ slot }) => (slot === "x" ? failWith(p0) : pass) },
+  );
+  expect(world.finished()?.message).toBe("Changes requested");
+  expect(openFindings(world.life.ledger)).toMatchObject([{ title: "Null deref", stage: "per_issue_review/x" }]);
 });
 
 describe("what is stored for resume", () => {

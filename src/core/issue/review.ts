@@ -7,7 +7,7 @@ import { landsNothing } from "./preconditions.js";
 import { noteSeen } from "./progress.js";
 import { endItem } from "./pull-request.js";
 import { isReviewerRunning, newSlot, startSlots } from "./reviewers.js";
-import { perIssueReview, reviewSlots, reviewStage } from "./slots.js";
+import { isPanel, perIssueReview, reviewSlots, reviewStage } from "./slots.js";
 import type { ReviewState, Slot } from "./state.js";
 import type { Step } from "./step.js";
 import { oweTurn } from "./turns.js";
@@ -78,15 +78,14 @@ function roundPassed(step: Step) {
 
 /** Without a panel the section's own findings are the slot's, which its verdict has dealt with. */
 function keptOpen(step: Step): string[] {
-  if (step.policy.settings.per_issue_review.reviewer_type === "panel") return [];
+  if (isPanel(step.policy.settings)) return [];
   return step.ledger.findings.map((finding) => finding.id);
 }
 
 function roundFailed(step: Step, slots: { readonly failed: readonly Slot[]; readonly out: readonly Slot[] }) {
   const { work, review } = step.state;
-  const { per_issue_review } = step.policy.settings;
   if (slots.failed.length === 0 || !work) return unavailable(step, slots.out);
-  if (per_issue_review.reviewer_type === "panel") {
+  if (isPanel(step.policy.settings)) {
     const gone = { stages: [perIssueReview], reason: "no longer checked", at: step.at };
     step.apply(supersedeStage(step.ledger, gone));
   }

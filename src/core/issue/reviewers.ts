@@ -4,6 +4,7 @@ import { blockingReview } from "./blocking.js";
 import { usedUp } from "./budget.js";
 import type { ReviewOutcome, TurnEnded, TurnOutcome } from "./events.js";
 import { closeOthers, visitOf } from "./ledger-parts.js";
+import { authorOf } from "./own-findings.js";
 import { lastReviewRound, triggerName, triggerOf } from "./policy.js";
 import { reviewStage } from "./slots.js";
 import type { Slot } from "./state.js";
@@ -126,8 +127,10 @@ function judge(step: Step, slot: Slot, review: ReviewOutcome | null) {
   const panel = panelOf(step);
   const stage = panel.stage(slot.name);
   const { round, threshold } = panel;
-  const visit = { stage, source: "review", reviewer: slot.name, visit: round, remarks: review.findings } as const;
-  const raised = step.apply(add(step.ledger, visitOf(step, { ...visit, threshold })));
+  const author = authorOf(step.policy.settings, { stage, slot: slot.name });
+  const who = { stage, source: "review", reviewer: slot.name, author } as const;
+  const visit = { ...who, visit: round, remarks: review.findings, threshold };
+  const raised = step.apply(add(step.ledger, visitOf(step, visit)));
   const blocking = openFindings(step.ledger, { ids: raised, stages: [stage], blocking: threshold });
   // An epic's criteria are met or not: there the reviewer's own word counts besides.
   const passed = blocking.length === 0 && (panel.prompt === "review" || review.verdict === "pass");

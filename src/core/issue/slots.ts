@@ -17,9 +17,14 @@ export function reviewSlots(settings: Settings): readonly ReviewSlot[] {
   return reviewer.panel.map((member) => ({ name: member.name, reviewer: member }));
 }
 
+/** Of whichever section chooses the reviewers. */
+export function isPanel(settings: Settings): boolean {
+  return reviewerSource(settings).reviewer.reviewer_type === "panel";
+}
+
 /** The ledger's stage of a per-issue review slot. */
 export function reviewStage(settings: Settings, slot: string): string {
-  return settings.per_issue_review.reviewer_type === "panel" ? `${perIssueReview}/${slot}` : perIssueReview;
+  return isPanel(settings) ? `${perIssueReview}/${slot}` : perIssueReview;
 }
 export function isReviewStage(stage: string): boolean {
   return stage === perIssueReview || stage.startsWith(`${perIssueReview}/`);

@@ -4,7 +4,7 @@ import type { IssueStatus } from "../record.js";
 import type { Seen, SessionEndResult } from "../report.js";
 import type { Deliver, IssueStart } from "../run/effects.js";
 import type { IssueEffect, TurnEffect } from "./effects.js";
-import type { Marker, Proposed } from "./events.js";
+import type { Interruption, Marker, Proposed } from "./events.js";
 import type { TriggerName } from "./policy.js";
 
 /**
@@ -158,6 +158,8 @@ export interface TurnState {
   readonly judged: boolean;
   /** What was sent last, and what is sent when the timer fires. */
   readonly next: "same" | "continue";
+  /** Why it is continued. */
+  readonly interrupted?: Interruption;
   readonly transient: number;
   readonly limited: number;
   readonly idle: number;

@@ -151,11 +151,11 @@ function afterOutcome(step: Step, event: TurnEnded, turn: TurnState): TurnResult
       return { error: "turn_timeout", message: "The turn ran out of time" };
     case "idle":
       if (turn.idle >= idleContinues) return { error: "idle_timeout", message: "The agent stayed silent" };
-      return goOn(step, { ...turn, idle: turn.idle + 1 }, event.until);
+      return goOn(step, { ...turn, idle: turn.idle + 1, interrupted: outcome.type }, event.until);
     case "lost":
     case "stopped":
       if (turn.lost >= lostContinues) return { error: "agent_lost", message: "The agent's process was lost" };
-      return goOn(step, { ...turn, lost: turn.lost + 1 }, null);
+      return goOn(step, { ...turn, lost: turn.lost + 1, interrupted: outcome.type }, null);
     case "transient":
       return backOff(step, turn, outcome.reason);
     case "limited":
@@ -189,7 +189,7 @@ function goOn(step: Step, turn: TurnState, until: number | null): null {
 function backOff(step: Step, turn: TurnState, reason: string): TurnResult | null {
   const seconds = step.policy.settings.agent.backoff_seconds[turn.transient];
   if (seconds === undefined) {
-    if (fallBack(step, turn, reason)) return null;
+    if (fallBack(step, { ...turn, interrupted: "transient" }, reason)) return null;
     return { error: "transient_exhausted", message: `The agent could not be reached: ${reason}` };
   }
   const until = step.at + seconds * 1000;
@@ -204,10 +204,11 @@ function waitForLimit(
   turn: TurnState,
   outcome: Extract<TurnOutcome, { type: "limited" }>,
 ): TurnResult | null {
-  if (fallBack(step, turn, `usage limit: ${outcome.reason}`)) return null;
+  const met = { ...turn, interrupted: outcome.type };
+  if (fallBack(step, met, `usage limit: ${outcome.reason}`)) return null;
   const until = limitEnd(step, turn.limited, outcome.until);
   if (until === null) return { error: "transient_exhausted", message: `Usage limit: ${outcome.reason}` };
-  step.set({ turn: { ...turn, limited: turn.limited + 1, next: "continue" } });
+  step.set({ turn: { ...met, limited: turn.limited + 1, next: "continue" } });
   step.oweTimer("limit", until);
   step.report({ type: "waiting", for: `usage limit: ${outcome.reason}`, until });
   return null;
@@ -288,6 +289,7 @@ function send(step: Step, turn: TurnState, until: number | null): void {
     head: state.work?.head ?? state.baseSha,
     only: turn.only ? namedFindings(step, turn) : null,
     continues: continues ? turn.folder : null,
+    ...(continues && turn.interrupted ? { interrupted: turn.interrupted } : {}),
     until,
   });
   const { attempt, maxAttempts, role } = turn;

@@ -19,6 +19,7 @@ export function newFinding(
     source: visit.source,
     ...textOf(visit, sighting),
     reviewers: [sighting.reviewer],
+    ...authorsOf(undefined, visit),
     priority: sighting.remark.priority,
     status: "open",
     reason: null,
@@ -43,6 +44,7 @@ export function reportAgain(finding: Finding, visit: Visit, sighting: Sighting):
     earlier: isTold ? (finding.earlier ?? []) : withEarlier(finding, visit),
     ...alsoSaid(finding, sighting, isTold),
     reviewers: withReviewer(finding, sighting),
+    ...authorsOf(finding, visit),
     priority: worstPriority(stages),
     stages,
     status: "open",
@@ -149,6 +151,11 @@ function alsoSaid(finding: Finding, { remark }: Sighting, isTold: boolean): Pick
 
 function withReviewer(finding: Finding, sighting: Sighting): readonly string[] {
   return [...new Set([...finding.reviewers, sighting.reviewer])];
+}
+
+/** All that ever reported it: what one has let go, another may still report. */
+function authorsOf(finding: Finding | undefined, { author }: Visit): Pick<Finding, "authors"> {
+  return author === undefined ? {} : { authors: [...new Set([...(finding?.authors ?? []), author])] };
 }
 
 function textOf(visit: Visit, { remark, reviewer }: Sighting) {

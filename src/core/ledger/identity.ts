@@ -74,6 +74,13 @@ export function plainPath(file: string): string {
   return `${root}${names.join("/")}` || file;
 }
 
+/** As findings name a file, wherever the checkout was that somebody saw it in: `roots` are where an absolute path may begin. */
+export function repositoryPath(file: string, roots: readonly string[]): string {
+  const path = plainPath(file.trim());
+  const root = roots.map((one) => `${plainPath(`${one}/`).replace(/\/+$/, "")}/`).find((one) => path.startsWith(one));
+  return root === undefined || path === root ? path : path.slice(root.length);
+}
+
 /** Case, punctuation, white space and line numbers do not make a title another one. */
 function normaliseTitle(title: string): string {
   const folded = title.normalize("NFKC").toLowerCase();

@@ -14,6 +14,8 @@ export interface Visit {
   readonly commit: string | null;
   readonly runId: string;
   readonly remarks: readonly Remark[];
+  /** Of a review: who the reviewer is, whatever a remark calls it. */
+  readonly author?: string;
   /** Of a review: from which priority on a remark blocks. */
   readonly threshold?: FindingThreshold;
 }

@@ -3,6 +3,7 @@ import { addUsage, countedFrom, overBudget } from "../../core/budget.js";
 import type { TurnEffect } from "../../core/issue/effects.js";
 import type { IssueEvent, Marker, ReviewOutcome, Snapshot, TurnEnded, Usage } from "../../core/issue/events.js";
 import { hear, namedCommits, nothingSaid, type Said } from "../../core/issue/marker.js";
+import { repositoryPath } from "../../core/ledger/identity.js";
 import type { Agent, Reviewer, TurnFiles, TurnReading } from "../../core/ports/agent.js";
 import type { Settled } from "../../durable/types.js";
 import { gitDirFor } from "../../git/checkout/checkout.js";
@@ -181,13 +182,8 @@ function reviewOf(
   if (review.type === "protocol") return review;
   return {
     ...review,
-    findings: review.findings.map((one) => ({ ...one, file: fileIn(worktreePath(life), one.file) })),
+    findings: review.findings.map((one) => ({ ...one, file: repositoryPath(one.file, [worktreePath(life)]) })),
   };
-}
-
-/** Findings name files of the repository, wherever a checkout of it is. */
-function fileIn(worktree: string, file: string): string {
-  return file.startsWith(`${worktree}/`) ? file.slice(worktree.length + 1) : file;
 }
 
 async function readMessage(agent: Agent, files: TurnFiles): Promise<Said> {

@@ -23,7 +23,8 @@ export async function renderStagePrompt(
   const stage = llmOf(graph.stages.find(({ id }) => id === effect.stage));
   if (effect.prompt === "continue") {
     const issueId = context.issueId === "" ? `${graph.name}/${stage.id}` : context.issueId;
-    return continuePrompt({ issueId, reason: "its process ended before the turn did" }, run.templates);
+    const { idle_timeout_seconds: idleSeconds } = run.settings;
+    return continuePrompt({ issueId, interrupted: effect.interrupted, idleSeconds }, run.templates);
   }
   const findings = effect.findings ? await findingsText(context, folder) : "";
   const written = promptText(context, stage);

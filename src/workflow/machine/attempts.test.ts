@@ -93,17 +93,20 @@ describe("attempts, goal gates and loops", () => {
       { outcome: { type: "transient", reason: "429" } },
       { outcome: { type: "idle" } },
       { outcome: { type: "lost" } },
+      { outcome: { type: "limited", until: null, reason: "5 h" } },
       { outcome: { type: "no-session" } },
       "done",
     ] as const;
     const world = new World(graph).play({ a: trouble });
     expect(world.ending()?.status).toBe("success");
     expect(world.turns().map((turn) => turn.key)).toEqual(
-      ["", ":r1", ":r2", ":r3", ":r4"].map((repeat) => `stage:a:v1:a1${repeat}`),
+      ["", ":r1", ":r2", ":r3", ":r4", ":r5"].map((repeat) => `stage:a:v1:a1${repeat}`),
     );
-    expect(world.turns().map((turn) => turn.prompt)).toEqual(["stage", "stage", "continue", "continue", "stage"]);
-    expect(new Set(world.turns().map((turn) => turn.folder)).size).toBe(5);
-    expect(world.reported("stage-ended")[0]).toMatchObject({ attempts: 1, seconds: 10, usage: { input_tokens: 50 } });
+    expect(world.turns().map(({ prompt, interrupted = "" }) => `${prompt} ${interrupted}`)).toEqual([
+      ...["stage ", "stage ", "continue idle", "continue lost", "continue limited", "stage "],
+    ]);
+    expect(new Set(world.turns().map((turn) => turn.folder)).size).toBe(6);
+    expect(world.reported("stage-ended")[0]).toMatchObject({ attempts: 1, seconds: 12, usage: { input_tokens: 60 } });
   });
 
   it("E2 an unmet goal gate at the exit goes back to its retry target, and fails by name when there is none", () => {

@@ -1,4 +1,5 @@
 import type { StopEffect, TimerEffect, WaitEffect } from "../../core/issue/effects.js";
+import type { Interruption } from "../../core/issue/events.js";
 import type { Fidelity, ModelChoice } from "../graph.js";
 
 /**
@@ -32,6 +33,8 @@ export interface StageTurnEffect extends StageEffect {
   readonly prompt: "stage" | "continue";
   /** For `continue`: the folder of the turn that is continued. */
   readonly continues: string | null;
+  /** For `continue`: what ended that turn. Older versions did not say. */
+  readonly interrupted?: Interruption;
   /** The session to go on in; null starts a new one. */
   readonly session: string | null;
   readonly model: ModelChoice;

@@ -1,5 +1,5 @@
 import type { Ledger, Text } from "../../core/finding.js";
-import type { Usage } from "../../core/issue/events.js";
+import type { Interruption, Usage } from "../../core/issue/events.js";
 import type { Fidelity, StageOutcome } from "../graph.js";
 import type { WorkflowEffect } from "./effects.js";
 import type { Json } from "./events.js";
@@ -121,6 +121,8 @@ export interface Execution {
   readonly folder: string;
   readonly session: string | null;
   readonly next: "same" | "continue";
+  /** Why it is continued. */
+  readonly interrupted?: Interruption;
   readonly repeats: number;
   readonly transient: number;
   readonly limited: number;

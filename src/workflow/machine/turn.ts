@@ -141,10 +141,12 @@ function afterTrouble(step: Step, token: Token, stage: LlmStage, event: StageTur
     send(step, token, { stage, run: { ...run, next: "continue", ...patch }, until: turnEnd });
   switch (outcome.type) {
     case "idle":
-      return run.idle < idleContinues ? again({ idle: run.idle + 1 }, until) : end("stayed silent");
+      return run.idle < idleContinues
+        ? again({ idle: run.idle + 1, interrupted: outcome.type }, until)
+        : end("stayed silent");
     case "lost":
     case "stopped":
-      return run.lost < lostContinues ? again({ lost: run.lost + 1 }) : end("was lost");
+      return run.lost < lostContinues ? again({ lost: run.lost + 1, interrupted: outcome.type }) : end("was lost");
     case "transient":
       return backOff(step, token, { stage, reason: outcome.reason, said: event.reply });
     case "limited":
@@ -198,7 +200,8 @@ function waitForLimit(step: Step, token: Token, { stage, reason, said, until = n
     return broken(step, token, stage, { what: `met a usage limit: ${reason}`, said });
   const own = list[run.limited];
   const end = until !== null && until > step.at ? until : step.at + (own === undefined ? limitWaitMs : own * 1000);
-  const next = { ...token, run: { ...run, limited: run.limited + 1, next: "continue" as const } };
+  const continued = { next: "continue", interrupted: "limited" } as const;
+  const next = { ...token, run: { ...run, limited: run.limited + 1, ...continued } };
   waitUntil(step, next, end, `usage limit: ${reason}`);
 }
 
@@ -234,6 +237,7 @@ function send(step: Step, token: Token, { stage, run, until }: Sent): void {
     role: "stage",
     prompt,
     continues: continues ? run.folder : null,
+    ...(continues && run.interrupted ? { interrupted: run.interrupted } : {}),
     session: run.session,
     model: stage.model,
     fidelity: fidelityOf(token, stage),

@@ -1,0 +1,25 @@
+import type { Finding, Ledger } from "../finding.js";
+import type { Settings } from "../settings.js";
+import type { TurnEffect } from "./effects.js";
+import { isPanel } from "./slots.js";
+
+type Asked = Pick<TurnEffect, "stage" | "slot">;
+
+/** Who a reviewer is from round to round, whatever it calls itself in a finding: of a panel its member, else the section. */
+export function authorOf(settings: Settings, { stage, slot }: Asked): string {
+  const [section = stage] = stage.split("/");
+  return isPanel(settings) ? `${section}/${slot}` : section;
+}
+
+/** What this very reviewer has found in the code, in this stage. */
+export function ownFindings({ findings }: Ledger, settings: Settings, asked: Asked): Finding[] {
+  const author = authorOf(settings, asked);
+  return findings.filter((finding) => finding.source === "review" && isBy(finding, author));
+}
+
+/** Older versions and records of others do not say who: there it goes by where it was found, or by what its reviewer is called. */
+function isBy(finding: Finding, author: string): boolean {
+  const { authors, stages = [] } = finding;
+  if (authors) return authors.includes(author);
+  return [finding, ...stages].some(({ stage, reviewer }) => author === stage || author === `${stage}/${reviewer}`);
+}
