@@ -95,6 +95,15 @@ describe("implementerPrompt", () => {
     expect(implementerPrompt(implementer, { ...templates, implementer: "Do {{issue_id}}." })).toBe("Do demo-1.\n");
   });
 
+  it.each([
+    ["Do {{issue_id}}.", "Do demo-1.\n\nBe brief.\n"],
+    ["Do {{issue_id}}.\n{{findings}}\n", "Do demo-1.\n\nBe brief.\n"],
+    ["{{project_text}} Do {{issue_id}}.", "Be brief. Do demo-1.\n"],
+  ])("has the project's own text once, at the end where a template names no place: %j", (template, text) => {
+    const own = { ...templates, implementer: template };
+    expect(implementerPrompt({ ...implementer, projectText: "Be brief." }, own)).toBe(text);
+  });
+
   it("A10 hands 200 kB of hostile text over byte for byte", () => {
     const body = "{{issue_id}} $& $1 %s ``` ~~~~~~~~ {} ünï 🦀 \\n ' \"\n".repeat(4000);
     expect(implementerPrompt({ ...implementer, issue: { ...issue, body } }, templates)).toContain(`\n${body}\n`);

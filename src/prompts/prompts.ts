@@ -1,4 +1,3 @@
-import type { PromptKind } from "../core/issue/effects.js";
 import type { Interruption } from "../core/issue/events.js";
 import type { SessionEndResult } from "../core/report.js";
 import {
@@ -21,8 +20,7 @@ import {
   sessionEndSection,
   settledSection,
 } from "./sections.js";
-import { renderTemplate } from "./template.js";
-import type { Templates, TemplateValues } from "./templates.js";
+import { fillTemplate, type Templates, type TemplateValues } from "./templates.js";
 
 /** Findings of any usual size go along whole; past this the rest is in a file the prompt points to. */
 export const findingsBudgetBytes = 256 * 1024;
@@ -47,7 +45,7 @@ export interface ImplementerData extends Common {
   readonly findings: string | null;
 }
 export function implementerPrompt(data: ImplementerData, templates: Templates): string {
-  return fill("implementer", templates, {
+  return fillTemplate("implementer", templates, {
     issue_id: data.issue.id,
     issue: issueSection(data.issue),
     branch: data.branch,
@@ -69,7 +67,7 @@ export function goalPrompt(
   templates: Templates,
 ): string {
   const open = "Checks and reviews of the work so far have found these; each of them has to be addressed.";
-  return fill("goal", templates, {
+  return fillTemplate("goal", templates, {
     issue_id: data.issue.id,
     issue: issueSection(data.issue),
     branch: data.branch,
@@ -88,7 +86,7 @@ export interface FollowupData extends Common, Attempt {
 }
 /** `merge`: the commit of the target that the branch must contain before it is judged again; null: none is demanded. */
 export function gateFollowupPrompt(data: FollowupData & { readonly merge: Merge }, templates: Templates): string {
-  return fill("gate_followup", templates, {
+  return fillTemplate("gate_followup", templates, {
     ...followupValues(data),
     merge: data.merge ? mergeSection(data.merge) : "",
   });
@@ -99,7 +97,7 @@ export function reviewFollowupPrompt(
   templates: Templates,
 ): string {
   const anew = "Nothing is left of the earlier work: you start anew, and what follows is to be done as a whole.";
-  return fill("review_followup", templates, {
+  return fillTemplate("review_followup", templates, {
     ...followupValues(data),
     issue: data.issue ? `## The issue\n\n${anew}\n\n${issueSection(data.issue)}` : "",
   });
@@ -116,7 +114,7 @@ export interface FixerData extends Common, Attempt {
   readonly guides: readonly string[];
 }
 export function fixerPrompt(data: FixerData, templates: Templates): string {
-  return fill("fixer", templates, {
+  return fillTemplate("fixer", templates, {
     scope: data.issue ? `${data.stage} of issue ${data.issue.id}` : `${data.stage} of this run`,
     ...attemptValues(data),
     issue: data.issue ? `## The issue it is about\n\n${issueSection(data.issue)}` : "",
@@ -144,7 +142,7 @@ export interface ReviewData extends Common, Attempt {
   readonly sessionEnd: SessionEndResult | null;
 }
 export function reviewPrompt(data: ReviewData, templates: Templates): string {
-  return fill("review", templates, {
+  return fillTemplate("review", templates, {
     issue_id: data.issue.id,
     issue: issueSection(data.issue),
     reviewer: data.reviewer,
@@ -172,7 +170,7 @@ export interface VerificationData extends Common {
   readonly earlierFindings: string | null;
 }
 export function verificationPrompt(data: VerificationData, templates: Templates): string {
-  return fill("epic_verification", templates, {
+  return fillTemplate("epic_verification", templates, {
     epic_id: data.epic.id,
     epic: issueSection(data.epic),
     reviewer: data.reviewer,
@@ -192,7 +190,7 @@ export interface ContinueData {
   readonly idleSeconds: number;
 }
 export function continuePrompt(data: ContinueData, templates: Templates): string {
-  return fill("continue", templates, { issue_id: data.issueId, reason: interruptionReason(data) });
+  return fillTemplate("continue", templates, { issue_id: data.issueId, reason: interruptionReason(data) });
 }
 
 function interruptionReason({ interrupted, idleSeconds }: ContinueData): string {
@@ -224,8 +222,4 @@ function followupValues(data: FollowupData): Omit<TemplateValues<"review_followu
 
 function attemptValues(data: Attempt): { readonly attempt: string; readonly max_attempts: string } {
   return { attempt: String(data.attempt), max_attempts: String(data.maxAttempts) };
-}
-
-function fill<K extends PromptKind>(kind: K, templates: Templates, values: TemplateValues<K>): string {
-  return renderTemplate(templates[kind], values);
 }

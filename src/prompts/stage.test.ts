@@ -18,6 +18,10 @@ test("a stage's prompt is its own text alone where nothing else is to be said", 
   expect(stagePrompt({ ...plain, prompt: "{{findings}} $goal" }, templates)).toBe("{{findings}} $goal\n");
 });
 
+test("the project's own text ends a stage's prompt also where its template names no place for it", () => {
+  expect(stagePrompt({ ...plain, projectText: "Be brief." }, { stage: "{{prompt}}\n" })).toBe("Do it.\n\nBe brief.\n");
+});
+
 test("a review is told how to give its verdict, and whoever may choose a way which ones there are", () => {
   expect(stagePrompt({ ...plain, isReview: true }, templates)).toContain("`[STATUS: success]`");
   const choosing = stagePrompt({ ...plain, labels: ["ship", "wait"] }, templates);

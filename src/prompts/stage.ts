@@ -1,7 +1,6 @@
 import { headOf } from "../core/ledger/text-bytes.js";
 import { block } from "./fence.js";
-import { renderTemplate } from "./template.js";
-import type { Templates } from "./templates.js";
+import { fillTemplate, type Templates } from "./templates.js";
 
 export interface StageData {
   /** The stage's own prompt, expanded. */
@@ -18,7 +17,7 @@ export interface StageData {
 }
 
 export function stagePrompt(data: StageData, templates: Pick<Templates, "stage">): string {
-  return renderTemplate(templates.stage, {
+  return fillTemplate("stage", templates, {
     prompt: data.prompt,
     context: data.context,
     findings: data.findings,

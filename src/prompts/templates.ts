@@ -1,7 +1,7 @@
 import type { PromptKind } from "../core/issue/effects.js";
-import { namesIn } from "./template.js";
+import { namesIn, renderTemplate } from "./template.js";
 
-/** The names each template may use. A project's own template may leave some out. */
+/** The names each template may use. A project's own template may leave some out; see fillTemplate for `project_text`. */
 export const templateNames = {
   implementer: ["issue_id", "issue", "branch", "guides", "commands", "findings", "project_text"],
   gate_followup: ["issue_id", "attempt", "max_attempts", "findings", "merge", "commands", "project_text"],
@@ -79,4 +79,17 @@ export function checkTemplate(kind: PromptKind, template: string, file: string):
   if (unknown.length === 0) return;
   const used = unknown.map((name) => `{{${name}}}`).join(", ");
   throw new TemplateError(`${file} uses ${used}, which this prompt does not have; it has ${known.join(", ")}`);
+}
+
+/** The project's own words are in every prompt that takes them: at its end, where a template of the project names no place. */
+export function fillTemplate<K extends PromptKind>(
+  kind: K,
+  templates: Pick<Templates, K>,
+  values: TemplateValues<K>,
+): string {
+  const given: Readonly<Record<string, string>> = values;
+  const template = templates[kind];
+  const text = renderTemplate(template, values);
+  const isPlaced = namesIn(template).includes("project_text");
+  return isPlaced || !given.project_text ? text : `${text}\n${renderTemplate("{{project_text}}", given)}`;
 }
