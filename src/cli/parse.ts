@@ -14,6 +14,7 @@ import { declareRun } from "./declare/run.js";
 import { declareServe } from "./declare/serve.js";
 import { declareWorkflow } from "./declare/workflow.js";
 import type { Output } from "./output.js";
+import { spreadIds } from "./spread-ids.js";
 
 /** null: help was asked for and has been printed. */
 export function parseArguments(args: readonly string[], out: Output): Chosen | UserError | null {
@@ -23,7 +24,7 @@ export function parseArguments(args: readonly string[], out: Output): Chosen | U
   };
   const program = declare(choose, out);
   try {
-    program.parse(withHelpAsked(args), { from: "user" });
+    program.parse(spreadIds(withHelpAsked(args)), { from: "user" });
     return chosen;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;

@@ -234,6 +234,19 @@ test("S3 dependencies are added, removed and never go in circles", async () => {
   expect(await json(box, "work", "claim", "b")).toMatchObject({ claimed: true });
 });
 
+test("S3 several dependencies are named behind one option, and nothing else is taken for one", async () => {
+  const box = sandbox();
+  for (const id of ["a", "b", "c"]) await box.add(id);
+  expect((await json(box, "work", "dep", "c", "--on", "a", "b")).deps).toEqual(["a", "b"]);
+  expect((await json(box, "work", "dep", "c", "--on", "b", "a", "--remove")).deps).toEqual([]);
+  expect((await json(box, "work", "dep", "c", "--on", "a,b")).deps).toEqual(["a", "b"]);
+  expect((await json(box, "work", "dep", "--on", "a", "b")).deps).toEqual(["a"]);
+  await box.quick("work", "add", "Last", "--id", "d", "--dep", "a", "b", "--priority", "P1");
+  expect(await json(box, "work", "show", "d")).toMatchObject({ title: "Last", deps: ["a", "b"], priority: 1 });
+  await box.quick("work", "add", "--id", "e", "--dep", "a", "A title");
+  expect(await json(box, "work", "show", "e")).toMatchObject({ title: "A title", deps: ["a"] });
+});
+
 test("projects are known by their folder's name and can be named from elsewhere", async () => {
   const box = sandbox();
   expect((await box.ratchet("project", "add")).stdout).toBe("shop\n");

@@ -49,7 +49,11 @@ function declareAdd(work: Command, choose: Choose): void {
     .option("--body-file <file>", "the same from a file, - for standard input")
     .option("--type <type>", "task or epic; an epic is never run, it collects", "task")
     .option("--parent <epic>", "the epic it belongs to")
-    .option("--dep <id>", "issues that must be completed first, separated by commas (may be repeated)", collectIds)
+    .option(
+      "--dep <id>",
+      "issues that must be completed first, separated by blanks or commas (may be repeated)",
+      collectIds,
+    )
     .option("--priority <P0-P3>", "P0 is the most urgent", "P2")
     .option("--created-at <time>", "for imports: when it was written");
   item(add, 'ratchet work add "Round prices" --dep shop-1 --body "Cents, half up."').action(
@@ -135,7 +139,7 @@ function declareChanges(work: Command, choose: Choose): void {
   const dep = work
     .command("dep <id>")
     .description("what must be completed before it")
-    .requiredOption("--on <id>", "the issues it waits for, separated by commas (may be repeated)", collectIds)
+    .requiredOption("--on <id>", "the issues it waits for, separated by blanks or commas (may be repeated)", collectIds)
     .option("--remove", "no longer");
   item(dep, "ratchet work dep shop-3 --on shop-1 --on shop-2").action(
     (id: string, options: ItemOptions & { readonly on: readonly string[]; readonly remove?: boolean }) =>
