@@ -18,7 +18,10 @@ it.each([
   "a..b",
   ".hidden",
   "x.lock",
+  "y.lock.z",
   "end.",
+  "@",
+  "@{u}",
   "ü",
   "a:b",
   "a~1",
@@ -37,6 +40,17 @@ it.each([
   expect(safeName(id)).toMatch(/^(?!\.)[A-Za-z0-9._-]{0,200}-[0-9a-f]{6,16}$/);
   expect(safeName(id)).not.toContain("..");
 });
+
+it.each([
+  ["x.lock", "x--f53b53"],
+  ["y.lock.z", "y-.z-d5b31d"],
+  ["a.lock.lock", "a---717e5d"],
+  ["yarn.lockfile", "yarn-file-4ce311"],
+  ["a.lock.", "a---373d6b"],
+  ["a..lock", "a-lock-779706"],
+  [".lock", "-lock-f15932"],
+  ["a@{1}", "a--1--241510"],
+])("%s becomes %s", (id, name) => expect(safeName(id)).toBe(name));
 
 it("an issue that is called like the run's own folder has another", () => {
   const { attempt } = ratchetHome({ RATCHET_HOME: "/x" });

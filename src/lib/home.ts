@@ -83,7 +83,7 @@ export function safeName(id: string): string {
     .replace(/[^A-Za-z0-9._-]/g, "-")
     .replace(/\.\.+/g, "-")
     .replace(/^\.|^_(?=run$)/, "-")
-    .replace(/\.lock$/, "-lock")
+    .replace(/\.lock/g, "-")
     .replace(/\.$/, "-");
   const isShort = safe.length <= longest;
   if (safe === id && id !== "" && isShort && !ofRun.includes(id.toLowerCase())) return id;
