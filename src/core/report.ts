@@ -240,13 +240,13 @@ export type ReportBody =
       readonly options: readonly { readonly key: string; readonly label: string; readonly feedback: boolean }[];
       /** The option that is taken when time runs out, and when. */
       readonly default: string | null;
-      readonly until: number | null;
+      readonly until: Moment;
       /** Its name for `ratchet answer`. */
       readonly gate: string;
     }
   | { readonly type: "edge-taken"; readonly from: string; readonly to: string }
   | { readonly type: "escalated"; readonly reason: string; readonly dossier: string | null }
-  | { readonly type: "waiting"; readonly for: string; readonly until: number | null }
+  | { readonly type: "waiting"; readonly for: string; readonly until: Moment }
   | {
       readonly type: "log";
       readonly level: "info" | "warn" | "error";
@@ -254,6 +254,9 @@ export type ReportBody =
       /** The tracker could not be told: what (`complete`, `fail`, …), and why not. */
       readonly untold?: { readonly op: string; readonly reason: string };
     };
+
+/** A number as machines reckon with it and rows keep it; as it is told, a text like `time`. null: there is none. */
+type Moment = number | string | null;
 
 export type IssueStatus = "success" | "failed" | "escalated" | "running" | "interrupted";
 export type RunStatus = "running" | "succeeded" | "failed" | "aborted" | "interrupted";
@@ -264,7 +267,7 @@ export type RunReport = ReportBody & {
   /** Of a called workflow: the stages that called it, outermost first. */
   readonly calls?: readonly string[];
 };
-/** As stored and printed. */
+/** As told and printed. */
 export type PublicEvent = RunReport & { readonly seq: number; readonly time: string; readonly run_id: string };
 
 /** What the last failed gate or blocking round saw: (HEAD tree, files tree). */

@@ -10,3 +10,9 @@ export const systemClock = {
     }
   },
 };
+
+/** A moment as every JSON that is told to the world has it. null: unknown, or beyond all dates. */
+export function toIsoTime(at: number | string | null): string | null {
+  const date = at === null ? null : new Date(at);
+  return date === null || Number.isNaN(date.getTime()) ? null : date.toISOString();
+}

@@ -1,4 +1,5 @@
 import type { PublicEvent, RunReport } from "../core/report.js";
+import { toIsoTime } from "../lib/clock.js";
 import { packText } from "./packed-text.js";
 import { number, type Row, type Sql, text, textOrNull, type Value } from "./sql.js";
 
@@ -116,5 +117,8 @@ export function numberReports(
 ): PublicEvent[] {
   if (reports.length === 0) return [];
   const time = new Date(from.at).toISOString();
-  return reports.map((report, index) => ({ seq: from.seq + index + 1, time, run_id: from.runId, ...report }));
+  return reports.map((report, index) => {
+    const head = { seq: from.seq + index + 1, time, run_id: from.runId };
+    return "until" in report ? { ...head, ...report, until: toIsoTime(report.until) } : { ...head, ...report };
+  });
 }

@@ -15,7 +15,7 @@ export interface BoardEventJson {
 export function renderBoardEvent(event: BoardEventJson): string {
   const { id: _id, time, type, project_id: project, item_id: item, ...rest } = event;
   const told = Object.entries(rest).flatMap(([key, value]) =>
-    value === null || value === "" ? [] : [`${key}=${cut(plainLine(showValue(key, value)))}`],
+    value === null || value === "" ? [] : [`${key}=${cut(plainLine(String(value)))}`],
   );
   return [time, `${plainLine(project)}/${plainLine(item)}`, plainLine(type), ...told].join("  ");
 }
@@ -25,10 +25,6 @@ const longest = 300;
 /** One event is one line, whatever was written into it; --json has all of it. */
 function cut(text: string): string {
   return text.length > longest ? `${text.slice(0, longest).replace(/[\ud800-\udbff]$/, "")}…` : text;
-}
-
-function showValue(key: string, value: unknown): string {
-  return key === "lease_until" && typeof value === "number" ? new Date(value).toISOString() : String(value);
 }
 
 export type SearchHit =

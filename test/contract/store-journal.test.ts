@@ -118,6 +118,23 @@ describe("events", () => {
     expect(seen).toEqual(events);
   });
 
+  it("tell a moment as a text, and are kept with the number that the machine gave", async () => {
+    const log = logOf(temp.store, "m");
+    await log.open();
+    const waits = [2000, null, 9e15].map((until): RunReport => ({ type: "waiting", for: "it", until }));
+    await log.commit(step([], { reports: waits }));
+    const fresh = [];
+    for await (const page of temp.store.followEvents("r", 0, AbortSignal.timeout(20_000))) {
+      fresh.push(...page);
+      break;
+    }
+    expect(fresh).toMatchObject([{ until: "1970-01-01T00:00:02.000Z" }, { until: null }, { until: null }]);
+    expect(await (await temp.again()).eventsAfter("r", 0, 9)).toEqual(fresh);
+    const database = new DatabaseSync(temp.home.database, { readOnly: true });
+    expect(database.prepare("SELECT reports FROM steps").all()).toEqual([{ reports: JSON.stringify(waits) }]);
+    database.close();
+  });
+
   it("are found from any number on, whatever the number of events in a step", async () => {
     const log = logOf(temp.store, "m");
     await log.open();

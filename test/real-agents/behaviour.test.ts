@@ -39,7 +39,7 @@ describe("a plan that is used up", () => {
     const ended = await run.ended;
     expect(ended.code, ended.stdout).toBe(0);
     const waiting = eventsOf(ended).flatMap((event) => (event.type === "waiting" ? [event.until] : []));
-    expect(waiting).toEqual([resetsAt * 1000]);
+    expect(waiting).toEqual([new Date(resetsAt * 1000).toISOString()]);
   });
 
   it.skipIf(!isInstalled("claude") || !isInstalled("codex"))(

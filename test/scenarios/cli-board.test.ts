@@ -45,6 +45,27 @@ test("observe prints one event per line, of the time that was asked for", async 
   expect((await box.ratchet("observe", "--since", "5")).code).toBe(2);
 });
 
+test("until when an issue is claimed is told alike by whoever tells it, but a run's claim has no end", async () => {
+  const box = sandbox();
+  await box.add("a");
+  const { lease_until: end } = await json(box, "work", "claim", "a");
+  expect(end).toBe(new Date(end).toISOString());
+  await withBoard(box, async (board) => {
+    await board.release("shop", "a", null);
+    await board.claim("shop", "a", { holder: "run-1", leaseUntil: null, now: Date.now() });
+  });
+  const told = [
+    linesOf(await box.quick("observe", "--json")),
+    (await json(box, "work", "show", "a")).events,
+    JSON.parse(await box.quick("export")).events,
+  ];
+  for (const events of told) {
+    const claims = events.filter(({ type }: { type: string }) => type === "claimed");
+    expect(claims).toMatchObject([{ lease_until: end }, { holder: "run-1", lease_until: null }]);
+  }
+  expect(await box.quick("observe")).toContain(`lease_until=${end}`);
+});
+
 test("observe --follow tells what other processes do, as they do it", async () => {
   const box = sandbox();
   await box.add("a");

@@ -124,6 +124,19 @@ test("E7 gates of one name are told apart by their exact names, and none of them
   expect((await running.ended).code).toBe(0);
 });
 
+test("E7 until when a human gate waits is told as every other time is", async () => {
+  const world = workflowWorld();
+  world.workflow("plan.awf.kdl", asking("plan", "").replace('"Well?"', '"Well?" timeout="1h"'));
+  const running = world.start(["workflow", "run", "plan.awf.kdl", "--json"]);
+  await until("it asks", () => running.stderr().includes("answer with: ratchet answer approve"));
+  const [asked] = JSON.parse(await world.quick("answer", "--json"));
+  expect(asked.until).toBe(new Date(asked.until).toISOString());
+  expect(JSON.parse(await world.quick("answer", "approve", "--json")).until).toBe(asked.until);
+  expect((await world.ratchet("answer", "approve", "yes")).code).toBe(0);
+  const waiting = eventsOf(await running.ended).flatMap((event) => (event.type === "waiting" ? [event.until] : []));
+  expect(waiting).toEqual([asked.until]);
+});
+
 test("E7 E10 a human gate waits across a kill, wants a known option and its feedback, is asked again after a revision, and can be approved in advance", async () => {
   const world = workflowWorld();
   world.workflow("plan.awf.kdl", gates);

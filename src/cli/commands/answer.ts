@@ -4,6 +4,7 @@ import type { Question, Store } from "../../app.js";
 import { gateAnswerOf } from "../../core/gate-answer.js";
 import { exactGateName, gatesMeant } from "../../core/gate-names.js";
 import { optionMeant } from "../../core/gate-option.js";
+import { toIsoTime } from "../../lib/clock.js";
 import { Refusal, UserError } from "../../lib/errors.js";
 import { answeredGateLine, openGateLines, questionLines, resumeWorkflow } from "../../views/question-lines.js";
 import { shellWord } from "../../views/shell-word.js";
@@ -27,7 +28,7 @@ export async function listGates({ app, cwd, out }: Context, { json, feedback }: 
   const asked = await app.questions();
   const open = asked.filter(isOpen);
   if (json) {
-    out.json(open.map(({ runId, question }) => ({ run_id: runId, ...question })));
+    out.json(open.map(toQuestionJson));
     return 0;
   }
   if (open.length === 0) out.line(`No gate is open in ${findRoot(cwd) ?? cwd}.`);
@@ -61,10 +62,14 @@ export async function showGate(
   { gate, json, feedback }: Look & { readonly gate: string },
 ): Promise<number> {
   refuseFeedback(feedback);
-  const { runId, question } = await findGate({ app, cwd }, gate);
-  if (json) out.json({ run_id: runId, ...question });
-  else for (const line of questionLines(question)) out.line(line);
+  const found = await findGate({ app, cwd }, gate);
+  if (json) out.json(toQuestionJson(found));
+  else for (const line of questionLines(found.question)) out.line(line);
   return 0;
+}
+
+function toQuestionJson({ runId, question }: Pick<Asked, "runId" | "question">) {
+  return { run_id: runId, ...question, until: toIsoTime(question.until) };
 }
 
 /** The answer is recorded, whoever drives the workflow; nobody does: it is there when somebody goes on with it. */

@@ -1,6 +1,7 @@
 import { parsePayload, type WorkPayload } from "../../core/board/payload.js";
 import type { ItemStatus } from "../../core/ports/tracker.js";
 import type { WorkItem } from "../../core/ports/work-items.js";
+import { toIsoTime } from "../../lib/clock.js";
 import { Bug } from "../../lib/errors.js";
 import { number, numberOrNull, type Row, type Sql, type Statement, text, textOrNull, type Value } from "../sql.js";
 
@@ -146,13 +147,17 @@ export async function readWorkEvents(
   return rows.map(toWorkEvent);
 }
 
+/** Rows have the end of a claim as a number. */
 export function toWorkEvent(row: Row): WorkEvent {
+  const body = JSON.parse(text(row, "body")) as Record<string, Value | boolean>;
+  const { lease_until: until } = body;
   return {
     id: number(row, "id"),
     time: new Date(number(row, "at")).toISOString(),
     type: text(row, "type"),
     project_id: text(row, "project_id"),
     item_id: text(row, "item_id"),
-    ...(JSON.parse(text(row, "body")) as Record<string, Value | boolean>),
+    ...body,
+    ...(typeof until === "number" && { lease_until: toIsoTime(until) }),
   };
 }

@@ -11,7 +11,7 @@ describe("attempts, goal gates and loops", () => {
     expect(world.executions("a")).toBe(3);
     const waits = world.history.flatMap((effect) => (effect.kind === "timer" ? [effect.until] : []));
     expect(waits).toHaveLength(2);
-    const [first = 0, second = 0] = world.reported("waiting").map(({ until }) => (until ?? 0) - 1_000_000);
+    const [first = 0, second = 0] = world.reported("waiting").map(({ until }) => Number(until) - 1_000_000);
     expect(first).toBeGreaterThanOrEqual(1000);
     expect(first).toBeLessThanOrEqual(1260);
     expect(second - first).toBeGreaterThanOrEqual(2000);
