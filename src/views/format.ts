@@ -9,6 +9,11 @@ export function formatSeconds(seconds: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
 }
 
+/** How long an issue took, or has taken until now. */
+export function elapsedSeconds(startedAt: number, until: number): number {
+  return Math.max(0, Math.round((until - startedAt) / 1000));
+}
+
 /** A dash where no agent said what it cost. */
 export function formatCost(usd: number | null): string {
   return usd === null ? "-" : `$${usd.toFixed(2)}`;

@@ -70,6 +70,7 @@ describe("toRunRecord", () => {
   const record = toRunRecord({
     run: { run_id: "r1", config },
     issues: [{ issue_id: "a" }, { issue_id: "b", review_base: "x" }],
+    now: 0,
   });
 
   it("has every key of the contract in order", () => {
@@ -106,12 +107,22 @@ describe("toRunRecord", () => {
     const usage = { input_tokens: 5, output_tokens: 6, cost_usd: 0 };
     const kept = toRunRecord({
       run: { run_id: "r", config, exit_code: 0, status: "succeeded" },
-      issues: [{ issue_id: "a", status: "success", usage, commit: "c" }],
+      issues: [{ issue_id: "a", status: "success", usage, commit: "c", duration_seconds: 1.5 }],
+      now: 0,
     });
     expect(kept).toMatchObject({
       exit_code: 0,
       status: "succeeded",
-      issues: { a: { status: "success", usage, commit: "c" } },
+      issues: { a: { status: "success", usage, commit: "c", duration_seconds: 1.5 } },
     });
+  });
+
+  it("tells of an issue that is at work how long it has been", () => {
+    const started_at = "2026-01-02T03:04:05.000Z";
+    const issues = [{ issue_id: "a", status: "running", started_at, duration_seconds: 0 }] as const;
+    const at = (now: string) => toRunRecord({ run: { run_id: "r", config }, issues, now: Date.parse(now) }).issues.a;
+    expect(at("2026-01-02T03:05:10.200Z")?.duration_seconds).toBe(65);
+    // Another machine's clock.
+    expect(at("2026-01-02T03:00:00.000Z")?.duration_seconds).toBe(0);
   });
 });

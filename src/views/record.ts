@@ -1,5 +1,6 @@
 import { readPriority } from "../core/finding.js";
 import type { IssueRecord, RunRecord, StoredReviewIssue } from "../core/record.js";
+import { elapsedSeconds } from "./format.js";
 import type { WorkflowRecord } from "./workflow-record.js";
 
 /**
@@ -15,10 +16,11 @@ interface Parts {
   readonly run: PartialRun;
   readonly issues: readonly PartialIssue[];
   readonly workflow?: WorkflowRecord | null;
+  readonly now: number;
 }
 
 /** `workflow`: of a run that is one. */
-export function toRunRecord({ run, issues, workflow }: Parts): RunRecord & { readonly workflow?: WorkflowRecord } {
+export function toRunRecord({ run, issues, workflow, now }: Parts): RunRecord & { readonly workflow?: WorkflowRecord } {
   return {
     run_id: run.run_id,
     started_at: run.started_at ?? "",
@@ -33,12 +35,12 @@ export function toRunRecord({ run, issues, workflow }: Parts): RunRecord & { rea
     config: run.config,
     run_end: run.run_end ?? null,
     ...(run.trigger_usage ? { trigger_usage: run.trigger_usage } : {}),
-    issues: Object.fromEntries(issues.map((issue) => [issue.issue_id, toIssueRecord(issue)])),
+    issues: Object.fromEntries(issues.map((issue) => [issue.issue_id, toIssueRecord(issue, now)])),
     ...(workflow ? { workflow } : {}),
   };
 }
 
-function toIssueRecord(issue: PartialIssue): IssueRecord {
+function toIssueRecord(issue: PartialIssue, now: number): IssueRecord {
   return {
     issue_id: issue.issue_id,
     title: issue.title ?? "",
@@ -70,10 +72,16 @@ function toIssueRecord(issue: PartialIssue): IssueRecord {
       output_tokens: issue.usage?.output_tokens ?? 0,
       cost_usd: issue.usage?.cost_usd ?? null,
     },
-    duration_seconds: issue.duration_seconds ?? 0,
+    duration_seconds: durationOf(issue, now),
     started_at: issue.started_at ?? "",
     finished_at: issue.finished_at ?? null,
   };
+}
+
+/** It is stored when the issue ends; until then it grows. */
+function durationOf({ status, started_at, duration_seconds }: PartialIssue, now: number): number {
+  const isRunning = status === "running" && started_at !== undefined;
+  return isRunning ? elapsedSeconds(Date.parse(started_at), now) : (duration_seconds ?? 0);
 }
 
 /** Null: nothing stored, or nothing usable. */

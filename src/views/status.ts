@@ -3,7 +3,15 @@ import { plainLine } from "../core/plain-text.js";
 import type { IssueStatus } from "../core/record.js";
 import type { RunStatus } from "../core/report.js";
 import { type Room, renderColumns } from "./columns.js";
-import { countFindings, type FindingCounts, formatAttempt, formatCost, formatCounts, formatSeconds } from "./format.js";
+import {
+  countFindings,
+  elapsedSeconds,
+  type FindingCounts,
+  formatAttempt,
+  formatCost,
+  formatCounts,
+  formatSeconds,
+} from "./format.js";
 import { issueColumns } from "./issue-columns.js";
 import { resumeWorkflow } from "./question-lines.js";
 
@@ -94,7 +102,7 @@ function toStatusIssue(issue: IssueSituation, now: number): StatusIssue {
     max_attempts: issue.maxAttempts,
     open_findings: countFindings(issue.openFindings),
     session_id: issue.sessionId,
-    elapsed_seconds: Math.max(0, Math.round(((issue.finishedAt ?? now) - issue.startedAt) / 1000)),
+    elapsed_seconds: elapsedSeconds(issue.startedAt, issue.finishedAt ?? now),
     cost_usd: issue.costUsd,
     waiting_for: issue.waitingFor,
   };

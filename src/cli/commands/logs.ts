@@ -69,7 +69,7 @@ export async function showRun(context: Context, which: string, { json }: Json): 
     const whole = await Promise.all(Object.values(issues).map(withWholeTexts));
     const workflow = await workflowOf(context, store, run);
     const shown = { ...head, config: withoutSecrets(head.config) };
-    out.json(toRunRecord({ run: shown, issues: whole, workflow }) satisfies RunRecord);
+    out.json(toRunRecord({ run: shown, issues: whole, workflow, now: Date.now() }) satisfies RunRecord);
     return 0;
   }
   let summary: Summary | null = null;
