@@ -112,6 +112,8 @@ export interface App {
   pullRequests(settings: Settings): Promise<PullRequests>;
   /** Who and where the forge of a folder's repository is, and what is wrong with it. */
   forgeStatus(settings: Settings, folder: string): Promise<ForgeStatus>;
+  /** What a run refuses in the prompts that a folder's project has of its own, and what seems to be one and is none. */
+  checkPrompts(folder: string): Promise<readonly Diagnostic[]>;
   /** What may be cleared away of the current directory's project, and how. */
   /** `isClosed`: an issue is done, as another tracker says. */
   gc(settings: Settings, isClosed: (issueId: string) => Promise<boolean>): Promise<Gc>;
@@ -193,6 +195,7 @@ export function createApp({ cwd, env: given }: { readonly cwd: string; readonly 
       const { forgeStatusOf } = await import("./app/forge.js");
       return await forgeStatusOf({ settings, repoPath, env });
     },
+    checkPrompts: async (folder) => (await import("./app/templates.js")).checkPrompts(folder),
     gc: (...asked) => gcOf(app, ...asked),
     ...workflowRooms({ cwd, env, home, store, warn, settings: (folder) => settingsOrDefaults(app, folder) }),
     close: () => {

@@ -1,24 +1,66 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Diagnostic } from "../config/diagnostic.js";
 import type { PromptKind } from "../core/issue/effects.js";
-import { UserError } from "../lib/errors.js";
-import { exists } from "../lib/files.js";
+import { nearest } from "../core/suggest.js";
+import { messageOf, UserError } from "../lib/errors.js";
+import { exists, namesIn } from "../lib/files.js";
 import { packageRoot } from "./package-root.js";
 
-/** The shipped templates, each replaced by the project's own where .ratchet/prompts/ has one. */
+/** Where a project has prompts of its own. */
+const ownFolder = join(".ratchet", "prompts");
+
+/** The shipped templates, each replaced by the project's own where it has one. */
 export async function loadTemplates(repoPath: string): Promise<Record<PromptKind, string>> {
-  const { checkTemplate, promptKinds, TemplateError } = await import("../prompts/templates.js");
-  const shipped = join(packageRoot(), "prompts");
-  const own = join(repoPath, ".ratchet", "prompts");
-  const read = async (kind: PromptKind) => {
-    const file = (await exists(join(own, `${kind}.md`))) ? join(own, `${kind}.md`) : join(shipped, `${kind}.md`);
-    const text = await readFile(file, "utf8");
-    try {
-      checkTemplate(kind, text, file);
-    } catch (error) {
-      throw error instanceof TemplateError ? new UserError(error.message) : error;
-    }
-    return [kind, text] as const;
+  const { promptKinds } = await import("../prompts/templates.js");
+  const load = async (kind: PromptKind) => {
+    const own = await readOwn(repoPath, kind);
+    if (own?.problem != null) throw new UserError(`${join(repoPath, own.file)} ${own.problem}`);
+    return [kind, own?.text ?? (await readFile(join(packageRoot(), "prompts", `${kind}.md`), "utf8"))] as const;
   };
-  return Object.fromEntries(await Promise.all(promptKinds.map(read))) as Record<PromptKind, string>;
+  return Object.fromEntries(await Promise.all(promptKinds.map(load))) as Record<PromptKind, string>;
+}
+
+/** What a run refuses in the project's own prompts, and files that look like one and are none. */
+export async function checkPrompts(repoPath: string): Promise<Diagnostic[]> {
+  const { promptKinds } = await import("../prompts/templates.js");
+  const own = await Promise.all(promptKinds.map((kind) => readOwn(repoPath, kind)));
+  const refused = own.flatMap((one) => (one?.problem == null ? [] : [remark("error", one.file, one.problem)]));
+  return [...refused, ...misnamed(namesIn(join(repoPath, ownFolder)), [...promptKinds, "append"])];
+}
+
+interface OwnTemplate {
+  readonly file: string;
+  readonly text: string;
+  /** Why it cannot be used; null: it can. */
+  readonly problem: string | null;
+}
+
+/** null: the project has none. */
+async function readOwn(repoPath: string, kind: PromptKind): Promise<OwnTemplate | null> {
+  const { templateProblem } = await import("../prompts/templates.js");
+  const file = join(ownFolder, `${kind}.md`);
+  if (!(await exists(join(repoPath, file)))) return null;
+  try {
+    const text = await readFile(join(repoPath, file), "utf8");
+    return { file, text, problem: templateProblem(kind, text) };
+  } catch (error) {
+    return { file, text: "", problem: `cannot be read: ${messageOf(error)}` };
+  }
+}
+
+/** Others may have files there, too, such as the prompts of their workflows: only what is nearly the name of one is told. */
+function misnamed(files: readonly string[], known: readonly string[]): Diagnostic[] {
+  return files.flatMap((file) => {
+    const [, name = ""] = /^(.+)\.(?:md|markdown|txt)$/i.exec(file) ?? [];
+    const near = known.some((one) => file === `${one}.md`) ? null : nearest(name, known);
+    const hint = `did you mean ${near}.md?`;
+    return near === null
+      ? []
+      : [{ ...remark("warning", join(ownFolder, file), "no prompt is called so, ignored"), hint }];
+  });
+}
+
+function remark(severity: Diagnostic["severity"], file: string, message: string): Diagnostic {
+  return { severity, file, line: null, column: null, key: "", message };
 }

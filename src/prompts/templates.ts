@@ -67,18 +67,13 @@ export const promptKinds: readonly PromptKind[] = [
   "goal",
 ];
 
-/** A template that cannot be used; for the user to mend. */
-export class TemplateError extends Error {
-  override readonly name = "TemplateError";
-}
-
-/** Refuses, before anything starts, a template that uses a name it is not given. */
-export function checkTemplate(kind: PromptKind, template: string, file: string): void {
+/** Why a template cannot be used: a name that it is not given; null: it can. */
+export function templateProblem(kind: PromptKind, template: string): string | null {
   const known: readonly string[] = templateNames[kind];
   const unknown = namesIn(template).filter((name) => !known.includes(name));
-  if (unknown.length === 0) return;
+  if (unknown.length === 0) return null;
   const used = unknown.map((name) => `{{${name}}}`).join(", ");
-  throw new TemplateError(`${file} uses ${used}, which this prompt does not have; it has ${known.join(", ")}`);
+  return `uses ${used}, which this prompt does not have; it has ${known.join(", ")}`;
 }
 
 /** The project's own words are in every prompt that takes them: at its end, where a template of the project names no place. */

@@ -26,6 +26,49 @@ test("config check lists every mistake and exits 2", async () => {
   ]);
 });
 
+test("a file that is nearly called like a prompt is told once by config check, doctor and run, and others are left alone", async () => {
+  const box = sandbox();
+  box.configure({ agent: { type: "command", command: ["true"] } });
+  for (const name of ["implementor.md", "append.md", "fixer.md", "README.md", "plan.md"]) {
+    box.write(`.ratchet/prompts/${name}`, "x {{nope}}\n".slice(0, name === "implementor.md" ? 11 : 2));
+  }
+  const file = ".ratchet/prompts/implementor.md";
+  const said = `${file}: warning: no prompt is called so, ignored\n  hint: did you mean implementer.md?\n`;
+  const checked = await box.ratchet("config", "check");
+  expect(checked).toEqual({ code: 0, stdout: `ratchet.yaml is fine\n${said}`, stderr: "" });
+  const { checks } = JSON.parse((await box.ratchet("doctor", "--json")).stdout);
+  expect(checks.filter(({ name }: { name: string }) => name === "prompts")).toEqual([
+    expect.objectContaining({
+      ok: true,
+      detail: expect.stringContaining(file),
+      advice: "did you mean implementer.md?",
+    }),
+  ]);
+  const { code, stderr } = await box.ratchet("run");
+  expect([code, stderr.split(said)]).toEqual([0, ["", expect.stringContaining("nothing is ready")]]);
+});
+
+test("a prompt of the project that a run refuses is refused by config check and doctor, too", async () => {
+  const box = sandbox();
+  box.configure({ agent: { type: "command", command: ["true"] } });
+  box.write(".ratchet/prompts/implementer.md", "{{issue}} {{nope}}\n");
+  box.write(".ratchet/prompts/continue.md", "{{issue}}\n");
+  await box.add("a");
+  const uses = "implementer.md uses {{nope}}, which this prompt does not have; it has issue_id, issue,";
+  expect(await box.ratchet("run")).toMatchObject({ code: 2, stderr: expect.stringContaining(uses) });
+  const { code, stdout } = await box.ratchet("config", "check", "--json");
+  expect(code).toBe(2);
+  expect(JSON.parse(stdout).diagnostics).toMatchObject([
+    {
+      ...{ severity: "error", file: ".ratchet/prompts/implementer.md", line: null },
+      message: expect.stringMatching(/^uses \{\{nope\}\}, which this prompt does not have/),
+    },
+    { severity: "error", file: ".ratchet/prompts/continue.md", message: expect.stringMatching(/^uses \{\{issue\}\}/) },
+  ]);
+  const examined = await box.ratchet("doctor");
+  expect([examined.code, examined.stdout]).toEqual([1, expect.stringMatching(/^MISSING +prompts +.*\{\{nope\}\}/m)]);
+});
+
 test("config check needs no repository", async () => {
   const { start, put, root } = sandbox();
   put("plain/ratchet.yaml", "agent: {type: command, command: [my-agent]}\n");

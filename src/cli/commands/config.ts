@@ -12,9 +12,12 @@ export async function checkConfig(context: Context, { json }: { readonly json?: 
   const dir = findRoot(cwd) ?? cwd;
   const machine = { cores: cpus().length, freeMemoryBytes: freemem() };
   const loaded = await loadConfig({ dir, env, flags: {}, machine });
-  const wrong = loaded.ok ? await checkWorkflow(context, loaded) : loaded.diagnostics;
+  const prompts = await context.app.checkPrompts(dir);
+  const refused = prompts.filter(({ severity }) => severity === "error");
+  const wrong = [...(loaded.ok ? await checkWorkflow(context, loaded) : loaded.diagnostics), ...refused];
   const isFine = loaded.ok && wrong.length === 0;
-  const diagnostics = loaded.ok ? [...wrong, ...loaded.warnings] : wrong;
+  const remarks = prompts.filter((one) => !refused.includes(one));
+  const diagnostics = [...wrong, ...(loaded.ok ? loaded.warnings : []), ...remarks];
   if (json) out.json({ diagnostics });
   else if (isFine) {
     out.line(`${relative(dir, loaded.file)} is fine`);

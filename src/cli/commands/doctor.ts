@@ -29,6 +29,7 @@ export async function examine(
     await checkGit(context),
     repository,
     configuration,
+    ...(await checkPrompts(context)),
     ...(settings === null || !repository.ok ? [] : await checkTarget(context, settings)),
     ...(settings === null ? [] : await checkPrograms(context, settings, call)),
     ...otherAgents(context, settings),
@@ -103,6 +104,15 @@ async function checkConfiguration({ cwd, env }: Context): Promise<Configuration>
   const detail = `${first ? formatDiagnostic(first).split("\n")[0] : ""}${more > 0 ? ` (and ${more} more)` : ""}`;
   const advice = loaded.file === null ? "ratchet init writes one" : "ratchet config check lists every mistake";
   return { settings: null, check: { name, ok: false, detail, advice } };
+}
+
+/** Only where something is to be said of the project's own. */
+async function checkPrompts({ app, cwd }: Context): Promise<Check[]> {
+  const found = await app.checkPrompts(findRoot(cwd) ?? cwd);
+  return found.map(({ severity, file, message, hint }) => {
+    const advice = hint ?? "a run refuses it: use the names that it has, or delete the file";
+    return { name: "prompts", ok: severity !== "error", detail: `${file}: ${message}`, advice };
+  });
 }
 
 /** Where work would land; and what is called in a worktree has to be there, so on that branch. */

@@ -32,10 +32,11 @@ function refuseStuck({ watch = false }: Wanted, { stuck, isEmpty }: Checked): vo
   throw new Refusal(`${stuck.join(", ")} cannot run now`, { code: "not-ready", hint });
 }
 
-/** The settings, with their warnings told; there is a branch to land on. */
+/** The settings, with what is to be said of them and of the prompts told; there is a branch to land on. */
 export async function prepare({ app, out }: Context, flags: RunFlags): Promise<Settings> {
   const { settings, warnings } = await app.settings(toConfigFlags(flags));
-  for (const warning of warnings) out.note(formatDiagnostic(warning));
+  const prompts = (await app.checkPrompts(await app.root())).filter(({ severity }) => severity !== "error");
+  for (const warning of [...warnings, ...prompts]) out.note(formatDiagnostic(warning));
   await app.target(settings);
   return settings;
 }
