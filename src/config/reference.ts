@@ -132,7 +132,8 @@ flowchart LR
 A flag wins over the environment, the environment over the file, the file over the default. Every setting can be given
 as a variable: \`RATCHET_\` and the key in capitals, with \`__\` for nesting (\`RATCHET_MAX_AGENTS=3\`, \`RATCHET_AGENT__TYPE=command\`,
 \`RATCHET_PER_ISSUE_REVIEW__MAX_RETRIES=2\`). Values are YAML scalars, or lists in brackets; an empty variable counts as not set.
-Names below \`commands\` are lower case there.
+Names below \`commands\` are lower case there. A \`RATCHET_\` variable that is no setting, such as a misspelt one, is told with a warning and
+ignored, also where its section is known: the environment belongs to other programs, too.
 
 The flags: \`--max-agents\` and \`--max-issues\` set the keys of that name. \`--max-review-retries\` wins over
 \`per_issue_review.max_retries\`. \`--disable-validations review,session_end,…\` switches the per-issue review and triggers off,
