@@ -24,3 +24,9 @@ test.each([
 ])("%s has none", (_, text) => {
   expect(isMarked(Buffer.from(text))).toBe(false);
 });
+
+test("a large file with many beginnings of a mark is read once", () => {
+  const text = "< one\n".repeat(100_000);
+  expect(isMarked(Buffer.from(text))).toBe(false);
+  expect(isMarked(Buffer.from(`${text}=\n> two\n`))).toBe(true);
+});

@@ -43,17 +43,19 @@ async function isResolved(checkout: Checkout, name: string, sides: readonly stri
   return !sides.includes(hashed.stdout.toString().trim());
 }
 
-/** However long a repository has its marks, and in whatever encoding that has the letters of ASCII in it. */
+/**
+ * However long a repository has its marks, and in whatever encoding that has the letters of ASCII in it. Each length is
+ * read once: its first opening, the first middle behind it, and any end behind that.
+ */
 export function isMarked(content: Buffer): boolean {
-  const lines = content.toString("latin1").replaceAll("\0", "").split("\n");
-  return lines.some((line, at) => {
-    const mark = /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?(<+)(?: |\r?$)/.exec(line)?.[1];
-    if (mark === undefined) return false;
-    const [half, end] = ["=".repeat(mark.length), ">".repeat(mark.length)];
-    const middle = lines.findIndex((other, index) => index > at && other.trimEnd() === half);
-    return (
-      middle !== -1 &&
-      lines.some((other, index) => index > middle && (other.trimEnd() === end || other.startsWith(`${end} `)))
-    );
-  });
+  const reached = new Map<number, "open" | "middle">();
+  for (const line of content.toString("latin1").replaceAll("\0", "").split("\n")) {
+    const mark = /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?(<+|=+|>+)(?: |\s*$)/.exec(line)?.[1];
+    if (mark === undefined) continue;
+    const so = reached.get(mark.length);
+    if (mark.startsWith("<") && so === undefined) reached.set(mark.length, "open");
+    if (line.trimEnd() === mark && mark.startsWith("=") && so === "open") reached.set(mark.length, "middle");
+    if (mark.startsWith(">") && so === "middle") return true;
+  }
+  return false;
 }
