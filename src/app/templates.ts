@@ -10,15 +10,18 @@ import { packageRoot } from "./package-root.js";
 /** Where a project has prompts of its own. */
 const ownFolder = join(".ratchet", "prompts");
 
-/** The shipped templates, each replaced by the project's own where it has one. */
+/** The shipped templates, each replaced by the project's own where it has one; all that is wrong with those is told at once. */
 export async function loadTemplates(repoPath: string): Promise<Record<PromptKind, string>> {
   const { promptKinds } = await import("../prompts/templates.js");
   const load = async (kind: PromptKind) => {
     const own = await readOwn(repoPath, kind);
-    if (own?.problem != null) throw new UserError(`${join(repoPath, own.file)} ${own.problem}`);
-    return [kind, own?.text ?? (await readFile(join(packageRoot(), "prompts", `${kind}.md`), "utf8"))] as const;
+    const text = own?.text ?? (await readFile(join(packageRoot(), "prompts", `${kind}.md`), "utf8"));
+    return { kind, text, wrong: own?.problem == null ? [] : [`${join(repoPath, own.file)} ${own.problem}`] };
   };
-  return Object.fromEntries(await Promise.all(promptKinds.map(load))) as Record<PromptKind, string>;
+  const loaded = await Promise.all(promptKinds.map(load));
+  const wrong = loaded.flatMap((one) => one.wrong);
+  if (wrong.length > 0) throw new UserError(wrong.join("\n"));
+  return Object.fromEntries(loaded.map(({ kind, text }) => [kind, text])) as Record<PromptKind, string>;
 }
 
 /** What a run refuses in the project's own prompts, and files that look like one and are none. */

@@ -6,6 +6,7 @@ import { reportConclusion } from "./session-end-result.js";
 import type { Owed } from "./state.js";
 import type { Step } from "./step.js";
 import { endTakenAway } from "./taken-away.js";
+import { isLeftUnbegun } from "./unbegun.js";
 
 /**
  * Abort and stop. Turns get their clean signal and stay owed until they settle; commands end by themselves, or after a
@@ -51,6 +52,7 @@ export function isInFlight(step: Step): boolean {
 
 export function endHalted(step: Step) {
   const aborted = step.state.halt === "abort";
+  if (aborted && isLeftUnbegun(step)) return;
   const { trackerAway: away, issueGone = false } = step.state;
   const unasked = away === undefined ? "SIGINT received" : "tracker_unreachable";
   const reason = aborted ? "run_aborted" : issueGone ? "closed" : unasked;

@@ -14,8 +14,11 @@ function when(key: string, signal: IssueSignal, rules: Rules = {}): Rules {
 }
 const drain: IssueSignal = { name: "drain" };
 const abort: IssueSignal = { name: "abort" };
+const neverBegun = () => ({ outcome: { type: "stopped" }, unbegun: true }) as const;
 const stop: IssueSignal = { name: "stop" };
 const ended = (world: World) => world.reported("session-end-completed").at(-1)?.session_end_result;
+const ops = (world: World) =>
+  world.history.flatMap((effect) => (effect.kind === "tracker" || effect.kind === "worktree" ? [effect.op] : []));
 const stops = (world: World) =>
   world.history.flatMap((effect) => (effect.kind === "stop" ? [[effect.folder, effect.how]] : []));
 const both: Setup = { review: {}, sessionEnd: {} };
@@ -80,9 +83,6 @@ describe("a run that was told to end, before the signal of it is there", () => {
       return null;
     },
   });
-  const ops = (world: World) =>
-    world.history.flatMap((effect) => (effect.kind === "tracker" || effect.kind === "worktree" ? [effect.op] : []));
-
   it("an issue that is not claimed yet is not claimed", () => {
     const world = new World(policyOf({}));
     world.ending = "drain";
@@ -111,8 +111,7 @@ describe("a run that was told to end, before the signal of it is there", () => {
   });
 
   it("a first prompt that no agent has got yet is taken back", () => {
-    const notBegun = () => ({ outcome: { type: "stopped" }, unbegun: true }) as const;
-    const world = play({}, toldAt("turn:implementer:1", { implement: notBegun }));
+    const world = play({}, toldAt("turn:implementer:1", { implement: neverBegun }));
     expect(world.turns()).toHaveLength(1);
     expect(world.reported("log").at(-1)?.text).toContain("was not sent after all: the run was told to end");
     expect(world.finished()).toMatchObject({ status: "interrupted", error: null });
@@ -149,6 +148,22 @@ describe("abort", () => {
     expect(world.finished()).toMatchObject({ status: "failed", error: "run_aborted", session_id: "s1" });
     expect(world.reported("gate-started")).toEqual([]);
   });
+
+  it.each([
+    ["its worktree is made", "worktree:open", {}],
+    ["its turn waits for a place", "turn:implementer:1", { implement: neverBegun }],
+  ])(
+    "C11 one whose first prompt was not sent when %s never starts: it is free again, and has not failed",
+    (_, key, rules) => {
+      const world = play({}, when(key, abort, rules));
+      expect(ops(world)).toEqual(["claim", "open", "release"]);
+      const { message } = world.finished() ?? {};
+      expect([world.finished()?.status, message]).toEqual([
+        "interrupted",
+        "The run was aborted before its first prompt; resumable",
+      ]);
+    },
+  );
 
   it("reviewers are stopped, and the findings of those that had finished stay", () => {
     const rules: Rules = { review: (turn) => (turn.slot === "b" ? null : failWith(remark("Wrong", 0))) };

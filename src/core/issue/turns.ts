@@ -59,7 +59,10 @@ export function settleTurn(step: Step, event: TurnEnded): TurnResult | null {
   if (event.rejected && turn.role !== "fixer") step.apply(reject(step.ledger, event.rejected));
   const session = boundedId(event.sessionId) ?? turn.session;
   keepSession(step, turn, session);
-  if (step.state.halt) return { error: "halted", message: "" };
+  if (step.state.halt) {
+    if (event.unbegun) untell(step, turn);
+    return { error: "halted", message: "" };
+  }
   return afterOutcome(step, event, { ...turn, session });
 }
 
@@ -168,16 +171,26 @@ function afterOutcome(step: Step, event: TurnEnded, turn: TurnState): TurnResult
 }
 
 /** A budget was used up before it began, or the run was told to end before the first did: the life ends as if it had never been owed. */
-function takeBack(step: Step, { folder }: TurnState): boolean {
+function takeBack(step: Step, turn: TurnState): boolean {
   const { turns } = step.state;
   step.set({ turns: turns - 1 });
   if (usedUp(step) !== null) return isOverBudget(step);
   if (isLeftUnbegun(step)) {
-    step.log("warn", `The prompt of ${folder} was not sent after all: the run was told to end`);
+    sayUntold(step, turn);
     return true;
   }
   step.set({ turns });
   return false;
+}
+
+/** A life that is halted ends in any case; what it was to send first does not make it a begun one. */
+function untell(step: Step, turn: TurnState): void {
+  step.set({ turns: step.state.turns - 1 });
+  sayUntold(step, turn);
+}
+
+function sayUntold(step: Step, { folder }: TurnState): void {
+  step.log("warn", `The prompt of ${folder} was not sent after all: the run was told to end`);
 }
 
 /** Without a session id there is nothing to continue: the same prompt again. */

@@ -9,11 +9,12 @@ export const neverStarted: Ending = {
   commit: null,
 };
 
-/** The run was told to end, and no prompt of this life was sent yet: none is. A trigger is concluded by its own rules. */
+/** The run was told to end or aborted, and no prompt of this life was sent yet: none is. A trigger is concluded by its own rules. */
 export function isLeftUnbegun(step: Step): boolean {
-  const { draining, turns } = step.state;
-  if (!draining || turns > 0 || step.policy.trigger) return false;
-  const message = "The run ended before its first prompt; resumable";
+  const { draining, halt, turns } = step.state;
+  const isAborted = halt === "abort";
+  if (!(draining || isAborted) || turns > 0 || step.policy.trigger) return false;
+  const message = `The run ${isAborted ? "was aborted" : "ended"} before its first prompt; resumable`;
   step.end({ status: "interrupted", message, error: null, commit: null });
   return true;
 }
