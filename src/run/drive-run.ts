@@ -3,6 +3,7 @@ import type { RunEffect, RunEvent } from "../core/run/effects.js";
 import { runMachine } from "../core/run/machine.js";
 import { runPolicy } from "../core/run/policy.js";
 import { newRun, type RunState } from "../core/run/state.js";
+import { endingWord } from "../core/run/step.js";
 import { drive } from "../durable/drive.js";
 import type { Settled } from "../durable/types.js";
 import { tipOf } from "../git/mirror/mirror.js";
@@ -56,7 +57,8 @@ export async function driveRun(
     stop,
     onCommit: (state) => {
       if (state.stopping) stopping.abort();
-      if (state.draining || state.stopping) run.told.hear(state.stopping ? "stop" : "drain");
+      const word = endingWord(state);
+      if (word !== null) run.told.hear(word);
       if (isOpened) return;
       isOpened = true;
       expectLives(run, state);

@@ -15,7 +15,7 @@ type Of<T extends IssueEvent["type"]> = Extract<IssueEvent, { type: T }>;
 /** From the claim to the first prompt. A life that is not claimed leaves no trace in any record. */
 export function begin(step: Step) {
   step.set({ startedAt: step.at });
-  if (step.state.draining && !step.policy.trigger) return step.end(neverStarted);
+  if ((step.state.draining || step.state.halt) && !step.policy.trigger) return step.end(neverStarted);
   step.oweSignal();
   if (step.policy.trigger && step.policy.trigger !== "epic_verification") return openWorktree(step);
   const any = step.policy.options.only === "land" ? { any: true } : {};

@@ -7,7 +7,7 @@ import type { ItemStatus } from "../ports/tracker.js";
  * recorded, where that was a while.
  */
 export type Stamped<E> = E & { readonly at: number; readonly ending?: EndingWord; readonly lateMs?: number };
-export type EndingWord = "drain" | "stop";
+export type EndingWord = "drain" | "abort" | "stop";
 
 export interface Usage {
   readonly input_tokens: number;

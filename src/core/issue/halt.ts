@@ -13,12 +13,16 @@ import { isLeftUnbegun } from "./unbegun.js";
  * stop's patience; timers are dropped, and commands that have not begun. When nothing is in flight any more the life ends as the first of the two said.
  */
 export function halt(step: Step, how: "abort" | "stop"): void {
+  noteHalt(step, how);
+  windDown(step);
+}
+
+export function noteHalt(step: Step, how: "abort" | "stop"): void {
   const { state } = step;
   const isClosing = state.phase === "closing";
   // Its end is decided then; how long the tracker is waited for is not.
   if (!isClosing) step.set({ halt: state.halt ?? how });
   step.set({ hurry: state.hurry || (how === "stop" && (isClosing || state.halt === "abort")) });
-  windDown(step);
 }
 
 /** Nothing can be said about the work without the tracker: it ends like a stop, and a resume goes on with it. */
@@ -73,7 +77,7 @@ export function absorbCommand(step: Step, event: CommandEnded): void {
   if (step.state.phase === "gating") absorbGateCommand(step, event);
 }
 
-function windDown(step: Step): void {
+export function windDown(step: Step): void {
   if (!isHalting(step)) return;
   for (const owed of step.state.owed) {
     if (owed.kind === "timer" || owed.key === queuedCommand(step.state)) step.cancel(owed.key);

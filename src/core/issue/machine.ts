@@ -3,7 +3,7 @@ import { waive } from "../ledger/ledger.js";
 import { leaveOut } from "./budget.js";
 import { afterClaim, afterLook, afterNoWorktree, afterSetup, afterWorktree, begin } from "./claim.js";
 import { afterClosingTracker, afterDossier, afterRemoval, enterClosing, sayLetGo, sayParked } from "./close.js";
-import type { CommandEnded, IssueEvent, IssueSignal, SlowTracker, Stamped, TurnEnded } from "./events.js";
+import type { CommandEnded, EndingWord, IssueEvent, IssueSignal, SlowTracker, Stamped, TurnEnded } from "./events.js";
 import {
   afterLand,
   afterLandingCommand,
@@ -13,7 +13,18 @@ import {
   enterFinalize,
 } from "./finalize.js";
 import { afterGateCommand, enterGate } from "./gate.js";
-import { absorbCommand, endHalted, failureOf, halt, isHalting, isInFlight, loseIssue, loseTracker } from "./halt.js";
+import {
+  absorbCommand,
+  endHalted,
+  failureOf,
+  halt,
+  isHalting,
+  isInFlight,
+  loseIssue,
+  loseTracker,
+  noteHalt,
+  windDown,
+} from "./halt.js";
 import { afterTurn } from "./implement.js";
 import type { IssuePolicy } from "./policy.js";
 import { afterReworkCommit } from "./pull-request.js";
@@ -45,6 +56,8 @@ export function issueMachine(policy: IssuePolicy): (life: IssueLife, event: Stam
   return (life, event) => {
     const step = new Step(policy, life, event.at);
     if (life.state.phase === "done" || !handle(step, event)) return { state: life, effects: [] };
+    // Behind what arrived with it, which may be what it drops.
+    if (event.ending === "abort") windDown(step);
     enterPhases(step);
     if (isHalting(step) && !isInFlight(step)) {
       endHalted(step);
@@ -76,7 +89,7 @@ function enterPhases(step: Step): void {
 
 /** False: nobody waits for this, so nothing changes. */
 function handle(step: Step, event: Stamped<IssueEvent>): boolean {
-  if (event.ending !== undefined) step.set({ draining: true });
+  if (event.ending !== undefined) hearEnding(step, event.ending);
   if (event.lateMs !== undefined) giveTimeBack(step, event.lateMs);
   if (event.type === "started") begin(step);
   else if (event.type === "resumed") return resumed(step, event.since);
@@ -92,6 +105,12 @@ function handle(step: Step, event: Stamped<IssueEvent>): boolean {
     else settled(step, owed, failureOf(owed, event));
   }
   return true;
+}
+
+/** Its signal may still be on the way: what has not begun does not begin. */
+function hearEnding(step: Step, word: EndingWord): void {
+  if (word === "abort") noteHalt(step, word);
+  else step.set({ draining: true });
 }
 
 /** A prompt is told to be sent when its turn is owed: one that could not be made is taken back, as its turn never ends. */
@@ -168,7 +187,7 @@ function settled(step: Step, owed: Owed, event: IssueEvent) {
     case "command-ended":
       return commandEnded(step, event);
     case "timer-fired":
-      return timerFired(step, owed);
+      return isHalting(step) ? undefined : timerFired(step, owed);
     case "tracker-done":
       return step.state.phase === "claiming" ? afterClaim(step, event) : afterClosingTracker(step, event);
     case "worktree-ready":

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { IssueSignal } from "./events.js";
+import type { EndingWord, IssueSignal } from "./events.js";
 import { failWith, panelOf, play, policyOf, type Rules, remark, type Setup, World } from "./fixture.js";
 
 /** Sends the signal when an effect with this key is first owed. */
@@ -76,28 +76,31 @@ describe("drain", () => {
 
 describe("a run that was told to end, before the signal of it is there", () => {
   /** From the moment in which this is first owed. */
-  const toldAt = (key: string, rules: Rules = {}): Rules => ({
+  const toldAt = (key: string, rules: Rules = {}, word: EndingWord = "drain"): Rules => ({
     ...rules,
     before: (world) => {
-      if (world.owed.has(key)) world.ending = "drain";
+      if (world.owed.has(key)) world.ending = word;
       return null;
     },
   });
-  it("an issue that is not claimed yet is not claimed", () => {
+  it.each(["drain", "abort"] as const)("C11 an issue that is not claimed yet is not claimed (%s)", (word) => {
     const world = new World(policyOf({}));
-    world.ending = "drain";
+    world.ending = word;
     world.play();
     expect([world.history, world.reports, world.life.state.ending?.status]).toEqual([[], [], "not-claimed"]);
   });
 
-  it("one that is just being claimed is given back, and leaves no trace", () => {
-    const world = play({}, toldAt("tracker:claim"));
-    expect([world.reports, ops(world), world.life.state.ending?.status]).toEqual([
-      [],
-      ["claim", "release"],
-      "not-claimed",
-    ]);
-  });
+  it.each(["drain", "abort"] as const)(
+    "C11 one that is just being claimed is given back, and leaves no trace (%s)",
+    (word) => {
+      const world = play({}, toldAt("tracker:claim", {}, word));
+      expect([world.reports, ops(world), world.life.state.ending?.status]).toEqual([
+        [],
+        ["claim", "release"],
+        "not-claimed",
+      ]);
+    },
+  );
 
   const setup = { command: "npm ci", timeout: 900, allow_fail: false, exclusive: false };
   it.each([
@@ -115,6 +118,12 @@ describe("a run that was told to end, before the signal of it is there", () => {
     expect(world.turns()).toHaveLength(1);
     expect(world.reported("log").at(-1)?.text).toContain("was not sent after all: the run was told to end");
     expect(world.finished()).toMatchObject({ status: "interrupted", error: null });
+  });
+
+  it("C11 one that is in a command of session_end is interrupted by an abort as by its signal", () => {
+    const world = play(both, toldAt("session_end:03:one", {}, "abort"));
+    expect(ended(world)).toMatchObject({ status: "interrupted", reason: "run_aborted", commands: [{ ref: "one" }] });
+    expect(world.finished()).toMatchObject({ status: "failed", error: "run_aborted" });
   });
 
   it("a failing command of session_end gets no fixer", () => {

@@ -1,4 +1,4 @@
-import type { EndingWord, SlowTracker, Stamped } from "../issue/events.js";
+import type { SlowTracker, Stamped } from "../issue/events.js";
 import { brokenText } from "./broken.js";
 import type { RunEvent, RunSignal } from "./effects.js";
 import {
@@ -17,7 +17,7 @@ import { followBroke, followed, followsFirst, noteBehind } from "./following.js"
 import { isNamedLook, looksAtNamed, namedBroke, namedSeen, noteBegun, noteLost, noteNamed, sayLost } from "./named.js";
 import { outcome } from "./outcome.js";
 import type { RunChild, RunState } from "./state.js";
-import { isEnding, type RunNext, type RunPolicy, RunStep } from "./step.js";
+import { endingWord, isEnding, type RunNext, type RunPolicy, RunStep } from "./step.js";
 import { setTriggers, triggersOf } from "./trigger-state.js";
 import { countFinished, goOnWithTriggers, triggerCrashed, triggerEnded } from "./triggers.js";
 
@@ -34,7 +34,7 @@ export function runMachine(policy: RunPolicy): (state: RunState, event: Stamped<
     if (state.phase === "done") return { state, effects: [] };
     const step = new RunStep(policy, state);
     handle(step, event, policy);
-    if (event.ending !== undefined) toldToEnd(step, event.ending);
+    if (event.ending === "drain" || event.ending === "stop") toldToEnd(step, event.ending);
     if (event.type === "prepared") startClock(step, policy, event.at);
     if (event.type === "resumed") renewClock(step, event);
     moveOn(step, policy);
@@ -213,8 +213,7 @@ const told = {
 
 /** Whoever takes the run up again did not hear it the first time. */
 function sayEnding(step: RunStep): void {
-  const { stopping, aborting, draining } = step.state;
-  const word = stopping ? "stop" : aborting ? "abort" : draining ? "drain" : null;
+  const word = endingWord(step.state);
   if (word !== null) step.log("warn", told[word]);
 }
 
@@ -228,7 +227,7 @@ function signalled(step: RunStep, signal: RunSignal) {
 }
 
 /** By its signal, or by what arrives before that. */
-function toldToEnd(step: RunStep, word: EndingWord): void {
+function toldToEnd(step: RunStep, word: "drain" | "stop"): void {
   const { state } = step;
   if (word === "drain" ? state.draining || state.stopping : state.stopping) return;
   step.set(word === "drain" ? { draining: true } : { stopping: true });

@@ -1,4 +1,5 @@
 import { Account } from "../account.js";
+import type { EndingWord } from "../issue/events.js";
 import type { Next } from "../next.js";
 import type { ReportBody, RunReport } from "../report.js";
 import type { TriggerSettings } from "../settings.js";
@@ -50,7 +51,12 @@ export class RunStep {
   }
 }
 
-/** The run was told to end, or an abort ends it: nothing new begins. */
-export function isEnding({ draining, stopping, aborting }: RunState): boolean {
-  return draining || stopping || aborting;
+/** The hardest word of what the run was told, or of an abort that ends it. */
+export function endingWord({ draining, stopping, aborting }: RunState): EndingWord | null {
+  return stopping ? "stop" : aborting ? "abort" : draining ? "drain" : null;
+}
+
+/** Nothing new begins. */
+export function isEnding(state: RunState): boolean {
+  return endingWord(state) !== null;
 }
