@@ -165,6 +165,20 @@ describe("the gate's commands", () => {
     expect(by).toEqual({ test: "superseded", lint: "resolved" });
   });
 
+  it("what a command reported stays open until that command has run again, whatever the commit itself is at fault for", () => {
+    const dirty = { dirtyCount: 1, dirty: ["x"], filesTree: "f" };
+    const world = play(
+      { settings: { max_gate_retries: 2 } },
+      {
+        command: (effect) => ({ exitCode: effect.name === "test" ? 1 : 0 }),
+        implement: (_, n) => ({ snapshot: snapshot(n, n === 1 ? {} : dirty) }),
+      },
+    );
+    expect(world.finished()).toMatchObject({ error: "gate_failed" });
+    const by = Object.fromEntries(world.life.ledger.findings.map((finding) => [finding.reviewer, finding.status]));
+    expect(by).toEqual({ test: "open", gate: "open" });
+  });
+
   it("a command that cannot be run fails the life: never a pass, and no finding for the agent", () => {
     const world = play({}, { command: () => null });
     world.arrive({ type: "crashed", key: "gate:1:test", effect: "command", message: "no space left" });

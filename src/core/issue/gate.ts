@@ -1,5 +1,6 @@
 import type { Remark } from "../finding.js";
 import { folderName } from "../folder-name.js";
+import { openFindings } from "../ledger/ledger.js";
 import type { CommandEnded } from "./events.js";
 import {
   closeOthers,
@@ -151,7 +152,8 @@ export function closeHeld(step: Step): void {
 
 function gateFailed(step: Step, work: Work, reasons: readonly string[]) {
   const { gate, review } = step.state;
-  if (!isByHand(step)) closeOthers(step, "gate", { keep: gate.raised, passed: false, visit: gate.runs });
+  const keep = [...gate.raised, ...unjudged(step)];
+  if (!isByHand(step)) closeOthers(step, "gate", { keep, passed: false, visit: gate.runs });
   const failures = gate.failures + 1;
   const evidence = gate.evidence ?? {};
   const findings = gate.raised.length;
@@ -180,6 +182,14 @@ function gateFailed(step: Step, work: Work, reasons: readonly string[]) {
     maxAttempts: max,
     session: review.fixer ? review.fixer.session : step.state.session,
   });
+}
+
+/** Of commands that did not run, because the commit itself was at fault: they have judged nothing. */
+function unjudged(step: Step): string[] {
+  const { evidence } = step.state.gate;
+  const names = commandNames(step).filter((name) => !(name in (evidence ?? {})));
+  const open = openFindings(step.ledger, { stages: ["gate"] });
+  return open.filter(({ reviewer }) => names.includes(reviewer)).map(({ id }) => id);
 }
 
 function raiseNow(step: Step, remarks: readonly Remark[]): void {
