@@ -25,9 +25,26 @@ test.each([
   "P4: leak",
   "UP1: leak",
   "leak (P1)",
+  ...[
+    "p1.py",
+    " P1.md",
+    "P1/main.c",
+    "P1/main.c:12",
+    "./p2/main.c",
+    "p0-config.yaml",
+    "P1/Makefile",
+    "p1_test.py is new",
+  ],
 ])("no priority opens %s", (text) => {
   expect(readOpening(text)).toBeNull();
 });
+
+test.each(["P0-SQL injection", "P0/critical leak", "P0/critical: leak", "[P0/auth.ts] leak", "P0 in a.ts: leak"])(
+  "a priority opens %s, which is no file",
+  (text) => {
+    expect(readOpening(text)).toMatchObject({ priority: 0 });
+  },
+);
 
 test.each([
   ...["", "-", "✅", "none", "None.", "**None**", "✅ none", "n/a", "0", "false", "ok", "all resolved"],
@@ -65,6 +82,7 @@ test.each([
   ...["None (user) is dereferenced in a.py", "None - deref in a.py line 3", "Nothing, SQL injection is left"],
   ...["No issues found. This leaks.", "No issues in a.ts, b.ts leaks", "nothing is fixed", "None of the code is fine"],
   ...["No input validation causes leaks", "No auth check, causing bugs", "No P0 issues, P1 issues remain"],
+  ...["from round 1 is still there", "from round 1 is not fixed", "from round 1: none is fixed"],
 ])("%j does not say that there is none", (text) => {
   expect(saysNone(text)).toBe(false);
 });

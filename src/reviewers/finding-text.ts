@@ -29,9 +29,11 @@ const plurals = [
 const named = `(?:${plurals}|finding|issue|defect|problem|bug|blocker)`;
 
 /** Decorated as its writer likes: `1. P1: …`, `[P1] …`, `🔴 **P1** …`, `P1 issues: …`; not `P1-P3 are looked at`. */
-const alone = "(?!\\s*(?:[-–/,&+]|and|or|to|through)\\s*P[0-3]\\b)";
+const several = "(?!\\s*(?:[-–/,&+]|and|or|to|through)\\s*P[0-3]\\b)";
+/** `P1.py`, `p0-config.yaml` and `P1/main.c:3` are files; so is `P1/Makefile`, where it is the whole text. */
+const noFile = "(?!(?:[/\\\\_-][^\\s:\\]]*)?\\.\\p{L}\\w*(?::\\d+)*(?=[\\s,;]|$)|[/\\\\]\\S*$)";
 const opened = new RegExp(
-  `^[^\\p{L}\\p{N}]*(?:(?:\\d{1,3}|[a-z])[.):][^\\p{L}\\p{N}]*)?P([0-3])(?![\\p{L}\\p{N}])${alone}(?:\\s+${named}\\s*:)?[\\s:*\`\\])–—-]*`,
+  `^[^\\p{L}\\p{N}]*(?:(?:\\d{1,3}|[a-z])[.):][^\\p{L}\\p{N}]*)?P([0-3])(?![\\p{L}\\p{N}])${several}${noFile}(?:\\s+${named}\\s*:)?[\\s:*\`\\])–—-]*`,
   "iu",
 );
 
@@ -56,7 +58,11 @@ const looks = [
 
 const absence = `(?:(?:there (?:are|is|was|were)|(?:(?:i|we) )?(?:have )?(?:found|saw|see)) )?(?:none|nothing|(?:no|zero|0) ${kinds}${named})(?: (?:${looks}))*`;
 const praise = `(?:(?:all|everything|it|(?:all|the|this) (?:change|code|diff|work)) )?(?:(?:are|is|looks) )?(?:clean|clear|fine|fixed|good|handled|lgtm|ok|okay|passed|resolved)`;
+/** What a priority of an earlier round was about. */
+const past =
+  "from (?:(?!(?:no|none|not)\\b)[^\\s,;:]+ ){1,6}(?:(?:has|have) been|is|was|were) (?:now )?(?:fixed|resolved)";
+
 /** The parts of a text, each of which must say it. */
-const clause = `(?:P[0-3][^\\p{L}\\p{N}]+)?(?:${absence}|${praise})`;
+const clause = `(?:P[0-3][^\\p{L}\\p{N}]+)?(?:${absence}|${praise}|${past})`;
 const between = "[^\\p{L}\\p{N}]*[^\\p{L}\\p{N}\\s][^\\p{L}\\p{N}]*";
 const isAbsence = new RegExp(`^[^\\p{L}\\p{N}]*${clause}(?:${between}(?:${clause}|${placed}))*[^\\p{L}\\p{N}]*$`, "iu");
