@@ -22,11 +22,12 @@ export function saysNone(text: string): boolean {
 /** As much of a text is looked at. */
 const looked = 100;
 
-const plurals = [
+/** What is found, as texts and keys call it. */
+export const defects = [
   ...["findings", "issues", "defects", "problems", "bugs", "blockers", "concerns", "errors", "flaws", "holes", "leaks"],
   ...["objections", "regressions", "risks", "violations", "vulnerabilities"],
 ].join("|");
-const named = `(?:${plurals}|finding|issue|defect|problem|bug|blocker)`;
+const named = `(?:${defects}|finding|issue|defect|problem|bug|blocker)`;
 
 /** Decorated as its writer likes: `1. P1: …`, `[P1] …`, `🔴 **P1** …`, `P1 issues: …`; not `P1-P3 are looked at`. */
 const several = "(?!\\s*(?:[-–/,&+]|and|or|to|through)\\s*P[0-3]\\b)";

@@ -361,6 +361,27 @@ test.each([
   expect(read(text)).toBe(expected);
 });
 
+const denied = (key: string) => `protocol: "${key}" denies the pass`;
+test.each([
+  ['{"verdict":"pass","approved":false}', denied("approved")],
+  ['{"verdict":"pass","blocking":true}', denied("blocking")],
+  ['{"verdict":"pass","has_blocking_issues":true}', denied("has_blocking_issues")],
+  ['{"verdict":"pass","Blocking Issues":2}', denied("Blocking Issues")],
+  ['{"verdict":"pass","status":"FAIL"}', denied("status")],
+  ['{"verdict":"pass","decision":"request_changes"}', denied("decision")],
+  ['{"verdict":"pass","final":{"verdict":"fail"}}', denied("final")],
+  ['{"verdict":"pass","members":[{"name":"jo","Verdict":"fail"}]}', denied("members")],
+  ['{"verdict":"pass","previous":{"verdict":"fail"},"rounds":[{"previous":{"verdict":"fail"}}]}', "pass 0"],
+  [
+    '{"verdict":"pass","approved":true,"blocking":false,"blocking_issues":0,"status":"done","checks":{"status":"fail"}}',
+    "pass 0",
+  ],
+  ['{"verdict":"pass","summary":"fail","confidence":0.9,"files_reviewed":["a.ts"],"errors":[]}', "pass 0"],
+  ['{"verdict":"fail","findings":[{"priority":1}],"approved":false}', "fail 1"],
+])("a pass that denies itself is none: %s", (text, expected) => {
+  expect(read(text)).toBe(expected);
+});
+
 test("findings that stand elsewhere are not passed over, however deep", () => {
   const deep = `${"[".repeat(9000)}{"priority":0}${"]".repeat(9000)}`;
   expect(read(`{"verdict":"pass","deep":${deep}}`)).toBe('protocol: "deep" is no key for findings');

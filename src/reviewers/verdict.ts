@@ -3,6 +3,7 @@ import { plainPath } from "../core/ledger/identity.js";
 import { contradictoryKey } from "../lib/contradiction.js";
 import { JsonNesting } from "../lib/json-nesting.js";
 import { findObjects, isLaterInList, isListedWithAnother, isWithinAnother } from "../lib/json-objects.js";
+import { findDenial } from "./denial.js";
 import { findMisplaced, type Misplaced } from "./finding-places.js";
 import { readFindingPriority, show } from "./finding-priority.js";
 
@@ -171,6 +172,8 @@ export function toVerdict(written: Fields): VerdictReading {
   }
   const misplaced = misplacedFindings(written, word, findings);
   if (misplaced !== null) return { type: "protocol", reason: misplaced };
+  const denied = word === "pass" ? findDenial(written) : null;
+  if (denied !== null) return { type: "protocol", reason: `${show(denied)} denies the pass` };
   if (word === "fail" && findings.length === 0) return { type: "protocol", reason: "fail without any finding" };
   return { type: "verdict", verdict: word, findings };
 }
