@@ -130,7 +130,7 @@ export function isAnswer(written: Fields): boolean {
 }
 
 /** The keys that count, without regard to case, as words are; a text: the key that is given twice so, and not the same. */
-function plainKeys(written: Fields, known: readonly string[]): Fields | string {
+export function plainKeys(written: Fields, known: readonly string[]): Fields | string {
   const fields = new Map<string, unknown>();
   for (const [name, value] of Object.entries(written)) {
     const key = name.toLowerCase();
