@@ -167,52 +167,6 @@ describe("the verdict of an output", () => {
 });
 
 test.each([
-  [
-    {},
-    { file: "unknown", line_start: 0, line_end: 0, priority: null, title: "Unknown issue", body: "", reviewer: null },
-  ],
-  [
-    { title: "x", line_start: "7" },
-    { line_start: 7, line_end: 7, title: "x" },
-  ],
-  [
-    { line_start: 9, line_end: 3 },
-    { line_start: 9, line_end: 9 },
-  ],
-  [
-    { line_start: "x", line_end: -1 },
-    { line_start: 0, line_end: 0 },
-  ],
-  [{ line_start: 1.5 }, { line_start: 0 }],
-  [{ priority: "P2" }, { priority: 2 }],
-  [{ priority: "0" }, { priority: 0 }],
-  [{ priority: 3 }, { priority: 3 }],
-  [{ priority: null }, { priority: null }],
-  [
-    { file: 5, title: "", body: 7 },
-    { file: "unknown", title: "Unknown issue", body: "" },
-  ],
-  [{ reviewer: "jo" }, { reviewer: "jo" }],
-  [{ priority: null, severity: "info" }, { priority: null }],
-  [{ priority: null, severity: "high" }, { priority: 1 }],
-  [{ priority: 3, severity: "critical" }, { priority: 0 }],
-  [{ priority: 3, Severity: " Blocker " }, { priority: 0 }],
-  [{ priority: "P3", severity: "P1" }, { priority: 1 }],
-  [{ priority: 2, severity: "medium" }, { priority: 2 }],
-  [{ priority: 1, severity: "low" }, { priority: 1 }],
-  [{ priority: 0, severity: "sev-1" }, { priority: 0 }],
-  [{ priority: 3, severity: null }, { priority: 3 }],
-  [
-    { Priority: 2, TITLE: "x" },
-    { priority: 2, title: "x" },
-  ],
-  [{ file: "./src/../a.c" }, { file: "a.c" }],
-])("A4 the finding %j is completed to %j", (given, expected) => {
-  const reading = toVerdict({ verdict: "pass", findings: [given] });
-  expect(reading.type === "verdict" ? reading.findings[0] : null).toMatchObject(expected);
-});
-
-test.each([
   [{ priority: 4 }, "fail"],
   [{ priority: -1 }, "fail"],
   [{ priority: "critical" }, "fail"],
