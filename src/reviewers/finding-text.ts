@@ -13,49 +13,57 @@ export function readOpening(text: string): Opening | null {
   return opening && { priority: Number(opening[1]), rest: text.slice(opening[0].length) };
 }
 
-/** Only a short text does: a long one has something to tell. */
+/** Only a short text that as a whole does: a long one has something to tell, and so has whatever else stands beside it. */
 export function saysNone(text: string): boolean {
   const words = text.replace(/[*_`]/g, "").replace(/\s+/g, " ").trim();
-  if (words.length > looked || restricts.test(words)) return false;
-  return absences.some((absence) => absence.test(words));
+  return words.length <= looked && (isNothing.test(words) || isAbsence.test(words));
 }
 
 /** As much of a text is looked at. */
 const looked = 100;
 
-const named = `(?:${[
-  ...["findings?", "issues?", "defects?", "problems?", "bugs?", "blockers?"],
-  ...["concerns", "flaws", "holes", "leaks", "objections", "regressions", "risks", "vulnerabilities"],
-].join("|")})`;
+/** What is found, as texts and keys call it. */
+export const defects = [
+  ...["findings", "issues", "defects", "problems", "bugs", "blockers", "concerns", "errors", "flaws", "holes", "leaks"],
+  ...["objections", "regressions", "risks", "violations", "vulnerabilities"],
+].join("|");
+const named = `(?:${defects}|finding|issue|defect|problem|bug|blocker)`;
 
 /** Decorated as its writer likes: `1. P1: …`, `[P1] …`, `🔴 **P1** …`, `P1 issues: …`; not `P1-P3 are looked at`. */
-const alone = "(?!\\s*(?:[-–/,&+]|and|or|to|through)\\s*P[0-3]\\b)";
+const several = "(?!\\s*(?:[-–/,&+]|and|or|to|through)\\s*P[0-3]\\b)";
+/** `P1.py`, `p0-config.yaml` and `P1/main.c:3` are files; so is `P1/Makefile`, where it is the whole text. */
+const noFile = "(?!(?:[/\\\\_-][^\\s:\\]]*)?\\.\\p{L}\\w*(?::\\d+)*(?=[\\s,;]|$)|[/\\\\]\\S*$)";
 const opened = new RegExp(
-  `^[^\\p{L}\\p{N}]*(?:(?:\\d{1,3}|[a-z])[.):][^\\p{L}\\p{N}]*)?P([0-3])(?![\\p{L}\\p{N}])${alone}(?:\\s+${named}\\s*:)?[\\s:*\`\\])–—-]*`,
+  `^[^\\p{L}\\p{N}]*(?:(?:\\d{1,3}|[a-z])[.):][^\\p{L}\\p{N}]*)?P([0-3])(?![\\p{L}\\p{N}])${several}${noFile}(?:\\s+${named}\\s*:)?[\\s:*\`\\])–—-]*`,
   "iu",
 );
 
-/** What follows is an exception to what was said before. */
-const restricts = /\b(?:but|except|however|although|though|besides|(?:other|rather) than|(?:apart|aside) from)\b/i;
-
-const afterwards = [
-  ...["at this", "blocking", "have been", "in the", "in this", "left", "new", "open", "or", "outstanding"],
-  ...["remain", "remaining", "spotted", "that block", "this", "to report"],
-  ...["detected", "found", "identified", "reported", "seen"].map((done) => `(?:was |were )?${done}`),
-].join("|");
-
-/** It ends here, or tells where nothing was found; "none of the callers checks" and "no error handling" do not. */
-const closes = `(?=\\W*$|[.,;!]+ | [–—-]+ | \\(| (?:${afterwards})\\b)`;
+const isNothing = /^(?:[^\p{L}\p{N}]*|\W*(?:0|false|n\/?a|nil|no|not applicable|null|zero)\W*)$/iu;
 
 /** `no handling of errors`: what stands before such a word is what is missing. */
-const between = "(?:(?!(?:are|because|for|from|in|is|of|on|so|to|when|which|while|with)\\b)[\\p{L}\\p{N}/-]+,? ){0,6}";
+const notMissing = [
+  ...["are", "because", "for", "from", "in", "is", "of", "on", "so", "to", "when", "which", "while", "with"],
+  ...["although", "but", "except", "however", "than", "though"],
+  ...["causes", "causing", "creates", "introduces", "leads", "means"],
+].join("|");
+const kind = `(?:(?!(?:${notMissing})\\b)[\\p{L}\\p{N}/-]+)`;
+const kinds = `(?:(?:${kind},? ){0,5}(?:and|or) (?:${kind} ){1,2}|(?:${kind} ){0,6})`;
 
-const begins = "^[^\\p{L}\\p{N}]*(?:(?:there (?:are|is|was|were)|(?:(?:i|we) )?(?:have )?(?:found|saw|see)) )?";
+/** Where or when nothing was found; "none of the callers checks", "no error handling" and "none (user) is read" tell more. */
+const placed = `(?:after|at|by|during|in|of|on) (?:the|these|this) [^\\s,;!]+(?: (?:changes?|code|commits?|diff|files?|review|round))?`;
+const looks = [
+  ...[placed, "(?:in|of) [^\\s,;!]+", "this (?:review|round|time)"],
+  "(?:(?:was|were|have been) )?(?:detected|found|identified|reported|seen|spotted)",
+  ...["blocking", "left", "new", "open", "or", "outstanding", "remain", "remaining", "that block", "to report"],
+].join("|");
 
-const absences = [
-  /^[^\p{L}\p{N}]*$/u,
-  /^\W*(?:0|false|n\/?a|nil|no|not applicable|null|zero)\W*$/i,
-  /^\W*(?:all )?(?:clean|clear|fine|fixed|handled|looks good|ok|okay|passed|resolved)\W*$/i,
-  new RegExp(`${begins}(?:none|nothing)${closes}`, "iu"),
-  new RegExp(`${begins}(?:no|zero|0) ${between}${named}${closes}`, "iu"),
-];
+const absence = `(?:(?:there (?:are|is|was|were)|(?:(?:i|we) )?(?:have )?(?:found|saw|see)) )?(?:none|nothing|(?:no|zero|0) ${kinds}${named})(?: (?:${looks}))*`;
+const praise = `(?:(?:all|everything|it|(?:all|the|this) (?:change|code|diff|work)) )?(?:(?:are|is|looks) )?(?:clean|clear|fine|fixed|good|handled|lgtm|ok|okay|passed|resolved)`;
+/** What a priority of an earlier round was about. */
+const past =
+  "from (?:(?!(?:no|none|not)\\b)[^\\s,;:]+ ){1,6}(?:(?:has|have) been|is|was|were) (?:now )?(?:fixed|resolved)";
+
+/** The parts of a text, each of which must say it. */
+const clause = `(?:P[0-3][^\\p{L}\\p{N}]+)?(?:${absence}|${praise}|${past})`;
+const between = "[^\\p{L}\\p{N}]*[^\\p{L}\\p{N}\\s][^\\p{L}\\p{N}]*";
+const isAbsence = new RegExp(`^[^\\p{L}\\p{N}]*${clause}(?:${between}(?:${clause}|${placed}))*[^\\p{L}\\p{N}]*$`, "iu");

@@ -8,9 +8,9 @@ import { readBeginning, readTail } from "../lib/follow-file.js";
 import { JsonNesting } from "../lib/json-nesting.js";
 import { keepText } from "../lib/long-text.js";
 import { readForeignJson, readLastWords, readWritten, Unreadable } from "../lib/program-files.js";
+import { type RawFinding, shortTitle } from "./raw-finding.js";
 import {
   isAnswer,
-  type RawFinding,
   readVerdict,
   type Said,
   toVerdict,
@@ -67,16 +67,14 @@ async function toReview(said: VerdictReading, folder: string): Promise<ReviewOut
 }
 
 async function toRemark({ reviewer, newEvidence, ...finding }: RawFinding, path: string): Promise<Remark> {
-  const title = singleLine(finding.title);
-  const short = title.length <= longestTitle;
-  const told = short ? finding.body : `${title}\n\n${finding.body}`;
+  const [whole, title] = [singleLine(finding.title), shortTitle(finding.title)];
+  const told = title === whole ? finding.body : `${whole}\n\n${finding.body}`;
   const body = newEvidence === null ? told : `${told}\n\nNew evidence: ${newEvidence}`;
   return {
     ...finding,
-    title: short ? title : `${title.slice(0, longestTitle - 1)}…`,
+    title,
     body: await keepText(body, path, inlineTextBytes),
     ...(reviewer === null ? {} : { reviewer }),
     ...(newEvidence === null ? {} : { newEvidence: true as const }),
   };
 }
-const longestTitle = 300;

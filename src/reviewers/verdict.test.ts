@@ -167,52 +167,6 @@ describe("the verdict of an output", () => {
 });
 
 test.each([
-  [
-    {},
-    { file: "unknown", line_start: 0, line_end: 0, priority: null, title: "Unknown issue", body: "", reviewer: null },
-  ],
-  [
-    { title: "x", line_start: "7" },
-    { line_start: 7, line_end: 7, title: "x" },
-  ],
-  [
-    { line_start: 9, line_end: 3 },
-    { line_start: 9, line_end: 9 },
-  ],
-  [
-    { line_start: "x", line_end: -1 },
-    { line_start: 0, line_end: 0 },
-  ],
-  [{ line_start: 1.5 }, { line_start: 0 }],
-  [{ priority: "P2" }, { priority: 2 }],
-  [{ priority: "0" }, { priority: 0 }],
-  [{ priority: 3 }, { priority: 3 }],
-  [{ priority: null }, { priority: null }],
-  [
-    { file: 5, title: "", body: 7 },
-    { file: "unknown", title: "Unknown issue", body: "" },
-  ],
-  [{ reviewer: "jo" }, { reviewer: "jo" }],
-  [{ priority: null, severity: "info" }, { priority: null }],
-  [{ priority: null, severity: "high" }, { priority: 1 }],
-  [{ priority: 3, severity: "critical" }, { priority: 0 }],
-  [{ priority: 3, Severity: " Blocker " }, { priority: 0 }],
-  [{ priority: "P3", severity: "P1" }, { priority: 1 }],
-  [{ priority: 2, severity: "medium" }, { priority: 2 }],
-  [{ priority: 1, severity: "low" }, { priority: 1 }],
-  [{ priority: 0, severity: "sev-1" }, { priority: 0 }],
-  [{ priority: 3, severity: null }, { priority: 3 }],
-  [
-    { Priority: 2, TITLE: "x" },
-    { priority: 2, title: "x" },
-  ],
-  [{ file: "./src/../a.c" }, { file: "a.c" }],
-])("A4 the finding %j is completed to %j", (given, expected) => {
-  const reading = toVerdict({ verdict: "pass", findings: [given] });
-  expect(reading.type === "verdict" ? reading.findings[0] : null).toMatchObject(expected);
-});
-
-test.each([
   [{ priority: 4 }, "fail"],
   [{ priority: -1 }, "fail"],
   [{ priority: "critical" }, "fail"],
@@ -358,6 +312,27 @@ test.each([
   ['{"verdict":"fail","findings":[{"priority":3}],"issues":["data loss"]}', misplaced("issues")],
   ['{"verdict":"fail","findings":[{"priority":1}],"issues":["P1: the same"],"notes":["P3: a nit"]}', "fail 1"],
 ])("findings that stand elsewhere are not passed over: %s", (text, expected) => {
+  expect(read(text)).toBe(expected);
+});
+
+const denied = (key: string) => `protocol: "${key}" denies the pass`;
+test.each([
+  ['{"verdict":"pass","approved":false}', denied("approved")],
+  ['{"verdict":"pass","blocking":true}', denied("blocking")],
+  ['{"verdict":"pass","has_blocking_issues":true}', denied("has_blocking_issues")],
+  ['{"verdict":"pass","Blocking Issues":2}', denied("Blocking Issues")],
+  ['{"verdict":"pass","status":"FAIL"}', denied("status")],
+  ['{"verdict":"pass","decision":"request_changes"}', denied("decision")],
+  ['{"verdict":"pass","final":{"verdict":"fail"}}', denied("final")],
+  ['{"verdict":"pass","members":[{"name":"jo","Verdict":"fail"}]}', denied("members")],
+  ['{"verdict":"pass","previous":{"verdict":"fail"},"rounds":[{"previous":{"verdict":"fail"}}]}', "pass 0"],
+  [
+    '{"verdict":"pass","approved":true,"blocking":false,"blocking_issues":0,"status":"done","checks":{"status":"fail"}}',
+    "pass 0",
+  ],
+  ['{"verdict":"pass","summary":"fail","confidence":0.9,"files_reviewed":["a.ts"],"errors":[]}', "pass 0"],
+  ['{"verdict":"fail","findings":[{"priority":1}],"approved":false}', "fail 1"],
+])("a pass that denies itself is none: %s", (text, expected) => {
   expect(read(text)).toBe(expected);
 });
 

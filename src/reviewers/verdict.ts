@@ -1,10 +1,10 @@
-import type { Priority } from "../core/finding.js";
-import { plainPath } from "../core/ledger/identity.js";
 import { contradictoryKey } from "../lib/contradiction.js";
 import { JsonNesting } from "../lib/json-nesting.js";
 import { findObjects, isLaterInList, isListedWithAnother, isWithinAnother } from "../lib/json-objects.js";
+import { findDenial } from "./denial.js";
 import { findMisplaced, type Misplaced } from "./finding-places.js";
 import { readFindingPriority, show } from "./finding-priority.js";
+import { findingKeys, type RawFinding, toFinding, withBody } from "./raw-finding.js";
 
 /**
  * A verdict is positive evidence: a word, and for `fail` at least one finding. Whatever is missing or unreadable is a
@@ -15,29 +15,11 @@ export type VerdictReading =
   | { readonly type: "verdict"; readonly verdict: "pass" | "fail"; readonly findings: readonly RawFinding[] }
   | { readonly type: "protocol"; readonly reason: string };
 
-export interface RawFinding {
-  readonly file: string;
-  readonly line_start: number;
-  readonly line_end: number;
-  readonly priority: Priority;
-  readonly title: string;
-  readonly body: string;
-  readonly reviewer: string | null;
-  /** What is known now that was not when the finding was settled; null: nothing. */
-  readonly newEvidence: string | null;
-}
-
 /** As much of the end of an output is looked at. */
 export const verdictBytes = 1024 * 1024;
 
 /** What a verdict is read from: of anything else a reviewer may say two things. */
 export const verdictKeys = ["verdict", "findings"];
-
-/** What a finding is read from. `severity` is no key of ours, but read for what blocks. */
-const findingKeys = [
-  ...["file", "line_start", "line_end", "priority", "title", "body", "reviewer", "new_evidence"],
-  "severity",
-];
 
 /** What looks like the beginning of an answer, or would have become one. */
 const beginning = /\{\s*(?:["']|verdict\b|$)/;
@@ -129,7 +111,7 @@ export function isAnswer(written: Fields): boolean {
 }
 
 /** The keys that count, without regard to case, as words are; a text: the key that is given twice so, and not the same. */
-function plainKeys(written: Fields, known: readonly string[]): Fields | string {
+export function plainKeys(written: Fields, known: readonly string[]): Fields | string {
   const fields = new Map<string, unknown>();
   for (const [name, value] of Object.entries(written)) {
     const key = name.toLowerCase();
@@ -160,7 +142,7 @@ export function toVerdict(written: Fields): VerdictReading {
   if (!Array.isArray(given)) return { type: "protocol", reason: "findings is not a list" };
   const lost = given.find((each) => !isRecord(each));
   if (lost !== undefined) return { type: "protocol", reason: `${show(lost)} is no finding: an object with a title` };
-  const read = given.filter(isRecord).map((each) => plainKeys(each, findingKeys));
+  const read = given.filter(isRecord).map((each) => plainKeys(withBody(each), findingKeys));
   const twice = read.find((each) => typeof each === "string");
   if (twice !== undefined) return saidTwice(twice);
   const findings: RawFinding[] = [];
@@ -171,6 +153,8 @@ export function toVerdict(written: Fields): VerdictReading {
   }
   const misplaced = misplacedFindings(written, word, findings);
   if (misplaced !== null) return { type: "protocol", reason: misplaced };
+  const denied = word === "pass" ? findDenial(written) : null;
+  if (denied !== null) return { type: "protocol", reason: `${show(denied)} denies the pass` };
   if (word === "fail" && findings.length === 0) return { type: "protocol", reason: "fail without any finding" };
   return { type: "verdict", verdict: word, findings };
 }
@@ -214,29 +198,6 @@ function badness(found: Misplaced): number {
   if (typeof fields === "string") return -1;
   const reading = readFindingPriority({ priority: null, ...fields }, "fail");
   return reading.type === "unclear" ? -1 : (reading.priority ?? Number.POSITIVE_INFINITY);
-}
-
-function toFinding(fields: Fields, priority: Priority): RawFinding {
-  const lineStart = toLine(fields.line_start) ?? 0;
-  return {
-    file: plainPath(toText(fields.file) ?? "unknown"),
-    line_start: lineStart,
-    line_end: Math.max(lineStart, toLine(fields.line_end) ?? lineStart),
-    priority,
-    title: toText(fields.title) ?? "Unknown issue",
-    body: typeof fields.body === "string" ? fields.body : "",
-    reviewer: toText(fields.reviewer),
-    newEvidence: toText(fields.new_evidence),
-  };
-}
-
-function toText(value: unknown): string | null {
-  return typeof value === "string" && value.trim() !== "" ? value.trim() : null;
-}
-
-function toLine(value: unknown): number | null {
-  const line = typeof value === "string" && /^\s*\d{1,9}\s*$/.test(value) ? Number(value) : value;
-  return typeof line === "number" && Number.isSafeInteger(line) && line >= 0 ? line : null;
 }
 
 function isRecord(value: unknown): value is Fields {

@@ -86,6 +86,23 @@ test.each([
   expect(review).toMatchObject({ type: "verdict", verdict, findings: [{ title: "T" }] });
 });
 
+test("what a reviewer's file has found counts beside what the answer says", async () => {
+  const wait = resolved("pass", { findings: [{ title: "nit", priority: 3 }] });
+  const { review } = await world.play(world.cerberus({ wait, files: { [round(2, 1, "codex#1")]: output("leak") } }));
+  expect(review).toMatchObject({
+    type: "verdict",
+    findings: [{ title: "nit" }, { title: "leak", reviewer: "codex#1" }],
+  });
+});
+
+test("a pass stands with whatever else the answer says", async () => {
+  const reviewers = [{ name: "codex", status: "failed", error: "crash", verdict: "fail" }];
+  const more = { reviewers, issues: [], session_id: "s", usage: { input_tokens: 1 }, previous_findings: ["P0: leak"] };
+  const { review, sessionId, usage } = await world.play(world.cerberus({ wait: resolved("pass", more) }));
+  expect(review).toEqual({ type: "verdict", verdict: "pass", findings: [] });
+  expect([sessionId, usage]).toEqual([null, null]);
+});
+
 test("a run that cerberus gives a key of its own is waited for by that key", async () => {
   const plan = { spawn: { print: '{"run_key": "rk-77"}\n' }, key: "rk-77", wait: resolved("pass") };
   expect((await world.play(world.cerberus(plan))).review).toMatchObject({ verdict: "pass" });
@@ -142,6 +159,27 @@ test.each<[string, CerberusPlan, string]>([
     { wait: resolved("needs_work", { findings: "P0 crash" }) },
     '"P0 crash" is no finding',
   ],
+  [
+    "tells its findings elsewhere",
+    { wait: resolved("pass", { findings: [], issues: ["leak"] }) },
+    '"issues" is no key',
+  ],
+  [
+    "tells them without a priority",
+    { wait: resolved("needs_work", { reviewers: [{ critical_findings: [{ title: "leak" }] }] }) },
+    '"reviewers" is no key for findings',
+  ],
+  [
+    "fails with less than it tells elsewhere",
+    { wait: resolved("fail", { findings: [{ title: "nit", priority: 3 }], blocking_issues: ["P0: leak"] }) },
+    '"blocking_issues" is no key for findings',
+  ],
+  [
+    "has a reviewer whose file tells them elsewhere",
+    { wait: resolved("pass"), files: { [round(2, 1, "codex#1")]: { findings: [], blocking_issues: ["leak"] } } },
+    '"codex#1/output.json" is no key for findings',
+  ],
+  ["says two things", { wait: resolved("pass", { Verdict: "fail" }) }, 'gives "verdict" twice'],
   [
     "leaves findings that cannot be read",
     { wait: resolved("pass"), files: { [round(2, 1, "codex#1")]: "{" } },

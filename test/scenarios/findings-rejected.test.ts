@@ -49,6 +49,35 @@ test("a finding that was rejected and dropped is remembered, and does not block 
   expect(prompt).toContain("Null may be dereferenced: rejected: it is checked three lines above");
 });
 
+test("another defect without a title and a file is not the one that was rejected", async () => {
+  const box = sandbox();
+  const untitled = (body: string) => `{"priority": 0, "body": "${body}"}`;
+  const script = `
+cat >/dev/null
+case $RATCHET_ATTEMPT in
+  1) found='${untitled("two logins race")}, ${finding("A file is never closed")}' ;;
+  2) found='${finding("A file is never closed")}' ;;
+  *) found='${untitled("passwords are logged")}' ;;
+esac
+echo "{\\"verdict\\": \\"fail\\", \\"findings\\": [$found]}"
+`;
+  box.configure({
+    agent: { type: "command", command: box.script("agent.sh", agent) },
+    per_issue_review: { enabled: true, reviewer_type: "command", command: box.script("reviewer.sh", script) },
+  });
+  await box.add("one");
+  const run = await box.ratchet("run", "--json");
+  const events = eventsOf(run);
+  expect(events.flatMap((event) => (event.type === "finding-rejected" ? [event.title] : []))).toEqual([
+    "two logins race",
+    "A file is never closed",
+  ]);
+  expect(await box.issue("one")).toMatchObject({
+    status: "failed",
+    last_review_issues: [{ title: "passwords are logged", body: "passwords are logged", file: "unknown" }],
+  });
+});
+
 /** Only objects, or breaks the gate besides; its reviewer insists until it has read the objection, or is deaf. */
 const objector = `
 prompt=$(cat)

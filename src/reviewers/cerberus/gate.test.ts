@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findingsIn, findingsOfReviewer, isBad, readGate, usageOf } from "./gate.js";
+import { findingsIn, findingsOfReviewer, isBad, readGate, restOf, usageOf } from "./gate.js";
 import { callTimeoutSeconds, waitTimeout } from "./plan.js";
 
 const resolved = { status: "resolved", run_key: "k", current_iteration: 2 };
@@ -22,6 +22,7 @@ test.each([
   [{ verdict: "pass" }, "the answer of cerberus wait has no status"],
   [{ ...resolved, verdict: null }, "null is no verdict"],
   [{ ...resolved, verdict: "ok" }, '"ok" is no verdict'],
+  [{ ...resolved, Verdict: "fail", verdict: "pass" }, 'gives "verdict" twice'],
 ])("A8 %j is no verdict: %s", (answer, reason) => {
   expect(readGate(answer)).toMatchObject({ type: "none", reason: expect.stringContaining(reason) });
 });
@@ -92,6 +93,9 @@ describe("the findings of the last iteration", () => {
       },
     ],
     ["an iteration whose number is a text", { current_iteration: "2", findings: { 1: [old], 2: [p0] } }],
+    ["an iteration that is ahead", { findings: [{ iteration: 3, ...p0 }] }],
+    ["a map that is ahead", { iterations: { 2: { findings: [] }, 3: { findings: [p0] } } }],
+    ["an answer that counts from zero", { current_iteration: 0, findings: [{ iteration: 1, ...p0 }] }],
     ["two places", { iterations: { 2: { findings: [p0] } }, aggregated_findings: [p0] }],
   ])("A8 are found in %s", (_how, answer) => {
     expect(findingsIn({ current_iteration: 2, ...answer })).toMatchObject([p0]);
@@ -103,6 +107,7 @@ describe("the findings of the last iteration", () => {
   test.each([
     ["the last one's name", { iterations: { iteration_1: { findings: [p0] }, iteration_2: { findings: [] } } }],
     ["a history", { findings: [], history: [{ iteration: 1, findings: [p0] }] }],
+    ["a key of earlier ones", { findings: [], previous_findings: [p0], reviewers: { gpt: { resolvedIssues: [p0] } } }],
     ["a reviewer's history", { reviewers: { gpt: { findings: [], earlier: [{ iteration: "1", findings: "P0" }] } } }],
   ])("are not those of an earlier iteration, as %s tells", (_how, answer) => {
     expect(findingsIn({ current_iteration: 2, ...answer })).toEqual([]);
@@ -167,6 +172,28 @@ describe("the findings of the last iteration", () => {
     [{ iterations: { 1: "clean" } }],
     [{ iterations: { 1: { status: "clean" } } }],
   ])("in %j there are none", (answer) => expect(findingsIn(answer)).toEqual([]));
+});
+
+test("what else the last iteration says is handed on, without the word of each reviewer", () => {
+  const answer = {
+    ...{
+      status: "resolved",
+      verdict: "pass",
+      current_iteration: 2,
+      blocking_issues: ["leak"],
+      resolved_issues: ["old"],
+    },
+    iterations: [
+      { iteration: 1, issues: ["old"] },
+      { iteration: 2, issues: ["new", { title: "T", priority: 1 }], findings: [{ title: "T" }] },
+    ],
+    reviewers: { gpt: { verdict: "fail", issues: [{ title: "leak" }] } },
+  };
+  expect(restOf(answer)).toEqual({
+    ...{ status: "resolved", current_iteration: 2, blocking_issues: ["leak"] },
+    iterations: [{ iteration: 2, issues: ["new"] }],
+    reviewers: { gpt: { issues: [{ title: "leak" }] } },
+  });
 });
 
 test("a reviewer's file names its file in cerberus's way, and the reviewer is known", () => {

@@ -1,4 +1,6 @@
 import { isFindingLike, readFindingPriority } from "../finding-priority.js";
+import { plainKeys, verdictKeys } from "../verdict.js";
+import { isByIteration, lastIteration, numberOf, toNumber } from "./last-iteration.js";
 
 /**
  * What `cerberus wait --json` answers, and the reviewers' own files below its state folder. The verdict is a word of
@@ -14,9 +16,14 @@ type Fields = Readonly<Record<string, unknown>>;
 
 export function readGate(answer: unknown): Gate {
   if (!isFields(answer)) return { type: "none", reason: "the answer of cerberus wait is not a JSON object" };
-  if (answer.status !== "resolved") return { type: "none", reason: notResolved(answer.status) };
-  const word = typeof answer.verdict === "string" ? answer.verdict.toLowerCase() : "";
-  const iteration = Number.isSafeInteger(answer.current_iteration) ? Number(answer.current_iteration) : 0;
+  const fields = plainKeys(answer, ["status", "verdict"]);
+  if (typeof fields === "string") {
+    return { type: "none", reason: `the answer of cerberus wait gives "${fields}" twice, and not the same` };
+  }
+  const { status, verdict } = fields;
+  if (status !== "resolved") return { type: "none", reason: notResolved(status) };
+  const word = typeof verdict === "string" ? verdict.toLowerCase() : "";
+  const iteration = toNumber(answer.current_iteration) ?? 0;
   switch (word) {
     case "pass":
     case "needs_work":
@@ -26,7 +33,7 @@ export function readGate(answer: unknown): Gate {
     case "requires_decision":
       return { type: "undecided", iteration, reason: undecided(answer.resolution_reason) };
     default:
-      return { type: "none", reason: noVerdict(answer.verdict) };
+      return { type: "none", reason: noVerdict(verdict) };
   }
 }
 
@@ -60,42 +67,59 @@ export function isBad(finding: unknown): boolean {
  */
 export function findingsIn(answer: unknown): readonly unknown[] {
   if (!isFields(answer)) return [];
-  const found = withinMembers(answer, toNumber(answer.current_iteration));
+  const found = withinMembers(lastIteration(answer));
   // Those of an iteration often stand beside all of them.
   const kept = new Map(found.map((each) => [JSON.stringify(each), each]));
   return [...kept.values()];
+}
+
+/** All else that its last iteration says: what may be findings of a kind that we do not read must not be lost either. */
+export function restOf(answer: unknown): Fields {
+  return isFields(answer) ? withoutFindings(lastIteration(answer)) : {};
+}
+
+/** Nor what its reviewers decided each for himself: cerberus has weighed that. */
+function withoutFindings(map: Fields): Fields {
+  const left = Object.entries(map).filter(
+    ([key, value]) => !verdictKeys.includes(key.toLowerCase()) && !isFinding(value),
+  );
+  return Object.fromEntries(left.map(([key, value]) => [key, restWithin(value)]));
+}
+
+function restWithin(value: unknown): unknown {
+  if (Array.isArray(value)) return value.filter((each) => !isFinding(each)).map(restWithin);
+  return isFields(value) ? withoutFindings(value) : value;
+}
+
+function isFinding(value: unknown): boolean {
+  return isFields(value) && isFindingLike(value);
 }
 
 interface Place {
   readonly key: string;
   /** Findings belong here, whatever they are sorted by. */
   readonly inFindings: boolean;
-  /** The number of the last iteration; null: nobody said. */
-  readonly current: number | null;
 }
 
 function within(value: unknown, place: Place): unknown[] {
-  const { key, inFindings, current } = place;
+  const { key, inFindings } = place;
   if (Array.isArray(value)) {
-    return lastOfList(value, place).flatMap((each) => {
+    return value.flatMap((each) => {
       if (isFields(each)) return ofEntry(each, place);
       return inFindings && !Array.isArray(each) ? [each] : within(each, place);
     });
   }
   if (!isFields(value)) return inFindings && (value ?? null) !== null ? [value] : [];
   if (isFindingLike(value)) return [toFinding(value)];
-  const isByNumber = byIteration.test(key) && Object.keys(value).every((name) => numberIn(name) !== null);
-  if (!isByNumber) return inFindings ? ofSorted(value, current) : withinMembers(value, current);
-  return lastOfNumbered(value, current).flatMap((each) => {
+  if (!isByIteration(key, value)) return inFindings ? ofSorted(value) : withinMembers(value);
+  return Object.values(value).flatMap((each) => {
     const isPlace = inFindings || Array.isArray(each) || /findings/i.test(key);
-    return within(each, { key: "findings", inFindings: isPlace, current });
+    return within(each, { key: "findings", inFindings: isPlace });
   });
 }
 
-const byIteration = /^findings$|iteration/i;
-
-function withinMembers(map: Fields, current: number | null): unknown[] {
-  return Object.entries(map).flatMap(([key, value]) => within(value, { key, inFindings: isFindingsKey(key), current }));
+function withinMembers(map: Fields): unknown[] {
+  return Object.entries(map).flatMap(([key, value]) => within(value, { key, inFindings: isFindingsKey(key) }));
 }
 
 function isFindingsKey(key: string): boolean {
@@ -103,10 +127,10 @@ function isFindingsKey(key: string): boolean {
 }
 
 /** A map where findings belong: they are below it, sorted by something; where none are, what else it says is all there is. */
-function ofSorted(map: Fields, current: number | null): unknown[] {
-  if (Object.keys(map).some(isFindingsKey)) return withinMembers(map, current);
+function ofSorted(map: Fields): unknown[] {
+  if (Object.keys(map).some(isFindingsKey)) return withinMembers(map);
   const below = Object.entries(map).filter(([, value]) => typeof value === "object" && value !== null);
-  const found = below.flatMap(([key, value]) => within(value, { key, inFindings: true, current }));
+  const found = below.flatMap(([key, value]) => within(value, { key, inFindings: true }));
   const plain = Object.values(map).filter((value) => typeof value !== "object");
   if (found.length > 0) return found;
   // How many there are may stand beside them.
@@ -114,49 +138,12 @@ function ofSorted(map: Fields, current: number | null): unknown[] {
 }
 
 /** An entry of a list: a finding, or something that has findings in it, such as an iteration or one of the reviewers. */
-function ofEntry(entry: Fields, { inFindings, current }: Place): unknown[] {
+function ofEntry(entry: Fields, { inFindings }: Place): unknown[] {
   if (isFindingLike(entry)) return [toFinding(entry)];
-  const inside = withinMembers(entry, current);
+  const inside = withinMembers(entry);
   const isIteration =
     Object.keys(entry).some(isFindingsKey) || (numberOf(entry, "iterations") !== null && !("title" in entry));
   return inFindings && inside.length === 0 && !isIteration ? [toFinding(entry)] : inside;
-}
-
-/** A list's entries, without those of earlier iterations. */
-function lastOfList(list: readonly unknown[], { key, current }: Place): readonly unknown[] {
-  const numbers = list.map((each) => (isFields(each) ? numberOf(each, key) : null));
-  const known = numbers.filter((number) => number !== null);
-  const areFindings = list.some((each) => isFields(each) && (isFindingLike(each) || "title" in each));
-  if (known.length === 0) return key === "iterations" && !areFindings ? list.slice(-1) : list;
-  // Findings and a history may have none of the last iteration; iterations without it are counted in another way than we know.
-  const isOfAll = /^iterations$/i.test(key) || known.includes(0);
-  const highest = Math.max(...known);
-  const isLast = current !== null && (areFindings || known.includes(current) || (!isOfAll && highest < current));
-  const newest = isLast ? current : highest;
-  return list.filter((_each, index) => numbers[index] === null || numbers[index] === newest);
-}
-
-/** All of them where the last iteration is not among the numbers: they may number something else. */
-function lastOfNumbered(map: Fields, current: number | null): readonly unknown[] {
-  const numbers = Object.keys(map).map((name) => numberIn(name) ?? 0);
-  const last = current ?? Math.max(...numbers);
-  const isThere = numbers.includes(last);
-  return Object.values(map).filter((_each, index) => !isThere || numbers[index] === last);
-}
-
-/** Of an iteration, in its name: `2`, `iteration_2`. Another word may number reviewers or rounds. */
-function numberIn(name: string): number | null {
-  return toNumber(/^(?:it(?:er(?:ation)?)?[\s_.#-]*)?(\d+)$/i.exec(name)?.[1]);
-}
-
-/** `number` may be that of a finding or a reviewer. */
-function numberOf(fields: Fields, key: string): number | null {
-  return toNumber(fields.iteration ?? (/iteration/i.test(key) && !isFindingLike(fields) ? fields.number : null));
-}
-
-function toNumber(value: unknown): number | null {
-  const number = typeof value === "string" && /^\d{1,9}$/.test(value) ? Number(value) : value;
-  return typeof number === "number" && Number.isSafeInteger(number) ? number : null;
 }
 
 /** One reviewer's file of the last round; null: it is not what a reviewer writes. */

@@ -6,7 +6,7 @@ import { messageOf } from "../../lib/errors.js";
 import { readForeignJson } from "../../lib/program-files.js";
 import { runToEnd } from "../../lib/run-to-end.js";
 import { lastLine, readAnswer } from "./answer.js";
-import { findingsIn, findingsOfReviewer, isBad, readGate, usageOf } from "./gate.js";
+import { findingsIn, findingsOfReviewer, isBad, readGate, restOf, usageOf } from "./gate.js";
 import { type Plan, planVariable, waits, waitTimeout } from "./plan.js";
 import { runKeyIn, saysLeftOpen } from "./spawned.js";
 
@@ -103,30 +103,40 @@ async function askFor(plan: Timed, key: string): Promise<Output> {
 async function resultOf(answer: unknown, runFolder: string): Promise<Record<string, unknown>> {
   const gate = readGate(answer);
   if (gate.type === "none") throw new Ended(gate.reason);
-  const told = findingsIn(answer);
-  const findings = told.length > 0 ? told : await findingsOnDisk(runFolder, gate.iteration);
+  const outputs = await outputsOnDisk(runFolder, gate.iteration);
+  const findings = [...findingsIn(answer), ...outputs.flatMap(({ findings }) => findings)];
   if (gate.type === "undecided" && !findings.some(isBad)) throw new Ended(gate.reason);
+  const rests = outputs.map(({ path, rest }) => [path, rest] as const);
   const usage = usageOf(await readForeignJson(join(runFolder, "run-telemetry.json")));
-  return { verdict: gate.type === "undecided" ? "fail" : gate.verdict, findings, ...(usage === null ? {} : { usage }) };
+  const verdict = gate.type === "undecided" ? "fail" : gate.verdict;
+  return { ...restOf(answer), ...Object.fromEntries(rests), session_id: null, usage, verdict, findings };
+}
+
+/** What one of the reviewers said. */
+interface ReviewerOutput {
+  readonly path: string;
+  readonly findings: readonly unknown[];
+  readonly rest: Readonly<Record<string, unknown>>;
 }
 
 /** iterations/<n>/round-<m>/reviewers/<who>/output.json: the last round of the last iteration counts. */
-async function findingsOnDisk(runFolder: string, iteration: number): Promise<unknown[]> {
+async function outputsOnDisk(runFolder: string, iteration: number): Promise<ReviewerOutput[]> {
   const iterations = join(runFolder, "iterations");
   const last = numbered(iterations, /^(\d+)$/).find(({ number }) => iteration === 0 || number <= iteration);
   if (last === undefined) return [];
   const round = numbered(join(iterations, last.name), /^round-(\d+)$/)[0];
   if (round === undefined) return [];
   const folder = join(iterations, last.name, round.name, "reviewers");
-  const findings: unknown[] = [];
+  const outputs: ReviewerOutput[] = [];
   for (const who of namesIn(folder).sort()) {
     // One that failed has left none; that cerberus came to a verdict without it is in the verdict.
     if (!existsSync(join(folder, who, "output.json"))) continue;
-    const given = findingsOfReviewer(await readForeignJson(join(folder, who, "output.json")), who);
-    if (given === null) throw new Ended(`the findings of ${who} cannot be read`);
-    findings.push(...given);
+    const output = await readForeignJson(join(folder, who, "output.json"));
+    const findings = findingsOfReviewer(output, who);
+    if (findings === null) throw new Ended(`the findings of ${who} cannot be read`);
+    outputs.push({ path: `${who}/output.json`, findings, rest: restOf(output) });
   }
-  return findings;
+  return outputs;
 }
 
 /** The highest number first. */
