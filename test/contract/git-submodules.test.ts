@@ -54,11 +54,16 @@ describe("a submodule", () => {
 
   test.each([
     ["as it was", "true"],
+    ["that the work has removed", "cd .. && git rm -q mod"],
     ["at a commit that its remote has by now", `${commits} && git push -q origin HEAD:refs/heads/fix`],
     // A shallow one has no branch of its remote that holds the commit.
     ["whose remote gave it by no branch", "git update-ref -d refs/remotes/origin/main; git branch -D main"],
   ])("%s leaves nothing parked", async (_, how) => {
     expect((await land(how)).parked).toBeNull();
+  });
+
+  test("that the work has removed is parked with the commits that it has alone", async () => {
+    expect((await land(`${commits} && cd .. && git rm -qf mod`)).parked?.ref).toBe("refs/ratchet/parked/one/1");
   });
 
   const bump = "cd .. && git add mod && git commit -qm bumped && cd mod";

@@ -53,8 +53,9 @@ async function hasOwnCommits(checkout: Checkout, folder: string, begun: readonly
 }
 
 async function hasCommits({ gitDir }: Checkout, folder: string, range: readonly string[]): Promise<boolean> {
-  const env = { GIT_DIR: folder, GIT_NO_REPLACE_OBJECTS: "1" };
-  const output = await git(gitDir, ["rev-list", "--max-count=1", ...range], { env, okCodes: [128] });
+  // Git goes into the work tree that the folder names, which may have been removed with the submodule.
+  const env = { GIT_DIR: folder, GIT_WORK_TREE: gitDir, GIT_NO_REPLACE_OBJECTS: "1" };
+  const output = await git(gitDir, ["rev-list", "--max-count=1", ...range, "--"], { env, okCodes: [128] });
   // Of one that git cannot read nobody knows.
   return output.code !== 0 || output.stdout.length > 0;
 }
