@@ -670,17 +670,21 @@ describe("D5 the whole repository is moved elsewhere", () => {
   const away = (world: World) => sh(world.home, `mv '${world.repo}' '${world.repo}-moved'`);
   const back = (world: World) => sh(world.home, `mv '${world.repo}-moved' '${world.repo}'`);
 
-  test("D5 before anything has landed: landing waits, and says what for", async () => {
-    const world = await makeWorld();
-    const one = await ready(world, "one", "one.txt");
-    away(world);
-    expect(await propose(world, "one", one)).toEqual({
-      type: "waits",
-      reason: `${world.repo} is gone: move it back, or stop and start in its new place`,
-    });
-    back(world);
-    expect((await land(world, "one", one)).behind).toBeNull();
-  });
+  test.each(["", "/.git"])(
+    "D5 before anything has landed, its folder%s: landing waits, and says what for",
+    async (part) => {
+      const world = await makeWorld();
+      const one = await ready(world, "one", "one.txt");
+      const path = `${world.repo}${part}`;
+      sh(world.home, `mv '${path}' moved`);
+      expect(await propose(world, "one", one)).toEqual({
+        type: "waits",
+        reason: `${path} is gone: move it back, or stop and start in its new place`,
+      });
+      sh(world.home, `mv moved '${path}'`);
+      expect((await land(world, "one", one)).behind).toBeNull();
+    },
+  );
 
   test("D5 afterwards: what lands has landed, and the branch is behind", async () => {
     const world = await makeWorld();
