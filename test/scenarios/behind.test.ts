@@ -12,6 +12,8 @@ function withAgent(box: Sandbox): void {
   box.configure({ agent: { type: "command", command: box.script("agent", work) } });
 }
 
+const clear = (box: Sandbox) => rmSync(join(box.dir, ".git/refs/ratchet"));
+
 /** One issue has landed in the mirror; a file where git wants a folder keeps it from the user's repository. */
 async function landedElsewhere(box: Sandbox) {
   withAgent(box);
@@ -22,7 +24,17 @@ async function landedElsewhere(box: Sandbox) {
   return ended;
 }
 
-const clear = (box: Sandbox) => rmSync(join(box.dir, ".git/refs/ratchet"));
+test("a branch stays behind in status, however many runs had another target since", async () => {
+  const box = sandbox();
+  await landedElsewhere(box);
+  clear(box);
+  box.git("switch", "--quiet", "--create", "topic");
+  for (let runs = 1; runs <= 3; runs++) await box.ratchet("run");
+  expect(await behindOf(box)).toEqual([expect.stringMatching(/^main is behind: /)]);
+  box.git("branch", "--quiet", "--delete", "--force", "main");
+  expect(await behindOf(box)).toEqual([]);
+});
+
 const behindOf = async (box: Sandbox) => JSON.parse(await box.quick("status", "--json")).behind;
 const warnings = (events: ReturnType<typeof eventsOf>) =>
   events.flatMap((event) => (event.type === "log" && event.level === "warn" ? [event.text] : []));

@@ -1,5 +1,4 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { Store } from "../../app.js";
 import { jsonText } from "../../lib/json-text.js";
 import { mirrorAdvice } from "../../views/mirror-advice.js";
 import { renderStatus, type StatusJson, toStatus } from "../../views/status.js";
@@ -49,17 +48,10 @@ export async function readStatus(context: Context, { all = false }: StatusOption
   const project = all ? null : await knownProject(context, store);
   const unfinished = await store.unfinishedRuns(id);
   const runs = await Promise.all(unfinished.map(({ run, driverAlive }) => situationOf(app, run, driverAlive)));
-  const targets = project === null ? [] : await targetsOf(store, project.id);
-  const behind = project === null || targets.length === 0 ? [] : await app.branchesBehind(project.repoPath, targets);
+  const behind = project === null ? [] : await app.branchesBehind(project);
   const trouble = project === null ? null : (await app.lookAtMirror(project.id))?.trouble;
   const untold = (await app.owed(id)).map(toUntold);
   return { ...toStatus(runs, Date.now()), behind, mirror: trouble ? `${trouble}: ${mirrorAdvice}` : null, untold };
-}
-
-/** Of the newest runs: where something may have landed lately. */
-async function targetsOf(store: Store, projectId: string): Promise<string[]> {
-  const runs = await store.runs(projectId, 3);
-  return [...new Set(runs.map(({ record }) => record.target_branch))];
 }
 
 async function linesOf({ out }: Context, { named }: Shown, status: Told): Promise<string[]> {
