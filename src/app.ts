@@ -72,8 +72,8 @@ export interface App {
   runState(runId: string): Promise<RunState | null>;
   /** null: it has not been looked at yet. */
   pullRequestState(projectId: string, number: number): Promise<PrState | null>;
-  /** Branches of a repository that do not have what has landed for them, a sentence each; `likely` first. */
-  branchesBehind(repoPath: string, likely: readonly string[]): Promise<readonly string[]>;
+  /** Branches of a project's repository that do not have what has landed for them, a sentence each. */
+  branchesBehind(project: Project): Promise<readonly string[]>;
   /**
    * Which of these issues have their work on a branch that is not merged into the target, in mode `branch`. `tracker`: as
    * whoever waits for the answer has opened it.
@@ -177,10 +177,12 @@ export function createApp({ cwd, env: given }: { readonly cwd: string; readonly 
       const view = await (await store()).machineState(pullRequestMachineId(projectId, number));
       return view === null ? null : (view.state as PrState);
     },
-    branchesBehind: async (repoPath, likely) => {
+    branchesBehind: async ({ id, repoPath }) => {
       const { branchesBehind } = await import("./run/behind.js");
-      const known = await (await store("reader")).projectAt(repoPath);
-      return await branchesBehind(repoPath, likely, known === null ? null : home.mirror(known.id));
+      return await branchesBehind(
+        { repoPath, mirrorPath: home.mirror(id) },
+        async () => await recentTargets(await store("reader"), id),
+      );
     },
     unmerged: (...asked) => unmergedOf(app, ...asked),
     lookAtMirror: async (...asked) => (await import("./run/mirror-health.js")).lookAtMirror(home, ...asked),
@@ -267,6 +269,10 @@ function programRooms(env: NodeJS.ProcessEnv) {
       return await readTranscript({ settings, env, folder });
     },
   } satisfies Partial<App>;
+}
+
+async function recentTargets(store: Store, projectId: string): Promise<readonly string[]> {
+  return (await store.runs(projectId, 3)).map(({ record }) => record.target_branch);
 }
 
 /** Looking registers nothing: one that is not known goes by its path, which is no project's id. */

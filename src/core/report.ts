@@ -270,7 +270,7 @@ export type RunReport = ReportBody & {
 /** As told and printed. */
 export type PublicEvent = RunReport & { readonly seq: number; readonly time: string; readonly run_id: string };
 
-/** What the last failed gate or blocking round saw: (HEAD tree, files tree). */
+/** What the last failed gate or blocking round saw: HEAD's tree, the files' tree, and what submodules had alone. */
 export interface Seen {
   readonly tree: string;
   readonly filesTree: string;
@@ -278,6 +278,8 @@ export interface Seen {
   readonly reviewed?: string;
   /** Which of the two it was; absent in older records. */
   readonly by?: "gate" | "review";
+  /** Submodules of it whose commit nobody else was known to have; absent: none. */
+  readonly unpushedCount?: number;
 }
 
 /** Work that passed everything and that the forge could not be given. */

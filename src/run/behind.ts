@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import { resolveHead } from "../git/head.js";
-import { followedRef, landedRef, landedRefs, wasRewound } from "../git/landing/tip.js";
+import { followedRef, landedRefs, wasRewound } from "../git/landing/tip.js";
 import { hasCommit, isAncestor, readRef, readRefs } from "../git/mirror/mirror-refs.js";
 import { movedUntold } from "../git/users-branch/begun-merge.js";
 import { behind, branchGone, diverged, seatOf } from "../git/users-branch/behind-words.js";
 import { readBehindNote } from "../git/users-branch/follow.js";
+import { ExternalError } from "../lib/errors.js";
 import { exists } from "../lib/files.js";
 
 /** Where to look: the user's repository and, where there is one, its mirror, whose landed line is the true one. */
@@ -21,41 +21,41 @@ interface Standing {
 }
 
 /**
- * The branches of the user's repository that do not have what has landed for them, why, and what to run. `likely` are
- * the targets of runs: where their refs are equal files, git is not even started. Nothing is written, not even to the
- * mirror.
+ * The branches of the user's repository that do not have what has landed for them, why, and what to run. Every one with a
+ * landed line is asked; where the files of its refs say that they are equal, git is not even started. Nothing is written,
+ * not even to the mirror. `recent` gives the targets of the newest runs. A repository that cannot be read is said to be
+ * so, one that is gone has no branches.
  */
-export async function branchesBehind(
-  repoPath: string,
-  likely: readonly string[],
-  mirrorPath: string | null = null,
+export async function branchesBehind(places: Places, recent: () => Promise<readonly string[]>): Promise<string[]> {
+  if (!(await exists(places.repoPath))) return [];
+  try {
+    return await tellBehind(places, recent);
+  } catch (error) {
+    if (!(error instanceof ExternalError)) throw error;
+    return [`the branches cannot be compared with what has landed: ${error.message}`];
+  }
+}
+
+async function tellBehind(
+  { repoPath, mirrorPath }: Places,
+  recent: () => Promise<readonly string[]>,
 ): Promise<string[]> {
   const hasMirror = mirrorPath !== null && (await exists(join(mirrorPath, "HEAD")));
   const places = { repoPath, mirrorPath: hasMirror ? mirrorPath : null };
-  const equal = await Promise.all(likely.map((target) => isEqual(places, target)));
-  if (likely.length > 0 && equal.every(Boolean)) return [];
   const copies = await readRefs(repoPath, [landedRefs]);
   const lines = hasMirror ? await readRefs(mirrorPath, [landedRefs]) : copies;
-  const said = [...new Map([...copies, ...lines])].map(async ([ref, landed]) => {
-    const target = ref.slice(landedRefs.length + 1);
-    const branch = `refs/heads/${target}`;
-    const user = (await readRefs(repoPath, [branch])).get(branch) ?? null;
-    // A branch that no run lands on lately may well be done with.
-    if (user === null && !likely.includes(target)) return null;
-    return await tellStanding(places, { target, landed, copy: copies.get(ref) ?? null, user });
-  });
-  return (await Promise.all(said)).filter((line) => line !== null);
-}
-
-async function isEqual({ repoPath, mirrorPath }: Places, target: string): Promise<boolean> {
-  const gitDir = join(repoPath, ".git");
-  const [line, copy, branch] = await Promise.all([
-    mirrorPath === null ? null : resolveHead(mirrorPath, landedRef(target)),
-    resolveHead(gitDir, landedRef(target)),
-    resolveHead(gitDir, `refs/heads/${target}`),
-  ]);
-  const landed = line ?? copy;
-  return branch !== null && (landed === null || landed === branch);
+  const standings = await Promise.all(
+    [...new Map([...copies, ...lines])].map(async ([ref, landed]) => {
+      const target = ref.slice(landedRefs.length + 1);
+      const user = await readRef(repoPath, `refs/heads/${target}`);
+      return { target, landed, copy: copies.get(ref) ?? null, user };
+    }),
+  );
+  // A branch that is gone and that no run lands on lately may well be done with.
+  const lately = standings.every(({ user }) => user !== null) ? [] : await recent();
+  const asked = standings.filter(({ target, user }) => user !== null || lately.includes(target));
+  const said = await Promise.all(asked.map((standing) => tellStanding(places, standing)));
+  return said.filter((line) => line !== null);
 }
 
 async function tellStanding(places: Places, standing: Standing): Promise<string | null> {

@@ -54,11 +54,65 @@ describe("a submodule", () => {
 
   test.each([
     ["as it was", "true"],
+    ["that the work has removed", "cd .. && git rm -q mod"],
     ["at a commit that its remote has by now", `${commits} && git push -q origin HEAD:refs/heads/fix`],
     // A shallow one has no branch of its remote that holds the commit.
     ["whose remote gave it by no branch", "git update-ref -d refs/remotes/origin/main; git branch -D main"],
   ])("%s leaves nothing parked", async (_, how) => {
     expect((await land(how)).parked).toBeNull();
+  });
+
+  test("that the work has removed is parked with the commits that it has alone", async () => {
+    expect((await land(`${commits} && cd .. && git rm -qf mod`)).parked?.ref).toBe("refs/ratchet/parked/one/1");
+  });
+
+  const bump = "cd .. && git add mod && git commit -qm bumped && cd mod";
+  const own = `git checkout -qb fix && ${commits}`;
+  const fetchOf = (what: string) => `git fetch -q --no-tags origin ${what} && git checkout -q FETCH_HEAD`;
+  const aside =
+    "git checkout -q --detach && git commit -q --allow-empty -m aside && git tag aside && git checkout -q main";
+
+  async function unpushedAfter(how: string) {
+    const { world, path, inner, mod } = await withSubmodule();
+    sh(inner, `${aside} && git commit -q --allow-empty -m newer`);
+    sh(mod, how);
+    const { unpushed } = await snapshot(path, { base: world.base, docsPatterns: [] });
+    return { unpushed, pointer: sh(path, "git rev-parse HEAD:mod") };
+  }
+
+  test.each([
+    ["at a commit that is nowhere else", `${own} && ${bump}`],
+    [
+      "at a commit that was never in it",
+      `cd .. && git update-index --cacheinfo 160000,${"a".repeat(40)},mod && git commit -qm x`,
+    ],
+  ])("%s is told", async (_, how) => {
+    const { unpushed, pointer } = await unpushedAfter(how);
+    expect(unpushed).toEqual([`mod at ${pointer.slice(0, 12)}`]);
+  });
+
+  test.each([
+    ["at a commit that was pushed", `${own} && git push -q origin fix && ${bump}`],
+    ["at a commit that was pushed once the work pointed to it", `${own} && ${bump} && git push -q origin fix`],
+    ["at a commit of its remote's branch", `${fetchOf("main")} && ${bump}`],
+    ["at a tag of its remote that is on no branch", `git fetch -q --tags && git checkout -q aside && ${bump}`],
+    ["at a commit that was fetched to no ref", `${fetchOf("refs/tags/aside")} && ${bump}`],
+    [
+      "at the base's commit again, which its remote gave by no branch",
+      `git update-ref -d refs/remotes/origin/main; ${own} && ${bump} && git checkout -q main && ${bump}`,
+    ],
+    ["that is not in the worktree", `${own} && ${bump} && cd .. && git submodule --quiet deinit -f mod`],
+  ])("%s is not told", async (_, how) => {
+    expect((await unpushedAfter(how)).unpushed).toBeUndefined();
+  });
+
+  test("at a commit that came with the target is not told", async () => {
+    const { world, path, mod } = await withSubmodule();
+    sh(mod, `${own} && ${bump}`);
+    const tip = sh(path, "git rev-parse HEAD");
+    commit(path, "b.txt", "b");
+    const options = { base: world.base, reviewBase: tip, docsPatterns: [] };
+    expect((await snapshot(path, options)).unpushed).toBeUndefined();
   });
 
   test("keeps its commits when the git folder around it is made anew", async () => {

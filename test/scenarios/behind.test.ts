@@ -12,6 +12,8 @@ function withAgent(box: Sandbox): void {
   box.configure({ agent: { type: "command", command: box.script("agent", work) } });
 }
 
+const clear = (box: Sandbox) => rmSync(join(box.dir, ".git/refs/ratchet"));
+
 /** One issue has landed in the mirror; a file where git wants a folder keeps it from the user's repository. */
 async function landedElsewhere(box: Sandbox) {
   withAgent(box);
@@ -22,7 +24,42 @@ async function landedElsewhere(box: Sandbox) {
   return ended;
 }
 
-const clear = (box: Sandbox) => rmSync(join(box.dir, ".git/refs/ratchet"));
+test("status of every project tells in which repository a branch is behind, and each mirror that is gone", async () => {
+  const box = sandbox();
+  await landedElsewhere(box);
+  const other = join(box.root, "other");
+  box.git("clone", "--quiet", ".", other);
+  await box.start(["work", "add", "Other"], { cwd: other }).ended;
+  const allFrom = async (cwd: string, ...how: string[]) => {
+    const { stdout } = await box.start(["status", ...how, "--json"], { cwd }).ended;
+    const { behind, mirror } = JSON.parse(stdout);
+    return { behind, mirror };
+  };
+  const said = expect.stringMatching(/^in \S+\/shop: main is behind: the landed commit could not be brought over /);
+  const told = [await allFrom(box.dir, "--all"), await allFrom(other, "--all"), await allFrom(box.root)];
+  expect(told).toEqual(told.map(() => ({ behind: [said], mirror: null })));
+  expect(await allFrom(other)).toEqual({ behind: [], mirror: null });
+  // A repository that git cannot read hides nothing of the others, and one that is gone has no branches.
+  rmSync(join(other, ".git"), { recursive: true });
+  rmSync(join(box.home, "repos/shop.git/HEAD"));
+  const unread = expect.stringMatching(/^in \S+\/other: the branches cannot be compared .*not a git repository/);
+  const damaged = expect.stringMatching(/shop\.git is damaged: the next command/);
+  expect(await allFrom(box.root)).toEqual({ behind: [unread], mirror: damaged });
+  rmSync(other, { recursive: true });
+  expect(await allFrom(box.root)).toEqual({ behind: [], mirror: damaged });
+});
+
+test("a branch stays behind in status, however many runs had another target since", async () => {
+  const box = sandbox();
+  await landedElsewhere(box);
+  clear(box);
+  box.git("switch", "--quiet", "--create", "topic");
+  for (let runs = 1; runs <= 3; runs++) await box.ratchet("run");
+  expect(await behindOf(box)).toEqual([expect.stringMatching(/^main is behind: /)]);
+  box.git("branch", "--quiet", "--delete", "--force", "main");
+  expect(await behindOf(box)).toEqual([]);
+});
+
 const behindOf = async (box: Sandbox) => JSON.parse(await box.quick("status", "--json")).behind;
 const warnings = (events: ReturnType<typeof eventsOf>) =>
   events.flatMap((event) => (event.type === "log" && event.level === "warn" ? [event.text] : []));

@@ -11,6 +11,9 @@ import { snapshot } from "../../src/git/worktree/worktree.js";
 import { branchesBehind } from "../../src/run/behind.js";
 import { commit, identity, makeWorld, open, put, read, sh, type World } from "../contract/git-fixture.js";
 
+const behindIn = async ({ repo, mirror }: World) =>
+  await branchesBehind({ repoPath: repo, mirrorPath: mirror.path }, async () => ["main"]);
+
 async function ready(world: World, issue: string, name: string): Promise<string> {
   const { path } = await open(world, issue);
   commit(path, name, `${issue}\n`);
@@ -409,7 +412,7 @@ git "$@"
       expect(behind).toContain(
         `release was checked out at the same moment and was brought forward in its place, run \`${back}\` on release`,
       );
-      expect(await branchesBehind(world.repo, ["main"], world.mirror.path)).toEqual([expect.stringContaining(back)]);
+      expect(await behindIn(world)).toEqual([expect.stringContaining(back)]);
       sh(world.repo, back);
       expect(await catchUpTarget(world.mirror, "main")).toEqual({ behind: null });
       const now = "git rev-parse main release; git branch --show-current; git status --porcelain";
@@ -460,7 +463,7 @@ git "$@"
   test.each(gaps)("D5 %s that they let go does not come back", async (_, later, checkout) => {
     const { world, before, two, landed } = await killedUntold(later, checkout);
     sh(world.repo, `git reset -q --hard ${before} && git update-ref -d refs/ratchet/landed/main`);
-    expect(await branchesBehind(world.repo, ["main"], world.mirror.path)).toEqual([]);
+    expect(await behindIn(world)).toEqual([]);
     expect((await land(world, "two", two)).behind).toBeNull();
     expect(sh(world.repo, "git ls-files one.txt two.txt; git status --porcelain")).toBe("two.txt");
     expect(sh(world.mirror.path, `git rev-parse refs/ratchet/dropped/${landed}`)).toBe(landed);
@@ -476,7 +479,7 @@ git "$@"
     expect(sh(world.repo, "git status --porcelain")).toContain("A  one.txt");
     // The landing that was killed is gone on with.
     sh(world.repo, "git reset -q --hard");
-    expect(await branchesBehind(world.repo, ["main"], world.mirror.path)).toEqual([wasRewound("main")]);
+    expect(await behindIn(world)).toEqual([wasRewound("main")]);
     const { behind } = await followTarget(world.mirror, { target: "main", commit: landed });
     expect(behind).toBe(wasRewound("main"));
     expect(sh(world.repo, "git rev-parse main")).toBe(before);
@@ -670,17 +673,21 @@ describe("D5 the whole repository is moved elsewhere", () => {
   const away = (world: World) => sh(world.home, `mv '${world.repo}' '${world.repo}-moved'`);
   const back = (world: World) => sh(world.home, `mv '${world.repo}-moved' '${world.repo}'`);
 
-  test("D5 before anything has landed: landing waits, and says what for", async () => {
-    const world = await makeWorld();
-    const one = await ready(world, "one", "one.txt");
-    away(world);
-    expect(await propose(world, "one", one)).toEqual({
-      type: "waits",
-      reason: `${world.repo} is gone: move it back, or stop and start in its new place`,
-    });
-    back(world);
-    expect((await land(world, "one", one)).behind).toBeNull();
-  });
+  test.each(["", "/.git"])(
+    "D5 before anything has landed, its folder%s: landing waits, and says what for",
+    async (part) => {
+      const world = await makeWorld();
+      const one = await ready(world, "one", "one.txt");
+      const path = `${world.repo}${part}`;
+      sh(world.home, `mv '${path}' moved`);
+      expect(await propose(world, "one", one)).toEqual({
+        type: "waits",
+        reason: `${path} is gone: move it back, or stop and start in its new place`,
+      });
+      sh(world.home, `mv moved '${path}'`);
+      expect((await land(world, "one", one)).behind).toBeNull();
+    },
+  );
 
   test("D5 afterwards: what lands has landed, and the branch is behind", async () => {
     const world = await makeWorld();

@@ -235,10 +235,13 @@ test("an agent that deletes its git folder and its worktree has left no work, an
   expect([landed.code, landed.stderr]).toEqual([1, expect.stringContaining("one has no work that could land")]);
 });
 
-test("an agent that commits inside a submodule and pushes it nowhere loses nothing when its issue lands, and the log says so", async () => {
+/** An agent that commits inside the submodule `mod`, and after the gate's word does `then` there. */
+async function bumpsSubmodule(then: string): Promise<Sandbox> {
   const local = "git -c protocol.file.allow=always -c user.name=a -c user.email=a@b";
   const box = await withAgent(
-    `cat >/dev/null; ${local} submodule --quiet update --init
+    `cat >/dev/null
+     if [ "$RATCHET_ATTEMPT" != 1 ]; then cd mod; ${then}; exit; fi
+     ${local} submodule --quiet update --init
      cd mod; echo fix >fix.txt; git add --all; ${local} commit --quiet --message "Fix"; cd ..
      git add --all; git commit --quiet --message "One"`,
   );
@@ -246,13 +249,28 @@ test("an agent that commits inside a submodule and pushes it nowhere loses nothi
   box.git("clone", "--quiet", ".", inner);
   box.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", inner, "mod");
   box.git("commit", "--quiet", "--message", "Mod");
+  return box;
+}
+
+test("work whose submodule is at a commit that was pushed nowhere does not land, and is not lost", async () => {
+  const box = await bumpsSubmodule("true");
+  const before = box.git("rev-parse", "main");
   const run = await box.ratchet("run");
-  expect([run.code, run.stdout]).toEqual([
-    0,
-    expect.stringContaining("one: What else the worktree had is put aside as refs/ratchet/parked/one/1"),
-  ]);
-  await box.quick("worktree", "restore", "one");
+  expect([run.code, run.stdout]).toEqual([1, expect.stringContaining("The commit of a submodule is not pushed")]);
+  expect(box.git("rev-parse", "main")).toBe(before);
+  const [finding] = JSON.parse(await box.quick("findings", "one", "--json"));
   const mod = join(box.home, "worktrees", "shop", "one", "mod");
-  expect(box.git("-C", mod, "rev-parse", "HEAD")).toBe(box.git("rev-parse", "main:mod"));
-  expect(readFileSync(join(mod, "fix.txt"), "utf8")).toBe("fix\n");
+  expect(finding.body).toContain(`mod at ${box.git("-C", mod, "rev-parse", "HEAD").slice(0, 12)}`);
+  box.git("-C", mod, "push", "--quiet", "origin", "HEAD:refs/heads/fix");
+  expect((await box.ratchet("run", "--resume", "--check-only", "one")).code).toBe(0);
+  expect(box.git("rev-parse", "main:mod")).toBe(box.git("-C", join(box.root, "inner"), "rev-parse", "fix"));
+});
+
+test("an agent that is told to push what it has committed inside a submodule does so, and the work lands", async () => {
+  const box = await bumpsSubmodule("git push --quiet origin HEAD:refs/heads/fix");
+  expect((await box.ratchet("run")).code).toBe(0);
+  const clone = join(box.root, "clone");
+  box.git("-c", "protocol.file.allow=always", "clone", "--quiet", "--recurse-submodules", ".", clone);
+  expect(readFileSync(join(clone, "mod/fix.txt"), "utf8")).toBe("fix\n");
+  expect(await box.quick("worktree", "list")).toContain("No worktrees");
 });

@@ -1,11 +1,11 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { Store } from "../../app.js";
+import type { App, Project } from "../../app.js";
 import { jsonText } from "../../lib/json-text.js";
 import { mirrorAdvice } from "../../views/mirror-advice.js";
 import { renderStatus, type StatusJson, toStatus } from "../../views/status.js";
 import { toUntold, type UntoldJson, untoldLines } from "../../views/untold.js";
 import { boardScope, idOf, unknownYet } from "../board-scope.js";
-import { type Context, knownProject } from "../context.js";
+import type { Context } from "../context.js";
 import { roomOf } from "../room.js";
 import { situationOf } from "../situation.js";
 
@@ -21,7 +21,7 @@ interface Shown extends StatusOptions {
 }
 
 /**
- * What is told besides the contract's runs: branches that wait for their user, a mirror that is gone or damaged, and what
+ * What is told besides the contract's runs: branches that wait for their user, mirrors that are gone or damaged, and what
  * trackers have not been told yet.
  */
 interface Told extends StatusJson {
@@ -45,21 +45,27 @@ export async function showStatus(context: Context, options: StatusOptions): Prom
 export async function readStatus(context: Context, { all = false }: StatusOptions): Promise<Told> {
   const { app } = context;
   const store = await app.store("reader");
-  const id = idOf(await boardScope(context, store, { all }));
-  const project = all ? null : await knownProject(context, store);
+  const scope = await boardScope(context, store, { all });
+  const id = idOf(scope);
+  const projects = (await store.projects()).filter((project) => id === null || project.id === id);
   const unfinished = await store.unfinishedRuns(id);
   const runs = await Promise.all(unfinished.map(({ run, driverAlive }) => situationOf(app, run, driverAlive)));
-  const targets = project === null ? [] : await targetsOf(store, project.id);
-  const behind = project === null || targets.length === 0 ? [] : await app.branchesBehind(project.repoPath, targets);
-  const trouble = project === null ? null : (await app.lookAtMirror(project.id))?.trouble;
+  const behind = await Promise.all(
+    projects.map(async (project) => {
+      const lines = await app.branchesBehind(project);
+      // What a line tells to be run is for that folder.
+      return scope.type === "all" ? lines.map((line) => `in ${project.repoPath}: ${line}`) : lines;
+    }),
+  );
+  const mirror = await mirrorTrouble(app, projects);
   const untold = (await app.owed(id)).map(toUntold);
-  return { ...toStatus(runs, Date.now()), behind, mirror: trouble ? `${trouble}: ${mirrorAdvice}` : null, untold };
+  return { ...toStatus(runs, Date.now()), behind: behind.flat(), mirror, untold };
 }
 
-/** Of the newest runs: where something may have landed lately. */
-async function targetsOf(store: Store, projectId: string): Promise<string[]> {
-  const runs = await store.runs(projectId, 3);
-  return [...new Set(runs.map(({ record }) => record.target_branch))];
+async function mirrorTrouble(app: App, projects: readonly Project[]): Promise<string | null> {
+  const looked = await Promise.all(projects.map(({ id }) => app.lookAtMirror(id)));
+  const troubles = looked.flatMap((health) => health?.trouble ?? []);
+  return troubles.length === 0 ? null : `${troubles.join("; ")}: ${mirrorAdvice}`;
 }
 
 async function linesOf({ out }: Context, { named }: Shown, status: Told): Promise<string[]> {

@@ -36,6 +36,8 @@ export interface Snapshot {
   readonly targetBase?: string;
   /** What was to be merged before, where head has it by now. */
   readonly merged?: string;
+  /** Submodules whose new commit nobody else is known to have, and which it is (at most 50); absent: none. */
+  readonly unpushed?: readonly string[];
 }
 
 export type MarkerName = "NO_CHANGE" | "OBSOLETE" | "ALREADY_COMPLETE" | "DOCS_ONLY";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Marker, Snapshot } from "./events.js";
-import { play, policyOf, type Setup, snapshot } from "./fixture.js";
+import { play, policyOf, type Rules, type Setup, snapshot } from "./fixture.js";
 
 const titles = (setup: Setup, looks: Partial<Snapshot>, marker: Marker | null = null) => {
   const world = play(setup, { implement: () => ({ snapshot: snapshot(1, looks), marker }) });
@@ -12,6 +12,7 @@ describe("the gate's preconditions", () => {
   it.each<[string, Partial<Snapshot>, Marker | null, string]>([
     ["no commit", { commits: 0 }, null, "No commit"],
     ["uncommitted files", { dirtyCount: 2, dirty: ["x", "y"], filesTree: "f" }, null, "Uncommitted changes"],
+    ["a submodule's own commit", { unpushed: ["lib at c9"] }, null, "The commit of a submodule is not pushed"],
     ["a branch without its base", { containsBase: false }, null, "The base is not in the branch"],
     [
       "NO_CHANGE on a branch without its base",
@@ -50,6 +51,21 @@ describe("the gate's preconditions", () => {
     const { world } = titles({}, { dirtyCount: 3, dirty: ["new\nline", "über x", "(a merge is in progress)"] });
     const lines = '"new\\nline"\nüber x\n(a merge is in progress)';
     expect(world.life.ledger.findings[0]?.body.text).toBe(`These files are not committed (3):\n${lines}`);
+  });
+
+  it("goes on once the commits of submodules are pushed one by one, which changes no tree", () => {
+    const looks = [{ unpushed: ["lib at c9", "other at c8"] }, { unpushed: ["lib at c9"] }, {}];
+    const world = play({}, { implement: (_turn, n) => ({ snapshot: snapshot(1, looks[n - 1] ?? {}) }) });
+    expect(world.turns().map(({ prompt }) => prompt)).toEqual(["implementer", "gate_followup", "gate_followup"]);
+    expect(world.finished()).toMatchObject({ status: "success", commit: "c1" });
+  });
+
+  it("a submodule's commit that the next turn leaves where it is is named, and no progress", () => {
+    const left: Rules = { implement: () => ({ snapshot: snapshot(1, { unpushed: ["lib at c9"] }) }) };
+    const world = play({}, left);
+    expect(world.turns()).toHaveLength(2);
+    expect(world.finished()).toMatchObject({ error: "no_progress", seen: { tree: "t1", unpushedCount: 1 } });
+    expect(world.life.ledger.findings[0]?.body.text).toContain("\nlib at c9\nPush it");
   });
 
   it.each<[string, Partial<Snapshot>, Marker["name"]]>([

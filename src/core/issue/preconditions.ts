@@ -7,9 +7,10 @@ import type { IssueState, Work } from "./state.js";
 const gateName = "gate";
 
 /** What must hold before a gate command may run. Each broken one is a finding; Ratchet never repairs for an implementer. */
-export function brokenPreconditions({ state, policy, dirty }: Judged, work: Work): Remark[] {
+export function brokenPreconditions({ state, policy, dirty, unpushed }: Judged, work: Work): Remark[] {
   const remarks: Remark[] = [];
   if (work.dirtyCount > 0) remarks.push(uncommitted(work, dirty));
+  if (work.unpushedCount) remarks.push(notPushed(unpushed));
   const marker = wrongMarker(state, work);
   if (marker) remarks.push(marker);
   if (state.marker === null && work.commits === 0) {
@@ -25,6 +26,7 @@ interface Judged {
   readonly state: IssueState;
   readonly policy: IssuePolicy;
   readonly dirty: readonly string[];
+  readonly unpushed: readonly string[];
 }
 
 /** What HEAD has to contain. What an agent has merged unasked it may drop again. */
@@ -57,6 +59,12 @@ function uncommitted(work: Work, dirty: readonly string[]): Remark {
   const more = work.dirtyCount - dirty.length;
   const list = [...dirty.map(shownName), ...(more > 0 ? [`… and ${more} more`] : [])].join("\n");
   return plainRemark("Uncommitted changes", `These files are not committed (${work.dirtyCount}):\n${list}`, gateName);
+}
+
+function notPushed(unpushed: readonly string[]): Remark {
+  const list = unpushed.map(shownName).join("\n");
+  const body = `Nobody else could check these out: as far as is known here, no branch or tag of the submodule's remote has the commit.\n${list}\nPush it to the submodule's remote, or leave the pointer as it was. Where the remote has it already, fetch its branch in the submodule.`;
+  return plainRemark("The commit of a submodule is not pushed", body, gateName);
 }
 
 function wrongMarker({ marker }: IssueState, work: Work): Remark | null {

@@ -3,15 +3,17 @@ import type { Step } from "./step.js";
 
 /**
  * Progress is a tree that differs from the one that the last check had something against, an earlier life's included:
- * a gate that failed, or a round of review that blocked. What a round has blocked, the gate had passed before.
+ * a gate that failed, or a round of review that blocked. What a round has blocked, the gate had passed before. What a
+ * submodule's remote was given is progress too, which no tree shows.
  */
-export function noteSeen(step: Step, { tree, filesTree }: Work, by: "gate" | "review"): void {
-  step.set({ seen: { tree, filesTree, by } });
+export function noteSeen(step: Step, { tree, filesTree, unpushedCount }: Work, by: "gate" | "review"): void {
+  step.set({ seen: { tree, filesTree, by, ...(unpushedCount ? { unpushedCount } : {}) } });
 }
 
 /** The work is what the last check had something against, whichever it was. */
-export function isUnchanged({ state: { seen } }: Step, { tree, filesTree }: Work): boolean {
-  return seen !== null && seen.tree === tree && seen.filesTree === filesTree;
+export function isUnchanged({ state: { seen } }: Step, { tree, filesTree, unpushedCount = 0 }: Work): boolean {
+  if (seen === null || seen.tree !== tree || seen.filesTree !== filesTree) return false;
+  return (seen.unpushedCount ?? 0) === unpushedCount;
 }
 
 /** It is what a gate has failed on. What only a review has blocked, the gate may fail for the first time. */

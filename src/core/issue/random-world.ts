@@ -185,6 +185,7 @@ export class RandomWorld extends World {
       containsBase: !this.likely(8),
       namedCommitInTarget: this.likely(60),
       ...(this.likely(50) ? { targetBase: `tip${this.choose() % 3}` } : {}),
+      ...(this.likely(10) ? { unpushed: ["lib at c"] } : {}),
       ...dirty,
     });
   }

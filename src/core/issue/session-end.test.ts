@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CommandEffect } from "./effects.js";
-import type { TurnEnded } from "./events.js";
+import type { Snapshot, TurnEnded } from "./events.js";
 import {
   failWith,
   noVerdict,
@@ -215,6 +215,24 @@ describe("session_end", () => {
     expect(world.finished()?.status).toBe(status);
     const bodies = world.life.ledger.findings.map(({ body }) => body.text).filter((text) => text.startsWith("These"));
     expect(bodies).toEqual(dirty.map((name) => `These files are not committed (1):\n${name}`));
+  });
+
+  it.each<[string, Partial<Snapshot>, string]>([
+    ["pushed meanwhile is not held against it", {}, "success"],
+    ["still not pushed is named", { unpushed: ["lib at c9"] }, "failed"],
+  ])("C7 a submodule's commit that a fixer made and that is %s", (_, left, status) => {
+    const world = play(
+      { sessionEnd: { failure_mode: "remediate", max_retries: 1, commands: [one] } },
+      {
+        command: ({ folder }) => ({ exitCode: folder === "03-session_end/one" ? 1 : 0 }),
+        committed: snapshot(101, { unpushed: ["lib at c9"] }),
+        left: snapshot(101, left),
+        implement: (_turn, n) => (n === 1 ? {} : { outcome: { type: "failed", reason: "no" } }),
+      },
+    );
+    expect(world.finished()?.status).toBe(status);
+    const bodies = world.life.ledger.findings.map(({ body }) => body.text).join();
+    expect(bodies.includes("lib at c9\n")).toBe(left.unpushed !== undefined);
   });
 
   it("C6 its executions change neither the gate's nor the review's attempts", () => {

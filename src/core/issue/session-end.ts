@@ -356,7 +356,8 @@ function leave(step: Step) {
   if (work && work.tree !== gate.tree) {
     step.set({ gate: { ...gate, next: "reviewing" } });
     // What a fixer has left is known by its number alone, and the commands after it may have put it back.
-    if (work.dirtyCount === 0 || step.dirty.length > 0) return step.go("gating");
+    const isLeft = work.dirtyCount > 0 || work.unpushedCount !== undefined;
+    if (!isLeft || step.dirty.length > 0 || step.unpushed.length > 0) return step.go("gating");
     return step.owe({ kind: "worktree", key: `worktree:look:${step.state.turns}`, op: "look" });
   }
   step.go("reviewing");

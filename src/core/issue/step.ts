@@ -22,6 +22,8 @@ export class Step {
   entering: Phase | null = null;
   /** The uncommitted paths of the snapshot that came with this event. */
   dirty: readonly string[] = [];
+  /** The submodules that it says others could not check out. */
+  unpushed: readonly string[] = [];
   readonly policy: IssuePolicy;
   readonly at: number;
   private readonly account = new Account<IssueEffect, Owed>({
@@ -97,7 +99,9 @@ export class Step {
 
   /** The tree as a turn or Ratchet's own commit left it. */
   look(snapshot: Snapshot): void {
-    this.dirty = snapshot.dirty;
+    const { dirty, unpushed = [] } = snapshot;
+    this.dirty = dirty;
+    this.unpushed = unpushed;
     this.set({
       ...(snapshot.containsBase ? this.#basesIn(snapshot) : {}),
       work: {
@@ -109,6 +113,7 @@ export class Step {
         docsOnly: snapshot.docsOnly,
         containsBase: snapshot.containsBase,
         named: snapshot.namedCommitInTarget,
+        ...(unpushed.length === 0 ? {} : { unpushedCount: unpushed.length }),
       },
     });
   }

@@ -7,7 +7,7 @@ import { resolveHead } from "../head.js";
 import { fetchFromUser, hasCommit, isAncestor, type Mirror, readRef, updateRefs } from "../mirror/mirror-refs.js";
 import { isKnownInside } from "../objects/ancestry.js";
 import { mergeTrees } from "../objects/merge-trees.js";
-import { asAuthor, readIdentity } from "../repository.js";
+import { asAuthor, commonDirOf, readIdentity } from "../repository.js";
 import { removeIfThere, writeIfChanged } from "../small-files.js";
 import { begunFile, forgetBegun, movedUntold } from "../users-branch/begun-merge.js";
 import { noteWithdrawn, withdrawnRef } from "./withdrawn.js";
@@ -116,8 +116,8 @@ async function decideTip(mirror: Mirror, target: string, line: Line): Promise<Ti
 
 /** Where it was when it was last seen: their own commit, which git keeps for a while. */
 async function whyMissing(mirror: Mirror, target: string): Promise<string> {
-  if (!(await exists(mirror.repoPath)))
-    return `${mirror.repoPath} is gone: move it back, or stop and start in its new place`;
+  for (const path of [mirror.repoPath, await commonDirOf(mirror.repoPath)])
+    if (!(await exists(path))) return `${path} is gone: move it back, or stop and start in its new place`;
   const sha = await readRef(mirror.path, `refs/user/heads/${target}`);
   return sha === null
     ? `there is no branch ${target} with a commit: run \`git branch ${shellWord(target)}\``

@@ -27,24 +27,40 @@ export function isKnownLinkless(base: string, head: string): boolean {
   return head === base || linkless.has(`${base}..${head}`);
 }
 
-/** Those of `head` that neither `base` nor `reviewBase` has. Paths are bytes. Usually one git process, or none. */
-export async function bareLinks(checkout: Checkout, range: LinkRange): Promise<readonly Buffer[]> {
-  const { base, head, reviewBase = base } = range;
-  if (isKnownLinkless(base, head)) return [];
-  const added = await addedLinks(checkout, base, head);
-  if (added.length === 0) return [];
-  const [submodules, sinceReview] = await Promise.all([
-    submodulePaths(checkout, head),
-    reviewBase === base ? added : addedLinks(checkout, reviewBase, head),
-  ]);
-  const left = added.filter((path) => sinceReview.includes(path) && !submodules.includes(path));
-  return left.map((path) => Buffer.from(path, "latin1"));
-}
-
 export interface Link {
+  /** Paths are bytes. */
   readonly path: Buffer;
   /** The commit it names. */
   readonly id: string;
+}
+
+interface ChangedLink extends Link {
+  /** There was no link at this path. */
+  readonly isNew: boolean;
+}
+
+/** Those of `head` that neither `base` nor `reviewBase` has so. Usually one git process, or none. */
+export async function changedLinks(checkout: Checkout, range: LinkRange): Promise<readonly ChangedLink[]> {
+  const { base, head, reviewBase = base } = range;
+  if (isKnownLinkless(base, head)) return [];
+  const changed = await linksBetween(checkout, base, head);
+  if (changed.length === 0 || reviewBase === base) return changed;
+  const sinceReview = await linksBetween(checkout, reviewBase, head);
+  return changed.flatMap((link) => {
+    const same = sinceReview.find(({ path }) => path.equals(link.path));
+    return same === undefined ? [] : [{ ...link, isNew: link.isNew && same.isNew }];
+  });
+}
+
+/** Those of changed links that are new and no submodules. */
+export async function bareLinks(
+  checkout: Checkout,
+  { head, changed }: { readonly head: string; readonly changed: readonly ChangedLink[] },
+): Promise<readonly Buffer[]> {
+  const added = changed.filter(({ isNew }) => isNew).map(({ path }) => path);
+  if (added.length === 0) return [];
+  const submodules = await submodulePaths(checkout, head);
+  return added.filter((path) => !submodules.includes(path.toString("latin1")));
 }
 
 /** All links of the commit, submodules or not. */
@@ -54,14 +70,14 @@ export async function linksOf(checkout: Checkout, commit: string): Promise<reado
   return [...found].map(([, id = "", path = ""]) => ({ path: Buffer.from(path, "latin1"), id }));
 }
 
-async function addedLinks(checkout: Checkout, from: string, to: string): Promise<readonly string[]> {
+async function linksBetween(checkout: Checkout, from: string, to: string): Promise<readonly ChangedLink[]> {
   // Two trees are compared: an index that the agent has broken must not matter, so none is named that is there.
   const index = join(checkout.gitDir, "ratchet", "no-index");
   const output = await gitIn(checkout, ["diff-tree", "-r", "-z", "--raw", "--no-renames", from, to], { index });
-  const found = output.stdout
-    .toString("latin1")
-    .matchAll(/:(?!160000)\d{6} 160000 [0-9a-f]+ [0-9a-f]+ [A-Z]\0([^\0]+)\0/g);
-  return [...found].flatMap((match) => match[1] ?? []);
+  const found = output.stdout.toString("latin1").matchAll(/:(\d{6}) 160000 [0-9a-f]+ ([0-9a-f]+) [A-Z]\0([^\0]+)\0/g);
+  return [...found].map(([, before, id = "", path = ""]) => {
+    return { path: Buffer.from(path, "latin1"), id, isNew: before !== "160000" };
+  });
 }
 
 /** What `.gitmodules` of the commit lists: git knows where those come from. */

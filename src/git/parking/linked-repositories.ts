@@ -4,7 +4,7 @@ import { codeOf } from "../../lib/errors.js";
 import type { Checkout } from "../checkout/checkout-git.js";
 import { git } from "../git.js";
 import { entriesIn } from "../head.js";
-import { bareLinks, linksOf } from "../objects/links.js";
+import { bareLinks, changedLinks, type Link, linksOf } from "../objects/links.js";
 import { linkStatsOf } from "../small-files.js";
 
 /**
@@ -21,7 +21,7 @@ export async function linkedRepositories(checkout: Checkout, head: string): Prom
 export async function hasLooseRepositories(checkout: Checkout, head: string): Promise<boolean> {
   const { baseSha, gitDir } = checkout;
   const there = await linkedRepositories(checkout, head);
-  const bare = await bareLinks(checkout, { base: baseSha, head });
+  const bare = await bareLinks(checkout, { head, changed: await changedLinks(checkout, { base: baseSha, head }) });
   if (there.some((path) => bare.some((link) => link.equals(path)))) return true;
   const inFiles = there.map((path) => gitOf(checkout, path).toString("utf8")).filter(isFolder);
   const folders = [...inFiles, ...gitFoldersBelow(join(gitDir, "modules"))];
@@ -31,11 +31,31 @@ export async function hasLooseRepositories(checkout: Checkout, head: string): Pr
   return false;
 }
 
+/**
+ * Those of the links whose repository is in the worktree and does not have the commit from elsewhere: who clones what would
+ * land could not get it. Of one that is not there nobody can tell.
+ */
+export async function unpushedLinks(checkout: Checkout, links: readonly Link[]): Promise<readonly Link[]> {
+  const unpushed: Link[] = [];
+  for (const link of links) {
+    const folder = gitOf(checkout, link.path);
+    // A commit that was fetched by its id alone, as into a shallow one, is in FETCH_HEAD, where that is there.
+    const range = [link.id, "--not", "--remotes", "--tags", "--ignore-missing", "FETCH_HEAD"];
+    if ((await isThere(folder)) && (await hasCommits(checkout, folder.toString("utf8"), range))) unpushed.push(link);
+  }
+  return unpushed;
+}
+
 /** `begun`: what the issue began with is not its work, even where the remote gave it by no branch. */
-async function hasOwnCommits({ gitDir }: Checkout, folder: string, begun: readonly string[]): Promise<boolean> {
+async function hasOwnCommits(checkout: Checkout, folder: string, begun: readonly string[]): Promise<boolean> {
   const work = ["HEAD", "--branches", "--glob=refs/stash*"];
-  const args = ["rev-list", "--max-count=1", "--ignore-missing", ...work, "--not", "--remotes", ...begun];
-  const output = await git(gitDir, args, { env: { GIT_DIR: folder, GIT_NO_REPLACE_OBJECTS: "1" }, okCodes: [128] });
+  return await hasCommits(checkout, folder, ["--ignore-missing", ...work, "--not", "--remotes", ...begun]);
+}
+
+async function hasCommits({ gitDir }: Checkout, folder: string, range: readonly string[]): Promise<boolean> {
+  // Git goes into the work tree that the folder names, which may have been removed with the submodule.
+  const env = { GIT_DIR: folder, GIT_WORK_TREE: gitDir, GIT_NO_REPLACE_OBJECTS: "1" };
+  const output = await git(gitDir, ["rev-list", "--max-count=1", ...range, "--"], { env, okCodes: [128] });
   // Of one that git cannot read nobody knows.
   return output.code !== 0 || output.stdout.length > 0;
 }

@@ -8,8 +8,9 @@ import { findTargetBase } from "../landing/target-base.js";
 import { readEnds } from "../landing/tip.js";
 import { hasCommit, isAncestor, type Mirror, updateRefs } from "../mirror/mirror-refs.js";
 import { type History, readHistory } from "../objects/history.js";
-import { bareLinks } from "../objects/links.js";
+import { bareLinks, changedLinks } from "../objects/links.js";
 import { shareObjects } from "../objects/objects.js";
+import { unpushedLinks } from "../parking/linked-repositories.js";
 import { lookAtFiles, rememberClean } from "./clean-proof.js";
 import { type Change, operationsIn, readChanges, treeOfFiles } from "./status.js";
 
@@ -26,6 +27,7 @@ export interface Snapshot {
   readonly namedCommitInTarget: boolean | null;
   readonly targetBase?: string;
   readonly merged?: string;
+  readonly unpushed?: readonly string[];
 }
 
 export interface SnapshotOptions {
@@ -76,11 +78,15 @@ async function look(checkout: Checkout & Seen, options: SnapshotOptions): Promis
   ]);
   if (changes.length === 0) rememberClean(checkout.path, head, before);
   const { base, required = base, reviewBase = required, unmerged = null } = options;
-  const links = await bareLinks(checkout, { base, head, reviewBase: targetBase ?? reviewBase });
+  const changed = await changedLinks(checkout, { base, head, reviewBase: targetBase ?? reviewBase });
+  const links = await bareLinks(checkout, { head, changed });
+  const isBare = (path: Buffer) => links.some((link) => link.equals(path));
+  const pointers = changed.filter(({ path }) => !isBare(path));
+  const unpushed = (await unpushedLinks(checkout, pointers)).map(({ path, id }) => `${path} at ${id.slice(0, 12)}`);
   const dirty = [
     ...operationsIn(checkout.names).map((what) => `(${what} is in progress)`),
     ...links.map((path) => `${path.toString("utf8")} (a repository of its own, committed only as a link)`),
-    ...changes.filter(({ path }) => !links.some((link) => link.equals(path))).map(shown),
+    ...changes.filter(({ path }) => !isBare(path)).map(shown),
   ];
   const contains = async (commit: string) => await isAncestor(checkout.mirror.path, commit, head);
   const isMerged = unmerged !== null && (await hasCommit(checkout.mirror.path, unmerged)) && (await contains(unmerged));
@@ -96,6 +102,7 @@ async function look(checkout: Checkout & Seen, options: SnapshotOptions): Promis
     namedCommitInTarget: named,
     ...(targetBase === null ? {} : { targetBase }),
     ...(isMerged ? { merged: unmerged } : {}),
+    ...(unpushed.length === 0 ? {} : { unpushed: unpushed.slice(0, shownPaths) }),
   };
 }
 
