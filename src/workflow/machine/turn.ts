@@ -161,12 +161,18 @@ function afterTrouble(step: Step, token: Token, stage: LlmStage, event: StageTur
       dropThread(step, token, stage);
       return again({ session: null, next: "same", restarted: true });
     case "failed":
-      return end(`failed: ${outcome.reason}`);
+      if (!outcome.broke) return end(`failed: ${outcome.reason}`);
+      return endExecution(step, token, stage, unseen(stage, outcome.reason, event.reply));
     case "timed-out":
       return end("ran out of time");
     case "ended":
       return;
   }
+}
+
+/** Not the agent's failure: whoever was to look at its work could not. */
+function unseen({ id }: LlmStage, reason: string, said: Text): Verdict {
+  return machineryFailure(`the turn of ${id} could not be brought to its end: ${reason}`, said);
 }
 
 /** A review that did not come to a verdict is run again; any other agent that failed has failed. */
