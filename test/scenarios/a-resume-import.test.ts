@@ -95,6 +95,23 @@ test("A2 a mala run file is imported and resumed: the session, the findings, att
   expect(JSON.parse(await world.quick("findings", "fix-it", "--json"))).toEqual([]);
 });
 
+test.each([
+  ["a NUL byte", "a\0b"],
+  ["200,000 characters", "x".repeat(200_000)],
+])(
+  "A7 a record whose session has %s is one without a session: its findings go into a new one",
+  async (_, session_id) => {
+    const world = resumeWorld();
+    await world.add("fix-it");
+    const text = malaRun({ "fix-it": { session_id, last_review_issues: [finding] } });
+    expect((await importText(world, "run.json", text)).code).toBe(0);
+    expect((await world.ratchet("run", "--resume", "--strict")).code).toBe(1);
+    expect(await world.issue("fix-it")).toMatchObject({ error: "session_not_found", session_id: null });
+    expect((await world.ratchet("run", "--resume")).code).toBe(0);
+    expect(world.sent("fix-it")).toMatchObject([{ session: "new", text: expect.stringContaining("Null deref") }]);
+  },
+);
+
 test("A2 a record from a machine whose clock is ahead keeps nothing from being resumed", async () => {
   const world = resumeWorld();
   world.configure({ agent: { type: "command", command: world.script("fails", "exit 1\n") } });
