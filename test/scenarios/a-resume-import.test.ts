@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -286,6 +287,18 @@ test("A4 a folder is imported oldest first; a corrupt file is named, exit 1, and
   expect(first).toMatchObject({ kind: "review_followup", session: "newer" });
   expect(first?.text).toContain("Null deref");
   expect(first?.text).not.toContain("Old one");
+});
+
+test("A4 a pipe in a folder is named and not waited for; one that is named itself is read", async () => {
+  const world = resumeWorld();
+  const whole = world.put("runs/a.json", malaRun({ one: {} }));
+  execFileSync("mkfifo", [join(world.root, "runs", "b.json")]);
+  const { code, stdout, stderr } = await world.ratchet("runs", "import", join(world.root, "runs"));
+  expect([code, stdout]).toEqual([1, expect.stringContaining("imported: 1 issue")]);
+  expect(stderr).toMatch(/^ratchet: \S+b\.json was not imported: it is not a file\n$/);
+  const piped = world.ratchet("runs", "import", join(world.root, "runs", "b.json"));
+  execFileSync("sh", ["-c", `cat ${whole} >${join(world.root, "runs", "b.json")}`]);
+  expect(await piped).toMatchObject({ code: 0, stdout: expect.stringContaining("is known already") });
 });
 
 test("A4 a file that is nested too deeply is told as that, and a record without a version by doctor", async () => {
