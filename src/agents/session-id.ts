@@ -1,3 +1,6 @@
+import type { AgentEvent } from "../core/ports/agent-event.js";
+import { toSessionId } from "../core/session-id.js";
+
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
@@ -6,4 +9,10 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
  */
 export function idToResume(session: string): string {
   return uuid.test(session) ? session : "00000000-0000-0000-0000-000000000000";
+}
+
+/** The event of a stream's word for its session; none where that could not be asked for again. */
+export function sessionTold(value: unknown): AgentEvent[] {
+  const id = toSessionId(value);
+  return id === null ? [] : [{ type: "session", id }];
 }

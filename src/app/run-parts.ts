@@ -1,9 +1,7 @@
-import { join } from "node:path";
 import type { Asker } from "../core/ports/tracker.js";
 import type { Settings } from "../core/settings.js";
 import type { Repository } from "../git/repository.js";
 import { systemClock } from "../lib/clock.js";
-import { readOptional } from "../lib/files.js";
 import type { Home } from "../lib/home.js";
 import type { RunParts, RunRequest } from "../run/start.js";
 import type { Store } from "../store/store.js";
@@ -27,7 +25,7 @@ export async function runParts(app: Around, request: RunRequest, asker?: Asker):
   const { loadAgent, loadFallback, loadReviewers, trackers } = await import("./adapters.js");
   const { followUpsMade, historyOf, journalOf, outboxRows } = await import("./journal.js");
   const { openOutbox } = await import("../run/tracker-outbox.js");
-  const { loadTemplates } = await import("./templates.js");
+  const { loadPrompts } = await import("./templates.js");
   const stored = request.type === "unfinished" ? await store.run(request.runId) : null;
   const { settings, options } = request.type === "new" ? request : await store.run(request.runId);
   const project = await store.registerProject(repository.root);
@@ -60,8 +58,7 @@ export async function runParts(app: Around, request: RunRequest, asker?: Asker):
     agent: await loadAgent(settings.agent, null, app.env),
     fallback: await loadFallback(settings.agent, app.env),
     reviewers: await loadReviewers(settings, app.env),
-    templates: await loadTemplates(frame.repoPath),
-    projectText: await readOptional(join(frame.repoPath, ".ratchet", "prompts", "append.md")),
+    ...(await loadPrompts(frame.repoPath)),
     journal: journalOf(store, frame),
     inbox: inboxOf(store),
     history: historyOf(store, frame),

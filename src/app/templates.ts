@@ -4,52 +4,64 @@ import type { Diagnostic } from "../config/diagnostic.js";
 import type { PromptKind } from "../core/issue/effects.js";
 import { nearest } from "../core/suggest.js";
 import { messageOf, UserError } from "../lib/errors.js";
-import { exists, namesIn } from "../lib/files.js";
+import { isMissing, namesIn, readPlainFile } from "../lib/files.js";
 import { packageRoot } from "./package-root.js";
 
 /** Where a project has prompts of its own. */
 const ownFolder = join(".ratchet", "prompts");
 
+/** What is at the end of every prompt. */
+const append = "append" as const;
+
+export interface Prompts {
+  readonly templates: Record<PromptKind, string>;
+  /** The project's own words for every prompt; null: none. */
+  readonly projectText: string | null;
+}
+
 /** The shipped templates, each replaced by the project's own where it has one; all that is wrong with those is told at once. */
-export async function loadTemplates(repoPath: string): Promise<Record<PromptKind, string>> {
+export async function loadPrompts(repoPath: string): Promise<Prompts> {
   const { promptKinds } = await import("../prompts/templates.js");
-  const load = async (kind: PromptKind) => {
-    const own = await readOwn(repoPath, kind);
-    const text = own?.text ?? (await readFile(join(packageRoot(), "prompts", `${kind}.md`), "utf8"));
-    return { kind, text, wrong: own?.problem == null ? [] : [`${join(repoPath, own.file)} ${own.problem}`] };
-  };
-  const loaded = await Promise.all(promptKinds.map(load));
-  const wrong = loaded.flatMap((one) => one.wrong);
+  const own = await readAllOwn(repoPath);
+  const wrong = own.flatMap(({ file, problem }) => (problem === null ? [] : [`${join(repoPath, file)} ${problem}`]));
   if (wrong.length > 0) throw new UserError(wrong.join("\n"));
-  return Object.fromEntries(loaded.map(({ kind, text }) => [kind, text])) as Record<PromptKind, string>;
+  const texts = new Map(own.map(({ name, text }) => [name, text]));
+  const shipped = (kind: PromptKind) => readFile(join(packageRoot(), "prompts", `${kind}.md`), "utf8");
+  const load = async (kind: PromptKind) => [kind, texts.get(kind) ?? (await shipped(kind))] as const;
+  const templates = Object.fromEntries(await Promise.all(promptKinds.map(load))) as Record<PromptKind, string>;
+  return { templates, projectText: texts.get(append) ?? null };
 }
 
 /** What a run refuses in the project's own prompts, and files that look like one and are none. */
 export async function checkPrompts(repoPath: string): Promise<Diagnostic[]> {
   const { promptKinds } = await import("../prompts/templates.js");
-  const own = await Promise.all(promptKinds.map((kind) => readOwn(repoPath, kind)));
-  const refused = own.flatMap((one) => (one?.problem == null ? [] : [remark("error", one.file, one.problem)]));
-  return [...refused, ...misnamed(namesIn(join(repoPath, ownFolder)), [...promptKinds, "append"])];
+  const own = await readAllOwn(repoPath);
+  const refused = own.flatMap(({ file, problem }) => (problem === null ? [] : [remark("error", file, problem)]));
+  return [...refused, ...misnamed(namesIn(join(repoPath, ownFolder)), [...promptKinds, append])];
 }
 
-interface OwnTemplate {
+interface OwnPrompt {
+  readonly name: PromptKind | typeof append;
   readonly file: string;
   readonly text: string;
   /** Why it cannot be used; null: it can. */
   readonly problem: string | null;
 }
 
-/** null: the project has none. */
-async function readOwn(repoPath: string, kind: PromptKind): Promise<OwnTemplate | null> {
-  const { templateProblem } = await import("../prompts/templates.js");
-  const file = join(ownFolder, `${kind}.md`);
-  if (!(await exists(join(repoPath, file)))) return null;
-  try {
-    const text = await readFile(join(repoPath, file), "utf8");
-    return { file, text, problem: templateProblem(kind, text) };
-  } catch (error) {
-    return { file, text: "", problem: `cannot be read: ${messageOf(error)}` };
+async function readAllOwn(repoPath: string): Promise<OwnPrompt[]> {
+  const { promptKinds, templateProblem } = await import("../prompts/templates.js");
+  const found: OwnPrompt[] = [];
+  for (const name of [...promptKinds, append]) {
+    const file = join(ownFolder, `${name}.md`);
+    if (isMissing(join(repoPath, file))) continue;
+    try {
+      const text = await readPlainFile(join(repoPath, file));
+      found.push({ name, file, text, problem: name === append ? null : templateProblem(name, text) });
+    } catch (error) {
+      found.push({ name, file, text: "", problem: `cannot be read: ${messageOf(error)}` });
+    }
   }
+  return found;
 }
 
 /** Others may have files there, too, such as the prompts of their workflows: only what is nearly the name of one is told. */

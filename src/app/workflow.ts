@@ -6,7 +6,6 @@ import type { Asker } from "../core/ports/tracker.js";
 import type { Settings } from "../core/settings.js";
 import { systemClock } from "../lib/clock.js";
 import { Refusal, UserError } from "../lib/errors.js";
-import { readOptional } from "../lib/files.js";
 import type { Home } from "../lib/home.js";
 import type { IssueWorkflow } from "../run/context.js";
 import type { Answer, Checkout, Question, WorkflowRun } from "../run/workflow/context.js";
@@ -224,7 +223,7 @@ async function sharedParts(app: Around, store: Store, frame: Frame): Promise<Omi
   const { runId, projectId, repoPath, settings } = frame;
   const { home, env, warn: tell } = app;
   const { historyOf, workflowLogOf } = await import("./journal.js");
-  const { loadTemplates } = await import("./templates.js");
+  const { loadPrompts } = await import("./templates.js");
   const { createSlots } = await import("../run/slots.js");
   const { createMeter } = await import("../run/meter.js");
   const { redactor } = await import("../lib/redact.js");
@@ -240,8 +239,7 @@ async function sharedParts(app: Around, store: Store, frame: Frame): Promise<Omi
     env,
     clock: systemClock,
     redact: redactor(env),
-    templates: await loadTemplates(repoPath),
-    projectText: await readOptional(join(repoPath, ".ratchet", "prompts", "append.md")),
+    ...(await loadPrompts(repoPath)),
     inbox: inboxOf(store),
     slots: createSlots(settings.max_agents),
     meter: createMeter(settings.budgets.run, spent ?? { tokens: 0, usd: 0 }),

@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { codeOf } from "./errors.js";
+import { codeOf, Refusal } from "./errors.js";
 
 /**
  * These files are small and near, and looked at by the hundred: at once is many times cheaper than through the thread
@@ -82,6 +82,12 @@ export async function readOptional(path: string): Promise<string | null> {
     if (codeOf(error) === "ENOENT") return null;
     throw error;
   }
+}
+
+/** For what somebody else has put there under that name: a pipe would be waited for without end, and is no file. */
+export async function readPlainFile(path: string): Promise<string> {
+  if (!statSync(path).isFile()) throw new Refusal("it is not a file");
+  return readFileSync(path, "utf8");
 }
 
 const flushData = promisify(fdatasync);

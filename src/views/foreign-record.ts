@@ -1,6 +1,7 @@
 import { repositoryPath } from "../core/ledger/identity.js";
 import type { IssueRecord, RunRecord } from "../core/record.js";
 import type { IssueStatus, RunStatus, SessionEndResult } from "../core/report.js";
+import { toSessionId } from "../core/session-id.js";
 import type { FindingThreshold, Settings } from "../core/settings.js";
 import { readStoredReviewIssues } from "./record.js";
 
@@ -106,7 +107,7 @@ function readIssue(id: string, issue: Fields, { started, completed, roots }: Wit
     status,
     message: text(issue.message) ?? error ?? "",
     error: error ?? (issue.status === "timeout" ? "turn_timeout" : null),
-    session_id: text(issue.session_id),
+    session_id: toSessionId(issue.session_id),
     agent: text(issue.agent) ?? "",
     branch: text(issue.branch),
     worktree_path: text(issue.worktree_path),

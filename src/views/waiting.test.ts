@@ -6,6 +6,9 @@ test("what is left where nothing is ready is counted, each with the command that
   expect(waitingLine(["failed", "completed", "failed", "waiting_for_response", "claimed"])).toBe(
     "nothing is ready: 2 failed (ratchet run --resume), 1 waits for a person (ratchet retry <id>), 1 claimed (ratchet status)",
   );
+  expect(waitingLine(["untouched", "available", "untouched"])).toBe(
+    "nothing is ready: 2 that nobody has worked on yet (ratchet run --resume), 1 not ready yet (ratchet explain <id>)",
+  );
   expect(waitingLine(["in-pull-request", "waiting_for_response", "in-pull-request"])).toBe(
     "nothing is ready: 1 waits for a person (ratchet retry <id>), 2 wait for their pull requests (ratchet pr list)",
   );

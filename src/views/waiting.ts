@@ -1,11 +1,15 @@
 import type { ItemStatus } from "../core/ports/tracker.js";
 import { shellWord } from "./shell-word.js";
 
-/** How an issue that is left stands: as on the board, or in a pull request, where nobody has to do anything about it. */
-export type Left = ItemStatus | "in-pull-request";
+/**
+ * How an issue that is left stands: as on the board, in a pull request, where nobody has to do anything about it, or ready but
+ * without any work that could be checked.
+ */
+export type Left = ItemStatus | "in-pull-request" | "untouched";
 
 /** Why an issue that is not done is not taken, and what helps; in the order in which a person would look. */
 const waiting: readonly (readonly [Left, (count: number) => string])[] = [
+  ["untouched", untouchedWords],
   ["failed", (count) => `${count} failed (ratchet run --resume)`],
   ["waiting_for_response", (count) => `${count} ${count === 1 ? "waits" : "wait"} for a person (ratchet retry <id>)`],
   ["in-pull-request", inPullRequests],
@@ -37,6 +41,11 @@ export function emptyEpicsLine(epics: readonly string[]): string | null {
   const [which, them, are] =
     epics.length === 1 ? [`epic ${first} has`, "it", "it is"] : [`epics ${epics.join(", ")} have`, "them", "they are"];
   return `${which} no issues, so no run completes ${them} or an epic that ${are} in (ratchet explain ${shellWord(first)})`;
+}
+
+/** Of issues that only a check was wanted of. */
+export function untouchedWords(count: number): string {
+  return `${count} that nobody has worked on yet (ratchet run --resume)`;
 }
 
 function inPullRequests(count: number): string {

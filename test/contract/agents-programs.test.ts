@@ -166,6 +166,9 @@ describe("the scripted agent", () => {
   test("a missing script is found before the first turn", async () => {
     const agent = scriptedAgent({ ...agentSettings, script: join(root, "none.yaml") }, { program: "x" });
     expect((await agent.check())?.message).toContain("agent.script cannot be read");
+    execFileSync("mkfifo", [join(root, "pipe")]);
+    const piped = scriptedAgent({ ...agentSettings, script: join(root, "pipe") }, { program: "x" });
+    expect((await piped.check())?.message).toBe("agent.script cannot be read: it is not a file");
     expect((await scriptedAgent(agentSettings, { program: "x" }).check())?.message).toBe("agent.script is not set");
   });
 });

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -94,6 +95,23 @@ test("A2 a mala run file is imported and resumed: the session, the findings, att
   expect(run.stdout.indexOf("fix-it: prompt review_followup")).toBeLessThan(run.stdout.indexOf("other: prompt"));
   expect(JSON.parse(await world.quick("findings", "fix-it", "--json"))).toEqual([]);
 });
+
+test.each([
+  ["a NUL byte", "a\0b"],
+  ["200,000 characters", "x".repeat(200_000)],
+])(
+  "A7 a record whose session has %s is one without a session: its findings go into a new one",
+  async (_, session_id) => {
+    const world = resumeWorld();
+    await world.add("fix-it");
+    const text = malaRun({ "fix-it": { session_id, last_review_issues: [finding] } });
+    expect((await importText(world, "run.json", text)).code).toBe(0);
+    expect((await world.ratchet("run", "--resume", "--strict")).code).toBe(1);
+    expect(await world.issue("fix-it")).toMatchObject({ error: "session_not_found", session_id: null });
+    expect((await world.ratchet("run", "--resume")).code).toBe(0);
+    expect(world.sent("fix-it")).toMatchObject([{ session: "new", text: expect.stringContaining("Null deref") }]);
+  },
+);
 
 test("A2 a record from a machine whose clock is ahead keeps nothing from being resumed", async () => {
   const world = resumeWorld();
@@ -269,6 +287,18 @@ test("A4 a folder is imported oldest first; a corrupt file is named, exit 1, and
   expect(first).toMatchObject({ kind: "review_followup", session: "newer" });
   expect(first?.text).toContain("Null deref");
   expect(first?.text).not.toContain("Old one");
+});
+
+test("A4 a pipe in a folder is named and not waited for; one that is named itself is read", async () => {
+  const world = resumeWorld();
+  const whole = world.put("runs/a.json", malaRun({ one: {} }));
+  execFileSync("mkfifo", [join(world.root, "runs", "b.json")]);
+  const { code, stdout, stderr } = await world.ratchet("runs", "import", join(world.root, "runs"));
+  expect([code, stdout]).toEqual([1, expect.stringContaining("imported: 1 issue")]);
+  expect(stderr).toMatch(/^ratchet: \S+b\.json was not imported: it is not a file\n$/);
+  const piped = world.ratchet("runs", "import", join(world.root, "runs", "b.json"));
+  execFileSync("sh", ["-c", `cat ${whole} >${join(world.root, "runs", "b.json")}`]);
+  expect(await piped).toMatchObject({ code: 0, stdout: expect.stringContaining("is known already") });
 });
 
 test("A4 a file that is nested too deeply is told as that, and a record without a version by doctor", async () => {

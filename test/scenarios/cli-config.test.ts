@@ -1,3 +1,6 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { sandbox } from "./sandbox.js";
 
@@ -72,6 +75,24 @@ test("a prompt of the project that a run refuses is refused by config check and 
   ]);
   const examined = await box.ratchet("doctor");
   expect([examined.code, examined.stdout]).toEqual([1, expect.stringMatching(/^MISSING +prompts +.*\{\{nope\}\}/m)]);
+});
+
+test.each([
+  ["implementer.md", "a pipe", "mkfifo"],
+  ["append.md", "a pipe", "mkfifo"],
+  ["append.md", "a folder", "mkdir"],
+])("a %s of the project that is %s is refused, and not waited for", async (name, _, make) => {
+  const box = sandbox();
+  box.configure({ agent: { type: "command", command: ["true"] } });
+  const file = join(".ratchet", "prompts", name);
+  mkdirSync(dirname(join(box.dir, file)), { recursive: true });
+  execFileSync(make, [join(box.dir, file)]);
+  await box.add("a");
+  const refused = await box.ratchet("run");
+  expect(refused).toMatchObject({ code: 2, stdout: "" });
+  expect(refused.stderr).toContain(`${file} cannot be read: it is not a file`);
+  const { code, stdout } = await box.ratchet("config", "check", "--json");
+  expect([code, JSON.parse(stdout).diagnostics]).toMatchObject([2, [{ severity: "error", file }]]);
 });
 
 test("config check needs no repository", async () => {

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Ended, program, type Sandbox, sandbox } from "./sandbox.js";
@@ -49,6 +49,38 @@ test("without a configuration file the hint says how to get one", async () => {
   const { error } = JSON.parse((await ratchet("run", "--json")).stdout);
   expect(error.message).not.toContain("hint");
   expect(error.hint).toContain("ratchet init");
+});
+
+test("D1 with a ratchet.yaml that is wrong or gone a killed run is named and left as it is; it goes on once that is put right", async () => {
+  const box = sandbox();
+  const command = box.script(
+    "agent.sh",
+    'cat >/dev/null; while [ -e "$HOME/wait" ]; do sleep 0.05; done; echo done >one.txt; git add --all; git commit --quiet --message "Work"',
+  );
+  box.configure({ agent: { type: "command", command } });
+  box.put("wait", "");
+  await box.add("one");
+  const run = box.start(["run", "--json"]);
+  run.onLine((line) => {
+    if (line.includes('"prompt-sent"')) run.kill("SIGKILL");
+  });
+  await run.ended;
+  const { run_id } = await box.record();
+  const file = join(box.dir, "ratchet.yaml");
+  for (const wrong of [() => box.configure({ agent: { type: "bogus" } }), () => rmSync(file)]) {
+    wrong();
+    const { code, stdout, stderr } = await box.ratchet("run");
+    expect([code, stdout]).toEqual([2, ""]);
+    const [first, second] = stderr.split("\n");
+    expect(first).toBe(`run ${run_id} is unfinished: it goes on, with its own settings, once ratchet run can start`);
+    expect(second).toMatch(/^ratchet\.yaml:/);
+  }
+  expect((await box.issue("one", run_id)).status).toBe("running");
+  rmSync(join(box.root, "wait"));
+  box.configure({ agent: { type: "command", command: ["true"] } });
+  const again = await box.ratchet("run");
+  expect([again.code, again.stdout]).toEqual([0, expect.stringContaining(`Continuing run ${run_id}`)]);
+  expect(box.read("one.txt")).toBe("done\n");
 });
 
 test("broken YAML is told with its place, and nothing is started", async () => {

@@ -327,6 +327,12 @@ test("run --resume --check-only gates and reviews what a person repaired; it sta
   expect(asked(box)).toBe(`${before}reviewer\nreviewer\n`);
   expect([await box.status("one"), await box.status("new")]).toEqual(["completed", "available"]);
   expect(box.git("show", "main:one.txt")).toBe("fine");
+  await box.add("later", { more: ["--dep", "new"] });
+  expect(await box.ratchet("run", "--resume", "--check-only")).toMatchObject({
+    code: 0,
+    stderr:
+      "nothing is ready: 1 that nobody has worked on yet (ratchet run --resume), 1 not ready yet (ratchet explain <id>)\n",
+  });
 });
 
 test("--check-only without --resume, or with --fresh, is a usage error", async () => {

@@ -79,6 +79,9 @@ test("explain says why an issue of GitHub's is not taken: its author, its assign
   });
   await world.jo.send("POST", `/issues/${foreign}/labels`, { labels: ["ratchet"] });
   expect(await explain(foreign)).toMatchObject({ reason: "ready, but nothing runs", next: "ratchet run" });
+  expect((await world.ratchet("run", "--resume", "--check-only")).stderr).toMatch(
+    /^nothing is ready in GitHub, 1 that nobody has worked on yet \(ratchet run --resume\); ratchet explain/m,
+  );
   expect(await world.ratchet("explain", "99")).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("99 is no issue in GitHub"),

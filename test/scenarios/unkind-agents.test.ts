@@ -235,6 +235,27 @@ test("an agent that deletes its git folder and its worktree has left no work, an
   expect([landed.code, landed.stderr]).toEqual([1, expect.stringContaining("one has no work that could land")]);
 });
 
+const tells = `echo '{"session_id": "s-1", "usage": {"input_tokens": 900, "output_tokens": 100, "cost_usd": 1.5}}' >"$RATCHET_RESULT_FILE"`;
+const deletesWorktree = 'd="$PWD"; cd /; rm -rf "$d"';
+
+test("A6 what an agent told of its turn is recorded although it deleted its worktree: --resume goes on from its branch, in its session", async () => {
+  const box = await withAgent(
+    `cat >/dev/null; echo "\${RATCHET_SESSION_ID:-new}" >>"$HOME/sessions"; ${tells}
+     [ ! -e one.txt ] || exit 0
+     ${commit}; ${deletesWorktree}`,
+  );
+  expect((await box.ratchet("run")).code).toBe(1);
+  expect(await box.issue("one")).toMatchObject({
+    error: "agent_failed",
+    message: expect.stringMatching(/^The turn could not be brought to its end: .* is not there$/),
+    session_id: "s-1",
+    usage: { input_tokens: 900, output_tokens: 100, cost_usd: 1.5 },
+  });
+  expect((await box.ratchet("run", "--resume")).code).toBe(0);
+  expect(readFileSync(join(box.root, "sessions"), "utf8")).toBe("new\ns-1\n");
+  expect(box.read("one.txt")).toBe("done\n");
+});
+
 /** An agent that commits inside the submodule `mod`, and after the gate's word does `then` there. */
 async function bumpsSubmodule(then: string): Promise<Sandbox> {
   const local = "git -c protocol.file.allow=always -c user.name=a -c user.email=a@b";

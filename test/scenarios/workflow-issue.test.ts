@@ -66,6 +66,25 @@ test("agent.workflow implements an issue by a workflow on the issue's ledger; wh
   expect(eventsOf(ended).some((event) => event.type === "stage-ended" && event.issue_id === "shop-1")).toBe(true);
 });
 
+test("A6 a workflow that deletes its issue's worktree fails by that name; what its stages used and where it stands is recorded", async () => {
+  const box = sandbox();
+  const [first = ""] = workflow.split('  stage "review"');
+  box.write(
+    ".ratchet/workflows/dev.awf.kdl",
+    `${first}  stage "exit" kind="exit"\n  transition from="implement" to="exit"\n}`,
+  );
+  const told = `echo '{"usage": {"input_tokens": 900, "output_tokens": 100}}' > "$RATCHET_RESULT_FILE"`;
+  const command = box.script("agent.sh", `cat > /dev/null; ${told}; echo Done; d="$PWD"; cd /; rm -rf "$d"`);
+  box.configure({ agent: { type: "command", command, workflow: "dev" } });
+  await box.add("shop-1");
+  expect((await box.ratchet("run")).code).toBe(1);
+  expect(await box.issue("shop-1")).toMatchObject({
+    message: expect.stringMatching(/^The turn could not be brought to its end: .* is not there$/),
+    session_id: expect.stringContaining("shop-1"),
+    usage: { input_tokens: 900, output_tokens: 100 },
+  });
+});
+
 const gated = `
 workflow "gated" {
   version 2

@@ -1,6 +1,7 @@
 import type { TurnOutcome, Usage } from "../../core/issue/events.js";
 import type { AgentEvent, StreamReader } from "../../core/ports/agent-event.js";
 import { type Fields, parseFields, toAmount, toFields, toText } from "../json.js";
+import { sessionTold } from "../session-id.js";
 
 /** Reads what the bridge wrote: one event a line. It is our own, but files outlive versions, so nothing is taken on trust. */
 export function acpReader(): StreamReader {
@@ -17,7 +18,7 @@ function toEvent(fields: Fields): AgentEvent | null {
   const [id, text, reason] = [toText(fields.id), toText(fields.text), toText(fields.reason)];
   switch (fields.type) {
     case "session":
-      return id === "" ? null : { type: "session", id };
+      return sessionTold(id)[0] ?? null;
     case "text":
       return { type: "text", text };
     case "tool-call":

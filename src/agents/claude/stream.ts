@@ -4,6 +4,7 @@ import { outcomeOfError, resetTime } from "../error-words.js";
 import { type Fields, parseFields, toAmount, toFields, toList, toText } from "../json.js";
 import { tokensByModel, tokensOfMessage } from "../message-tokens.js";
 import type { PricedTokens } from "../prices.js";
+import { sessionTold } from "../session-id.js";
 
 export const loginAdvice = "run claude and use /login, or set ANTHROPIC_API_KEY";
 
@@ -89,8 +90,7 @@ function isSaid(result: Fields): boolean {
 }
 
 function systemEvents(event: Fields): AgentEvent[] {
-  const id = toText(event.session_id);
-  if (event.subtype === "init") return id === "" ? [] : [{ type: "session", id }];
+  if (event.subtype === "init") return sessionTold(event.session_id);
   if (event.subtype !== "api_retry" || event.error_status !== 429) return [];
   return [{ type: "rate-limited", until: null, reason: "429: claude tries again by itself" }];
 }

@@ -2,6 +2,7 @@ import type { Usage } from "../../core/issue/events.js";
 import type { AgentEvent, StreamReader } from "../../core/ports/agent-event.js";
 import { outcomeOfError } from "../error-words.js";
 import { type Fields, parseFields, toAmount, toFields, toList, toText } from "../json.js";
+import { sessionTold } from "../session-id.js";
 
 export const loginAdvice = "run codex login, or set CODEX_API_KEY";
 
@@ -41,7 +42,7 @@ export function codexReader({ usageOf, at }: CodexReading): StreamReader {
       const event = parseFields(text);
       switch (event?.type) {
         case "thread.started":
-          return toText(event.thread_id) === "" ? [] : [{ type: "session", id: toText(event.thread_id) }];
+          return sessionTold(event.thread_id);
         case "item.started":
         case "item.completed":
           return itemEvents(toFields(event.item), event.type === "item.completed");

@@ -2,6 +2,7 @@ import type { TurnOutcome, Usage } from "../../core/issue/events.js";
 import type { AgentEvent, StreamReader } from "../../core/ports/agent-event.js";
 import { outcomeOfError } from "../error-words.js";
 import { type Fields, parseFields, toAmount, toFields, toList, toText } from "../json.js";
+import { sessionTold } from "../session-id.js";
 
 /** Begins every answer of the guard to a refused call, so that it is told from a tool that failed by itself. */
 export const refusedWords = "Ratchet's guard: ";
@@ -48,7 +49,7 @@ const otherProject = /^Session found in different project/;
 function toEvents(event: Fields, at: number): AgentEvent[] {
   switch (event.type) {
     case "session":
-      return toText(event.id) === "" ? [] : [{ type: "session", id: toText(event.id) }];
+      return sessionTold(event.id);
     case "tool_execution_start":
       return [{ type: "tool-call", id: toText(event.toolCallId), name: toText(event.toolName), input: event.args }];
     case "tool_execution_end":

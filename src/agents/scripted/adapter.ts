@@ -1,8 +1,8 @@
-import { readFile } from "node:fs/promises";
 import type { Agent } from "../../core/ports/agent.js";
 import { turnEnvironment } from "../../core/ports/turn-protocol.js";
 import type { AgentSettings } from "../../core/settings.js";
 import { messageOf } from "../../lib/errors.js";
+import { readPlainFile } from "../../lib/files.js";
 import { readLines } from "../../lib/follow-file.js";
 import { readTurn } from "../read-turn.js";
 
@@ -26,7 +26,7 @@ async function checkScript(path: string): Promise<{ message: string; hint: strin
   if (path === "") return { message: "agent.script is not set", hint: "agent: {type: scripted, script: agent.yaml}" };
   let text: string;
   try {
-    text = await readFile(path, "utf8");
+    text = await readPlainFile(path);
   } catch (error) {
     return { message: `agent.script cannot be read: ${messageOf(error)}`, hint: "correct the path in agent.script" };
   }

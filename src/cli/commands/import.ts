@@ -6,6 +6,7 @@ import { singleLine } from "../../core/ledger/render-words.js";
 import type { ItemStatus } from "../../core/ports/tracker.js";
 import type { IssueRecord } from "../../core/record.js";
 import { codeOf, messageOf, Refusal } from "../../lib/errors.js";
+import { readPlainFile } from "../../lib/files.js";
 import { jsonText } from "../../lib/json-text.js";
 import { keepText } from "../../lib/long-text.js";
 import { type ForeignRun, readForeignRun } from "../../views/foreign-record.js";
@@ -70,7 +71,11 @@ export async function importRuns(
     }
   };
   const runs: Read[] = [];
-  for (const file of await filesAt(path)) runs.push(...(await attempt(file, () => readRun(file, project))));
+  for (const file of await filesAt(path)) {
+    // Who names a pipe itself means what comes out of it.
+    const read = () => (file === path ? readFile(file, "utf8") : readPlainFile(file));
+    runs.push(...(await attempt(file, async () => readRun(file, await read(), project))));
+  }
   runs.sort((one, other) => (one.run.started_at < other.run.started_at ? -1 : 1));
   for (const run of runs) {
     imported.push(...(await attempt(run.file, () => takeOver(context, { store, project, foreign }, run))));
@@ -97,9 +102,8 @@ async function filesAt(path: string): Promise<string[]> {
   });
 }
 
-async function readRun(file: string, { repoPath }: Project): Promise<Read> {
-  const text = (await readFile(file, "utf8")).replace(/^\ufeff/, "");
-  const run = readForeignRun(parse(text), { repoPath });
+function readRun(file: string, text: string, { repoPath }: Project): Read {
+  const run = readForeignRun(parse(text.replace(/^\ufeff/, "")), { repoPath });
   if (typeof run === "string") throw new Refusal(run);
   return { ...run, file };
 }

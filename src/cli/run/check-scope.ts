@@ -12,6 +12,7 @@ import type { Context } from "../context.js";
 import { typed } from "../typed.js";
 import { findWaits } from "./find-waits.js";
 import { isLeft } from "./left-runs.js";
+import { isMeant } from "./meant.js";
 import type { Wanted } from "./request.js";
 
 interface Board {
@@ -94,13 +95,12 @@ function tell({ out }: Context, { id, reason }: Unready): void {
 
 async function findReasons(board: Board, named: readonly Named[], wanted: Wanted): Promise<Map<string, NotReady>> {
   const { store, project, left } = board;
-  const { resume, only } = wanted;
+  const { resume } = wanted;
   const untold = await board.app.untold(board.tracker.kind);
   const against = new Map<string, NotReady>();
   for (const one of named) {
     const { id } = one.issue;
-    // Where no agent starts, there must be something that an earlier life has left.
-    const isUntouched = only === "check" && (await store.lastRecord(project.id, id)) === null;
+    const isUntouched = !(await isMeant({ store, project, wanted }, id));
     const found = whyNotReady(one, { resume, left, isUntouched, isFreed: isFreed(one, untold) });
     const reason = found?.why === "waiting_for_response" ? await inPullRequest(board, id, { resume, found }) : found;
     if (reason !== null) against.set(id, reason);

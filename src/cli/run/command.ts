@@ -3,6 +3,7 @@ import type { Settings } from "../../core/settings.js";
 import { Refusal } from "../../lib/errors.js";
 import type { Context } from "../context.js";
 import { type Checked, checkScope } from "./check-scope.js";
+import { tellHeldUp } from "./left-runs.js";
 import { type RunFlags, toConfigFlags, toWanted, type Wanted } from "./request.js";
 import { driveSeries } from "./series.js";
 
@@ -33,7 +34,17 @@ function refuseStuck({ watch = false }: Wanted, { stuck, isEmpty }: Checked): vo
 }
 
 /** The settings, with what is to be said of them and of the prompts told; there is a branch to land on. */
-export async function prepare({ app, out }: Context, flags: RunFlags): Promise<Settings> {
+export async function prepare(context: Context, flags: RunFlags): Promise<Settings> {
+  try {
+    return await loadSettings(context, flags);
+  } catch (error) {
+    // Why nothing starts is what has to be told, also where this cannot be.
+    await tellHeldUp(context).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function loadSettings({ app, out }: Context, flags: RunFlags): Promise<Settings> {
   const { settings, warnings } = await app.settings(toConfigFlags(flags));
   const prompts = (await app.checkPrompts(await app.root())).filter(({ severity }) => severity !== "error");
   for (const warning of [...warnings, ...prompts]) out.note(formatDiagnostic(warning));

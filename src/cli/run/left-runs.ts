@@ -1,6 +1,7 @@
 import type { Store } from "../../app.js";
+import { isMissing } from "../../lib/files.js";
 import { shellWord } from "../../views/shell-word.js";
-import type { Context } from "../context.js";
+import { type Context, knownProject } from "../context.js";
 import { ordersOf, stoppedByName } from "../orders.js";
 
 export type Unfinished = Awaited<ReturnType<Store["unfinishedRuns"]>>[number];
@@ -36,6 +37,18 @@ export async function findLeftRuns({ app }: Pick<Context, "app">): Promise<LeftR
       return { run_id: runId, issues, ...(await ordersOf(app, runId)), ...some };
     }),
   );
+}
+
+/** What a command that is refused would have gone on with first. */
+export async function tellHeldUp(context: Context): Promise<void> {
+  const { app, out } = context;
+  if (isMissing(app.home.database)) return;
+  const store = await app.store("reader");
+  const project = await knownProject(context, store);
+  const all = project === null ? [] : await store.unfinishedRuns(project.id);
+  for (const { run } of all.filter(isLeft)) {
+    out.note(`run ${run.runId} is unfinished: it goes on, with its own settings, once ratchet run can start`);
+  }
 }
 
 export function leftRunLine({ run_id, issues, draining, stopping, stopped = [] }: LeftRun): string {

@@ -5,6 +5,7 @@ import type { Settings } from "../../core/settings.js";
 import { openTracker } from "../asked-tracker.js";
 import type { Context } from "../context.js";
 import { findLeftRuns, type LeftRun } from "./left-runs.js";
+import { meantOf } from "./meant.js";
 import type { Wanted } from "./request.js";
 
 const everything = 100_000;
@@ -35,10 +36,10 @@ export async function planRun(context: Context, wanted: Wanted, settings: Settin
   const store = await app.store();
   const { workItems } = store;
   const continued = await findLeftRuns(context);
-  const isMeant = async ({ id }: Issue) => wanted.only !== "check" || (await store.lastRecord(project.id, id)) !== null;
+  const asked = { store, project, wanted };
   // Another tracker tells only what is ready now; what is on our board is not its.
   if (tracker.kind !== "local") {
-    return { ...cut(await filterBy(ready, isMeant), settings), left: [], open: new Set(), continued };
+    return { ...cut(await meantOf(asked, ready), settings), left: [], open: new Set(), continued };
   }
   const waiting = await workItems.list({ projectId: project.id, statuses: ["available", "failed"], limit: everything });
   const all = await workItems.list({ projectId: project.id, statuses: null, limit: everything });
@@ -52,7 +53,7 @@ export async function planRun(context: Context, wanted: Wanted, settings: Settin
   const policy = runPolicy(settings, { ...wanted, maxIssues: settings.max_issues });
   const seesTo = (epic: WorkItem, children: readonly WorkItem[]) =>
     seesToEpic(policy, { status: epic.status, isInScope: isInScope(epic, wanted, all), children });
-  const order = await filterBy(inOrder(ready, { candidates: later, all, begun, seesTo }), isMeant);
+  const order = await meantOf(asked, inOrder(ready, { candidates: later, all, begun, seesTo }));
   const open = all.filter(({ status }) => status !== "completed");
   const known = new Set([...order.map(({ id }) => id), ...begun, ...stopped]);
   const isLeft = (item: WorkItem) => item.type === "task" && isInScope(item, wanted, all) && !known.has(item.id);

@@ -7,8 +7,9 @@ import { runPolicy } from "../../core/run/policy.js";
 import type { Settings } from "../../core/settings.js";
 import { foreignName, foreignOf } from "../../views/foreign-tracker.js";
 import { isInScope, nameScope } from "../../views/scope.js";
-import { emptyEpicsLine, type Left, readyWords, waitingLine } from "../../views/waiting.js";
+import { emptyEpicsLine, type Left, readyWords, untouchedWords, waitingLine } from "../../views/waiting.js";
 import type { Context } from "../context.js";
+import { meantOf } from "./meant.js";
 
 const everything = 100_000;
 
@@ -18,31 +19,36 @@ export async function tellWaiting(
   wanted: RunOptions,
   { settings, tracker }: { readonly settings: Settings; readonly tracker: Tracker },
 ): Promise<void> {
-  const { scope, resume } = wanted;
+  const { scope, resume, only } = wanted;
   if (scope.type === "ids") return;
-  const [first] = await tracker.ready({ scope, resume, limit: 1 });
+  const asked = { store: await app.store(), project: await app.project(), wanted };
+  const offered = await tracker.ready({ scope, resume, limit: only === "check" ? everything : 1 });
+  const [first] = await meantOf(asked, offered);
   if (first !== undefined) {
     // Hardly ever: then all of them are asked for.
     const waits = (await app.unmerged(settings, first.deps, tracker)).length > 0;
     const ready = waits ? await tracker.ready({ scope, resume, limit: everything }) : [];
-    return await tellUnmerged({ app, out }, ready, { settings, tracker, wanted });
+    return await tellUnmerged({ app, out }, await meantOf(asked, ready), { settings, tracker, wanted });
   }
+  // None of them is meant, if there are any.
+  const untouched = offered.map(({ id }) => id);
   const due = await epicsToComplete(app, wanted, { settings, tracker });
   const foreign = foreignOf(tracker);
   if (foreign !== null) {
     // What the tracker is still to be told, this run tells it before it takes anything.
     const untold = (await app.untold(tracker.kind)).filter(({ op }) => op !== "follow-up");
-    const facts = { name: foreignName(foreign), due, untold: [...new Set(untold.map(({ issueId }) => issueId))] };
+    const ids = [...new Set(untold.map(({ issueId }) => issueId))];
+    const facts = { name: foreignName(foreign), due, untold: ids, untouched: untouched.length };
     return out.note(await tellForeign(tracker, wanted, facts));
   }
-  const { id: projectId } = await app.project();
-  const { workItems } = await app.store();
-  const items = await workItems.list({ projectId, statuses: null, limit: everything });
+  const { project, store } = asked;
+  const items = await store.workItems.list({ projectId: project.id, statuses: null, limit: everything });
   const parents = new Map(items.map(({ id, parent }) => [id, parent]));
   const inScope = items.filter((item) => isInScope(scope, item.id, ancestorsOf(item, parents)));
   const meant = inScope.filter(({ type }) => type === "task");
   if (settings.finalize.mode === "pr" && meant.some((item) => isReadyItem(item, resume))) return;
-  const line = waitingLine(meant.flatMap(leftAs), due);
+  const leftBy = (item: WorkItem) => (untouched.includes(item.id) ? ["untouched" as const] : leftAs(item));
+  const line = waitingLine(meant.flatMap(leftBy), due);
   const where = scope.type === "all" ? ' (ratchet work add "<title>")' : ` ${nameScope(scope)}`;
   if (line !== null) return out.note(line);
   out.note(`${readyWords(due)}: there is no open issue${where}`);
@@ -121,15 +127,24 @@ function ancestorsOf({ parent }: WorkItem, parents: ReadonlyMap<string, string |
   return found;
 }
 
+interface ForeignFacts {
+  readonly name: string;
+  readonly due: readonly string[];
+  readonly untold: readonly string[];
+  /** How many it has ready that nobody has worked on, where only that is wanted. */
+  readonly untouched: number;
+}
+
 /** Another tracker tells only what is ready: with a resume, what has failed or was stopped too. */
 async function tellForeign(
   tracker: Tracker,
   { scope, resume }: RunOptions,
-  { name, due, untold }: { readonly name: string; readonly due: readonly string[]; readonly untold: readonly string[] },
+  { name, due, untold, untouched }: ForeignFacts,
 ): Promise<string> {
   const all = resume ? [] : await tracker.ready({ scope, resume: true, limit: everything });
   const begun = all.filter(({ id }) => !untold.includes(id)).length;
-  const left = begun === 0 ? "" : `, ${begun} failed or stopped (ratchet run --resume)`;
+  const stopped = begun === 0 ? "" : `, ${begun} failed or stopped (ratchet run --resume)`;
+  const left = untouched === 0 ? stopped : `${stopped}, ${untouchedWords(untouched)}`;
   const [first, ...others] = untold;
   if (first === undefined) return `${readyWords(due)} in ${name}${left}; ratchet explain <id> says why an issue is not`;
   // That may make ready what waits for it, or the issue itself.

@@ -27,6 +27,7 @@ const costly: Rules = {
   fix: (_, n) => ({ usage, snapshot: snapshot(50 + n) }),
   review: () => ({ ...failWith(remark("Wrong", 0)), usage }),
 };
+const failed = { outcome: { type: "failed", reason: "exit code 1" } } as const;
 const notBegun = { outcome: { type: "stopped" }, unbegun: true } as const;
 const sessionEnd = { failure_mode: "remediate", max_retries: 2 } as const;
 const failing: Rules["command"] = (effect) => ({ exitCode: effect.stage === "session_end" ? 1 : 0 });
@@ -35,6 +36,12 @@ describe("an issue's budget", () => {
   it.each<[string, Setup, Rules, string[]]>([
     ["a turn that used up its tokens", within({ tokens: 100 }), costly, ["implementer"]],
     ["a turn that used up its dollars", within({ usd: 0.5 }), costly, ["implementer"]],
+    [
+      "a turn that used up its tokens and failed",
+      within({ tokens: 100 }),
+      { implement: () => ({ ...failed, usage }) },
+      ["implementer"],
+    ],
     ["a turn that used up its minutes", within({ minutes: 1e-6 }), {}, []],
     ["a reviewer's turn", within({ tokens: 200 }, { review: {} }), costly, ["implementer", "review"]],
     [

@@ -17,10 +17,10 @@ export function afterTurn(step: Step, event: TurnEnded) {
   if (!result || !turn) return;
   endFixer(step, event.outcome.type);
   if (step.state.halt) return;
+  if (isSpent(step)) return;
   const { error, message } = result;
   if (error !== null && turn.role === "fixer") return afterFailedFixer(step, { error, message });
   if (error !== null) return step.fail(error, message);
-  if (isSpent(step)) return;
   if (!event.snapshot || !work) return step.fail("worktree_failed", "The worktree could not be read after the turn");
   step.set({
     turn: null,

@@ -57,7 +57,7 @@ export function settleTurn(step: Step, event: TurnEnded): TurnResult | null {
   if (event.snapshot) step.look(event.snapshot);
   // A fixer is not told that it may object, and nobody answers it.
   if (event.rejected && turn.role !== "fixer") step.apply(reject(step.ledger, event.rejected));
-  const session = boundedId(event.sessionId) ?? turn.session;
+  const session = event.sessionId ?? turn.session;
   keepSession(step, turn, session);
   if (step.state.halt) {
     if (event.unbegun) untell(step, turn);
@@ -72,11 +72,6 @@ export function endFixer(step: Step, outcome: TurnOutcome["type"]): void {
   if (turn?.prompt !== "fixer") return;
   step.report({ type: "fixer-ended", stage: turn.stage, attempt: turn.attempt, outcome });
   step.set({ turn: null });
-}
-
-/** Nothing that calls itself an id is longer; the state stays small whatever an agent says. */
-function boundedId(id: string | null): string | null {
-  return id !== null && id.length <= 512 ? id : null;
 }
 
 /** The timer of a back-off or a usage limit fired. */
@@ -112,9 +107,9 @@ export function reportTurn(step: Step, event: TurnEnded, who: Who): void {
 /** A running turn has told its session: known at once, so that no crash forgets it. */
 export function learnSession(step: Step, told: { readonly turn: string; readonly id: string }): void {
   const { turn, owed } = step.state;
+  const { id } = told;
   const isOwed = owed.some(({ key, slot }) => key === told.turn && slot === undefined);
-  const id = boundedId(told.id);
-  if (!turn || !isOwed || id === null || turn.session === id) return;
+  if (!turn || !isOwed || turn.session === id) return;
   step.set({ turn: { ...turn, session: id } });
   keepSession(step, turn, id);
   step.report({ type: "session-known", session_id: id, role: turn.role });

@@ -66,6 +66,7 @@ test.each([
   ["x", null, null],
   [{ session_id: 5, usage: [] }, null, null],
   [{ session_id: "" }, null, null],
+  [{ session_id: "a\0b" }, null, null],
   [{ session_id: "s" }, "s", null],
   [{ usage: {} }, null, { input_tokens: 0, output_tokens: 0, cost_usd: null }],
   [

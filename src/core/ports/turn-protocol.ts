@@ -1,4 +1,5 @@
 import type { TurnOutcome, Usage } from "../issue/events.js";
+import { toSessionId } from "../session-id.js";
 import type { Turn } from "./agent.js";
 
 /**
@@ -59,9 +60,8 @@ export const turnResultKeys = ["session_id", "usage"];
 
 export function parseTurnResult(value: unknown): TurnResult {
   const fields = toFields(value);
-  const sessionId = fields?.session_id;
   return {
-    sessionId: typeof sessionId === "string" && sessionId !== "" ? sessionId : null,
+    sessionId: toSessionId(fields?.session_id),
     usage: toUsage(toFields(fields?.usage)),
     fields,
   };

@@ -1,7 +1,7 @@
 import { reviewerSource } from "../../config/reviewer.js";
 import { addUsage, countedFrom, overBudget } from "../../core/budget.js";
 import type { TurnEffect } from "../../core/issue/effects.js";
-import type { IssueEvent, Marker, ReviewOutcome, Snapshot, TurnEnded, Usage } from "../../core/issue/events.js";
+import type { IssueEvent, ReviewOutcome, TurnEnded, Usage } from "../../core/issue/events.js";
 import { hear, namedCommits, nothingSaid, type Said } from "../../core/issue/marker.js";
 import { repositoryPath } from "../../core/ledger/identity.js";
 import type { Agent, Reviewer, TurnFiles, TurnReading } from "../../core/ports/agent.js";
@@ -16,6 +16,7 @@ import { type ProgramEnded, performProgram } from "./program.js";
 import type { ProgramTurn } from "./program-turn.js";
 import { endReading, startReading } from "./readers.js";
 import { redactSaid } from "./redacted.js";
+import { settleTold } from "./settle-told.js";
 import { agentOf, programOf, turnOf } from "./turn-program.js";
 import { openAt } from "./worktree.js";
 
@@ -131,30 +132,43 @@ type Ended = ProgramEnded<Agent | Reviewer> & { readonly files: TurnFiles };
 async function settle(life: LifeContext, effect: TurnEffect, ended: Ended): Promise<TurnEnded> {
   const { outcome, reading, files, seconds, until, refused, agentsAtOnce, unbegun } = ended;
   if (reading.usage) isOver(life, effect, reading.usage);
-  const base = {
-    type: "turn-ended" as const,
+  const base: TurnEnded = {
+    type: "turn-ended",
     key: effect.key,
     outcome,
     sessionId: reading.sessionId,
     usage: reading.usage,
     seconds,
     until,
+    snapshot: null,
+    marker: null,
+    review: null,
     ...(refused ? { refused } : {}),
-    ...(agentsAtOnce === undefined ? {} : { agentsAtOnce }),
     ...(unbegun ? { unbegun } : {}),
   };
+  // Told with the outcome that changed it.
+  const places = agentsAtOnce === undefined ? {} : { agentsAtOnce };
   if (effect.role === "reviewer") {
-    // Also of one that failed or was stopped: whoever comes next must not find it.
-    const meddling = await endReading(life.readers, readingOf(life, attemptFolder(life, effect.folder)), effect.head);
-    const nothing = { ...base, snapshot: null, marker: null, review: null };
-    if (meddling?.shared) return { ...nothing, disturbed: meddling.paths };
-    return outcome.type === "ended" ? { ...nothing, review: reviewOf(life, meddling?.paths ?? [], reading) } : nothing;
+    return await settleTold(base, async () => ({ ...base, ...places, ...(await endReview(life, effect, ended)) }));
   }
   const said =
     outcome.type === "ended" ? redactSaid(await readMessage(agentOf(life, effect), files), life.run.redact) : null;
   const marker = effect.role === "implementer" ? (said?.marker ?? null) : null;
   const rejected = said && said.rejected.length > 0 ? { rejected: said.rejected } : {};
-  return { ...base, ...rejected, snapshot: await snapshotOf(life, effect, marker), marker, review: null };
+  const told = { ...base, ...rejected, marker };
+  const look = () => takeSnapshot(life, effect.base, namedCommits(marker));
+  return await settleTold(told, async () => ({ ...told, ...places, snapshot: await look() }));
+}
+
+/** Also of one that failed or was stopped: whoever comes next must not find what it changed. */
+async function endReview(
+  life: LifeContext,
+  effect: TurnEffect,
+  { outcome, reading }: Ended,
+): Promise<Partial<Pick<TurnEnded, "review" | "disturbed">>> {
+  const meddling = await endReading(life.readers, readingOf(life, attemptFolder(life, effect.folder)), effect.head);
+  if (meddling?.shared) return { disturbed: meddling.paths };
+  return outcome.type === "ended" ? { review: reviewOf(life, meddling?.paths ?? [], reading) } : {};
 }
 
 /** The run is told of a used-up budget before the turn counts: whoever harvests it again tells it again. */
@@ -190,9 +204,4 @@ async function readMessage(agent: Agent, files: TurnFiles): Promise<Said> {
   let said = nothingSaid;
   for await (const line of agent.message(files)) said = hear(said, line);
   return said;
-}
-
-/** A worktree that cannot be read breaks the turn: nothing is judged that was not seen. */
-async function snapshotOf(life: LifeContext, effect: TurnEffect, marker: Marker | null): Promise<Snapshot> {
-  return await takeSnapshot(life, effect.base, namedCommits(marker));
 }

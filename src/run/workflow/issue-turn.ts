@@ -12,6 +12,7 @@ import { adoptGraph, continueFrom } from "../../workflow/machine/adopt.js";
 import { newWorkflow, type WorkflowState } from "../../workflow/machine/state.js";
 import { attemptFolder, type IssueWorkflow, type LifeContext, takeSnapshot, worktreePath } from "../context.js";
 import { expectNext } from "../expect-next.js";
+import { settleTold } from "../perform/settle-told.js";
 import { renderGoal } from "../prompt.js";
 import { workflowSession } from "../resume.js";
 import { partMachineId, type Question, type StoredWorkflow, type WorkflowRun } from "./context.js";
@@ -165,7 +166,7 @@ async function settle(life: LifeContext, effect: TurnEffect, { machine, state, f
   const { clock, meter } = life.run;
   const now = clock.now();
   const over = meter.over();
-  return {
+  const told: TurnEnded = {
     type: "turn-ended",
     key: effect.key,
     outcome: outcomeOf(state),
@@ -173,12 +174,13 @@ async function settle(life: LifeContext, effect: TurnEffect, { machine, state, f
     usage: state.used,
     seconds: Math.max(0, (now - state.startedAt) / 1000),
     until: now,
-    snapshot: await takeSnapshot(life, effect.base),
+    snapshot: null,
     marker: null,
     review: null,
     workflow: { findings },
     ...(over === null ? {} : { runBudget: over }),
   };
+  return await settleTold(told, async () => ({ ...told, snapshot: await takeSnapshot(life, effect.base) }));
 }
 
 function outcomeOf({ ending }: WorkflowState): TurnOutcome {

@@ -11,6 +11,7 @@ import type { StageTurnEnded, WorkflowEvent } from "../../workflow/machine/event
 import { runMachineId } from "../context.js";
 import { type ProgramEnded, performProgram } from "../perform/program.js";
 import type { ProgramTurn } from "../perform/program-turn.js";
+import { settleTold } from "../perform/settle-told.js";
 import { filesOf } from "../perform/turn-files.js";
 import { temporaryFolderOf } from "../temporary.js";
 import { type Checkout, stageFolder, type WorkflowContext } from "./context.js";
@@ -146,9 +147,9 @@ async function settle(effect: StageTurnEffect, { end, agent, place, turn, redact
       : nothing;
   const spoken = reader.end(effect);
   const result = readResult(await resultIn(files.result), effect);
-  const told = outcome.type === "ended" ? await withRemarks(replied, result.remarks, files.folder) : replied;
-  const said = await withoutSecrets(told, { redact, folder: files.folder });
-  return {
+  const heard = outcome.type === "ended" ? await withRemarks(replied, result.remarks, files.folder) : replied;
+  const said = await withoutSecrets(heard, { redact, folder: files.folder });
+  const told: StageTurnEnded = {
     type: "turn-ended",
     key: effect.key,
     outcome,
@@ -160,13 +161,17 @@ async function settle(effect: StageTurnEffect, { end, agent, place, turn, redact
     ...(said.file === null || said.text.ref ? {} : { replyFile: said.file }),
     ...(said.text.ref === undefined ? {} : { replyDigest: await digestOfText(said.text) }),
     status: redactStatus(joinStatus(result.status, spoken), redact),
+    ...result.context,
+    ...(refused ? { refused } : {}),
+  };
+  return await settleTold(told, async () => ({
+    ...told,
     ...(said.text.text.trim() === "" ? { changed: await hasChanged(files.folder, place.path) } : {}),
     commit: await headOf(place),
     ...(isInBranch(effect) ? await treesOf(files.folder, place.path) : {}),
-    ...result.context,
-    ...(refused ? { refused } : {}),
+    // Told with the outcome that changed it.
     ...(agentsAtOnce === undefined ? {} : { agentsAtOnce }),
-  };
+  }));
 }
 
 /** One that is there and says nothing was cut off. */

@@ -31,7 +31,8 @@ describe("attempts, goal gates and loops", () => {
   });
 
   it("a failure is retried only where the workflow says so, machinery and `retry` also without", () => {
-    const rows: [ReturnType<typeof review>, string | { crash: string }, number][] = [
+    const unseen = { outcome: { type: "failed", reason: "no place to look at", broke: true } } as const;
+    const rows: [ReturnType<typeof review>, string | { crash: string } | typeof unseen, number][] = [
       [review("a"), failed("x"), 1],
       [review("a", { maxAttempts: 2, retriesFail: true }), failed("x"), 2],
       [review("a"), "no marker here", 3],
@@ -39,6 +40,7 @@ describe("attempts, goal gates and loops", () => {
       [review("a"), "[STATUS: retry]", 3],
       [review("a", { maxAttempts: 1, retriesFail: true }), "[STATUS: retry]", 1],
       [llm("a"), { crash: "broken" }, 3],
+      [llm("a"), unseen, 3],
       [llm("a"), "", 1],
     ];
     for (const [stage, answer, executions] of rows) {

@@ -62,7 +62,7 @@ export function takeTurn(step: Step, token: Token, event: StageTurnEnded): Token
   reportTurn(step, event);
   if (runBudget !== undefined) overBudget(step, runBudget);
   const run = token.run ?? newExecution(step.at, "");
-  const session = boundedId(event.sessionId) ?? run.session;
+  const session = event.sessionId ?? run.session;
   return { ...token, run: { ...run, session, usage: addUsage(run.usage, usage), seconds: run.seconds + seconds } };
 }
 
@@ -85,8 +85,8 @@ export function resendTurn(step: Step, token: Token, stage: LlmStage): void {
 export function learnSession(step: Step, told: { readonly turn: string; readonly id: string }): void {
   const owed = step.state.owed.find(({ key, kind }) => key === told.turn && kind === "turn");
   const token = owed?.token === undefined ? null : step.token(owed.token);
-  const id = boundedId(told.id);
-  if (!token?.run || id === null || token.run.session === id) return;
+  const { id } = told;
+  if (!token?.run || token.run.session === id) return;
   step.setToken({ ...token, run: { ...token.run, session: id } });
   step.report({ type: "session-known", session_id: id, role: "stage" });
 }
@@ -161,12 +161,18 @@ function afterTrouble(step: Step, token: Token, stage: LlmStage, event: StageTur
       dropThread(step, token, stage);
       return again({ session: null, next: "same", restarted: true });
     case "failed":
-      return end(`failed: ${outcome.reason}`);
+      if (!outcome.broke) return end(`failed: ${outcome.reason}`);
+      return endExecution(step, token, stage, unseen(stage, outcome.reason, event.reply));
     case "timed-out":
       return end("ran out of time");
     case "ended":
       return;
   }
+}
+
+/** Not the agent's failure: whoever was to look at its work could not. */
+function unseen({ id }: LlmStage, reason: string, said: Text): Verdict {
+  return machineryFailure(`the turn of ${id} could not be brought to its end: ${reason}`, said);
 }
 
 /** A review that did not come to a verdict is run again; any other agent that failed has failed. */
@@ -339,9 +345,4 @@ function keepThread(
 function dropThread(step: Step, token: Token, stage: LlmStage): void {
   const { [threadName(token, stage)]: _, ...threads } = step.state.threads;
   step.set({ threads });
-}
-
-/** Nothing that calls itself an id is longer; the state stays small whatever an agent says. */
-function boundedId(id: string | null): string | null {
-  return id !== null && id.length <= 512 ? id : null;
 }
