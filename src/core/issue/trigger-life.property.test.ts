@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { emptyLedger } from "../ledger/ledger.js";
 import { review, type Setup } from "./fixture.js";
-import { openFixers, unheardFailures, worldsOf } from "./random-world.js";
+import { openFixers, unheardFailures, unheardPasses, worldsOf } from "./random-world.js";
 import { triggerResult } from "./session-end-result.js";
 import { parked, reviewedUpTo } from "./unlanded.js";
 
@@ -42,6 +42,15 @@ describe("whatever happens to a trigger of the run", () => {
     fc.assert(
       fc.property(worlds, (world) => {
         expect(unheardFailures(world)).toEqual([]);
+      }),
+      runs,
+    );
+  });
+
+  it("a command that ended by itself and passed has closed what it had found before, whatever ends it", () => {
+    fc.assert(
+      fc.property(worlds, (world) => {
+        expect(unheardPasses(world)).toEqual([]);
       }),
       runs,
     );
