@@ -5,6 +5,7 @@ import { closeOthers, commandRemark, isPass, logAllowed, logDiscarded, visitOf }
 import { mayFail, triggerName, triggerOf } from "./policy.js";
 import { setSessionEnd } from "./session-end-clock.js";
 import type { Step } from "./step.js";
+import { failedCommands, isOnBase } from "./unlanded.js";
 
 type Command = Trigger["commands"][number];
 
@@ -22,6 +23,7 @@ export function judgeCommand(step: Step, event: CommandEnded, command: Command):
   if (allowed) logAllowed(step, ref, event);
   if (failed) raiseFailure(step, event, command);
   else if (!isToRunAgain(step, ref)) closeOwn(step, ref, isPass(event));
+  if (isOnBase(step)) step.set({ failedOnBase: failedCommands(step) });
   return failed;
 }
 

@@ -13,6 +13,7 @@ import { reviewSlots } from "./slots.js";
 import type { Conclusion, SessionEndState } from "./state.js";
 import type { Step } from "./step.js";
 import { endFixer, oweTurn, settleTurn } from "./turns.js";
+import { isOnBase } from "./unlanded.js";
 
 /**
  * A trigger's commands in order up to the first failure that is not allowed, fixers in between where it remediates, then its own review. An
@@ -132,7 +133,7 @@ const byReview = ["review", "protocol"] as const;
 function settleReview(step: Step, sessionEnd: SessionEndState): void {
   const { slots, reviewFixers = 0 } = sessionEnd;
   if (!isJudged(sessionEnd)) return;
-  if (step.policy.trigger && step.state.work?.head === step.state.baseSha) step.set({ judgedBaseAt: step.at });
+  if (isOnBase(step)) step.set({ judgedBaseAt: step.at });
   closeOthers(step, triggerName(step.policy), {
     keep: slots.flatMap(({ found = [] }) => found),
     passed: slots.every(({ status }) => status === "pass"),

@@ -56,6 +56,29 @@ describe("whatever happens to a trigger of the run", () => {
     );
   });
 
+  it("of its commands at most one is open at its end, and where its repair has not landed one that failed without it", () => {
+    fc.assert(
+      fc.property(worlds, (world) => {
+        const failed: string[] = [];
+        let told = 0;
+        world.live((before) => {
+          const isOnBase = before.state.work?.head === before.state.baseSha;
+          for (const report of world.reports.slice(told))
+            if (isOnBase && report.type === "finding-raised" && report.source === "command")
+              failed.push(report.finding);
+          told = world.reports.length;
+        });
+        const { state, ledger } = world.life;
+        const open = ledger.findings.filter(({ source, status }) => source === "command" && status === "open");
+        expect(open.length).toBeLessThanOrEqual(1);
+        const { work, baseSha, ending } = state;
+        if (work === null || work.head === baseSha || ending?.commit) return;
+        for (const { id } of open) expect(failed).toContain(id);
+      }),
+      runs,
+    );
+  });
+
   it("every fixer that started has ended once", () => {
     fc.assert(
       fc.property(worlds, (world) => {
