@@ -1,6 +1,7 @@
+import type { Finding } from "../core/finding.js";
 import { triggerResult } from "../core/issue/session-end-result.js";
 import { type IssueState, newIssue } from "../core/issue/state.js";
-import { isUnlanded, reviewedUpTo } from "../core/issue/unlanded.js";
+import { isUnlanded, parked, reviewedUpTo } from "../core/issue/unlanded.js";
 import type { RunEvent, TriggerStart } from "../core/run/effects.js";
 import { markReviewed } from "../git/worktree/reviewed.js";
 import { type RunContext, runNames, triggerMachineId } from "./context.js";
@@ -25,7 +26,8 @@ export async function driveTrigger(run: RunContext, start: TriggerStart, stop: A
   stop.throwIfAborted();
   const result = triggerResult(policyOf({ run, names: life.names, trigger: start }), state);
   if (epic === undefined) await rememberReview(run, name, state);
-  const found = epic === undefined ? ledger.findings.filter(({ status }) => status !== "waived") : [];
+  const isFound = ({ status, reason }: Finding) => status !== "waived" && reason !== parked;
+  const found = epic === undefined ? ledger.findings.filter(isFound) : [];
   const results = isUnlanded(state) ? [] : result.commands;
   await run.history.settleOlder(name, { results, found: found.map(({ id }) => id) });
   const { trackerOwed } = state;

@@ -78,6 +78,24 @@ describe("a worktree", () => {
     expect(await open(world, "one")).toMatchObject({ head: world.base, from: "new" });
   });
 
+  test.each([
+    ["folder is", "true"],
+    ["folder and its git folder are", "rm -rf mirror.git/checkouts/*"],
+  ])("is parked with what it had committed, as it was begun, where its %s gone", async (_, also) => {
+    const world = await makeWorld();
+    const { path, branch } = await open(world, "one");
+    commit(path, "b.txt", "b");
+    await snapshot(path, { base: world.base, docsPatterns });
+    const gone = also === "true" ? commit(path, "c.txt", "c") : sh(path, "git rev-parse HEAD");
+    sh(world.home, `rm -rf ${path}; ${also}`);
+    const { parked } = await removeWorktree(world.mirror, { path, branch, issue: "one", target: "main" });
+    expect(parked?.ref).toBe("refs/ratchet/parked/one/1");
+    expect(sh(world.mirror.path, "git for-each-ref refs/heads; ls checkouts")).toBe("");
+    await restoreParked(world.mirror, { issue: "one", path });
+    expect(await open(world, "one")).toMatchObject({ head: gone, baseSha: world.base });
+    expect(sh(path, "git status --porcelain")).toBe("");
+  });
+
   test("has the base it was begun from, also when its branch comes back and the target has it by now", async () => {
     const world = await makeWorld();
     const { path, branch } = await open(world, "one");

@@ -150,12 +150,12 @@ test("the folder of all worktrees is gone: the work comes back from the branch",
   expect(world.git("show", "main:fix-it.txt")).toBe("implementer 1\nreview_followup 1");
 });
 
-test("the folder of all worktrees is gone: what was left of one is removed, and its branch can still land", async () => {
+test("the folder of all worktrees is gone: what was left of one is put aside, and can still land", async () => {
   const world = await failedWorld();
   rmSync(join(world.home, "worktrees"), { recursive: true });
   const parked = await world.ratchet("worktree", "park", "fix-it");
   expect(parked).toMatchObject({ code: 0, stderr: "" });
-  expect(parked.stdout).toContain("fix-it had nothing to put aside");
+  expect(parked.stdout).toContain("fix-it is put aside as refs/ratchet/parked/fix-it/1");
   expect((await world.ratchet("land", "fix-it")).code).toBe(0);
   expect(world.git("show", "main:fix-it.txt")).toBe("implementer 1");
 });

@@ -82,27 +82,33 @@ test("a command of run_end that fails by itself after SIGTERM leaves its finding
   expect(countRan(box, "two")).toBe(0);
 });
 
-test("C9 what a fixer of run_end had committed when it was stopped is parked, and the log says how to have it back", async () => {
-  const box = triggerBox({
-    commands: { one: "false" },
-    triggers: { run_end: { failure_mode: "remediate", max_retries: 1, commands: ["one"] } },
-    agent: `if [ "$RATCHET_ROLE" = fixer ]; then
-      echo kept >kept.txt && git add --all && git commit --quiet --message fix; ${waitFor("never")}; fi`,
-  });
-  await box.add("a");
-  const run = box.start(["run"]);
-  await until("the fixer has committed", () => isWaitedFor(box, "never"));
-  await box.quick("stop");
-  const ended = await run.ended;
-  const { run_id: id } = await box.record();
-  const [, restore = ""] =
-    /is put aside as \S+; (ratchet worktree restore \S+) brings it back/.exec(ended.stdout) ?? [];
-  expect([ended.code, restore]).toEqual([130, `ratchet worktree restore run-${id}`]);
-  await box.quick("worktree", "restore", `run-${id}`);
-  const { stdout } = await box.ratchet("worktree", "list", "--json");
-  const [{ path }] = JSON.parse(stdout);
-  expect(readFileSync(join(path, "kept.txt"), "utf8")).toBe("kept\n");
-});
+test.each([
+  ["committed", ""],
+  ["committed before it deleted its folder", 'w=$PWD; cd /; rm -rf "$w";'],
+])(
+  "C9 what a fixer of run_end had %s when it was stopped is parked, and the log says how to have it back",
+  async (...how) => {
+    const box = triggerBox({
+      commands: { one: "false" },
+      triggers: { run_end: { failure_mode: "remediate", max_retries: 1, commands: ["one"] } },
+      agent: `if [ "$RATCHET_ROLE" = fixer ]; then
+      echo kept >kept.txt && git add --all && git commit --quiet --message fix; ${how[1]} ${waitFor("never")}; fi`,
+    });
+    await box.add("a");
+    const run = box.start(["run"]);
+    await until("the fixer has committed", () => isWaitedFor(box, "never"));
+    await box.quick("stop");
+    const ended = await run.ended;
+    const { run_id: id } = await box.record();
+    const [, restore = ""] =
+      /is put aside as \S+; (ratchet worktree restore \S+) brings it back/.exec(ended.stdout) ?? [];
+    expect([ended.code, restore]).toEqual([130, `ratchet worktree restore run-${id}`]);
+    await box.quick("worktree", "restore", `run-${id}`);
+    const { stdout } = await box.ratchet("worktree", "list", "--json");
+    const [{ path }] = JSON.parse(stdout);
+    expect(readFileSync(join(path, "kept.txt"), "utf8")).toBe("kept\n");
+  },
+);
 
 test("a second SIGINT stops run_end with everything it started; nothing is left", async () => {
   const box = triggerBox({

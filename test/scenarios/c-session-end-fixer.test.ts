@@ -151,6 +151,29 @@ test("C7 what a fixer leaves uncommitted is committed by Ratchet, and goes throu
   expect(await box.issue("a")).toMatchObject({ gate_attempts: 2, session_end_attempts: 2 });
 });
 
+test.each([
+  ["its own folder", 'w=$PWD; cd /; rm -rf "$w"', "fixer for a", "fixer's turn: failed: git could not be started"],
+  [
+    "the objects of its commit",
+    'rm -rf "$(git rev-parse --git-dir)/objects"',
+    "Fix session_end (1)",
+    /Commit \w+ was lost, its objects were deleted: it goes on from \w+ with the files that are there/,
+  ],
+])("C7 a fixer that deletes %s has worked: the worktree is made anew, and its commands run again", async (...how) => {
+  const [, harm, subject, told] = how;
+  const box = triggerBox({
+    commands: { check: "true", one: "true", two: "grep -q fixer a.txt" },
+    triggers: remediate(1),
+    agent: `if [ "$RATCHET_ROLE" = fixer ]; then trap '${harm}' EXIT; fi`,
+    more: { evidence_check: { required: ["check"] } },
+  });
+  await box.add("a");
+  const ended = await box.ratchet("run");
+  expect([ended.code, triggerLines(ended).slice(0, 2).at(-1)]).toEqual([0, result("pass")]);
+  expect(ended.stdout).toMatch(told);
+  expect([box.git("log", "-1", "--format=%s", "main"), countRan(box, "fixer")]).toEqual([subject, 1]);
+});
+
 test("C8 the code review covers base_sha..HEAD with the fixer's commits and nobody else's, also after a resume", async () => {
   const box = triggerBox({
     commands: { one: "true", two: 'grep -q fixer "$RATCHET_ISSUE_ID.txt"' },

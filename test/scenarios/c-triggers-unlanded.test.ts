@@ -81,6 +81,32 @@ test("a command that passes on a repair that cannot land closes nothing of earli
   expect((await failed()).filter((one) => one.endsWith("open"))).toEqual([]);
 });
 
+test("a command that fails on a repair that cannot land alone is open where it failed without it", async () => {
+  const one = 'test -e run.txt || ! test -e "$HOME/second"';
+  const run_end = { ...remediate, commands: ["one", "two"] };
+  const commands = { gate: "test ! -e run.txt", one, two: "exit 1" };
+  const box = triggerBox({ commands, triggers: { run_end }, more: { evidence_check: { required: ["gate"] } } });
+  const failed = async () => {
+    const all: { title: string; status: string; run_id: string }[] = JSON.parse(
+      await box.quick("findings", "--all", "--json"),
+    );
+    const runs = [...new Set(all.map(({ run_id }) => run_id))];
+    const told = all.filter(({ title }) => !title.startsWith("gate"));
+    return told.map(({ title, status, run_id }) => [title.split(" ")[0], runs.indexOf(run_id), status]);
+  };
+  await box.add("a");
+  expect((await box.ratchet("run")).code).toBe(1);
+  expect(await failed()).toEqual([["two", 0, "open"]]);
+  box.put("second", "");
+  await box.add("b");
+  expect((await box.ratchet("run")).code).toBe(1);
+  expect(await failed()).toEqual([
+    ["two", 0, "open"],
+    ["one", 1, "open"],
+    ["two", 1, "superseded"],
+  ]);
+});
+
 test("what is parked of a trigger is no later trigger's to work on, nor what an epic is verified with", async () => {
   const seen = (name: string) => `git log --format=%s >"$HOME/${name}"`;
   const commands = { gate: "test ! -e run.txt", one: "test -e run.txt", two: seen("run_end") };

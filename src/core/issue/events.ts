@@ -204,12 +204,13 @@ export type IssueEvent =
       /** Of a trigger of the run: what another one had left in its worktree. */
       readonly parked?: ParkedAs;
     }
-  /** `parked`: of an operation that was begun and not ended, what the branch has not. */
+  /** `parked`: of an operation that was begun and not ended, what the branch has not. `lost`: what an agent broke in it. */
   | {
       readonly type: "worktree-committed";
       readonly key: string;
       readonly snapshot: Snapshot;
       readonly parked?: ParkedAs;
+      readonly lost?: string;
     }
   | { readonly type: "worktree-seen"; readonly key: string; readonly snapshot: Snapshot }
   /** `parked`: what was nowhere else. */

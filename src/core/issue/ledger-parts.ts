@@ -64,7 +64,7 @@ export function isByHand({ policy }: Step): boolean {
 
 /**
  * Closes what the stage reported before, all but `keep`: resolved when the stage passed, superseded when it failed again.
- * With `sources` only what that part of the stage reported: the others have not judged theirs.
+ * With `sources` and `reviewer` only what that part of the stage reported: the others have not judged theirs.
  */
 export function closeOthers(
   step: Step,
@@ -74,11 +74,15 @@ export function closeOthers(
     readonly passed: boolean;
     readonly visit: number;
     readonly sources?: readonly FindingSource[];
+    readonly reviewer?: string;
     readonly reason?: string;
   },
 ): void {
   const rest = step.ledger.findings.filter(
-    ({ id, source }) => !how.keep.includes(id) && (how.sources?.includes(source) ?? true),
+    ({ id, source, reviewer }) =>
+      !how.keep.includes(id) &&
+      (how.sources?.includes(source) ?? true) &&
+      (how.reviewer === undefined || how.reviewer === reviewer),
   );
   const part: Ledger = { ...step.ledger, findings: rest };
   const commit = step.state.work?.head ?? null;

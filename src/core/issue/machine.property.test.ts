@@ -7,7 +7,7 @@ import { project } from "../project.js";
 import type { IssueEvent } from "./events.js";
 import { panelOf, policyOf, remark, type Setup, start } from "./fixture.js";
 import { type IssueLife, issueMachine, newIssue } from "./machine.js";
-import { gatedTrees, numbersOf, openFixers, RandomWorld, unheardFailures } from "./random-world.js";
+import { gatedTrees, numbersOf, openFixers, RandomWorld, unheardFailures, unheardPasses } from "./random-world.js";
 
 const failureMode = fc.constantFrom("continue", "abort", "remediate");
 const reviewSetup = fc.record({
@@ -132,6 +132,19 @@ describe("whatever happens to an issue", () => {
       fc.assert(
         fc.property(worlds, (world) => {
           expect(unheardFailures(world)).toEqual([]);
+        }),
+        runs,
+      );
+    },
+    slow,
+  );
+
+  it(
+    "a command of session_end that ended by itself and passed has closed what it had found before, whatever ends the life",
+    () => {
+      fc.assert(
+        fc.property(fixing, (world) => {
+          expect(unheardPasses(world)).toEqual([]);
         }),
         runs,
       );

@@ -193,6 +193,7 @@ function settled(step: Step, owed: Owed, event: IssueEvent) {
     case "worktree-ready":
       return afterWorktree(step, event);
     case "worktree-committed":
+      if (event.lost !== undefined) step.log("warn", event.lost);
       sayLetGo(step, event.parked);
       if (isHalting(step)) return step.look(event.snapshot);
       return step.policy.item ? afterReworkCommit(step, event.snapshot) : afterFixerCommit(step, event.snapshot);

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import type { Ledger } from "../finding.js";
+import { openFindings } from "../ledger/ledger.js";
 import type { IssueStart } from "../run/effects.js";
 import type { CommandEffect, IssueEffect, LandEffect, TurnEffect } from "./effects.js";
 import type { IssueEvent, IssueSignal, LandOutcome, MarkerName, PushOutcome, Stamped, TurnOutcome } from "./events.js";
@@ -314,6 +315,24 @@ export function unheardFailures(world: RandomWorld): string[] {
     const effect = world.history.find((one) => one.key === event.key);
     if (effect?.kind !== "command" || effect.stage === "setup" || before.state.sessionEnd?.timedOut) return;
     if (!reports.some(({ type }) => type === "finding-raised")) unheard.push(`${event.key}, ${before.state.halt}`);
+  });
+  return unheard;
+}
+
+/** Lives it; what was open of a trigger's command when it ended by itself and passed, and was not closed by that. */
+export function unheardPasses(world: RandomWorld): string[] {
+  const unheard: string[] = [];
+  let told = 0;
+  world.live((before, event) => {
+    const reports = world.reports.slice(told);
+    told = world.reports.length;
+    if (event.type !== "command-ended" || event.stopped || event.exitCode !== 0 || event.timedOut) return;
+    const effect = world.history.find((one) => one.key === event.key);
+    if (effect?.kind !== "command" || before.state.sessionEnd?.timedOut !== false) return;
+    const closed = reports.flatMap((report) => (report.type === "finding-resolved" ? [report.finding] : []));
+    const own = openFindings(before.ledger, { stages: [effect.stage], sources: ["command"] });
+    for (const { id, reviewer } of own)
+      if (reviewer === effect.name && !closed.includes(id)) unheard.push(`${event.key}, ${before.state.halt}`);
   });
   return unheard;
 }

@@ -1,18 +1,19 @@
 import { folderName } from "../folder-name.js";
-import { add } from "../ledger/ledger.js";
 import type { FailureMode, Trigger } from "../settings.js";
 import { isOverBudget, isSpent } from "./budget.js";
 import type { CommandEnded, Snapshot, TurnEnded } from "./events.js";
-import { closeOthers, commandRemark, isPass, logAllowed, logDiscarded, visitOf } from "./ledger-parts.js";
-import { mayFail, triggerName, triggerOf } from "./policy.js";
+import { closeOthers } from "./ledger-parts.js";
+import { triggerName, triggerOf } from "./policy.js";
 import { landsNothing } from "./preconditions.js";
 import { isReviewerRunning, newSlot, startSlots } from "./reviewers.js";
 import { queuedCommand, rewindClock, runClock, setSessionEnd, stopClock } from "./session-end-clock.js";
+import { judgeCommand } from "./session-end-command.js";
 import { hasBegunReview, isJudged, reportConclusion } from "./session-end-result.js";
 import { reviewSlots } from "./slots.js";
 import type { Conclusion, SessionEndState } from "./state.js";
 import type { Step } from "./step.js";
 import { endFixer, oweTurn, settleTurn } from "./turns.js";
+import { isOnBase } from "./unlanded.js";
 
 /**
  * A trigger's commands in order up to the first failure that is not allowed, fixers in between where it remediates, then its own review. An
@@ -58,30 +59,6 @@ export function absorbSessionEndCommand(step: Step, event: CommandEnded): void {
   const { sessionEnd } = step.state;
   const command = triggerOf(step.policy)?.commands[sessionEnd?.results.length ?? 0];
   if (sessionEnd && !sessionEnd.timedOut && command) judgeCommand(step, event, command);
-}
-
-/** Keeps what a command came to; a failure that is not allowed is a finding. */
-function judgeCommand(step: Step, event: CommandEnded, { ref, command }: Trigger["commands"][number]): boolean {
-  recordCommand(step, event);
-  logDiscarded(step, ref, event);
-  // One that was stopped has no result to allow.
-  const allowed = !isPass(event) && !event.stopped && mayFail(step.policy, ref);
-  const failed = !isPass(event) && !allowed;
-  if (allowed) logAllowed(step, ref, event);
-  if (failed) raiseFailure(step, event, { name: ref, command });
-  return failed;
-}
-
-function recordCommand(step: Step, event: CommandEnded): void {
-  const { sessionEnd } = step.state;
-  if (!sessionEnd || event.stopped) return;
-  const { root } = sessionEnd;
-  const at = event.outputPath.lastIndexOf(`/${sessionEnd.folder}/`);
-  const found = root === "" && at > 0 ? event.outputPath.slice(0, at + 1) : root;
-  const output =
-    found !== "" && event.outputPath.startsWith(found) ? event.outputPath.slice(found.length) : event.outputPath;
-  const { exitCode: exit, timedOut, seconds } = event;
-  setSessionEnd(step, { root: found, results: [...sessionEnd.results, { exit, timedOut, seconds, output }] });
 }
 
 export function afterSessionEndTurn(step: Step, event: TurnEnded): void {
@@ -156,7 +133,7 @@ const byReview = ["review", "protocol"] as const;
 function settleReview(step: Step, sessionEnd: SessionEndState): void {
   const { slots, reviewFixers = 0 } = sessionEnd;
   if (!isJudged(sessionEnd)) return;
-  if (step.policy.trigger && step.state.work?.head === step.state.baseSha) step.set({ judgedBaseAt: step.at });
+  if (isOnBase(step)) step.set({ judgedBaseAt: step.at });
   closeOthers(step, triggerName(step.policy), {
     keep: slots.flatMap(({ found = [] }) => found),
     passed: slots.every(({ status }) => status === "pass"),
@@ -309,6 +286,7 @@ function commandsDone(step: Step, trigger: Trigger, outcome: NonNullable<Session
   setSessionEnd(step, { outcome });
   const before = { keep: [], visit: step.state.sessionEndRuns };
   const stage = triggerName(step.policy);
+  // Each command has closed its own: what is left was found by some that it no longer has.
   if (outcome.passed) closeOthers(step, stage, { ...before, passed: true, sources: ["command"] });
   if (!trigger.code_review?.enabled)
     closeOthers(step, stage, { ...before, passed: false, sources: byReview, reason: "no longer checked" });
@@ -361,13 +339,4 @@ function leave(step: Step) {
     return step.owe({ kind: "worktree", key: `worktree:look:${step.state.turns}`, op: "look" });
   }
   step.go("reviewing");
-}
-
-function raiseFailure(step: Step, event: CommandEnded, command: { name: string; command: string }): void {
-  const remarks = [commandRemark(event, command)];
-  const visit = step.state.sessionEndRuns;
-  const reviewer = command.name;
-  const stage = triggerName(step.policy);
-  const keep = step.apply(add(step.ledger, visitOf(step, { stage, source: "command", reviewer, visit, remarks })));
-  closeOthers(step, stage, { keep, passed: false, visit, sources: ["command"] });
 }

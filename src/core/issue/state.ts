@@ -89,6 +89,8 @@ export interface IssueState {
   readonly concluded?: Concluded;
   /** Of a trigger of the run: when all its reviewers had last judged what has landed, without a fixer's commits. */
   readonly judgedBaseAt?: number;
+  /** What was open of its commands when one had last run there. */
+  readonly failedOnBase?: readonly string[];
   /** Of an epic's verification: what the tracker was told of it. */
   readonly verification?: Verification;
   readonly sessionEndRuns: number;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { emptyLedger } from "../ledger/ledger.js";
 import { review, type Setup } from "./fixture.js";
-import { openFixers, unheardFailures, worldsOf } from "./random-world.js";
+import { openFixers, unheardFailures, unheardPasses, worldsOf } from "./random-world.js";
 import { triggerResult } from "./session-end-result.js";
 import { parked, reviewedUpTo } from "./unlanded.js";
 
@@ -42,6 +42,38 @@ describe("whatever happens to a trigger of the run", () => {
     fc.assert(
       fc.property(worlds, (world) => {
         expect(unheardFailures(world)).toEqual([]);
+      }),
+      runs,
+    );
+  });
+
+  it("a command that ended by itself and passed has closed what it had found before, whatever ends it", () => {
+    fc.assert(
+      fc.property(worlds, (world) => {
+        expect(unheardPasses(world)).toEqual([]);
+      }),
+      runs,
+    );
+  });
+
+  it("of its commands at most one is open at its end, and where its repair has not landed one that failed without it", () => {
+    fc.assert(
+      fc.property(worlds, (world) => {
+        const failed: string[] = [];
+        let told = 0;
+        world.live((before) => {
+          const isOnBase = before.state.work?.head === before.state.baseSha;
+          for (const report of world.reports.slice(told))
+            if (isOnBase && report.type === "finding-raised" && report.source === "command")
+              failed.push(report.finding);
+          told = world.reports.length;
+        });
+        const { state, ledger } = world.life;
+        const open = ledger.findings.filter(({ source, status }) => source === "command" && status === "open");
+        expect(open.length).toBeLessThanOrEqual(1);
+        const { work, baseSha, ending } = state;
+        if (work === null || work.head === baseSha || ending?.commit) return;
+        for (const { id } of open) expect(failed).toContain(id);
       }),
       runs,
     );

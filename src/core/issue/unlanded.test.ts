@@ -81,6 +81,25 @@ describe("what a trigger's fixer repaired", () => {
     for (const { status, reason } of given) expect([status, reason]).toEqual(["superseded", parked]);
   });
 
+  it.each(endings)("and what failed in the repair alone is superseded with it when %s", (_, rules) => {
+    // Two fails on what has landed, then in other words on the first repair; three on the second, having never run before.
+    const results = [{}, { exitCode: 1, digest: "as landed" }, {}, { exitCode: 1, digest: "as repaired" }];
+    const after = [{}, {}, { exitCode: 2 }];
+    let n = -1;
+    const command: Rules["command"] = (effect, count) => {
+      if (effect.stage !== "run_end") return rules.command ? rules.command(effect, count) : {};
+      n += 1;
+      return [...results, ...after][n] ?? {};
+    };
+    const world = runEnd(byCommand, { ...rules, command });
+    const own = world.life.ledger.findings.filter(({ source }) => source === "command");
+    expect(own.map(({ title, status, reason }) => [title, status, reason])).toEqual([
+      ["two failed: exit 1: as landed", "open", null],
+      ["two failed: exit 1: as repaired", "superseded", parked],
+      ["three failed: exit 2", "superseded", parked],
+    ]);
+  });
+
   it("is resolved when it lands, and the next review begins there", () => {
     const world = runEnd(byReview, repaired);
     expect(standing(world)).toEqual(["Defect: resolved"]);

@@ -2,7 +2,7 @@ import { Refusal } from "../../lib/errors.js";
 import { safeName } from "../../lib/home.js";
 import { hasCheckout, readCheckout } from "../checkout/checkout.js";
 import { baseRef, hasCommit, type Mirror, readRef, readRefs, updateRefs } from "../mirror/mirror-refs.js";
-import { openWorktree, removeWorktree } from "../worktree/worktree.js";
+import { removeWorktree } from "../worktree/worktree.js";
 import { noteGivenUp, type Parked, parkedRefs, settledRefs } from "./parking.js";
 import { finishParking } from "./restore.js";
 
@@ -43,7 +43,7 @@ async function parkThere(mirror: Mirror, left: Left): Promise<Parked | null> {
   return (await removeWorktree(mirror, { path, issue, branch: branch ?? branchOf(left), landed })).parked;
 }
 
-/** Its worktree is gone, or was on another branch: it gets one, so that there is one way to put work aside. */
+/** Its worktree is gone, or was on another branch. */
 async function parkBranch(mirror: Mirror, left: Left): Promise<Parked | null> {
   const { path, issue, landed = null } = left;
   const branch = branchOf(left);
@@ -54,6 +54,5 @@ async function parkBranch(mirror: Mirror, left: Left): Promise<Parked | null> {
       hint: `ratchet diff ${issue} shows what is on it`,
     });
   }
-  await openWorktree(mirror, { path, branch, base, copy: [], repoPath: mirror.repoPath });
-  return (await removeWorktree(mirror, { path, branch, issue, landed })).parked;
+  return (await removeWorktree(mirror, { path, branch, issue, base, landed })).parked;
 }

@@ -11,6 +11,7 @@ import {
   readCheckout,
   wasUsed,
 } from "../checkout/checkout.js";
+import type { Seen } from "../checkout/checkout-files.js";
 import type { Checkout } from "../checkout/checkout-git.js";
 import { removeCheckout } from "../checkout/checkout-removal.js";
 import { readLost } from "../checkout/whole.js";
@@ -132,6 +133,8 @@ export interface RemoveOptions {
   readonly path: string;
   readonly branch: string;
   readonly issue: string;
+  /** Where its work began, should the mirror not know. */
+  readonly base?: string;
   /** The branch whose landed line may hold the work already. */
   readonly target?: string;
   /** The commit that holds the work, where it is known. */
@@ -151,7 +154,7 @@ export async function removeWorktree(
 ): Promise<{ readonly parked: Parked | null }> {
   const left = (await hasCheckout(mirror, options.path))
     ? await removeThere(mirror, options)
-    : await lookAtBranch(mirror, options);
+    : await removeBranch(mirror, options);
   if (left.parked === null) await updateRefs(mirror.path, refsOfLeaving(options, left));
   return { parked: left.parked };
 }
@@ -198,12 +201,17 @@ interface Leaving {
   readonly parked: Parked | null;
 }
 
-async function lookAtBranch(mirror: Mirror, options: RemoveOptions): Promise<Leaving> {
-  const [ref, start] = [`refs/heads/${options.branch}`, baseRef(options.branch)];
+/** Its worktree is gone: where there is something to park it gets one, so that there is one way to put work aside. */
+async function removeBranch(mirror: Mirror, options: RemoveOptions): Promise<Leaving> {
+  const { path, branch } = options;
+  const [ref, start] = [`refs/heads/${branch}`, baseRef(branch)];
   const refs = await readRefs(mirror.path, [ref, start]);
-  const head = refs.get(ref);
+  const [head, base = options.base] = [refs.get(ref), refs.get(start)];
   const landed = head !== undefined && (await hasLanded(mirror, head, options));
-  return { landed, bare: head !== undefined && head === refs.get(start), parked: null };
+  const bare = head !== undefined && head === base;
+  if (head === undefined || base === undefined || landed || bare) return { landed, bare, parked: null };
+  await openWorktree(mirror, { path, branch, base, copy: [], repoPath: mirror.repoPath });
+  return await removeOther(mirror, options);
 }
 
 async function removeThere(mirror: Mirror, options: RemoveOptions): Promise<Leaving> {
@@ -221,20 +229,28 @@ async function removeLanded(mirror: Mirror, options: RemoveOptions): Promise<Lea
 }
 
 async function removeOther(mirror: Mirror, options: RemoveOptions): Promise<Leaving> {
-  const checkout = await findWholeCheckout(mirror, options.path);
+  const checkout = await findFilled(mirror, options.path);
   const { head } = checkout;
   await shareBranch(checkout, head);
-  const present = await exists(options.path);
   const bare = head === checkout.baseSha;
   const [landed, loose] = await Promise.all([
     hasLanded(mirror, head, options),
-    present && readChanges(checkout, head).then((changes) => hasLooseEnds(checkout, { head, changes })),
+    readChanges(checkout, head).then((changes) => hasLooseEnds(checkout, { head, changes })),
   ]);
-  const work = loose || (present && !landed && !bare);
+  const work = loose || !(landed || bare);
   const also = (parked: Parked) => refsOfLeaving(options, { landed, bare, parked });
   const parked = work ? await parkCheckout(checkout, { name: safeName(options.issue), loose, also }) : null;
   await removeCheckout(checkout);
   return { landed, bare, parked };
+}
+
+/** Where somebody has deleted the files, those of its commit are what is parked, and git has a place to work in. */
+async function findFilled(mirror: Mirror, path: string): Promise<Checkout & Seen> {
+  const found = await findWholeCheckout(mirror, path);
+  if (await exists(found.path)) return found;
+  const { branch, head: commit, baseSha: base } = found;
+  await openCheckout(mirror, { path, branch, commit, base });
+  return await findWholeCheckout(mirror, path);
 }
 
 async function hasLanded(mirror: Mirror, head: string, options: RemoveOptions): Promise<boolean> {

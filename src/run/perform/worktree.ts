@@ -63,10 +63,13 @@ async function perform(life: LifeContext, effect: WorktreeEffect, signal: AbortS
         snapshot: await takeSnapshot(life, requiredBase(life.state(), life)),
       };
     case "commit-all": {
+      // Whatever its agent has left of it: what is gone comes from the branch.
+      const { lost } = await openAt(life, life.state().baseSha);
       const { parked } = await commitAll(path, effect.message, life.run.identity);
       const snapshot = await takeSnapshot(life, requiredBase(life.state(), life));
       const aside = parked === undefined ? {} : { parked: { ref: parked, as: placeOf(life).issue } };
-      return { type: "worktree-committed", key: effect.key, snapshot, ...aside };
+      const told = lost === undefined ? {} : { lost };
+      return { type: "worktree-committed", key: effect.key, snapshot, ...aside, ...told };
     }
     case "remove": {
       const place = placeOf(life);
