@@ -371,16 +371,21 @@ test("commands that name an issue ask the tracker, or say where it is", async ()
   expect([beads.issue("bd-1").status, implementers(box)]).toEqual(["closed", 1]);
 });
 
-test("D3 explain says that the tracker is missing or failed, not that there is no such issue", async () => {
-  const { box, beads, ratchet } = await world();
-  const without = await box.start(["explain", "bd-1"], { env: { PATH: "/usr/bin:/bin" } }).ended;
-  expect([without.code, without.stderr]).toEqual([2, expect.stringContaining("neither bd nor br is on PATH")]);
-  expect(without.stderr).not.toContain("work add");
-  beads.change(({ faults }) => faults.push({ command: "show", times: 3 }));
-  const failed = await ratchet("explain", "bd-1");
-  expect([failed.code, failed.stderr]).toEqual([3, expect.stringContaining("bd show bd-1 failed")]);
-  expect((await ratchet("explain", "bd-1")).code).toBe(0);
-});
+test.each(["explain", "findings"])(
+  "D3 %s says that the tracker is missing or failed, not that there is no such issue",
+  async (command) => {
+    const { box, beads, ratchet } = await world();
+    const without = await box.start([command, "bd-1"], { env: { PATH: "/usr/bin:/bin" } }).ended;
+    expect([without.code, without.stderr]).toEqual([2, expect.stringContaining("neither bd nor br is on PATH")]);
+    expect(without.stderr).not.toContain("work add");
+    beads.change(({ faults }) => faults.push({ command: "show", times: 3 }));
+    const failed = await ratchet(command, "bd-1");
+    expect([failed.code, failed.stderr]).toEqual([3, expect.stringContaining("bd show bd-1 failed")]);
+    // Nobody has worked on it yet: it is there all the same.
+    expect((await ratchet(command, "bd-1")).code).toBe(0);
+    expect(await ratchet(command, "nope")).toMatchObject({ code: 1, stderr: expect.stringContaining("beads") });
+  },
+);
 
 test("where only br is there, it is br that is named", async () => {
   const { box } = await world();

@@ -3,8 +3,7 @@ import type { Issue, Standing, Tracker } from "../../core/ports/tracker.js";
 import type { WorkItem } from "../../core/ports/work-items.js";
 import { mayLiveAgain } from "../../core/run/live-again.js";
 import { livesMaxOf } from "../../core/run/policy.js";
-import type { Settings } from "../../core/settings.js";
-import { Refusal, UserError } from "../../lib/errors.js";
+import { Refusal, type UserError } from "../../lib/errors.js";
 import {
   type Explanation,
   explain,
@@ -17,21 +16,15 @@ import {
 import { type ForeignTracker, foreignHint, foreignName, foreignOf } from "../../views/foreign-tracker.js";
 import type { Neighbour } from "../../views/neighbours.js";
 import { pullRequestWait } from "../../views/pull-request-wait.js";
-import { openTracker } from "../asked-tracker.js";
+import { type LookedUp, lookUpTracker } from "../asked-tracker.js";
 import type { Context } from "../context.js";
 import { epicFacts } from "../epic-facts.js";
 import { findLife } from "../life.js";
 import { typed } from "../typed.js";
 
-interface Board {
+interface Board extends LookedUp {
   readonly store: Store;
   readonly project: Project;
-  /** Where the issues are, when not on the local board. */
-  readonly tracker: Tracker | null;
-  /** Why the tracker that is configured cannot be asked: then only what is on our own board is known. */
-  readonly untracked?: UserError;
-  /** null: the configuration does not hold. */
-  readonly settings: Settings | null;
 }
 
 /** The exact reason why an issue is or is not running. Looks only; a configuration that does not hold is no obstacle. */
@@ -63,7 +56,7 @@ export async function explanationsOf(context: Context, ids: readonly string[]): 
 
 async function openBoard(context: Context): Promise<Board> {
   const { app } = context;
-  return { project: await app.project(), store: await app.store(), ...(await configured(context)) };
+  return { project: await app.project(), store: await app.store(), ...(await lookUpTracker(context)) };
 }
 
 function notFound({ project, tracker, untracked }: Board, id: string): Refusal | UserError {
@@ -79,17 +72,6 @@ function notFound({ project, tracker, untracked }: Board, id: string): Refusal |
 
 function foreignKind(tracker: Tracker | null): ForeignTracker | null {
   return tracker === null ? null : foreignOf(tracker);
-}
-
-async function configured(context: Context): Promise<Pick<Board, "settings" | "tracker" | "untracked">> {
-  let settings: Settings | null = null;
-  try {
-    settings = (await context.app.settings({})).settings;
-    return { settings, tracker: settings.tracker.type === "local" ? null : await openTracker(context, settings) };
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    return { settings: null, tracker: null, ...(settings === null ? {} : { untracked: error }) };
-  }
 }
 
 type Known = Issue &
