@@ -72,7 +72,8 @@ test("D3 what landed and could not be closed is closed by the next start, and no
   const first =
     /The next issue could not be asked for; .*: the tracker is to be told first that bd-1 is done \(run \S+\): bd close/;
   expect(await ratchet("run", "--resume")).toMatchObject({ code: 3, stdout: expect.stringMatching(first) });
-  expect((await ratchet("run", "--resume")).code).toBe(0);
+  // Also where only that one is named, which nobody is to work on.
+  expect((await ratchet("run", "bd-1")).code).toBe(0);
   expect(beads.issue("bd-1")).toMatchObject({ status: "closed", close_reason: expect.stringContaining(commit ?? "?") });
   const closes = () => beads.state().calls.filter(([command]) => command === "close").length;
   expect([implementers(box), closes()]).toEqual([1, 7]);
