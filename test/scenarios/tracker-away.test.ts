@@ -367,6 +367,8 @@ test("commands that name an issue ask the tracker, or say where it is", async ()
     const { stderr } = await ratchet(command, "nope");
     expect(stderr).toMatch(/no issue nope.*\n {2}hint: bd list\n/);
   }
+  // Runs of it may have been cleared away.
+  expect((await ratchet("diff", "bd-1")).stderr).toContain("what bd-1 has changed: no run of it is kept");
   expect((await ratchet("run", "--scope", "ids:bd-1", "--dry-run")).stdout).toBe("bd-1\n");
   expect((await ratchet("run", "bd-1")).code).toBe(0);
   expect([beads.issue("bd-1").status, implementers(box)]).toEqual(["closed", 1]);
