@@ -170,6 +170,15 @@ test("a claim that is merely gone is taken again to tell that the work has faile
   expect(beads.issue("bd-1")).toMatchObject({ status: "open", labels: ["needs-followup"] });
 });
 
+test("explain says why an issue in beads has failed, and has no reason for a label that a person has set", async () => {
+  const { beads, ratchet } = await world("exit 9");
+  expect((await ratchet("run")).code).toBe(1);
+  const failed = "bd-1 is not running: failed: agent_failed: The agent failed";
+  expect((await ratchet("explain", "bd-1")).stdout).toContain(failed);
+  beads.change(({ issues }) => void Object.assign(issues[0] ?? {}, { labels: ["human-review"] }));
+  expect((await ratchet("explain", "bd-1")).stdout).toContain("escalated, a person has to decide\n");
+});
+
 test("a claim that is merely gone is taken again before the work lands, and it lands once", async () => {
   const { box, beads, ratchet } = await world(meanwhile(`${bd} update bd-1 --status=open --assignee=`));
   expect((await ratchet("run")).code).toBe(0);

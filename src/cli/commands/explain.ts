@@ -1,8 +1,10 @@
 import type { Project, Store } from "../../app.js";
 import type { Issue, Standing, Tracker } from "../../core/ports/tracker.js";
 import type { WorkItem } from "../../core/ports/work-items.js";
+import type { IssueRecord } from "../../core/record.js";
 import { mayLiveAgain } from "../../core/run/live-again.js";
 import { livesMaxOf } from "../../core/run/policy.js";
+import { endingReason } from "../../core/tracker-endings.js";
 import { Refusal, type UserError } from "../../lib/errors.js";
 import {
   type Explanation,
@@ -99,7 +101,7 @@ async function gather(context: Context, board: Board, issue: Known): Promise<Iss
     claimedBy: issue.claimedBy ?? standing?.claim?.holder ?? null,
     leaseUntil: issue.leaseUntil ?? null,
     failureCount: issue.failureCount ?? 0,
-    failureReason: issue.failureReason ?? null,
+    failureReason: issue.source === undefined ? reasonOf(issue, last?.record ?? null) : (issue.failureReason ?? null),
     ancestors,
     deps: await Promise.all(issue.deps.map(async (dep) => toNeighbour(dep, await readIssue(board, dep)))),
     children: type === "epic" ? await childrenOf(board, id) : [],
@@ -117,6 +119,16 @@ async function gather(context: Context, board: Board, issue: Known): Promise<Iss
         : null,
     unmerged: await unmergedOf(context, board, issue),
   };
+}
+
+const sameAs: Partial<Record<Known["status"], IssueRecord["status"]>> = {
+  failed: "failed",
+  waiting_for_response: "escalated",
+};
+
+/** Another tracker has it in a note among others: the record tells it, where what came of the issue last is still so. */
+function reasonOf({ status }: Known, record: IssueRecord | null): string | null {
+  return record !== null && record.status === sameAs[status] ? endingReason(record) : null;
 }
 
 /** An epic is completed with its issues, whatever they are done on. */
