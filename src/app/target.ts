@@ -22,7 +22,6 @@ export async function targetOf(repository: Repository, { finalize }: Settings): 
 function hintFor(target: string): string {
   const [, short] = /^refs\/heads\/(.+)$/.exec(target) ?? [];
   if (short !== undefined) return `a branch's name is enough: finalize.into: ${short}`;
-  if (target === "HEAD") return "without finalize.into work lands on the branch that is checked out";
   return `git branch ${shellWord(target)}`;
 }
 

@@ -1,5 +1,6 @@
 import type { Tracker } from "../core/ports/tracker.js";
 import type { Settings } from "../core/settings.js";
+import { UserError } from "../lib/errors.js";
 import type { Context } from "./context.js";
 
 interface Asking {
@@ -22,4 +23,25 @@ export async function openTracker(
     isTold = true;
   };
   return tracker.askedBy?.({ signal, onSlow }) ?? tracker;
+}
+
+export interface LookedUp {
+  /** null: the configuration does not hold. */
+  readonly settings: Settings | null;
+  /** Where the issues are, when not on the local board. */
+  readonly tracker: Tracker | null;
+  /** Why the tracker that is configured cannot be asked: then only what is on our own board is known. */
+  readonly untracked?: UserError;
+}
+
+/** For a command that only looks: a configuration that does not hold is no obstacle. */
+export async function lookUpTracker(context: Context): Promise<LookedUp> {
+  let settings: Settings | null = null;
+  try {
+    settings = (await context.app.settings({})).settings;
+    return { settings, tracker: settings.tracker.type === "local" ? null : await openTracker(context, settings) };
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return { settings: null, tracker: null, ...(settings === null ? {} : { untracked: error }) };
+  }
 }

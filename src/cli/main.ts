@@ -8,7 +8,7 @@ import type * as Program from "./program.js";
 const args = process.argv.slice(2);
 const [command = "", verb = ""] = args;
 // What these ask a tracker would go on without them.
-if (["explain", "doctor"].includes(command)) endWhileAlone();
+if (["explain", "findings", "doctor"].includes(command)) endWhileAlone();
 const drives = ["run", "do", "land"].includes(command) || (command === "workflow" && verb === "run");
 if (drives) {
   endWhileAlone();

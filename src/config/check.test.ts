@@ -88,6 +88,7 @@ describe("B4 what is wrong is named with its place, its key, what was found and 
       '2:19: worktree.copy[0]: expected a path inside the repository, and not in .git, found ".git"',
     ],
     ["finalize: {into: -x}", '2:18: finalize.into: expected the name of a branch, or null, found "-x"'],
+    ["finalize: {into: HEAD}", '2:18: finalize.into: expected the name of a branch, or null, found "HEAD"'],
   ])("%s", (text, message) => {
     expect(errors(agent + text)).toEqual([`ratchet.yaml:${message}`]);
   });

@@ -8,3 +8,8 @@ export const trackerEndings = {
   pass: "is in a pull request",
   "follow-up": "left something to do",
 } as const;
+
+/** Why an issue failed, or needs a person, as a tracker is told it. */
+export function endingReason({ error, message }: { readonly error: string | null; readonly message: string }): string {
+  return error === null ? message : `${error}: ${message}`;
+}

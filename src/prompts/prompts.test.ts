@@ -78,7 +78,7 @@ describe("implementerPrompt", () => {
 
   it("leaves out what there is not", () => {
     const text = implementerPrompt({ ...implementer, guides: [], commands: [] }, templates);
-    expectAll(text, ["no command is configured"]);
+    expectAll(text, ["these commands pass:\n\n- none is configured; a clean commit is all that is asked for\n"]);
     expect(text).not.toMatch(/AGENTS|CLAUDE|Open findings/);
   });
 

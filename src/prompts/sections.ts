@@ -46,7 +46,7 @@ export function optional(text: string | null, section: (text: string) => string)
 }
 
 export function commandList(commands: readonly NamedCommand[]): string {
-  if (commands.length === 0) return "- (no command is configured: a clean commit is all that is asked for)";
+  if (commands.length === 0) return "- none is configured; a clean commit is all that is asked for";
   return commands.map(({ name, command }) => `- ${name}: ${command.replaceAll("\n", "\n  ")}`).join("\n");
 }
 

@@ -1,3 +1,4 @@
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -69,6 +70,54 @@ describe("a file that cannot be used gets one sentence", () => {
   ])("%s", async (_, content, message) => {
     expect(said(await load({ "ratchet.yaml": content }))).toEqual([`ratchet.yaml: ${message}`]);
   });
+});
+
+test("finalize.into takes the names that git takes for a branch, and no others", async () => {
+  const alone = [
+    "main",
+    "feature/x-1",
+    "a.b",
+    "a./b",
+    "über",
+    "a@b",
+    "@x",
+    "x/@",
+    "HEADS",
+    "x/HEAD",
+    "a.locks",
+    "a-",
+    "a{b",
+    "a b",
+  ];
+  const odd = [
+    "",
+    "HEAD",
+    "@",
+    "-x",
+    "a..b",
+    "..",
+    "a@{b",
+    ".a",
+    "a/.b",
+    "a.lock",
+    "a.lock/b",
+    "a/",
+    "/a",
+    "a//b",
+    "a.",
+  ];
+  const names = [...alone, ...odd, ...Array.from("~^:?*[\\\t\n\u0001\u007f", (bad) => `a${bad}b`)];
+  execFileSync("git", ["init", "--quiet", dir]);
+  const byGit = names.filter(
+    (name) => spawnSync("git", ["check-ref-format", "--branch", name], { cwd: dir }).status === 0,
+  );
+  const byUs: string[] = [];
+  for (const name of names) {
+    const loaded = await load({ "ratchet.yaml": `${agent}finalize: {into: ${JSON.stringify(name)}}` });
+    if (loaded.ok) byUs.push(name);
+  }
+  expect(byUs).toEqual(byGit);
+  expect(byUs).toContain("feature/x-1");
 });
 
 test("B10 an edit after loading changes nothing for who holds the settings", async () => {

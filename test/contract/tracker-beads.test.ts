@@ -215,6 +215,44 @@ describe.each([{ program: "bd" as const }, { program: "br" as const }])("with $p
     expect(world.issue("one").status).toBe("closed");
   });
 
+  test("D3 issues that are listed and not shown are asked for again, and then it is an error, never no work", async () => {
+    const world = open(options);
+    for (const id of ["one", "two"]) await world.add({ id });
+    await world.add({ id: "epic", type: "epic" });
+    const knowsNone = (times: number) =>
+      world.change(({ faults }) => faults.splice(0, faults.length, { command: "show", times, prints: "null\n" }));
+    knowsNone(2);
+    expect(await idsOf(world)).toEqual(["one", "two"]);
+    const message = `${options.program} show knows none of the issues that are listed: one, two`;
+    for (const query of [all, resume]) {
+      knowsNone(3);
+      await expect(world.tracker.ready(query)).rejects.toMatchObject({
+        name: "ExternalError",
+        retryable: true,
+        message,
+      });
+    }
+    knowsNone(3);
+    const due = world.tracker.epics?.due({ scope: all.scope, holder: "run-1" });
+    await expect(due).rejects.toThrow("show knows none of the issues that are listed: epic");
+  });
+
+  test("an issue that is deleted between two questions is left out, also where it was the only one", async () => {
+    const world = open(options);
+    for (const id of ["one", "two"]) await world.add({ id });
+    // Listed once more than they are there.
+    const listed = (...ids: string[]) =>
+      world.change(({ issues, faults }) => {
+        const prints = JSON.stringify(issues.filter(({ id }) => ids.includes(id)));
+        issues.splice(0, issues.length, ...issues.filter(({ id }) => id !== ids[0]));
+        faults.push({ command: "ready", times: 1, prints });
+      });
+    listed("one", "two");
+    expect(await idsOf(world)).toEqual(["two"]);
+    listed("two");
+    expect(await idsOf(world)).toEqual([]);
+  });
+
   test("D3 that an issue is held is not doubted for one answer without it", async () => {
     const world = open(options);
     await world.add({ id: "one" });

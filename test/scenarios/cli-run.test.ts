@@ -193,7 +193,6 @@ test("ids that are not ready are told one by one, the others run", async () => {
   ]);
   expect(await box.status("ready")).toBe("completed");
   expect(await box.status("first")).toBe("available");
-  expect((await box.ratchet("run", "done")).code).toBe(0);
   expect(await box.ratchet("run", "--resume", "--check-only", "first")).toMatchObject({
     ...{ code: 1, stdout: "" },
     stderr: expect.stringContaining("first is not ready: nobody has worked on it yet, so there is nothing to check"),
@@ -205,6 +204,25 @@ test("ids that are not ready are told one by one, the others run", async () => {
     code: 1,
     stderr: expect.stringMatching(/^held is not ready: claimed by somebody\n.*held cannot run now\n.*explain held/),
   });
+});
+
+test("no run starts for what is completed, or what another run works on", async () => {
+  const box = sandbox();
+  useAgent(box);
+  for (const id of ["done", "taken"]) await box.add(id);
+  await box.ratchet("work", "complete", "done");
+  const nothing = { code: 0, stdout: "", stderr: "done is not ready: completed\n" };
+  expect(await box.ratchet("run", "done")).toMatchObject(nothing);
+  expect(existsSync(join(box.home, "runs"))).toBe(false);
+  const wait = box.put("wait", "");
+  const run = box.start(["run", "taken"]);
+  await until("the agent works", () => run.stdout().includes("taken: prompt"));
+  const { code, stdout, stderr } = await box.ratchet("run", "taken", "done");
+  expect([code, stdout]).toEqual([0, ""]);
+  expect(stderr).toContain("taken is not ready: claimed by run ");
+  rmSync(wait);
+  expect((await run.ended).code).toBe(0);
+  expect(JSON.parse((await box.ratchet("logs", "list", "--json")).stdout)).toHaveLength(1);
 });
 
 test("named issues of which none can run are refused; a run that finds nothing ready says what is left", async () => {

@@ -36,7 +36,6 @@ if [ "$RATCHET_ATTEMPT" = 1 ]; then echo '${fail}'; else echo '{"verdict": "pass
 test.each([
   ["nowhere", "git branch nowhere"],
   ["refs/heads/main", "a branch's name is enough: finalize.into: main"],
-  ["HEAD", "without finalize.into work lands on the branch that is checked out"],
 ])("doctor and run say the same of finalize.into: %s", async (into, hint) => {
   const box = sandbox();
   configure(box);

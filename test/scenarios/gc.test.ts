@@ -91,7 +91,7 @@ test("gc keeps the last session of an issue that is open, until it is completed"
   expect((await box.ratchet("gc")).stdout).toContain(`removed run ${last}`);
 });
 
-test("diff shows parked work and given branches after gc, too, and says when nothing tells of the work any more", async () => {
+test("diff shows parked work and given branches after gc, too; diff and logs say when nothing tells of the work any more", async () => {
   const box = world();
   await box.add("landed");
   expect((await box.ratchet("run")).code).toBe(0);
@@ -114,7 +114,15 @@ test("diff shows parked work and given branches after gc, too, and says when not
     code: 1,
     stderr: expect.stringContaining("no run of it is kept"),
   });
+  await box.add("other");
+  await box.ratchet("run", "other");
   await box.add("new");
+  const prompts = async (id: string) => (await box.ratchet("logs", "prompt", "last", id)).stderr.split("\n")[0];
+  expect(await Promise.all(["landed", "bad", "new"].map(prompts))).toEqual([
+    "ratchet: no run of landed is kept",
+    "ratchet: no run of bad is kept",
+    "ratchet: new has not been worked on yet",
+  ]);
   expect((await box.ratchet("diff", "new")).stderr).toContain("new has not changed anything yet");
   expect((await box.ratchet("diff", "nobody")).stderr).toContain("no issue nobody in shop");
 });

@@ -72,7 +72,8 @@ test("D3 what landed and could not be closed is closed by the next start, and no
   const first =
     /The next issue could not be asked for; .*: the tracker is to be told first that bd-1 is done \(run \S+\): bd close/;
   expect(await ratchet("run", "--resume")).toMatchObject({ code: 3, stdout: expect.stringMatching(first) });
-  expect((await ratchet("run", "--resume")).code).toBe(0);
+  // Also where only that one is named, which nobody is to work on.
+  expect((await ratchet("run", "bd-1")).code).toBe(0);
   expect(beads.issue("bd-1")).toMatchObject({ status: "closed", close_reason: expect.stringContaining(commit ?? "?") });
   const closes = () => beads.state().calls.filter(([command]) => command === "close").length;
   expect([implementers(box), closes()]).toEqual([1, 7]);
@@ -167,6 +168,15 @@ test("a claim that is merely gone is taken again to tell that the work has faile
   const run = await ratchet("run");
   expect([run.code, run.stdout]).toEqual([1, expect.stringContaining("bd-1: failed: The agent failed")]);
   expect(beads.issue("bd-1")).toMatchObject({ status: "open", labels: ["needs-followup"] });
+});
+
+test("explain says why an issue in beads has failed, and has no reason for a label that a person has set", async () => {
+  const { beads, ratchet } = await world("exit 9");
+  expect((await ratchet("run")).code).toBe(1);
+  const failed = "bd-1 is not running: failed: agent_failed: The agent failed";
+  expect((await ratchet("explain", "bd-1")).stdout).toContain(failed);
+  beads.change(({ issues }) => void Object.assign(issues[0] ?? {}, { labels: ["human-review"] }));
+  expect((await ratchet("explain", "bd-1")).stdout).toContain("escalated, a person has to decide\n");
 });
 
 test("a claim that is merely gone is taken again before the work lands, and it lands once", async () => {
@@ -366,21 +376,28 @@ test("commands that name an issue ask the tracker, or say where it is", async ()
     const { stderr } = await ratchet(command, "nope");
     expect(stderr).toMatch(/no issue nope.*\n {2}hint: bd list\n/);
   }
+  // Runs of it may have been cleared away.
+  expect((await ratchet("diff", "bd-1")).stderr).toContain("what bd-1 has changed: no run of it is kept");
   expect((await ratchet("run", "--scope", "ids:bd-1", "--dry-run")).stdout).toBe("bd-1\n");
   expect((await ratchet("run", "bd-1")).code).toBe(0);
   expect([beads.issue("bd-1").status, implementers(box)]).toEqual(["closed", 1]);
 });
 
-test("D3 explain says that the tracker is missing or failed, not that there is no such issue", async () => {
-  const { box, beads, ratchet } = await world();
-  const without = await box.start(["explain", "bd-1"], { env: { PATH: "/usr/bin:/bin" } }).ended;
-  expect([without.code, without.stderr]).toEqual([2, expect.stringContaining("neither bd nor br is on PATH")]);
-  expect(without.stderr).not.toContain("work add");
-  beads.change(({ faults }) => faults.push({ command: "show", times: 3 }));
-  const failed = await ratchet("explain", "bd-1");
-  expect([failed.code, failed.stderr]).toEqual([3, expect.stringContaining("bd show bd-1 failed")]);
-  expect((await ratchet("explain", "bd-1")).code).toBe(0);
-});
+test.each(["explain", "findings"])(
+  "D3 %s says that the tracker is missing or failed, not that there is no such issue",
+  async (command) => {
+    const { box, beads, ratchet } = await world();
+    const without = await box.start([command, "bd-1"], { env: { PATH: "/usr/bin:/bin" } }).ended;
+    expect([without.code, without.stderr]).toEqual([2, expect.stringContaining("neither bd nor br is on PATH")]);
+    expect(without.stderr).not.toContain("work add");
+    beads.change(({ faults }) => faults.push({ command: "show", times: 3 }));
+    const failed = await ratchet(command, "bd-1");
+    expect([failed.code, failed.stderr]).toEqual([3, expect.stringContaining("bd show bd-1 failed")]);
+    // Nobody has worked on it yet: it is there all the same.
+    expect((await ratchet(command, "bd-1")).code).toBe(0);
+    expect(await ratchet(command, "nope")).toMatchObject({ code: 1, stderr: expect.stringContaining("beads") });
+  },
+);
 
 test("where only br is there, it is br that is named", async () => {
   const { box } = await world();

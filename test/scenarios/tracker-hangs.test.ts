@@ -115,6 +115,7 @@ test("a run that hangs before it has begun says so, and an interrupt ends it wit
 
 test.each([
   [["explain", "bd-1"], "show "],
+  [["findings", "bd-1"], "show "],
   [["doctor"], "ready "],
 ])("%s says that it waits for the tracker, and an interrupt ends it with what it has asked", async (args, call) => {
   const { box, start, hang, isHanging } = await world();

@@ -113,16 +113,19 @@ async function refusalOf(
   });
 }
 
-/** Nothing is there because nobody has worked on it: said plainly. */
+/** Nothing is there because nobody has worked on it, or because the runs are cleared away: said plainly. */
 async function refusalOfUnknown(context: Context, issue: string): Promise<Refusal | null> {
   const store = await context.app.store("reader");
   const project = await knownProject(context, store);
   if (project === null || (await store.runsWith(project.id, issue)).length > 0) return null;
-  const isForeign = (await foreignTracker(context)) !== null;
-  if (!isForeign && (await store.workItems.get(project.id, issue)) === null)
+  const item = await store.workItems.get(project.id, issue);
+  if (item === null && (await foreignTracker(context)) === null)
     return new Refusal(`no issue ${typed(issue)}`, { code: "not-found", hint: "ratchet work list --all" });
   const how = { code: "not-found", hint: `ratchet explain ${shellWord(issue)}` };
-  return new Refusal(`${typed(issue)} has not been worked on yet`, how);
+  // Only our own board has it written down that nobody ever had it.
+  const events = item === null ? null : await store.workItems.events(project.id, issue);
+  const isFresh = events?.every(({ type }) => type !== "claimed") ?? false;
+  return new Refusal(isFresh ? `${typed(issue)} has not been worked on yet` : `no run of ${typed(issue)} is kept`, how);
 }
 
 /** `last` means the issue's: the newest run that has such a file of it, where the newest of all has none. */

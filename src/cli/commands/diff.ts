@@ -51,14 +51,12 @@ async function refusalOf(context: Context, issue: string, record: IssueRecord | 
       hint: "ratchet work list --all",
     });
   }
-  if (!hasRecord && item?.status === "completed") {
-    return new Refusal(
-      `nothing here tells any more what ${issue} has changed: it is completed, and no run of it is kept`,
-      {
-        code: "not-found",
-        hint: "git log shows what has landed",
-      },
-    );
+  // Of another tracker's issue nobody here knows whether it has landed.
+  if (!hasRecord && (item === null || item.status === "completed")) {
+    return new Refusal(`nothing here tells what ${issue} has changed: no run of it is kept`, {
+      code: "not-found",
+      hint: "git log shows what has landed",
+    });
   }
   // It may have changed something: what refs that are lost had is not known.
   if (record?.worktree_path && record.base_sha !== null && record.status !== "success") {

@@ -1,10 +1,11 @@
 import type { Project, Store } from "../../app.js";
 import type { Issue, Standing, Tracker } from "../../core/ports/tracker.js";
 import type { WorkItem } from "../../core/ports/work-items.js";
+import type { IssueRecord } from "../../core/record.js";
 import { mayLiveAgain } from "../../core/run/live-again.js";
 import { livesMaxOf } from "../../core/run/policy.js";
-import type { Settings } from "../../core/settings.js";
-import { Refusal, UserError } from "../../lib/errors.js";
+import { endingReason } from "../../core/tracker-endings.js";
+import { Refusal, type UserError } from "../../lib/errors.js";
 import {
   type Explanation,
   explain,
@@ -17,21 +18,15 @@ import {
 import { type ForeignTracker, foreignHint, foreignName, foreignOf } from "../../views/foreign-tracker.js";
 import type { Neighbour } from "../../views/neighbours.js";
 import { pullRequestWait } from "../../views/pull-request-wait.js";
-import { openTracker } from "../asked-tracker.js";
+import { type LookedUp, lookUpTracker } from "../asked-tracker.js";
 import type { Context } from "../context.js";
 import { epicFacts } from "../epic-facts.js";
 import { findLife } from "../life.js";
 import { typed } from "../typed.js";
 
-interface Board {
+interface Board extends LookedUp {
   readonly store: Store;
   readonly project: Project;
-  /** Where the issues are, when not on the local board. */
-  readonly tracker: Tracker | null;
-  /** Why the tracker that is configured cannot be asked: then only what is on our own board is known. */
-  readonly untracked?: UserError;
-  /** null: the configuration does not hold. */
-  readonly settings: Settings | null;
 }
 
 /** The exact reason why an issue is or is not running. Looks only; a configuration that does not hold is no obstacle. */
@@ -63,7 +58,7 @@ export async function explanationsOf(context: Context, ids: readonly string[]): 
 
 async function openBoard(context: Context): Promise<Board> {
   const { app } = context;
-  return { project: await app.project(), store: await app.store(), ...(await configured(context)) };
+  return { project: await app.project(), store: await app.store(), ...(await lookUpTracker(context)) };
 }
 
 function notFound({ project, tracker, untracked }: Board, id: string): Refusal | UserError {
@@ -79,17 +74,6 @@ function notFound({ project, tracker, untracked }: Board, id: string): Refusal |
 
 function foreignKind(tracker: Tracker | null): ForeignTracker | null {
   return tracker === null ? null : foreignOf(tracker);
-}
-
-async function configured(context: Context): Promise<Pick<Board, "settings" | "tracker" | "untracked">> {
-  let settings: Settings | null = null;
-  try {
-    settings = (await context.app.settings({})).settings;
-    return { settings, tracker: settings.tracker.type === "local" ? null : await openTracker(context, settings) };
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    return { settings: null, tracker: null, ...(settings === null ? {} : { untracked: error }) };
-  }
 }
 
 type Known = Issue &
@@ -117,7 +101,7 @@ async function gather(context: Context, board: Board, issue: Known): Promise<Iss
     claimedBy: issue.claimedBy ?? standing?.claim?.holder ?? null,
     leaseUntil: issue.leaseUntil ?? null,
     failureCount: issue.failureCount ?? 0,
-    failureReason: issue.failureReason ?? null,
+    failureReason: issue.source === undefined ? reasonOf(issue, last?.record ?? null) : (issue.failureReason ?? null),
     ancestors,
     deps: await Promise.all(issue.deps.map(async (dep) => toNeighbour(dep, await readIssue(board, dep)))),
     children: type === "epic" ? await childrenOf(board, id) : [],
@@ -135,6 +119,16 @@ async function gather(context: Context, board: Board, issue: Known): Promise<Iss
         : null,
     unmerged: await unmergedOf(context, board, issue),
   };
+}
+
+const sameAs: Partial<Record<Known["status"], IssueRecord["status"]>> = {
+  failed: "failed",
+  waiting_for_response: "escalated",
+};
+
+/** Another tracker has it in a note among others: the record tells it, where what came of the issue last is still so. */
+function reasonOf({ status }: Known, record: IssueRecord | null): string | null {
+  return record !== null && record.status === sameAs[status] ? endingReason(record) : null;
 }
 
 /** An epic is completed with its issues, whatever they are done on. */

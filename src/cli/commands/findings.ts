@@ -3,9 +3,9 @@ import { toFindingJson } from "../../core/finding-json.js";
 import { Refusal, UserError } from "../../lib/errors.js";
 import { readKept } from "../../lib/long-text.js";
 import { noFindings, renderFindingDetails, renderFindingList } from "../../views/findings.js";
-import { listHint } from "../../views/foreign-tracker.js";
+import { foreignName, foreignOf, listHint } from "../../views/foreign-tracker.js";
+import { lookUpTracker } from "../asked-tracker.js";
 import type { Context } from "../context.js";
-import { foreignTracker } from "../foreign-tracker.js";
 import { findLiving } from "../living.js";
 import { roomOf } from "../room.js";
 import { typed } from "../typed.js";
@@ -73,8 +73,12 @@ async function mustKnow(context: Context, projectId: string, issue: string): Pro
   if (await store.workItems.get(projectId, issue)) return;
   if ((await store.runsWith(projectId, issue)).length > 0) return;
   if ((await store.runs(projectId, 1000)).some(({ runId }) => runId === issue)) return;
-  const hint = listHint(await foreignTracker(context));
-  throw new Refusal(`no issue ${typed(issue)} in ${projectId}`, { code: "not-found", hint });
+  const { tracker, untracked } = await lookUpTracker(context);
+  if (untracked) throw untracked;
+  if (await tracker?.get(issue)) return;
+  const foreign = tracker === null ? null : foreignOf(tracker);
+  const place = foreign === null ? projectId : foreignName(foreign);
+  throw new Refusal(`no issue ${typed(issue)} in ${place}`, { code: "not-found", hint: listHint(foreign) });
 }
 
 export async function bodyOf({ body }: Finding): Promise<string> {

@@ -109,7 +109,7 @@ function declareFindings(program: Command, choose: Choose): void {
     .option("--all", "settled ones too")
     .option("--json", "print JSON");
   withExample(findings, "ratchet findings shop-3 --all").action((issue: string | undefined, options: FindingsOptions) =>
-    choose(async (context) => (await commands()).listFindings(context, issue, options)),
+    choose(async (context) => (await commands()).listFindings(context, issue, options), "tracker"),
   );
   const waive = findings
     .command("waive <id>")

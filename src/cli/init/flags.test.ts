@@ -111,11 +111,12 @@ test.each<[InitFlags, readonly string[], object]>([
   expect(given.answers).toMatchObject(answers);
 });
 
-test("a trigger is named with its commands", () => {
-  const { answers } = readFlags({ trigger: ["session_end=test,lint", "periodic"] }, found);
+test("a trigger is named with its commands, or has a review", () => {
+  const trigger = ["session_end=test,lint", "periodic"];
+  const { answers } = readFlags({ trigger, triggerOption: ["periodic.code_review=true"] }, found);
   expect(answers.triggers).toMatchObject([
-    { name: "session_end", commands: ["test", "lint"] },
-    { name: "periodic", commands: [] },
+    { name: "session_end", commands: ["test", "lint"], codeReview: false },
+    { name: "periodic", commands: [], codeReview: true },
   ]);
 });
 
@@ -146,6 +147,8 @@ test.each<[InitFlags, string]>([
   ],
   [{ trigger: ["run_end=a"], triggerOption: ["run_end.interval=5"] }, "interval belongs to periodic"],
   [{ trigger: ["run_end=a"], triggerOption: ["run_end.colour=5"] }, "does not name one of failure_mode"],
+  [{ trigger: ["run_end"] }, "--trigger run_end has no effect: it names no commands, and no review"],
+  [{ trigger: ["run_end="], triggerOption: ["run_end.failure_mode=abort"] }, "--trigger run_end has no effect"],
   [{ trigger: ["run_end=a"], triggerOption: ["run_end.max_retries=2"] }, "max_retries of run_end has no effect"],
   [{ trigger: ["periodic=a"], triggerOption: ["periodic.interval=0"] }, "0 is not a whole number of 1 or more"],
   [{ review: "command" }, "a review by a command needs the program"],

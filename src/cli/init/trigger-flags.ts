@@ -7,7 +7,12 @@ import { depths, failureModes, fireOns } from "./trigger-questions.js";
 
 export function readTriggers(triggers: readonly string[], options: readonly string[]): TriggerAnswer[] {
   const read = options.reduce(applyOption, triggers.map(readTrigger));
-  for (const { name, failureMode } of read) {
+  for (const { name, commands, codeReview, failureMode } of read) {
+    if (commands.length === 0 && !codeReview) {
+      throw new UserError(`--trigger ${name} has no effect: it names no commands, and no review`, {
+        hint: `--trigger ${name}=test or --trigger-option ${name}.code_review=true`,
+      });
+    }
     if (failureMode === "remediate" || !options.some((option) => option.startsWith(`${name}.max_retries=`))) continue;
     throw new UserError(`max_retries of ${name} has no effect: only a fixer tries again`, {
       hint: `--trigger-option ${name}.failure_mode=remediate`,

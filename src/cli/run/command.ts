@@ -23,7 +23,7 @@ export async function runIssues(
     return await printPlan(context, flags, { wanted, settings });
   }
   refuseStuck(wanted, checked);
-  return await driveSeries(context, { settings, options, json, withoutSummary });
+  return await driveSeries(context, { settings, options, json, withoutSummary, isEmpty: checked.isEmpty });
 }
 
 /** A run of nothing but what cannot run would end well and have done nothing. */

@@ -23,6 +23,8 @@ export interface Series {
   readonly alone?: boolean;
   /** Whoever starts the series has its own last words. */
   readonly withoutSummary?: boolean;
+  /** Of the issues that are named none can start. */
+  readonly isEmpty?: boolean;
 }
 
 /**
@@ -97,14 +99,14 @@ async function continueRun(
 /** What the new run is to do, and what has to be said before. `done`: nothing is left for it. `stuck`: nothing that can run. */
 async function lookAhead(
   context: Context,
-  { settings, options }: Series,
+  { settings, options, isEmpty = false }: Series,
   { continued, interrupts }: { readonly continued: readonly string[]; readonly interrupts: Interrupts },
 ): Promise<RunOptions | "interrupted" | "done" | "stuck"> {
   const { signal } = interrupts;
   if (signal.aborted) return "interrupted";
   const asked = { settings, tracker: await openTracker(context, settings, { signal }) };
   try {
-    const work = await lookForWork(context, options, { tracker: asked.tracker, continued });
+    const work = await lookForWork(context, { ...options, isEmpty }, { tracker: asked.tracker, continued });
     // A run says at its end what was named and did not run; here there is none.
     if (!options.watch && !work.isThere) return (await tellStuck(context, options, asked)) ? "stuck" : "done";
     const wanted = work.leave.length === 0 ? options : { ...options, leave: work.leave };
@@ -149,15 +151,15 @@ function isTakenOver(error: unknown): boolean {
 const everything = 100_000;
 
 /**
- * Whether anything is left after the runs that were continued. Their follow-ups stay for later, as they would have if
+ * Whether anything is left after the runs that were continued; what a tracker is still to be told is work, too. Their follow-ups stay for later, as they would have if
  * nothing had come in between; whoever names one means it.
  */
 async function lookForWork(
   { app }: Context,
-  { scope, resume }: RunOptions,
+  { scope, resume, isEmpty }: RunOptions & { readonly isEmpty: boolean },
   { tracker, continued }: { readonly tracker: Tracker; readonly continued: readonly string[] },
 ) {
-  if (continued.length === 0) return { isThere: true, leave: [] };
+  if (continued.length === 0) return { isThere: !isEmpty || (await app.untold(tracker.kind)).length > 0, leave: [] };
   const store = await app.store();
   const ready = await tracker.ready({ scope, resume, limit: everything });
   const records = await Promise.all(continued.map((runId) => store.issueRecords(runId)));

@@ -1,6 +1,11 @@
 import * as z from "zod";
 import { flag, listOf, oneOf, seconds, text, textLike, wholeNumber } from "./kinds.js";
 
+/** As `git check-ref-format --branch` has it. */
+const branchName =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what a name may not have.
+  /^(?![-/]|HEAD$)(?!.*(?:\.\.|@\{|\.$))(?:(?:^|\/)(?!\.)[^\u0000-\u0020\u007f~^:?*[\\/]+(?<!\.lock))+$/;
+
 /** Where issues come from and where finished work goes. */
 export const deliveryKeys = {
   tracker: z
@@ -14,7 +19,7 @@ export const deliveryKeys = {
       mode: oneOf(["merge", "pr", "branch"])
         .default("merge")
         .describe("Land on the target branch, open a pull request, or leave the branch `ratchet/<issue>`."),
-      into: textLike(/^[^-\s~^:?*[\\][^\s~^:?*[\\]*$/, "the name of a branch")
+      into: textLike(branchName, "the name of a branch")
         .nullable()
         .default(null)
         .describe("The target branch; null: the branch the run started from."),

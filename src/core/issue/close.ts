@@ -1,6 +1,7 @@
 import type { Finding } from "../finding.js";
 import { letGo, openFindings } from "../ledger/ledger.js";
 import { reportsOf } from "../ledger/reports.js";
+import { endingReason } from "../tracker-endings.js";
 import { blockingReview, undecided } from "./blocking.js";
 import { afterEpicTold, afterTriggerFollowUp, closeTrigger } from "./close-trigger.js";
 import type { IssueEvent, ParkedAs } from "./events.js";
@@ -25,7 +26,7 @@ export function enterClosing(step: Step) {
   if (ending.status === "not-claimed") return finish(step);
   if (ending.status !== "success") forgetTried(step);
   if (step.policy.trigger) return closeTrigger(step);
-  const reason = ending.error === null ? ending.message : `${ending.error}: ${ending.message}`;
+  const reason = endingReason(ending);
   switch (ending.status) {
     case "success":
       // What its reviewers say is for whoever works on the pull request next.
@@ -60,8 +61,7 @@ export function afterDossier(step: Step, { path, reason: failure }: Extract<Issu
   if (!ending) return;
   if (path === null) step.log("warn", `The dossier could not be written: ${failure ?? "unknown"}`);
   step.set({ dossier: path });
-  const reason = ending.error === null ? ending.message : `${ending.error}: ${ending.message}`;
-  step.owe({ kind: "tracker", key: "tracker:escalate", op: "escalate", reason });
+  step.owe({ kind: "tracker", key: "tracker:escalate", op: "escalate", reason: endingReason(ending) });
 }
 
 export function afterClosingTracker(step: Step, event: TrackerDone) {

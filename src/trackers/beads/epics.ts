@@ -2,7 +2,7 @@ import type { EpicName, Epics, Issue } from "../../core/ports/tracker.js";
 import { change, hasChanged } from "./change.js";
 import { assigneeOf, type Claims } from "./claims.js";
 import { readIssue } from "./freed.js";
-import { isClosed, listWhere, showAll, showBead } from "./issues.js";
+import { isClosed, listWhere, showAll, showBead, showListed } from "./issues.js";
 import type { Beads } from "./program.js";
 import type { Bead } from "./read.js";
 import { scopeTest } from "./ready.js";
@@ -29,11 +29,7 @@ export function openEpics(beads: Beads, claims: Claims): Epics {
     due: async ({ scope, holder }) => {
       const isInScope = scopeTest(beads, scope);
       const due: EpicName[] = [];
-      const open = await listWhere(beads, "--type=epic");
-      for await (const bead of showAll(
-        beads,
-        open.map(({ id }) => id),
-      )) {
+      for await (const bead of showListed(beads, () => listWhere(beads, "--type=epic"))) {
         const isMine = bead.assignee === null || bead.assignee === assigneeOf(holder) || (await claims.isIdle(bead));
         const isWithin = (scope.type === "epic" && scope.epic === bead.id) || (await isInScope(bead));
         if (isDue(bead) && isMine && isWithin) due.push({ id: bead.id, isTop: bead.parent === null });

@@ -2,7 +2,7 @@ import { isRunSource, type OpenFollowUp, paragraphsOf, placeFollowUp } from "../
 import type { FollowUpTold, Tracker } from "../../core/ports/tracker.js";
 import { ExternalError } from "../../lib/errors.js";
 import { change } from "./change.js";
-import { followUpMark, isClosed, labels, listWhere, showAll, showBead, toIssue } from "./issues.js";
+import { followUpMark, isClosed, labels, listWhere, showBead, showListed, toIssue } from "./issues.js";
 import { type Beads, pauseAfter } from "./program.js";
 import { readBeads } from "./read.js";
 
@@ -30,10 +30,10 @@ export async function writeFollowUp(beads: Beads, source: string, text: Text): P
 
 /** The source's own; where that is a run, those of all. */
 async function openFollowUps(beads: Beads, source: string): Promise<OpenFollowUp[]> {
-  const open = (await listWhere(beads, `--label=${labels.followUp}`)).filter(({ status }) => !isClosed(status));
-  const ids = open.map(({ id }) => id);
+  const list = async () =>
+    (await listWhere(beads, `--label=${labels.followUp}`)).filter(({ status }) => !isClosed(status));
   const found: OpenFollowUp[] = [];
-  for await (const bead of showAll(beads, ids)) {
+  for await (const bead of showListed(beads, list)) {
     const { followUpOf, status } = toIssue(bead);
     if (followUpOf == null || isClosed(bead.status)) continue;
     const { id, description: body } = bead;

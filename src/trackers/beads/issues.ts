@@ -66,6 +66,26 @@ function saysNotFound({ words, said }: Answer, id: string): boolean {
   return /not[ _]found|does not exist|no such/i.test(said) && said.includes(id);
 }
 
+/** What `list` names, as `showAll` has it. That all of it is gone is not believed while it is still listed. */
+export async function* showListed(beads: Beads, list: () => Promise<readonly Bead[]>): AsyncGenerator<Bead> {
+  for (let failures = 1; ; failures++) {
+    const ids = (await list()).map(({ id }) => id);
+    let isAnyShown = ids.length === 0;
+    for await (const bead of showAll(beads, ids)) {
+      isAnyShown = true;
+      yield bead;
+    }
+    if (isAnyShown) return;
+    const call = beads.nameOf(["show"]);
+    if (failures >= looks) {
+      throw new ExternalError("tracker", `${call} knows none of the issues that are listed: ${ids.join(", ")}`, {
+        retryable: true,
+      });
+    }
+    await beads.wait(call, (signal) => pauseAfter(failures, signal));
+  }
+}
+
 /** With everything there is to know of each, a batch at a time; one that is gone by then is left out. */
 export async function* showAll(beads: Beads, ids: readonly string[]): AsyncGenerator<Bead> {
   for (let from = 0; from < ids.length; from += batch) {

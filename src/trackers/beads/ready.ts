@@ -1,7 +1,7 @@
 import type { Issue, Scope, Tracker } from "../../core/ports/tracker.js";
 import type { Claims } from "./claims.js";
 import { readIssue } from "./freed.js";
-import { isClosed, labels, listReady, listWhere, showAll, showBead } from "./issues.js";
+import { isClosed, labels, listReady, listWhere, showBead, showListed } from "./issues.js";
 import type { Beads } from "./program.js";
 import type { Bead } from "./read.js";
 
@@ -11,12 +11,13 @@ type Query = Parameters<Tracker["ready"]>[0];
 export async function readReady(beads: Beads, claims: Claims, query: Query): Promise<Issue[]> {
   const isInScope = scopeTest(beads, query.scope);
   const [begun, fresh]: [Ranked[], Ranked[]] = [[], []];
-  const candidates = byPriority((await listReady(beads)).filter((bead) => isFree(bead) && mayBe(bead, query.scope)));
-  const idle = query.resume ? await listIdle(beads, claims, query.scope) : [];
-  for await (const bead of showAll(
-    beads,
-    [...idle, ...candidates].map(({ id }) => id),
-  )) {
+  let idle: readonly Bead[] = [];
+  const list = async (): Promise<Bead[]> => {
+    const candidates = byPriority((await listReady(beads)).filter((bead) => isFree(bead) && mayBe(bead, query.scope)));
+    idle = query.resume ? await listIdle(beads, claims, query.scope) : [];
+    return [...idle, ...candidates];
+  };
+  for await (const bead of showListed(beads, list)) {
     const rank = rankOf(bead, idle);
     if (rank === "never" || !(await isInScope(bead))) continue;
     const issue = await readIssue(beads, bead);
