@@ -40,7 +40,7 @@ test("repairs of a run build on each other: its branch has them all, and none is
   expect(await box.quick("worktree", "list")).not.toContain("run-");
 });
 
-test("a repair that drops what the run has given before is refused, and the branch keeps it", async () => {
+test("a repair that drops what the run has given before does not pass its gate, and the branch keeps it", async () => {
   const box = givenBox(`${mends}; [ "$RATCHET_STAGE_ID" != run_end ] || git reset --quiet --soft main`);
   await box.add("a");
   const run = await box.ratchet("run");
@@ -48,6 +48,19 @@ test("a repair that drops what the run has given before is refused, and the bran
   expect(filesOf(box, branchOf(run))).toContain("periodic.mended");
   expect(filesOf(box, branchOf(run))).not.toContain("run_end.mended");
   expect(run.stdout).toMatch(/What did not land is put aside as refs\/ratchet\/parked\/run-/);
+  const message = "The gate failed: A fixer has rewritten what it was to build on";
+  expect(run.stdout).toContain(`run: run_end failed: ${message}`);
+});
+
+test("a repair that lacks what a person has put on the run's branch meanwhile is refused, and the branch keeps it", async () => {
+  const theirs = `cd "$HOME/shop"; there=refs/heads/ratchet/run-$RATCHET_RUN_ID
+git update-ref "$there" "$(git commit-tree -p "$there" -m theirs "$there^{tree}")"`;
+  const box = givenBox(`${mends}; [ "$RATCHET_ROLE $RATCHET_STAGE_ID" != "fixer run_end" ] || (${theirs})`);
+  await box.add("a");
+  const run = await box.ratchet("run");
+  expect([run.code, resultsOf(run)]).toEqual([1, ["periodic result=pass", "run_end result=fail"]]);
+  expect(filesOf(box, branchOf(run))).toContain("periodic.mended");
+  expect(filesOf(box, branchOf(run))).not.toContain("run_end.mended");
   const given = box.git("rev-parse", branchOf(run)).slice(0, 12);
   const message = `Landing was refused: it lacks ${given}, which ${branchOf(run)} in ${box.dir} has: only what is built on that can follow it`;
   expect(run.stdout).toContain(`run: run_end failed: ${message}`);

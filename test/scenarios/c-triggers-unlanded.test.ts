@@ -65,6 +65,36 @@ test("killed in that gate, the run goes on with it: the repair lands and has rep
   ]);
 });
 
+test.each([
+  ["amended", "git rm --quiet a.txt && git commit --quiet --amend --allow-empty --no-edit"],
+  [
+    "left out",
+    'git reset --quiet --hard HEAD^ && echo b >b.txt && git add b.txt && git commit --quiet --message "b alone"',
+  ],
+  ["put the branch back to before", "git reset --quiet --hard HEAD^"],
+])(
+  "a fixer that has %s what landed has repaired nothing: what it took out would come back with the merge",
+  async (...how) => {
+    const isRepaired = "test ! -e a.txt";
+    const run_end = { ...remediate, commands: ["one"], code_review };
+    const agent = `if [ "$RATCHET_ROLE" = fixer ]; then cat >/dev/null; ${how[1]}; exit; fi`;
+    const box = triggerBox({ commands: { one: isRepaired }, triggers: { run_end }, agent });
+    putOwnReview(box, `if ${isRepaired}; then ${pass}; else ${failWith("Wrong", 0)}; fi`);
+    await box.add("a");
+    const { code } = await box.ratchet("run");
+    const message = expect.stringMatching(/^The gate failed: .*A fixer has rewritten what it was to build on$/);
+    expect([code, (await box.record()).run_end]).toEqual([
+      1,
+      expect.objectContaining({ status: "fail", reason: "gate_failed", message }),
+    ]);
+    const open = (await findings(box)).filter((one) => one.endsWith("open"));
+    expect([open, box.git("log", "--format=%s", "main")]).toEqual([
+      ["one failed: exit 1: (no output): open"],
+      "implementer for a\nThe beginning",
+    ]);
+  },
+);
+
 test("a command that passes on a repair that cannot land closes nothing of earlier runs", async () => {
   const commands = { gate: 'test ! -e run.txt || test -e "$HOME/lenient"', one: "test -e run.txt" };
   const run_end = { ...remediate, commands: ["one"] };

@@ -30,20 +30,22 @@ interface Judged {
 }
 
 /** What HEAD has to contain. What an agent has merged unasked it may drop again. */
-export function requiredBase(state: IssueState, { trigger }: { readonly trigger?: unknown }): string {
-  const { landing, baseSha, reviewBase, unmerged } = state;
-  if (landing.demanded) return unmerged ?? reviewBase;
-  return trigger ? reviewBase : baseSha;
+export function requiredBase({ landing, baseSha, reviewBase, unmerged }: IssueState): string {
+  return landing.demanded ? (unmerged ?? reviewBase) : baseSha;
 }
 
 function withoutBase(state: IssueState, policy: IssuePolicy): Remark {
   const { landing } = state;
-  const base = requiredBase(state, policy);
+  const base = requiredBase(state);
   if (landing.demanded) {
     const { demandedOf = null } = landing;
     const whose = demandedOf === null ? "the tip of the target" : `the newest commit of ${demandedOf} at origin`;
     const body = `The branch must contain ${base}, ${whose}. Merge it into the branch, resolve the conflicts and commit.`;
     return plainRemark(`${demandedOf === null ? "The target" : "What others pushed"} is not merged`, body, gateName);
+  }
+  if (policy.trigger) {
+    const body = `The branch no longer contains ${base.slice(0, 12)}, at which the trigger began: that was amended, rebased or reset to before it. Merged with the target, what was taken out of it would come back: a repair is a commit on top.`;
+    return plainRemark("A fixer has rewritten what it was to build on", body, gateName);
   }
   const body = `The branch no longer contains its base ${base.slice(0, 12)}: it was reset to before it, or begun anew. Put the work on top of that commit again, for example with git cherry-pick.`;
   return plainRemark("The base is not in the branch", body, gateName);

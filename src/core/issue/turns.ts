@@ -293,7 +293,7 @@ function send(step: Step, turn: TurnState, until: number | null): void {
     maxAttempts: turn.maxAttempts,
     session: turn.session,
     ...(state.fallback ? { fallback: true } : {}),
-    base: requiredBase(state, step.policy),
+    base: requiredBase(state),
     head: state.work?.head ?? state.baseSha,
     only: turn.only ? namedFindings(step, turn) : null,
     continues: continues ? turn.folder : null,

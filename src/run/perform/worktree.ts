@@ -60,13 +60,13 @@ async function perform(life: LifeContext, effect: WorktreeEffect, signal: AbortS
       return {
         type: "worktree-seen",
         key: effect.key,
-        snapshot: await takeSnapshot(life, requiredBase(life.state(), life)),
+        snapshot: await takeSnapshot(life, requiredBase(life.state())),
       };
     case "commit-all": {
       // Whatever its agent has left of it: what is gone comes from the branch.
       const { lost } = await openAt(life, life.state().baseSha);
       const { parked } = await commitAll(path, effect.message, life.run.identity);
-      const snapshot = await takeSnapshot(life, requiredBase(life.state(), life));
+      const snapshot = await takeSnapshot(life, requiredBase(life.state()));
       const aside = parked === undefined ? {} : { parked: { ref: parked, as: placeOf(life).issue } };
       const told = lost === undefined ? {} : { lost };
       return { type: "worktree-committed", key: effect.key, snapshot, ...aside, ...told };
