@@ -19,10 +19,10 @@ export function allowedEnvironment(env: Environment, allowed: readonly string[])
   return pick(env, (name) => isListed(name, allowed));
 }
 
-/** For the user's own commands: everything but secrets, unless they are listed, and but what belongs to whoever started us. */
+/** For the user's own commands: everything but secrets, unless they are listed or all are inherited, and but what belongs to whoever started us. */
 export function commandEnvironment(env: Environment, listed: "inherit" | readonly string[]): Record<string, string> {
-  const names = listed === "inherit" ? [] : listed;
-  return pick(env, (name) => isListed(name, names) || !(isSecretName(name) || isOurs(name)));
+  if (listed === "inherit") return pick(env, (name) => !isOurs(name));
+  return pick(env, (name) => isListed(name, listed) || !(isSecretName(name) || isOurs(name)));
 }
 
 /**

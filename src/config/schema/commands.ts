@@ -37,7 +37,7 @@ export const commandKeys = {
   )
     .default([])
     .describe(
-      "The environment of commands: all of it but names with TOKEN, SECRET, PASSWORD or an ending _KEY. A list lets the named ones through as well, `inherit` lets everything through.",
+      "The environment of commands: all of it but names with TOKEN, SECRET, PASSWORD or an ending _KEY. A list lets the named ones through as well, `inherit` lets all of them through.",
     ),
   evidence_check: z
     .strictObject({
