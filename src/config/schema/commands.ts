@@ -12,7 +12,9 @@ const commandMapping = z.strictObject({
     "Seconds until the command and all it started is stopped, which is a failure.",
   ),
   allow_fail: flag().default(false).describe("A failure of this command is noted and is no finding."),
-  exclusive: flag().default(false).describe("Only one command of this name runs at a time on this machine."),
+  exclusive: flag()
+    .default(false)
+    .describe("Only one command of this name runs at a time, in all projects of one RATCHET_HOME."),
 });
 
 const oneCommand = allow(
