@@ -44,12 +44,12 @@ test("findings of a reviewer, long ones too, and what an agent says against them
 cat > prompt; ids=$(grep -oE '\\b[0-9a-f]{16}(-2)?\\b' prompt | sort -u); rm prompt
 if [ "$RATCHET_PROMPT_KIND" = implementer ]; then echo x > x; git add x; git commit -qm x
 else for id in $ids; do echo "FINDING_REJECTED: $id $MY_API_KEY is meant"; done; fi`;
-  const finding = (body: string) =>
-    `{"file": "x", "line_start": 1, "line_end": 1, "priority": 0, "title": "It has $MY_API_KEY", "body": "${body}"}`;
+  const finding = (body: string, file = "x") =>
+    `{"file": "${file}", "line_start": 1, "line_end": 1, "priority": 0, "title": "It has $MY_API_KEY", "body": "${body}", "reviewer": "by $MY_PASSWORD"}`;
   const review = `cat > /dev/null
 if [ -e "$HOME/reviewed" ]; then echo '{"verdict": "pass", "findings": []}'; exit; fi
 touch "$HOME/reviewed"; cat <<END
-{"verdict": "fail", "findings": [${finding("$MY_PASSWORD")}, ${finding(`${long} $MY_API_KEY`)}]}
+{"verdict": "fail", "findings": [${finding("$MY_PASSWORD", "a/$MY_API_KEY")}, ${finding(`${long} $MY_API_KEY`)}]}
 END`;
   box.configure({
     agent: { type: "command", command: box.script("agent.sh", work), env: names },
@@ -63,6 +63,7 @@ END`;
   expect(said).toContain("It has [redacted]");
   expect(said).toContain(`${long} [redacted]`);
   expect(said).toContain("[redacted] is meant");
+  for (const part of ['"file": "a/[redacted]"', '"by [redacted]"']) expect(said).toContain(part);
   expect(said).not.toMatch(/sk-very|sesame/);
 });
 

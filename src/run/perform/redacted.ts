@@ -34,12 +34,13 @@ function redactOutcome(outcome: TurnOutcome, redact: Redact): TurnOutcome {
 async function redactReview(review: ReviewOutcome, redact: Redact, folder: string): Promise<ReviewOutcome> {
   if (review.type === "protocol") return { ...review, reason: redact(review.reason) };
   const findings: Remark[] = [];
-  for (const [index, { title, body, ...rest }] of review.findings.entries()) {
+  for (const [index, { file, title, body, reviewer, ...rest }] of review.findings.entries()) {
     const said = await readKept(body);
     const safe = redact(said);
     const path = body.ref?.path ?? join(folder, `finding-${index + 1}.md`);
     const kept = safe === said ? body : await keepText(safe, path, inlineTextBytes);
-    findings.push({ ...rest, title: redact(title), body: kept });
+    const who = reviewer === undefined ? {} : { reviewer: redact(reviewer) };
+    findings.push({ ...rest, ...who, file: redact(file), title: redact(title), body: kept });
   }
   return { ...review, findings };
 }
