@@ -222,11 +222,16 @@ test("D5 neither is a branch given to the user that has what the target lacks", 
   expect(box.git("branch", "--list", "ratchet/*")).toBe("");
 });
 
+const builtOn =
+  /^Landing was refused: it was built on [0-9a-f]{12} of release, which main does not have: run `git merge/;
+const rewritten = /^The gate failed: A fixer has rewritten what it was to build on$/;
+
 test.each([
-  ["merge", "merged", `${own}; git merge -q release -m Merge`],
-  ["merge", "put on", `${own}; git rebase -q release`],
-  ["branch", "merged", `${own}; git merge -q release -m Merge`],
-])("D5 finalize.mode %s: nor does a repair of the run that its fixer has %s another branch", async (mode, _, does) => {
+  ["merge", "merged", `${own}; git merge -q release -m Merge`, "landing_failed", builtOn],
+  ["merge", "put on", `${own}; git rebase -q release`, "gate_failed", rewritten],
+  ["branch", "merged", `${own}; git merge -q release -m Merge`, "landing_failed", builtOn],
+])("D5 finalize.mode %s: nor does a repair of the run that its fixer has %s another branch", async (...args) => {
+  const [mode, , does, reason, says] = args;
   const mends = { failure_mode: "remediate", max_retries: 1 };
   const run_end = { ...mends, commands: [{ ref: "mended", command: "test -e x" }] };
   const box = await besideRelease(`if [ "$RATCHET_ROLE" = fixer ]; then ${does}; else ${goesOn}; fi`, {
@@ -239,10 +244,7 @@ test.each([
   expect(stdout).toMatch(/What did not land is put aside as refs\/ratchet\/parked\/run-/);
   expect(box.git("branch", "--contains", "release", "--format=%(refname:short)")).toBe("release");
   const { run_end: record } = await box.record();
-  const message = expect.stringMatching(
-    /^Landing was refused: it was built on [0-9a-f]{12} of release, which main does not have: run `git merge/,
-  );
-  expect(record).toMatchObject({ status: "fail", reason: "landing_failed", message });
+  expect(record).toMatchObject({ status: "fail", reason, message: expect.stringMatching(says) });
 });
 
 const attempt = `git checkout -qb attempt; ${own}; git checkout -q ratchet/one; git merge -q --no-ff -m Take attempt`;
