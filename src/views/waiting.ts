@@ -1,4 +1,6 @@
+import { pullRequestSources } from "../core/board/payload.js";
 import type { ItemStatus } from "../core/ports/tracker.js";
+import type { WorkItem } from "../core/ports/work-items.js";
 import { shellWord } from "./shell-word.js";
 
 /**
@@ -27,11 +29,21 @@ export function readyWords(dueEpics: readonly string[]): string {
 
 /** What is left where no issue is ready; null: nothing is. */
 export function waitingLine(statuses: readonly Left[], dueEpics: readonly string[] = []): string | null {
-  const parts = waiting.flatMap(([status, say]) => {
-    const count = statuses.filter((one) => one === status).length;
-    return count === 0 ? [] : [say(count)];
-  });
-  return parts.length === 0 ? null : `${readyWords(dueEpics)}: ${parts.join(", ")}`;
+  const words = leftWords((status) => statuses.filter((one) => one === status).length);
+  return words === null ? null : `${readyWords(dueEpics)}: ${words}`;
+}
+
+/** How many are left as what, and what helps; null: none. */
+export function leftWords(countOf: (status: Left) => number): string | null {
+  const parts = waiting.flatMap(([status, say]) => (countOf(status) === 0 ? [] : [say(countOf(status))]));
+  return parts.length === 0 ? null : parts.join(", ");
+}
+
+/** As the board has an item. Of a pull request and its items one waits: the issue. */
+export function leftAs({ source, status, payload }: Pick<WorkItem, "source" | "status" | "payload">): Left[] {
+  if (status !== "waiting_for_response") return [status];
+  if (pullRequestSources.includes(source)) return [];
+  return [payload?.pr_number !== undefined && !payload.human_review_required ? "in-pull-request" : status];
 }
 
 /** Epics that no run will ever complete: there is nothing in them to be done. null: none. */

@@ -314,6 +314,22 @@ test("looking works from below the top of the repository, and registers nothing 
   expect(projects).toHaveLength(1);
 });
 
+test("status says what no run goes on with by itself, and what helps", async () => {
+  const box = sandbox();
+  await runOnce(box, { objects: true });
+  const nothing = "Nothing is running. Start with `ratchet run`.\n";
+  expect(await box.quick("status")).toBe(`${nothing}Left: 1 failed (ratchet run --resume)\n`);
+  for (const id of ["two", "three"]) await box.add(id);
+  for (let time = 0; time < 3; time++) await box.quick("work", "fail", "two", "--reason", "no");
+  const left = "Left: 1 failed (ratchet run --resume), 1 quarantined (ratchet retry <id>)";
+  expect(await box.quick("status")).toBe(`${nothing}${left}\n`);
+  const told = JSON.parse(await box.quick("status", "--json"));
+  expect(told).toMatchObject({ runs: [], left: { failed: 1, waiting_for_response: 0, quarantined: 1 } });
+  await box.quick("retry", "one");
+  await box.quick("retry", "two");
+  expect(await box.quick("status")).toBe(nothing);
+});
+
 test("status and logs list of a repository that is not known yet tell of no other project's runs", async () => {
   const box = sandbox();
   box.configure({ agent: { type: "command", command: box.script("agent", ': >"$HOME/begun"; sleep 600\n') } });

@@ -1,9 +1,10 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { App, Project } from "../../app.js";
+import type { App, Project, Store } from "../../app.js";
 import { jsonText } from "../../lib/json-text.js";
 import { mirrorAdvice } from "../../views/mirror-advice.js";
 import { renderStatus, type StatusJson, toStatus } from "../../views/status.js";
 import { toUntold, type UntoldJson, untoldLines } from "../../views/untold.js";
+import { type Left, leftAs, leftWords } from "../../views/waiting.js";
 import { boardScope, idOf, unknownYet } from "../board-scope.js";
 import type { Context } from "../context.js";
 import { roomOf } from "../room.js";
@@ -20,11 +21,17 @@ interface Shown extends StatusOptions {
   readonly named: boolean;
 }
 
+/** What no run goes on with by itself. */
+const leftStatuses = ["failed", "waiting_for_response", "quarantined"] as const;
+/** More than anybody counts. */
+const mostLeft = 1000;
+
 /**
- * What is told besides the contract's runs: branches that wait for their user, mirrors that are gone or damaged, and what
- * trackers have not been told yet.
+ * What is told besides the contract's runs: issues of the board that wait for their user, as branches do, mirrors that are
+ * gone or damaged, and what trackers have not been told yet.
  */
 interface Told extends StatusJson {
+  readonly left: Readonly<Partial<Record<Left, number>>>;
   readonly behind: readonly string[];
   readonly mirror: string | null;
   readonly untold: readonly UntoldJson[];
@@ -59,7 +66,14 @@ export async function readStatus(context: Context, { all = false }: StatusOption
   );
   const mirror = await mirrorTrouble(app, projects);
   const untold = (await app.owed(id)).map(toUntold);
-  return { ...toStatus(runs, Date.now()), behind: behind.flat(), mirror, untold };
+  const left = await countLeft(store, id);
+  return { ...toStatus(runs, Date.now()), left, behind: behind.flat(), mirror, untold };
+}
+
+async function countLeft(store: Store, projectId: string | null): Promise<Told["left"]> {
+  const items = await store.workItems.list({ projectId, statuses: leftStatuses, limit: mostLeft });
+  const left = items.flatMap(leftAs);
+  return Object.fromEntries(leftStatuses.map((status) => [status, left.filter((one) => one === status).length]));
 }
 
 async function mirrorTrouble(app: App, projects: readonly Project[]): Promise<string | null> {
@@ -69,8 +83,10 @@ async function mirrorTrouble(app: App, projects: readonly Project[]): Promise<st
 }
 
 async function linesOf({ out }: Context, { named }: Shown, status: Told): Promise<string[]> {
+  const left = leftWords((each) => status.left[each] ?? 0);
   return [
     ...renderStatus(status, await roomOf(out, status), { named }),
+    ...(left === null ? [] : [`Left: ${left}`]),
     ...status.behind,
     ...(status.mirror ? [status.mirror] : []),
     ...untoldLines(status.untold, { named }),

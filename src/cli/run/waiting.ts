@@ -7,7 +7,7 @@ import { runPolicy } from "../../core/run/policy.js";
 import type { Settings } from "../../core/settings.js";
 import { foreignName, foreignOf } from "../../views/foreign-tracker.js";
 import { isInScope, nameScope } from "../../views/scope.js";
-import { emptyEpicsLine, type Left, readyWords, untouchedWords, waitingLine } from "../../views/waiting.js";
+import { emptyEpicsLine, leftAs, readyWords, untouchedWords, waitingLine } from "../../views/waiting.js";
 import type { Context } from "../context.js";
 import { meantOf } from "./meant.js";
 
@@ -110,13 +110,6 @@ async function tellUnmerged(
 /** What a pull request has made comes before issues, and is taken at once. */
 function isReadyItem({ source, status }: WorkItem, resume: boolean): boolean {
   return pullRequestSources.includes(source) && (status === "available" || (resume && status === "failed"));
-}
-
-/** Of a pull request and its items one waits: the issue. */
-function leftAs({ source, status, payload }: WorkItem): Left[] {
-  if (status !== "waiting_for_response") return [status];
-  if (pullRequestSources.includes(source)) return [];
-  return [payload?.pr_number !== undefined && !payload.human_review_required ? "in-pull-request" : status];
 }
 
 function ancestorsOf({ parent }: WorkItem, parents: ReadonlyMap<string, string | null>): string[] {
