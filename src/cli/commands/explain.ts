@@ -192,13 +192,10 @@ async function ancestorsOf(board: Board, issue: Issue): Promise<string[]> {
   return found;
 }
 
-const everything = 100_000;
-
 /** What helps an epic in it is what helps that one's issues: where some are open they take its place. */
 async function childrenOf({ store, project, tracker }: Board, epic: string): Promise<Neighbour[]> {
-  const items = tracker ? [] : await store.workItems.list({ projectId: project.id, statuses: null, limit: everything });
   const of = async (id: string): Promise<readonly Issue[]> =>
-    tracker ? ((await tracker.epics?.children(id)) ?? []) : items.filter(({ parent }) => parent === id);
+    tracker ? ((await tracker.epics?.children(id)) ?? []) : await store.workItems.childrenOf(project.id, id);
   const seen = new Set<string>();
   const below = async (id: string): Promise<Neighbour[]> => {
     // Whoever linked two epics as each other's child gets an end all the same.

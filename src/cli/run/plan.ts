@@ -6,6 +6,7 @@ import { openTracker } from "../asked-tracker.js";
 import type { Context } from "../context.js";
 import { findLeftRuns, type LeftRun } from "./left-runs.js";
 import { meantOf } from "./meant.js";
+import { openItems } from "./open-items.js";
 import type { Wanted } from "./request.js";
 
 const everything = 100_000;
@@ -41,13 +42,13 @@ export async function planRun(context: Context, wanted: Wanted, settings: Settin
   if (tracker.kind !== "local") {
     return { ...cut(await meantOf(asked, ready), settings), left: [], open: new Set(), continued };
   }
-  const waiting = await workItems.list({ projectId: project.id, statuses: ["available", "failed"], limit: everything });
-  const all = await workItems.list({ projectId: project.id, statuses: null, limit: everything });
+  const all = await openItems(workItems, project.id);
   const [begun, stopped] = [begunIn(continued, false), begunIn(continued, true)];
   const freed = all.filter(({ id }) => stopped.includes(id));
   // On branches of their own, what is done makes nothing ready before somebody merges it.
-  const after = settings.finalize.mode === "branch" ? [] : waiting;
-  const candidates = after.filter((item) => item.type === "task" && (resume || item.status === "available"));
+  const after = settings.finalize.mode === "branch" ? [] : all;
+  const takes = resume ? ["available", "failed"] : ["available"];
+  const candidates = after.filter(({ type, status }) => type === "task" && takes.includes(status));
   const inScope = [...candidates, ...freed].filter((item) => isInScope(item, wanted, all));
   const later = await filterBy(inScope, isMerged);
   const policy = runPolicy(settings, { ...wanted, maxIssues: settings.max_issues });

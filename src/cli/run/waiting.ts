@@ -10,6 +10,7 @@ import { isInScope, nameScope } from "../../views/scope.js";
 import { emptyEpicsLine, leftAs, readyWords, untouchedWords, waitingLine } from "../../views/waiting.js";
 import type { Context } from "../context.js";
 import { meantOf } from "./meant.js";
+import { openItems } from "./open-items.js";
 
 const everything = 100_000;
 
@@ -42,7 +43,7 @@ export async function tellWaiting(
     return out.note(await tellForeign(tracker, wanted, facts));
   }
   const { project, store } = asked;
-  const items = await store.workItems.list({ projectId: project.id, statuses: null, limit: everything });
+  const items = await openItems(store.workItems, project.id);
   const parents = new Map(items.map(({ id, parent }) => [id, parent]));
   const inScope = items.filter((item) => isInScope(scope, item.id, ancestorsOf(item, parents)));
   const meant = inScope.filter(({ type }) => type === "task");
