@@ -57,7 +57,7 @@ export function issueMachine(policy: IssuePolicy): (life: IssueLife, event: Stam
     const step = new Step(policy, life, event.at);
     if (life.state.phase === "done" || !handle(step, event)) return { state: life, effects: [] };
     // Behind what arrived with it, which may be what it drops.
-    if (event.ending === "abort") windDown(step);
+    if (event.ending === "abort" || event.ending === "stop") windDown(step);
     enterPhases(step);
     if (isHalting(step) && !isInFlight(step)) {
       endHalted(step);
@@ -109,8 +109,8 @@ function handle(step: Step, event: Stamped<IssueEvent>): boolean {
 
 /** Its signal may still be on the way: what has not begun does not begin. */
 function hearEnding(step: Step, word: EndingWord): void {
-  if (word === "abort") noteHalt(step, word);
-  else step.set({ draining: true });
+  if (word !== "abort") step.set({ draining: true });
+  if (word !== "drain") noteHalt(step, word);
 }
 
 /** A prompt is told to be sent when its turn is owed: one that could not be made is taken back, as its turn never ends. */

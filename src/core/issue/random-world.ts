@@ -58,7 +58,7 @@ export class RandomWorld extends World {
   step(): boolean {
     const open = [...this.owed.values()].filter((effect) => effect.kind !== "wait");
     if (this.owed.size === 0) return false;
-    if (this.chance(1)) this.ending = this.chance(40) ? "abort" : "drain";
+    if (this.chance(1)) this.ending = this.chance(40) ? "abort" : this.chance(30) ? "stop" : "drain";
     if (this.chance(2)) this.lateMs = 5000;
     const outside = this.outside();
     if (outside === "resumed") this.arrive({ type: "resumed" });

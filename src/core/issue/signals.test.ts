@@ -83,14 +83,14 @@ describe("a run that was told to end, before the signal of it is there", () => {
       return null;
     },
   });
-  it.each(["drain", "abort"] as const)("C11 an issue that is not claimed yet is not claimed (%s)", (word) => {
+  it.each(["drain", "abort", "stop"] as const)("C11 an issue that is not claimed yet is not claimed (%s)", (word) => {
     const world = new World(policyOf({}));
     world.ending = word;
     world.play();
     expect([world.history, world.reports, world.life.state.ending?.status]).toEqual([[], [], "not-claimed"]);
   });
 
-  it.each(["drain", "abort"] as const)(
+  it.each(["drain", "abort", "stop"] as const)(
     "C11 one that is just being claimed is given back, and leaves no trace (%s)",
     (word) => {
       const world = play({}, toldAt("tracker:claim", {}, word));
@@ -125,6 +125,20 @@ describe("a run that was told to end, before the signal of it is there", () => {
     expect(ended(world)).toMatchObject({ status: "interrupted", reason: "run_aborted", commands: [{ ref: "one" }] });
     expect(world.finished()).toMatchObject({ status: "failed", error: "run_aborted" });
   });
+
+  it.each(["continue", "abort"] as const)(
+    "C15 one that was killed in a command of session_end and stopped before it is taken up does not land (%s)",
+    (mode) => {
+      const kill = (world: World) => {
+        if (!world.owed.has("session_end:03:one") || world.ending) return null;
+        world.ending = "stop";
+        return "resumed" as const;
+      };
+      const world = play({ sessionEnd: { failure_mode: mode } }, { before: kill });
+      expect(world.history.some(({ kind }) => kind === "land")).toBe(false);
+      expect(world.finished()).toMatchObject({ status: "interrupted", commit: null });
+    },
+  );
 
   it("a failing command of session_end gets no fixer", () => {
     const world = play(
