@@ -1,12 +1,23 @@
 import type { Rejection } from "../finding.js";
 import type { Marker, MarkerName } from "./events.js";
 
-const line = /^\s*ISSUE_(NO_CHANGE|OBSOLETE|ALREADY_COMPLETE|DOCS_ONLY):\s*(.*?)\s*$/;
+/** As text of an answer in Markdown: in a list, a quotation, bold or as code. */
+const dress = /^[\s>]*(?:(?:[-*+]|\d{1,3}[.)])\s+)?([*_`]*)(.*?)\s*$/;
+
+function undressed(text: string): string {
+  const [, around = "", inside = ""] = dress.exec(text) ?? [];
+  const end = inside.length - around.length;
+  // What closes it before the end has dressed the name alone.
+  const isClosed = around !== "" && inside.indexOf([...around].reverse().join("")) === end;
+  return (isClosed ? inside.slice(0, end) : inside).trim();
+}
+
+const line = /^ISSUE_(NO_CHANGE|OBSOLETE|ALREADY_COMPLETE|DOCS_ONLY)[*_`]*:[*_`]*\s*(.*)$/;
 const rationaleMax = 1000;
 
 /** A line `ISSUE_<MARKER>: <rationale>`; null: it is none. */
 function parseMarker(text: string): Marker | null {
-  const [, name, rationale = ""] = line.exec(text.slice(0, 2 * rationaleMax)) ?? [];
+  const [, name, rationale = ""] = line.exec(undressed(text.slice(0, 2 * rationaleMax))) ?? [];
   if (!isMarkerName(name)) return null;
   return { name, rationale: rationale.length > rationaleMax ? `${rationale.slice(0, rationaleMax - 1)}…` : rationale };
 }
@@ -24,12 +35,12 @@ export function namedCommits(marker: Marker | null): string[] {
   return [...new Set(meant)].slice(0, namedMax);
 }
 
-const objection = /^\s*FINDING_REJECTED:\s*`?([A-Za-z0-9-]{4,64})`?[\s:,-]+(\S.*?)\s*$/;
+const objection = /^FINDING_REJECTED[*_`]*:[*_`]*\s*[*_`]*([A-Za-z0-9-]{4,64})[*_`]*[\s:,–—-]+(\S.*)$/;
 const reasonMax = 500;
 
 /** A line `FINDING_REJECTED: <id> <why>`; null: it is none. */
 function parseRejection(text: string): Rejection | null {
-  const [, id, reason] = objection.exec(text.slice(0, 2 * reasonMax)) ?? [];
+  const [, id, reason] = objection.exec(undressed(text.slice(0, 2 * reasonMax))) ?? [];
   if (id === undefined || reason === undefined) return null;
   return { id, reason: reason.length > reasonMax ? `${reason.slice(0, reasonMax - 1)}…` : reason };
 }
