@@ -1,34 +1,53 @@
-import { foldKey, isSettledKey } from "./finding-places.js";
+import { defects, isSettledKey, wordsOf } from "./key-words.js";
 
-/** The key beside a pass whose value denies it without naming a finding; null: there is none. */
+/**
+ * The key beside a pass whose value denies it without naming a finding; null: there is none. A member's word, or a later
+ * thought, counts however deep; further down a mere `status` may be said of anything.
+ */
 export function findDenial(answer: Readonly<Record<string, unknown>>): string | null {
   const said = Object.entries(answer).filter(([key]) => !isSettledKey(key));
-  return said.find(([key, value]) => denies(foldKey(key), value) || hasFail(value))?.[0] ?? null;
+  return said.find(([key, value]) => deniesOnTop(wordsOf(key), value) || deniesWithin({ [key]: value }))?.[0] ?? null;
 }
 
-/** Of the answer itself: further down it may be said of anything. */
-function denies(key: string, value: unknown): boolean {
-  if (/^(?:status|result|outcome|decision|conclusion)$/.test(key)) return isFail(value);
-  if (/^(?:approved|passed|ok)$/.test(key)) return value === false;
-  if (!/^(?:has|is)?block(?:ed|ers?|ing)(?:issues|findings)?$/.test(key)) return false;
-  return value === true || (typeof value === "number" && value > 0);
+function deniesOnTop(words: string, value: unknown): boolean {
+  if (/\b(?:status|result|outcome|conclusion|overall)$/.test(words)) return isFail(value);
+  if (/^(?:passed|passes|ok|success)$/.test(words)) return isNo(value);
+  return counted.test(words) && isSome(value);
 }
 
-/** A verdict of fail is one however deep: a member's, or a later thought. */
-function hasFail(value: unknown): boolean {
-  const places = [value];
+function deniesWithin(answer: Readonly<Record<string, unknown>>): boolean {
+  const places: unknown[] = [answer];
   for (const place of places) {
     if (typeof place !== "object" || place === null) continue;
     for (const [key, inside] of Object.entries(place)) {
-      if (foldKey(key) === "verdict" && isFail(inside)) return true;
-      if (!isSettledKey(key)) places.push(inside);
+      if (isSettledKey(key)) continue;
+      if (deniesAnywhere(wordsOf(key), inside)) return true;
+      places.push(inside);
     }
   }
   return false;
 }
 
+function deniesAnywhere(words: string, value: unknown): boolean {
+  if (/\b(?:verdict|decision|recommendation)$/.test(words)) return isFail(value);
+  if (/^(?:is )?(?:approved?|lgtm|mergeable)$/.test(words)) return isNo(value);
+  return /^(?:is )?(?:blocking|must ?fix)$/.test(words) && value === true;
+}
+
+const counted = new RegExp(
+  `^(?:has |is |num |number of )?(?:block(?:ed|ers?|ing)|critical|must ?fix)(?: (?:${defects}))?(?: count| found)?$`,
+);
+
 function isFail(value: unknown): boolean {
-  return (
-    typeof value === "string" && /^(?:fail(?:ed|ure)?|rejected|requestchanges|changesrequested)$/.test(foldKey(value))
-  );
+  return typeof value === "string" && fail.test(wordsOf(value));
+}
+const fail =
+  /^(?:(?:has |is )?(?:fail(?:ed|s|ure)?|reject(?:ed|s)?|block(?:ed|s)?|denied|not approved|not pass(?:ed)?)|(?:needs |requires? )?changes(?: requested| required| needed)?|request(?:ed)? changes|needs work|do not (?:land|merge))$/;
+
+function isNo(value: unknown): boolean {
+  return value === false || value === 0 || (typeof value === "string" && /^(?:false|no|0)$/.test(wordsOf(value)));
+}
+
+function isSome(value: unknown): boolean {
+  return value === true || (typeof value === "number" && value > 0);
 }

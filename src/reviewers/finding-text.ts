@@ -1,3 +1,5 @@
+import { defects } from "./key-words.js";
+
 /**
  * What a text says of itself: that it is a finding, by the priority that opens it, or that there is none. Words that are
  * in none of these tables say nothing, and whoever asks takes such a text for a finding.
@@ -22,11 +24,6 @@ export function saysNone(text: string): boolean {
 /** As much of a text is looked at. */
 const looked = 100;
 
-/** What is found, as texts and keys call it. */
-export const defects = [
-  ...["findings", "issues", "defects", "problems", "bugs", "blockers", "concerns", "errors", "flaws", "holes", "leaks"],
-  ...["objections", "regressions", "risks", "violations", "vulnerabilities"],
-].join("|");
 const named = `(?:${defects}|finding|issue|defect|problem|bug|blocker)`;
 
 /** Decorated as its writer likes: `1. P1: …`, `[P1] …`, `🔴 **P1** …`, `P1 issues: …`; not `P1-P3 are looked at`. */
@@ -54,7 +51,22 @@ const placed = `(?:after|at|by|during|in|of|on) (?:the|these|this) [^\\s,;!]+(?:
 const looks = [
   ...[placed, "(?:in|of) [^\\s,;!]+", "this (?:review|round|time)"],
   "(?:(?:was|were|have been) )?(?:detected|found|identified|reported|seen|spotted)",
-  ...["blocking", "left", "new", "open", "or", "outstanding", "remain", "remaining", "that block", "to report"],
+  ...[
+    "blocking",
+    "left",
+    "major",
+    "new",
+    "notable",
+    "serious",
+    "significant",
+    "open",
+    "or",
+    "outstanding",
+    "remain",
+    "remaining",
+    "that block",
+    "to report",
+  ],
 ].join("|");
 
 const absence = `(?:(?:there (?:are|is|was|were)|(?:(?:i|we) )?(?:have )?(?:found|saw|see)) )?(?:none|nothing|(?:no|zero|0) ${kinds}${named})(?: (?:${looks}))*`;

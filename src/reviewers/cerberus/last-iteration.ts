@@ -1,5 +1,5 @@
-import { isSettledKey } from "../finding-places.js";
 import { isFindingLike } from "../finding-priority.js";
+import { isSettledKey } from "../key-words.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
