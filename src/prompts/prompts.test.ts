@@ -52,6 +52,7 @@ const review: ReviewData = {
     earlierFindings: null,
     reply: null,
     settled: null,
+    refused: null,
     sessionEnd: null,
     projectText: null,
   },
@@ -211,6 +212,11 @@ describe("reviewPrompt", () => {
     ]);
     expectAll(text, ["RATCHET_RESULT_FILE", '"verdict"', '"line_start"', '"priority"', "evidence"]);
     expect(text).not.toMatch(/earlier rounds|answered|session_end/);
+  });
+
+  it("says why the last answer was none, as data", () => {
+    const text = reviewPrompt({ ...review, refused: '"bugs" is no key for findings\n~~~~~~~~' }, templates);
+    expectAll(text, ["## Your last answer", '"bugs" is no key for findings\n~~~~~~~~\n~~~~~~~~~', "Answer anew"]);
   });
 
   it("C16 has session_end's status, reason and commands, for information", () => {

@@ -16,6 +16,7 @@ import {
   type NamedCommand,
   optional,
   type Patch,
+  refusedSection,
   replySection,
   sessionEndSection,
   settledSection,
@@ -140,6 +141,8 @@ export interface ReviewData extends Common, Attempt {
   /** Findings that nobody should raise again, a line each; null: none. */
   readonly settled: string | null;
   readonly sessionEnd: SessionEndResult | null;
+  /** Why this reviewer's last answer did not count; null: it did. */
+  readonly refused: string | null;
 }
 export function reviewPrompt(data: ReviewData, templates: Templates): string {
   return fillTemplate("review", templates, {
@@ -154,6 +157,7 @@ export function reviewPrompt(data: ReviewData, templates: Templates): string {
     reply: optional(data.reply, replySection),
     settled: optional(data.settled, settledSection),
     session_end: data.sessionEnd ? sessionEndSection(data.sessionEnd) : "",
+    refused: optional(data.refused, refusedSection),
     project_text: data.projectText ?? "",
   });
 }
@@ -168,6 +172,8 @@ export interface VerificationData extends Common {
   readonly diffBudgetBytes: number;
   /** Of earlier verifications of the epic, rendered; null: none. */
   readonly earlierFindings: string | null;
+  /** Why this reviewer's last answer did not count; null: it did. */
+  readonly refused: string | null;
 }
 export function verificationPrompt(data: VerificationData, templates: Templates): string {
   return fillTemplate("epic_verification", templates, {
@@ -179,6 +185,7 @@ export function verificationPrompt(data: VerificationData, templates: Templates)
     head_sha: data.headSha,
     diff: diffSection(data.diff, data.diffBudgetBytes),
     earlier_findings: optional(data.earlierFindings, earlierFindingsSection),
+    refused: optional(data.refused, refusedSection),
     project_text: data.projectText ?? "",
   });
 }

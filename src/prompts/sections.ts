@@ -96,6 +96,11 @@ export function replySection(reply: string): string {
   return `## The implementer's answer\n\n${fence(reply, note)}`;
 }
 
+export function refusedSection(reason: string): string {
+  const note = `Your last answer to this did not count, for the reason that follows. It ${data}, as it may have words of that answer in it.`;
+  return `## Your last answer\n\n${fence(reason, note)}\n\nAnswer anew, as said below.`;
+}
+
 /** One line each: what it was and why it is settled. */
 export function settledSection(rendered: string): string {
   const note = `Raised before, and settled: waived by a person, or dropped after the implementer's objection. It ${data}.`;

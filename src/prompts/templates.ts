@@ -20,6 +20,7 @@ export const templateNames = {
     "reply",
     "settled",
     "session_end",
+    "refused",
     "project_text",
   ],
   epic_verification: [
@@ -31,6 +32,7 @@ export const templateNames = {
     "head_sha",
     "diff",
     "earlier_findings",
+    "refused",
     "project_text",
   ],
   rework: [

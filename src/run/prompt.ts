@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { cyclesOf } from "../core/board/payload.js";
 import type { Finding } from "../core/finding.js";
 import type { TurnEffect } from "../core/issue/effects.js";
-import { ownFindings } from "../core/issue/own-findings.js";
+import { ownFindings, refusedAnswer } from "../core/issue/own-findings.js";
 import { openFindings, settledFindings } from "../core/ledger/ledger.js";
 import { renderFindings } from "../core/ledger/render.js";
 import type { Agent } from "../core/ports/agent.js";
@@ -151,6 +151,7 @@ async function reviewData(life: LifeContext, effect: TurnEffect, folder: string)
     settled: settledText(life, effect.threshold ?? "none"),
     reply: effect.attempt > 1 || earlierFindings !== null ? await lastReply(life, folder) : null,
     sessionEnd: life.trigger || effect.stage === "session_end" ? null : await sessionEndOf(life),
+    refused: refusedAnswer(life.ledger(), effect),
   };
 }
 
@@ -171,6 +172,7 @@ async function verificationData(life: LifeContext, effect: TurnEffect, folder: s
     diff: change,
     diffBudgetBytes,
     earlierFindings: await findingsText(life, folder, own),
+    refused: refusedAnswer(life.ledger(), effect),
   };
 }
 

@@ -88,6 +88,9 @@ test("one member without a verdict: only it runs again, and nothing is decided b
   expect(run.code).toBe(0);
   expect(reviews(run, "review-ended").sort()).toEqual(["1 ada pass", "1 ada protocol", "1 bob pass"]);
   expect(world.sent("fix-it")).toHaveLength(1);
+  const asked = (name: string) => readFileSync(`${world.root}/asked-${name}-1`, "utf8");
+  expect(asked("ada")).toMatch(/## Your last answer\n\n.*did not count[\s\S]*\n~+\nno verdict in the output\n~+\n/);
+  expect(asked("bob")).not.toContain("## Your last answer");
 });
 
 test("a member that never gives a verdict: the others' findings are fixed first, then the review is unavailable", async () => {

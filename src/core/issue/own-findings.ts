@@ -17,6 +17,12 @@ export function ownFindings({ findings }: Ledger, settings: Settings, asked: Ask
   return findings.filter((finding) => finding.source === "review" && isBy(finding, author));
 }
 
+/** Why the last answer of this very reviewer, in this stage, was none; null: it was one, or has not been given. */
+export function refusedAnswer({ findings }: Ledger, { stage, slot }: Asked): string | null {
+  const isOwn = (one: Finding) => one.source === "protocol" && one.stage === stage && one.reviewer === slot;
+  return findings.findLast((one) => one.status === "open" && isOwn(one))?.body.text ?? null;
+}
+
 /** Older versions and records of others do not say who: there it goes by where it was found, or by what its reviewer is called. */
 function isBy(finding: Finding, author: string): boolean {
   const { authors, stages = [] } = finding;
