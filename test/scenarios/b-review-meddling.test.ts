@@ -59,6 +59,25 @@ test("D4: a member that looks at another commit and comes back: what the others 
   expect(starts.sort()).toEqual(["ada", "ada", "mal", "mal"]);
 });
 
+test.each([
+  ["removes .git", "rm -f .git"],
+  [
+    "makes a repository of its own",
+    "rm -f .git; git init -q; git add -A; git -c user.name=m -c user.email=m@x commit -qm mine",
+  ],
+])("D4: a member that %s decides nothing, and who read meanwhile is asked again", async (_, act) => {
+  const world = panelWorld({
+    ada: `${awaits("cut")}\ngit diff --quiet "$RATCHET_BASE_SHA" "$RATCHET_HEAD_SHA"\nchanged=$?\n: >"$HOME/ada-is-done"\nif [ $changed = 1 ]; then ${says("fail", fault)}\nelse ${says("pass")}\nfi`,
+    mal: `${act}; : >"$HOME/cut"; ${awaits("ada-is-done")}; ${says("pass")}`,
+  });
+  await world.add("fix-it");
+  const run = await world.ratchet("run", "--json");
+  expect(run.code).toBe(1);
+  expect(verdicts(run).filter((each) => each.endsWith("pass"))).toEqual([]);
+  expect(verdicts(run)).toContain("ada fail");
+  expect((await world.ratchet("worktree", "list", "--json")).stdout).not.toContain("parked/");
+});
+
 test("D4: members that wait for a place are not disturbed by what was changed before they began", async () => {
   const world = panelWorld({ ada: judges, mal: `echo spoilt >>README.md; ${says("pass")}` }, 1);
   await world.add("fix-it");

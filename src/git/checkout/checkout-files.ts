@@ -147,8 +147,13 @@ function repairLink({ path, gitDir }: Checkout): void {
   const link = join(path, ".git");
   const found = lstatSync(link, { throwIfNoEntry: false });
   if (found !== undefined && !found.isFile()) setAside(gitDir, link);
-  const isWrong = found === undefined ? existsSync(path) : textOf(link) !== linkTo(gitDir);
+  const isWrong = found === undefined ? existsSync(path) : !isLinked({ path, gitDir });
   if (isWrong) makeLink({ path, gitDir });
+}
+
+/** Git finds the git folder from the files. */
+export function isLinked({ path, gitDir }: Pick<Checkout, "path" | "gitDir">): boolean {
+  return textOf(join(path, ".git")) === linkTo(gitDir);
 }
 
 /** Written in place: no temporary file may show up among the user's. */
@@ -157,7 +162,7 @@ function makeLink({ path, gitDir }: Pick<Checkout, "path" | "gitDir">): void {
 }
 
 /** What `.git` in the files says. */
-export function linkTo(gitDir: string): string {
+function linkTo(gitDir: string): string {
   return `gitdir: ${gitDir}\n`;
 }
 

@@ -3,8 +3,8 @@ import { basename, join } from "node:path";
 import { namesIn } from "../../lib/files.js";
 import { git } from "../git.js";
 import { baseRef, type Mirror, readRefs } from "../mirror/mirror-refs.js";
-import { linkStatsOf, putText, removeIfThere, textOf } from "../small-files.js";
-import { aboutFile, linkTo, setMark } from "./checkout-files.js";
+import { linkStatsOf, putText, removeIfThere } from "../small-files.js";
+import { aboutFile, isLinked, setMark } from "./checkout-files.js";
 
 interface Place {
   readonly mirror: Mirror;
@@ -24,10 +24,10 @@ export async function reclaim({ mirror, path, gitDir }: Place, base?: string): P
   const branch = `ratchet/${basename(path)}`;
   const [start, own] = [baseRef(branch), `refs/heads/${branch}`];
   const refs = await readRefs(mirror.path, [start, own]);
-  const isLinked = textOf(join(path, ".git")) === linkTo(gitDir);
-  const baseSha = refs.get(start) ?? (isLinked ? base : undefined);
+  const leadsThere = isLinked({ path, gitDir });
+  const baseSha = refs.get(start) ?? (leadsThere ? base : undefined);
   if (baseSha === undefined) return false;
-  if (!isLinked && !(await hasFilesOf(mirror, path, refs.get(own)))) return false;
+  if (!leadsThere && !(await hasFilesOf(mirror, path, refs.get(own)))) return false;
   removeIfThere(isFolder(gitDir) ? join(gitDir, aboutFile) : gitDir);
   putText(join(gitDir, aboutFile), JSON.stringify({ path, branch, baseSha }));
   for (const mark of ["hollow", "ready"]) setMark(gitDir, mark);

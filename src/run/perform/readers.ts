@@ -1,6 +1,8 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { findCheckout } from "../../git/checkout/checkout.js";
+import { isLinked } from "../../git/checkout/checkout-files.js";
+import { removeTree } from "../../git/remove-tree.js";
 import { hasKeptIndex, keepIndex } from "../../git/worktree/kept-index.js";
 import { findRefChanges, hasKeptRefs, keepRefs, mayBeFetched, putRefsBack } from "../../git/worktree/kept-refs.js";
 import { discardChanges, putAt } from "../../git/worktree/worktree.js";
@@ -95,8 +97,15 @@ async function putBack(
   head: string,
   { note, isAlone }: { note(paths: readonly string[]): void; isAlone(): boolean },
 ): Promise<readonly string[]> {
+  const isCut = !isMissing(worktree) && !isLinked({ path: worktree, gitDir });
+  if (isCut) {
+    note([".git"]);
+    // Whoever read without it has read nothing, or another repository: one that was made there meanwhile is nobody's work.
+    await removeTree(join(worktree, ".git"));
+  }
   try {
-    const changed = await discardChanges(worktree, head, note);
+    const files = await discardChanges(worktree, head, note);
+    const changed = isCut ? [".git", ...files] : files;
     const moved = await findRefChanges(gitDir, head);
     if (moved.length === 0) return changed;
     const own = moved.filter((change) => !mayBeFetched(change)).map(({ name }) => name);
