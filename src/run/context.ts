@@ -197,7 +197,7 @@ export async function takeSnapshot(
   namedCommits: readonly string[] = [],
 ): Promise<Snapshot> {
   const { baseSha, reviewBase, unmerged } = life.state();
-  return await snapshot(worktreePath(life), {
+  const seen = await snapshot(worktreePath(life), {
     repoPath: life.run.repoPath,
     base: baseSha,
     required: base,
@@ -208,6 +208,8 @@ export async function takeSnapshot(
     namedCommits,
     target: life.run.target,
   });
+  // What a remote has answered is in it.
+  return seen.unpushed ? { ...seen, unpushed: seen.unpushed.map(life.run.redact) } : seen;
 }
 
 /** A trigger has its baseline, and a pull request what its remote has. Who lands by hand has no review, and may have merged it before. */

@@ -273,7 +273,7 @@ async function bumpsSubmodule(then: string): Promise<Sandbox> {
   return box;
 }
 
-test("work whose submodule is at a commit that was pushed nowhere does not land, and is not lost", async () => {
+test("work whose submodule is at a commit that was pushed nowhere does not land, not even from a new worktree, and is not lost", async () => {
   const box = await bumpsSubmodule("true");
   const before = box.git("rev-parse", "main");
   const run = await box.ratchet("run");
@@ -282,7 +282,12 @@ test("work whose submodule is at a commit that was pushed nowhere does not land,
   const [finding] = JSON.parse(await box.quick("findings", "one", "--json"));
   const mod = join(box.home, "worktrees", "shop", "one", "mod");
   expect(finding.body).toContain(`mod at ${box.git("-C", mod, "rev-parse", "HEAD").slice(0, 12)}`);
-  box.git("-C", mod, "push", "--quiet", "origin", "HEAD:refs/heads/fix");
+  const kept = join(box.root, "kept");
+  box.git("clone", "--quiet", mod, kept);
+  rmSync(join(box.home, "worktrees", "shop", "one"), { recursive: true });
+  expect((await box.ratchet("run", "--resume", "--check-only", "one")).code).toBe(1);
+  expect(box.git("rev-parse", "main")).toBe(before);
+  box.git("-C", kept, "push", "--quiet", join(box.root, "inner"), "HEAD:refs/heads/fix");
   expect((await box.ratchet("run", "--resume", "--check-only", "one")).code).toBe(0);
   expect(box.git("rev-parse", "main:mod")).toBe(box.git("-C", join(box.root, "inner"), "rev-parse", "fix"));
 });

@@ -65,7 +65,7 @@ function uncommitted(work: Work, dirty: readonly string[]): Remark {
 
 function notPushed(unpushed: readonly string[]): Remark {
   const list = unpushed.map(shownName).join("\n");
-  const body = `Nobody else could check these out: as far as is known here, no branch or tag of the submodule's remote has the commit.\n${list}\nPush it to the submodule's remote, or leave the pointer as it was. Where the remote has it already, fetch its branch in the submodule.`;
+  const body = `Once the work has landed, nobody else could check these out, as far as is known here:\n${list}\nPush it to the remote that .gitmodules names, or leave the pointer as it was. Where that has it already and cannot be asked, fetch its branch in the submodule.`;
   return plainRemark("The commit of a submodule is not pushed", body, gateName);
 }
 

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { keepNewest } from "../../lib/keep-newest.js";
 import { type Checkout, gitIn } from "../checkout/checkout-git.js";
+import { type InGit, readSubmodules, type Submodule } from "./submodules.js";
 
 /**
  * A repository inside the worktree that was committed as a link (mode 160000) and is no submodule: the commit holds
@@ -59,14 +60,17 @@ export async function bareLinks(
 ): Promise<readonly Buffer[]> {
   const added = changed.filter(({ isNew }) => isNew).map(({ path }) => path);
   if (added.length === 0) return [];
-  const submodules = await submodulePaths(checkout, head);
-  return added.filter((path) => !submodules.includes(path.toString("latin1")));
+  const submodules = await readSubmodules((args) => gitIn(checkout, args, { okCodes: [1, 128] }), head);
+  return added.filter((path) => !submodules.some((one) => one.path === path.toString("latin1")));
 }
 
 /** All links of the commit, submodules or not. */
 export async function linksOf(checkout: Checkout, commit: string): Promise<readonly Link[]> {
-  const listing = (await gitIn(checkout, ["ls-tree", "-r", "-z", commit])).stdout.toString("latin1");
-  const found = listing.matchAll(/(?<=^|\0)160000 commit ([0-9a-f]+)\t([^\0]+)\0/g);
+  return linksFrom((await gitIn(checkout, ["ls-tree", "-r", "-z", commit])).stdout);
+}
+
+function linksFrom(listing: Buffer): readonly Link[] {
+  const found = listing.toString("latin1").matchAll(/(?<=^|\0)160000 commit ([0-9a-f]+)\t([^\0]+)\0/g);
   return [...found].map(([, id = "", path = ""]) => ({ path: Buffer.from(path, "latin1"), id }));
 }
 
@@ -80,12 +84,16 @@ async function linksBetween(checkout: Checkout, from: string, to: string): Promi
   });
 }
 
-/** What `.gitmodules` of the commit lists: git knows where those come from. */
-async function submodulePaths(checkout: Checkout, head: string): Promise<readonly string[]> {
-  const args = ["config", "-z", "--blob", `${head}:.gitmodules`, "--get-regexp", "^submodule\\..*\\.path$"];
-  // 1: no such entry; 128: no such file, or no configuration.
-  const output = await gitIn(checkout, args, { okCodes: [1, 128] });
-  if (output.code !== 0) return [];
-  const entries = output.stdout.toString("latin1").split("\0").filter(Boolean);
-  return entries.map((entry) => entry.slice(entry.indexOf("\n") + 1).replace(/\/+$/, ""));
+/** What a commit links, and where that is to be had. */
+export interface Linked {
+  readonly links: readonly Link[];
+  readonly modules: readonly Submodule[];
+}
+
+/** null: the commit, or some of its folders, cannot be read. */
+export async function readLinked(inGit: InGit, commit: string): Promise<Linked | null> {
+  const listing = await inGit(["ls-tree", "-r", "-z", commit]);
+  if (listing.code !== 0) return null;
+  const links = linksFrom(listing.stdout);
+  return { links, modules: links.length === 0 ? [] : await readSubmodules(inGit, commit) };
 }

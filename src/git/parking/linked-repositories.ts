@@ -4,7 +4,7 @@ import { codeOf } from "../../lib/errors.js";
 import type { Checkout } from "../checkout/checkout-git.js";
 import { git } from "../git.js";
 import { entriesIn } from "../head.js";
-import { bareLinks, changedLinks, type Link, linksOf } from "../objects/links.js";
+import { bareLinks, changedLinks, linksOf } from "../objects/links.js";
 import { linkStatsOf } from "../small-files.js";
 
 /**
@@ -29,21 +29,6 @@ export async function hasLooseRepositories(checkout: Checkout, head: string): Pr
   const begun = (await linksOf(checkout, baseSha)).map(({ id }) => id);
   for (const folder of folders) if (await hasOwnCommits(checkout, folder, begun)) return true;
   return false;
-}
-
-/**
- * Those of the links whose repository is in the worktree and does not have the commit from elsewhere: who clones what would
- * land could not get it. Of one that is not there nobody can tell.
- */
-export async function unpushedLinks(checkout: Checkout, links: readonly Link[]): Promise<readonly Link[]> {
-  const unpushed: Link[] = [];
-  for (const link of links) {
-    const folder = gitOf(checkout, link.path);
-    // A commit that was fetched by its id alone, as into a shallow one, is in FETCH_HEAD, where that is there.
-    const range = [link.id, "--not", "--remotes", "--tags", "--ignore-missing", "FETCH_HEAD"];
-    if ((await isThere(folder)) && (await hasCommits(checkout, folder.toString("utf8"), range))) unpushed.push(link);
-  }
-  return unpushed;
 }
 
 /** `begun`: what the issue began with is not its work, even where the remote gave it by no branch. */

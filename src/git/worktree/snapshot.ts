@@ -10,9 +10,9 @@ import { hasCommit, isAncestor, type Mirror, updateRefs } from "../mirror/mirror
 import { type History, readHistory } from "../objects/history.js";
 import { bareLinks, changedLinks } from "../objects/links.js";
 import { shareObjects } from "../objects/objects.js";
-import { unpushedLinks } from "../parking/linked-repositories.js";
 import { lookAtFiles, rememberClean } from "./clean-proof.js";
 import { type Change, operationsIn, readChanges, treeOfFiles } from "./status.js";
+import { type UnpushedLink, unpushedLinks } from "./unpushed-links.js";
 
 /** The worktree as a turn left it. */
 export interface Snapshot {
@@ -78,11 +78,12 @@ async function look(checkout: Checkout & Seen, options: SnapshotOptions): Promis
   ]);
   if (changes.length === 0) rememberClean(checkout.path, head, before);
   const { base, required = base, reviewBase = required, unmerged = null } = options;
-  const changed = await changedLinks(checkout, { base, head, reviewBase: targetBase ?? reviewBase });
+  const merged = targetBase ?? reviewBase;
+  const changed = await changedLinks(checkout, { base, head, reviewBase: merged });
   const links = await bareLinks(checkout, { head, changed });
   const isBare = (path: Buffer) => links.some((link) => link.equals(path));
   const pointers = changed.filter(({ path }) => !isBare(path));
-  const unpushed = (await unpushedLinks(checkout, pointers)).map(({ path, id }) => `${path} at ${id.slice(0, 12)}`);
+  const unpushed = await unpushedLinks(checkout, { head, links: pointers, known: [base, merged] });
   const dirty = [
     ...operationsIn(checkout.names).map((what) => `(${what} is in progress)`),
     ...links.map((path) => `${path.toString("utf8")} (a repository of its own, committed only as a link)`),
@@ -102,7 +103,7 @@ async function look(checkout: Checkout & Seen, options: SnapshotOptions): Promis
     namedCommitInTarget: named,
     ...(targetBase === null ? {} : { targetBase }),
     ...(isMerged ? { merged: unmerged } : {}),
-    ...(unpushed.length === 0 ? {} : { unpushed: unpushed.slice(0, shownPaths) }),
+    ...(unpushed.length === 0 ? {} : { unpushed: unpushed.slice(0, shownPaths).map(shownLink) }),
   };
 }
 
@@ -122,6 +123,10 @@ async function readWork(
   const targetBase = await findTargetBase(checkout, { base, head, target, first, preferred });
   if (targetBase === null || targetBase === base) return { history, targetBase };
   return { history: { ...(await readHistory(checkout, { ...options, base: targetBase })), containsBase }, targetBase };
+}
+
+function shownLink({ path, id, why }: UnpushedLink): string {
+  return `${path} at ${id.slice(0, 12)}: ${why}`;
 }
 
 function shown({ path, kind }: Change): string {
