@@ -516,7 +516,7 @@ test("a diff is cut after a whole line and says so; stat and paths take odd name
   expect(whole.text.startsWith(cut.text)).toBe(true);
   expect(cut.text.length).toBeGreaterThan(400);
   expect(cut.text.endsWith("\n")).toBe(true);
-  expect(await changedPaths(world.mirror, range)).toEqual(["tab\tand\nline.txt"]);
+  expect(await changedPaths(world.mirror, range)).toEqual([Buffer.from("tab\tand\nline.txt")]);
   expect(await diffStat(world.mirror, range)).toEqual([{ path: "tab\tand\nline.txt", added: 1000, removed: 0 }]);
   expect(read(path, "a.txt")).toBe("a\n");
 });
