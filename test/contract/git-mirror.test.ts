@@ -465,6 +465,12 @@ describe("looking at a repository", () => {
     sh(home, "git init -q -b main empty && git init -q --bare bare.git");
     expect(await inspectRepository(join(home, "empty"))).toMatchObject({ branch: "main", head: null, bare: false });
     expect(await inspectRepository(join(home, "bare.git"))).toMatchObject({ bare: true, root: join(home, "bare.git") });
+    sh(home, "mkdir -p around/inner && git init -q --bare around/.bare && echo 'gitdir: ./.bare' >around/.git");
+    for (const name of ["around", "around/inner"]) {
+      expect(await inspectRepository(join(home, name))).toMatchObject({ bare: true, root: join(home, "around") });
+    }
+    const within = await inspectRepository(join(home, "around/.bare/refs"));
+    expect(within).toMatchObject({ bare: true, root: join(home, "around/.bare") });
     makeRepository(join(home, "repo"));
     sh(join(home, "repo"), "git checkout -q --detach");
     expect(await inspectRepository(join(home, "repo"))).toMatchObject({ branch: null });
