@@ -247,8 +247,11 @@ function targetRooms(repository: App["repository"]) {
   const rooms = () => import("./app/target.js");
   return {
     target: async (settings) => (await rooms()).targetOf(await repository(), settings),
-    notCopied: async ({ worktree: { copy } }) =>
-      (await import("./git/checkout/copy.js")).tellNotCopied({ copy, repoPath: (await repository()).root }),
+    notCopied: async ({ worktree: { copy } }) => {
+      const { findNotCopied } = await import("./git/checkout/copy.js");
+      const { notCopiedText } = await import("./core/not-copied.js");
+      return notCopiedText(await findNotCopied({ copy, repoPath: (await repository()).root }));
+    },
     filesNotOnTarget: async (settings, paths) => (await rooms()).filesNotOnTarget(await repository(), settings, paths),
   } satisfies Partial<App>;
 }

@@ -54,5 +54,13 @@ describe("shownName", () => {
     ["\u009b31m\u202ecod", '"\\302\\23331m\\342\\200\\256cod"'],
   ])("shows %j", (name, expected) => {
     expect(shownName(name)).toBe(expected);
+    expect(shownName(new TextEncoder().encode(name))).toBe(expected);
+  });
+
+  it.each([
+    [[0x63, 0xe9, 0x2e], '"c\\351."'],
+    [[0xc3, 0xa9, 0x22, 0xff, 0x0a], '"\\303\\251\\"\\377\\n"'],
+  ])("shows each byte beyond ASCII of a name that is no UTF-8: %j", (bytes, expected) => {
+    expect(shownName(Uint8Array.from(bytes))).toBe(expected);
   });
 });

@@ -22,9 +22,21 @@ export function plainText(text: string): string {
 }
 
 /** A file's name on a line of its own: as it is, or where that would not be safe or plain to see quoted like git does it. */
-export function shownName(name: string): string {
-  const quoted = name.replace(quotable, (character) => escapes.get(character) ?? octal(character));
-  return quoted === name ? name : `"${quoted}"`;
+export function shownName(name: string | Uint8Array): string {
+  if (typeof name !== "string") return shownBytes(name);
+  const shown = quoteName(name);
+  return shown === name ? name : `"${shown}"`;
+}
+
+/** What is no UTF-8 as a whole is none of it. */
+function shownBytes(bytes: Uint8Array): string {
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+  if (!text.includes("\ufffd")) return shownName(text);
+  return `"${[...bytes].map((byte) => (byte < 0x80 ? quoteName(String.fromCharCode(byte)) : octal(byte))).join("")}"`;
+}
+
+function quoteName(name: string): string {
+  return name.replace(quotable, (character) => escapes.get(character) ?? octal(...new TextEncoder().encode(character)));
 }
 
 const quotable = new RegExp(`["\\\\]|${unsafe.source}`, "gu");
@@ -36,8 +48,7 @@ const escapes = new Map([
   ["\t", "\\t"],
 ]);
 
-function octal(character: string): string {
-  const bytes = [...new TextEncoder().encode(character)];
+function octal(...bytes: readonly number[]): string {
   return bytes.map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
 }
 

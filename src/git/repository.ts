@@ -1,5 +1,6 @@
+import { realpath } from "node:fs/promises";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { UserError } from "../lib/errors.js";
 import { exists } from "../lib/files.js";
 import { insideGit } from "../lib/inside-git.js";
@@ -9,7 +10,7 @@ import { asUserSays } from "./environment.js";
 import { GitError, git, gitText, isForbidden } from "./git.js";
 
 export interface Repository {
-  /** Top of the checkout; of a bare repository its own folder. */
+  /** Top of the checkout; of a bare repository its own folder, or the one whose `.git` leads there. */
   readonly root: string;
   readonly gitDir: string;
   /** null: the checkout is detached. */
@@ -54,7 +55,7 @@ async function inspectCheckout(cwd: string): Promise<Repository | null> {
 async function inspectEachPart(cwd: string): Promise<Repository> {
   const { gitDir, bare } = await gitDirOf(cwd);
   const [root, ref, head] = await Promise.all([
-    bare ? gitDir : topOf(cwd),
+    bare ? topOfBare(cwd, gitDir) : topOf(cwd),
     answer(cwd, ["symbolic-ref", "-q", "HEAD"]),
     answer(cwd, ["rev-parse", "-q", "--verify", "HEAD^{commit}"]),
   ]);
@@ -82,6 +83,15 @@ async function gitDirOf(cwd: string): Promise<Pick<Repository, "gitDir" | "bare"
       cause: error,
     });
   }
+}
+
+/** Worktrees often lie beside it, in a folder whose `.git` is a line that names it. */
+async function topOfBare(cwd: string, gitDir: string): Promise<string> {
+  for (let folder = await realpath(cwd); folder !== gitDir; folder = dirname(folder)) {
+    if (await exists(join(folder, ".git"))) return folder;
+    if (folder === dirname(folder)) return gitDir;
+  }
+  return gitDir;
 }
 
 async function topOf(cwd: string): Promise<string> {

@@ -1,12 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { notCopiedText } from "../core/not-copied.js";
 import type { Agent, Reviewer } from "../core/ports/agent.js";
 import type { Asker } from "../core/ports/tracker.js";
 import type { RunRecord } from "../core/record.js";
 import type { RunOptions } from "../core/run/effects.js";
 import type { Settings } from "../core/settings.js";
-import { tellNotCopied } from "../git/checkout/copy.js";
+import { findNotCopied } from "../git/checkout/copy.js";
 import { startGitBySmallShells } from "../git/git.js";
 import { clearTheWay } from "../git/landing/former-target.js";
 import { removeLandingWorktree } from "../git/landing/land.js";
@@ -143,7 +144,7 @@ export async function startRun(parts: RunParts, asker?: Asker): Promise<StartedR
   for (const line of await clearTheWay(mirror, parts.target)) parts.warn(line);
   // Before the run can be seen: a person's lock may be waited for here.
   const { behind } = await catchUpTarget(mirror, parts.target);
-  const notCopied = await tellNotCopied({ copy: parts.settings.worktree.copy, repoPath });
+  const notCopied = notCopiedText(await findNotCopied({ copy: parts.settings.worktree.copy, repoPath }));
   await mkdir(home.run(runId), { recursive: true, mode: 0o700 });
   await parts.register();
   const killed = new AbortController();

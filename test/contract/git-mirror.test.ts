@@ -465,6 +465,12 @@ describe("looking at a repository", () => {
     sh(home, "git init -q -b main empty && git init -q --bare bare.git");
     expect(await inspectRepository(join(home, "empty"))).toMatchObject({ branch: "main", head: null, bare: false });
     expect(await inspectRepository(join(home, "bare.git"))).toMatchObject({ bare: true, root: join(home, "bare.git") });
+    sh(home, "mkdir -p around/inner && git init -q --bare around/.bare && echo 'gitdir: ./.bare' >around/.git");
+    for (const name of ["around", "around/inner"]) {
+      expect(await inspectRepository(join(home, name))).toMatchObject({ bare: true, root: join(home, "around") });
+    }
+    const within = await inspectRepository(join(home, "around/.bare/refs"));
+    expect(within).toMatchObject({ bare: true, root: join(home, "around/.bare") });
     makeRepository(join(home, "repo"));
     sh(join(home, "repo"), "git checkout -q --detach");
     expect(await inspectRepository(join(home, "repo"))).toMatchObject({ branch: null });
@@ -516,7 +522,7 @@ test("a diff is cut after a whole line and says so; stat and paths take odd name
   expect(whole.text.startsWith(cut.text)).toBe(true);
   expect(cut.text.length).toBeGreaterThan(400);
   expect(cut.text.endsWith("\n")).toBe(true);
-  expect(await changedPaths(world.mirror, range)).toEqual(["tab\tand\nline.txt"]);
+  expect(await changedPaths(world.mirror, range)).toEqual([Buffer.from("tab\tand\nline.txt")]);
   expect(await diffStat(world.mirror, range)).toEqual([{ path: "tab\tand\nline.txt", added: 1000, removed: 0 }]);
   expect(read(path, "a.txt")).toBe("a\n");
 });

@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { notCopiedText } from "../../src/core/not-copied.js";
 import { listCheckouts } from "../../src/git/checkout/checkout.js";
-import { tellNotCopied } from "../../src/git/checkout/copy.js";
+import { findNotCopied } from "../../src/git/checkout/copy.js";
 import { discardChanges, removeWorktree } from "../../src/git/worktree/worktree.js";
 import { makeWorld, open, put, read, sh } from "./git-fixture.js";
 
@@ -91,10 +92,68 @@ describe("worktree.copy", () => {
     const { path } = await open(world, "one", { copy: ["many"] });
     expect(existsSync(join(path, "many"))).toBe(false);
     const options = { copy: ["many"], repoPath: world.repo };
-    expect(await tellNotCopied(options)).toContain("many (more than 2000 files that git does not ignore)");
+    expect(notCopiedText(await findNotCopied(options))).toContain(
+      "many (more than 2000 files that git does not ignore)",
+    );
     put(world.repo, ".git/info/exclude", "/many\n");
-    expect(await tellNotCopied(options)).toBe(null);
+    expect(notCopiedText(await findNotCopied(options))).toBe(null);
     expect(existsSync(join((await open(world, "two", { copy: ["many"] })).path, "many/2000"))).toBe(true);
+  });
+
+  describe.each([
+    ["that git ignores", "/cp\n"],
+    ["whose files git looks at", ""],
+  ])("of a folder %s", (_what, exclude) => {
+    test("a link stays a link where it leads to the same place of the worktree; others are left out and told", async () => {
+      const world = await makeWorld();
+      put(world.repo, ".git/info/exclude", exclude);
+      put(world.home, "outside/secret", "secret");
+      for (const name of ["cp/bin/tool", "cp/own file", "other.env"]) put(world.repo, name, name);
+      const links = {
+        inner: "bin/tool",
+        again: "inner",
+        tracked: "../a.txt",
+        folder: "bin",
+        dangling: "nowhere",
+        itself: "itself",
+        up: "..",
+        missing: "../other.env",
+        named: join(world.repo, "cp/own file"),
+      };
+      const left = {
+        out: "../../outside/secret",
+        "out folder": "../../outside",
+        astray: "../../nowhere",
+        absolute: join(world.repo, "cp/bin"),
+        through: "out folder/secret",
+      };
+      for (const [name, to] of Object.entries({ ...links, ...left })) symlinkSync(to, join(world.repo, "cp", name));
+      symlinkSync(join(world.home, "outside"), join(world.repo, "outside"));
+      const copy = ["cp"];
+      const { path } = await open(world, "one", { copy });
+      expect(readdirSync(join(path, "cp")).sort()).toEqual([...Object.keys(links), "bin", "own file"].sort());
+      for (const [name, to] of Object.entries({ ...links, missing: null, named: null })) {
+        if (to !== null) expect([name, readlinkSync(join(path, "cp", name))]).toEqual([name, to]);
+      }
+      expect([read(path, "cp/missing"), read(path, "cp/named")]).toEqual(["other.env", "cp/own file"]);
+      expect(sh(path, "git status --porcelain")).toBe("");
+      const told = notCopiedText(await findNotCopied({ copy, repoPath: world.repo })) ?? "";
+      expect(told).toMatch(
+        /: cp\/.*, cp\/.*, cp\/.* and 2 more \(a link that is not relative or leads out of the reposi/,
+      );
+    });
+
+    test("names that are no UTF-8, or more than a line, come byte for byte, and others beside them are seen", async () => {
+      const world = await makeWorld();
+      put(world.repo, ".git/info/exclude", exclude);
+      mkdirSync(join(world.repo, "cp"));
+      sh(world.repo, `cd cp; printf 1 > "$(printf 'caf\\351')"; printf 2 > "$(printf 'a\\nb')"`);
+      sh(world.repo, `cd cp; mkdir "$(printf 'd\\351')"; printf 3 > "$(printf 'd\\351/\\374')"; printf 4 > ü`);
+      const { path } = await open(world, "one", { copy: ["cp"] });
+      expect(sh(path, "diff -r ../../repo/cp cp; git status --porcelain")).toBe("");
+      sh(path, `cd cp; printf 5 > "$(printf 'caf\\352')"`);
+      expect(sh(path, "git status --porcelain -uall")).toBe(exclude === "" ? '?? "cp/caf\\352"' : "");
+    });
   });
 
   test("never overwrites a tracked file and never follows a link out of the repository", async () => {

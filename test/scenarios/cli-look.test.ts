@@ -186,7 +186,7 @@ const oddNames: readonly (readonly [string, string])[] = [
   ["new\\012line", '"new\\nline"'],
   ["tab\\011x", '"tab\\tx"'],
   ["esc\\033[31m", '"esc\\033[31m"'],
-  ["raw\\377", "raw\ufffd"],
+  ["raw\\377\\303\\274q\\042", '"raw\\377\\303\\274q\\""'],
 ];
 const makeOdd = (prefix: string) => oddNames.map(([bytes]) => `printf x > "$(printf '${prefix}${bytes}')"\n`).join("");
 

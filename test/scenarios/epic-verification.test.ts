@@ -247,6 +247,27 @@ test("an epic that depends on an issue is completed after it, and only then does
   expect([ended.code, await box.status("e"), verified(box), countRan(box, "one run")]).toEqual([0, "completed", 1, 1]);
 });
 
+test("an epic whose last dependency ends while every slot is taken is seen to as soon as one is free", async () => {
+  const box = triggerBox({
+    commands: {},
+    triggers: {},
+    agent: `case $RATCHET_ISSUE_ID in slow) ${waitFor("go")} ;; other) ${waitFor("go-other")} ;; esac`,
+    more: { max_agents: 2 },
+  });
+  for (const id of ["slow", "first", "other"]) await box.add(id, id === "other" ? {} : { more: ["--priority", "0"] });
+  await box.add("e", { more: ["--type", "epic", "--dep", "first"] });
+  await box.add("a", { more: ["--parent", "e"] });
+  await box.quick("work", "complete", "a");
+  await box.add("after", { more: ["--dep", "e"] });
+  const run = box.start(["run"]);
+  await until("both slots are taken", () => isWaitedFor(box, "go") && isWaitedFor(box, "go-other"));
+  await until("what the epic depends on has landed", async () => (await box.status("first")) === "completed");
+  box.put("go-other", "");
+  await until("what waits for the epic has landed", async () => (await box.status("after")) === "completed");
+  box.put("go", "");
+  expect([(await run.ended).code, await box.status("e")]).toEqual([0, "completed"]);
+});
+
 const drained = async (box: Sandbox, claimed: readonly string[] = []) => {
   const run = box.start(["run"]);
   await until("somebody waits", () => isWaitedFor(box, "go"));

@@ -148,7 +148,7 @@ test("what worktree.copy names and nobody has is told once, and the run goes on"
   await box.add("one");
   await box.add("two");
   const told =
-    "worktree.copy: not copied into worktrees: .evn (not there), outside (no file or folder of the repository)";
+    "worktree.copy: not copied into worktrees: .evn (not there); outside (no file or folder of the repository)";
   expect((await box.ratchet("doctor")).stdout).toMatch(new RegExp(`ok +copy +${told.replaceAll(/[.()]/g, "\\$&")}`));
   const run = await box.ratchet("run");
   expect([run.code, run.stdout.split(told).length - 1]).toEqual([0, 1]);

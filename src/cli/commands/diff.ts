@@ -32,7 +32,7 @@ export async function showDiff(
   return 0;
 }
 
-function tellNested(nested: readonly string[], out: Output): void {
+function tellNested(nested: readonly Uint8Array[], out: Output): void {
   for (const name of nested) out.note(`ratchet: ${shownName(name)} is a repository of its own, and is not shown`);
 }
 

@@ -73,7 +73,7 @@ export const storageKeys = {
       )
         .default([])
         .describe(
-          "Untracked files and folders a checkout needs, such as `.env`; copied into each new worktree, of a folder what git does not have. Git does not see them there. One that is not there, leads out of the repository, or has more than 2000 files that git does not ignore, is left out: the run's log and `ratchet doctor` say so.",
+          "Untracked files and folders a checkout needs, such as `.env`; copied into each new worktree, of a folder what git does not have. Git does not see them there. A relative link in a folder stays a link, so that it leads to the same place of the worktree; one whose file would not be there comes as that file. What is not there, has more than 2000 files that git does not ignore, or is a link that leads out of the repository, is left out: the run's log and `ratchet doctor` say so.",
         ),
     })
     .prefault({})

@@ -99,6 +99,8 @@ export type RunEffect =
       readonly key: string;
       /** In flight, or lost to somebody else; what this run has finished its history knows. */
       readonly not: readonly string[];
+      /** Where there is none, epics that are due are looked for. */
+      readonly epics?: true;
     }
   /** Until there is something to start that was not there at `cursor`, or with `epics` an epic that is due. */
   | {
@@ -170,6 +172,8 @@ export type RunEvent =
       readonly cursor?: number;
       /** The tracker tells of changes by itself: whoever waits for the board misses nothing. */
       readonly hears?: true;
+      /** Epics, where they were looked for: as of `cursor` or later. */
+      readonly due?: readonly EpicName[];
     }
   /** `due`: epics, where they were looked for. */
   | { readonly type: "board-changed"; readonly key: string; readonly due?: readonly EpicName[] }

@@ -190,6 +190,17 @@ describe("epics that others have completed", () => {
     expect(owedOf(run, "board")).toHaveLength(1);
   });
 
+  it("and that a pick has found in place of an issue are seen to: of what was before it the board does not tell", () => {
+    const run = begin({ findsEpics: true, verify: "never" });
+    expect(owedOf(run, "pick")).toMatchObject([{ epics: true }]);
+    seen(run)
+      .pick("x")
+      .arrive({ type: "none-left", key: run.picking(), cursor: 7, hears: true, due: [top] });
+    expect(owedOf(run, "epic")).toMatchObject([{ epic: "e" }]);
+    expect(owedOf(run, "board")).toMatchObject([{ cursor: 7 }]);
+    expect(owedOf(begin({ findsEpics: true, verify: "later" }), "pick")[0]).not.toHaveProperty("epics");
+  });
+
   it("are verified once: in vain, they wait for a change of their own", () => {
     const run = begin({ findsEpics: true, verify: "now" });
     seen(run, top).none();

@@ -30,7 +30,10 @@ function answer(effect: RunEffect, choose: () => number): RunEvent | null {
     case "prepare":
       return { type: "prepared", key, target: "main", tip: "c0", projectId: "p", repoPath: "/r" };
     case "pick":
-      if (n % 3 === 0) return { type: "none-left", key, ...(n % 2 === 0 ? { cursor: n, hears: true } : {}) };
+      if (n % 3 === 0) {
+        const due = "epics" in effect && n % 5 === 0 ? { due: [epicOf(n)] } : {};
+        return { type: "none-left", key, ...(n % 2 === 0 ? { cursor: n, hears: true } : {}), ...due };
+      }
       return {
         type: "picked",
         key,

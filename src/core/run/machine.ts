@@ -136,6 +136,7 @@ function noneLeft(step: RunStep, event: Extract<RunEvent, { type: "none-left" }>
   const isOld = event.key === step.state.picking && step.state.pickIsOld === true;
   if (event.key === step.state.picking) step.set({ picking: null });
   if (event.budget !== undefined) usedUp(step, event.budget);
+  if (event.due) seeToEpics(step, event.due);
   if (isOld) pickAgain(step, policy);
   const { picking, board, boards = 0, children } = step.state;
   if (picking !== null || board || !mayPick(step, policy)) return;
@@ -333,7 +334,9 @@ function pick(step: RunStep): void {
   const picks = step.state.picks + 1;
   const key = `pick:${picks}`;
   step.set({ picks, picking: key, ...(step.state.pickIsOld ? { pickIsOld: false } : {}) });
-  step.owe({ kind: "pick", key, not: notToPick(step) });
+  const { findsEpics, verify } = step.policy;
+  const epics = findsEpics && verify !== "later" ? ({ epics: true } as const) : {};
+  step.owe({ kind: "pick", key, not: notToPick(step), ...epics });
 }
 
 function notToPick({ state }: RunStep): readonly string[] {

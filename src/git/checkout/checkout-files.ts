@@ -17,7 +17,7 @@ import { isGone } from "../../lib/process-identity.js";
 import { git } from "../git.js";
 import { resolveHead } from "../head.js";
 import type { Mirror } from "../mirror/mirror-refs.js";
-import { putText, readOr, removeIfThere, textOf } from "../small-files.js";
+import { type Encoding, putText, readOr, removeIfThere, textOf } from "../small-files.js";
 import { type Checkout, ownerOfIndex } from "./checkout-git.js";
 import { noteLost } from "./whole.js";
 
@@ -58,11 +58,13 @@ async function putFilesBack(checkout: Checkout): Promise<Seen> {
   repairPlace(checkout);
   const names = namesIn(gitDir);
   const there = new Set([...names, ...namesIn(join(gitDir, "info")).map((name) => `info/${name}`)]);
-  const put = (name: string, text: string) => {
-    if (text !== "" || there.has(name)) putText(join(gitDir, name), text);
+  const put = (name: string, text: string, encoding?: Encoding) => {
+    if (text !== "" || there.has(name)) putText(join(gitDir, name), text, encoding);
   };
   put("config", template.config);
-  put("info/exclude", template.exclude + readOr(join(gitDir, "ratchet", "copies")));
+  // The names of copies are bytes.
+  const exclude = Buffer.from(template.exclude).toString("latin1");
+  put("info/exclude", exclude + readOr(join(gitDir, "ratchet", "copies"), "latin1"), "latin1");
   put("info/attributes", template.attributes);
   put("objects/info/alternates", alternatesOf(mirror));
   for (const name of ["config.worktree", "hooks", "info/grafts", "info/sparse-checkout"]) {

@@ -8,7 +8,7 @@ import { pathHash } from "../../lib/path-hash.js";
 import { reapLeftovers } from "../../lib/process/stop.js";
 import { isCommitId } from "../head.js";
 import type { Mirror } from "../mirror/mirror-refs.js";
-import { removeIfThere, textOf, writeIfChanged } from "../small-files.js";
+import { putText, removeIfThere, textOf, writeIfChanged } from "../small-files.js";
 import { aboutFile, damaged, repairFiles, repairPlace, type Seen, setMark } from "./checkout-files.js";
 import { adoptIndex, type Checkout, cookieOf, gitIn, ownIndex } from "./checkout-git.js";
 import { clearPlace, finishRemoval } from "./checkout-removal.js";
@@ -216,9 +216,9 @@ export async function attachCopies(
   if (options.copy.length === 0) return;
   const { path, gitDir } = checkout;
   const list = join(gitDir, "ratchet", "copies");
-  const known = isNew ? "" : textOf(list);
+  const known = isNew ? "" : textOf(list, "latin1");
   const { missing, ignore } = await planCopies(path, { ...options, known });
-  await writeIfChanged(list, ignore);
+  putText(list, ignore, "latin1");
   await repairFiles(checkout);
-  await copyFiles(path, missing, options.repoPath);
+  await copyFiles(path, missing, options);
 }

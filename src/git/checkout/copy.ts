@@ -1,8 +1,10 @@
-import { cp, lstat, mkdir, realpath } from "node:fs/promises";
-import { dirname, isAbsolute, join, normalize, sep } from "node:path";
+import { mkdir } from "node:fs/promises";
+import { dirname, isAbsolute, normalize, sep } from "node:path";
 import { codeOf, UserError } from "../../lib/errors.js";
 import { git } from "../git.js";
 import { linkStatsOf } from "../small-files.js";
+import { copyTree, type Found, kindOf, listTree, realPathOf } from "./copied-tree.js";
+import { bytesOf } from "./keep-tracked.js";
 
 /**
  * Files of the user's that worktrees need and git does not have. In a worktree git does not see them either, each by a line
@@ -37,24 +39,32 @@ export async function planCopies(
     const found = (await isInside(repoPath, name)) ? await listFiles(repoPath, name) : null;
     if (found === null) continue;
     if (!found.includes(name)) lines.delete(lineOf(name));
-    for (const one of found) wanted.add(one);
+    for (const one of found) if (isCopied(await kindOf(repoPath, one))) wanted.add(one);
   }
-  const missing = [...wanted].filter((name) => !isThere(join(path, name)) && hasWay(path, name));
-  const there = [...wanted].filter((name) => isThere(join(path, name)) && (known === null || isAmong(had, name)));
+  const missing = [...wanted].filter((name) => !isThere(path, name) && hasWay(path, name));
+  const there = [...wanted].filter((name) => isThere(path, name) && (known === null || isAmong(had, name)));
   for (const name of [...missing, ...there]) lines.add(lineOf(name));
   return { missing, ignore: [...lines].map((line) => `${line}\n`).join("") };
 }
 
-export async function copyFiles(path: string, names: readonly string[], repoPath: string): Promise<void> {
+export async function copyFiles(
+  path: string,
+  names: readonly string[],
+  { copy, repoPath }: CopyOptions,
+): Promise<void> {
+  const named = copy.map(insideName);
+  const trees: (readonly Found[])[] = [];
   for (const name of names) {
-    const to = join(path, name);
-    await mkdir(dirname(to), { recursive: true });
-    await cp(join(repoPath, name), to, {
-      recursive: true,
-      dereference: true,
-      filter: async (source) => await leadsInside(repoPath, source),
-    });
+    await mkdir(bytesOf(path, dirname(name)), { recursive: true });
+    trees.push(await listCopied(repoPath, name, named));
   }
+  await copyTree(path, repoPath, trees.flat());
+}
+
+/** What is named itself is copied as what it leads to. */
+async function listCopied(repoPath: string, name: string, named: readonly string[]): Promise<readonly Found[]> {
+  const isLink = named.includes(name) && linkStatsOf(bytesOf(repoPath, name))?.isSymbolicLink();
+  return isLink ? [{ name, kind: "target" }] : await listTree(repoPath, name);
 }
 
 /** Git compares every file that it does not have with every line. */
@@ -65,17 +75,14 @@ const mostFiles = 2000;
  * own. null: too much.
  */
 async function listFiles(repoPath: string, name: string): Promise<readonly string[] | null> {
-  if (!linkStatsOf(join(repoPath, name))?.isDirectory()) return [name];
+  if (!linkStatsOf(bytesOf(repoPath, name))?.isDirectory()) return [name];
   const args = ["status", "--porcelain", "-z", "--untracked-files=all", "--ignored=matching", "--no-renames"];
   const env = { GIT_LITERAL_PATHSPECS: "1", GIT_OPTIONAL_LOCKS: "0" };
-  const { stdout } = await git(repoPath, [...args, "--", name], { env });
-  const entries = stdout.toString("utf8").split("\0");
+  const { stdout } = await git(repoPath, [...args, "--", Buffer.from(name, "latin1").toString()], { env });
+  const entries = stdout.toString("latin1").split("\0");
   const names = entries.flatMap((entry) => (isNew.test(entry) ? [entry.slice(3).replace(/\/$/, "")] : []));
   if (names.some((one) => one === name || name.startsWith(`${one}/`))) return [name];
-  if (names.length > mostFiles) return null;
-  const inside = await Promise.all(names.map((one) => isInside(repoPath, one)));
-  // A line cannot say a name of several lines.
-  return names.filter((one, at) => inside[at] && !/[\r\n]/.test(one));
+  return names.length > mostFiles ? null : names;
 }
 
 /** Untracked, ignored, or in no commit yet. */
@@ -90,61 +97,84 @@ function isAmong(lines: ReadonlySet<string>, name: string): boolean {
 function hasWay(path: string, name: string): boolean {
   const folders = name.split(sep).slice(0, -1);
   return folders.every((_folder, at) => {
-    const found = linkStatsOf(join(path, ...folders.slice(0, at + 1)));
+    const found = linkStatsOf(bytesOf(path, folders.slice(0, at + 1).join(sep)));
     return found === undefined || found.isDirectory();
   });
 }
 
-/** Which of them no worktree will have, in words; null: none. */
-export async function tellNotCopied({ copy, repoPath }: CopyOptions): Promise<string | null> {
-  const told: string[] = [];
-  for (const name of copy.map(insideName)) {
-    const why = await whyNot(repoPath, name);
-    if (why !== null) told.push(`${name} (${why})`);
+export interface NotCopied {
+  readonly name: Uint8Array;
+  readonly why: string;
+}
+
+/** What of them no worktree will have. */
+export async function findNotCopied({ copy, repoPath }: CopyOptions): Promise<NotCopied[]> {
+  const found: NotCopied[] = [];
+  const named = copy.map(insideName);
+  for (const name of named) {
+    try {
+      for (const [left, why] of await listLeftOut(repoPath, name, named)) {
+        found.push({ name: Buffer.from(left, "latin1"), why });
+      }
+    } catch (error) {
+      if (codeOf(error) !== "EACCES") throw error;
+      found.push({ name: Buffer.from(name, "latin1"), why: "cannot be read" });
+    }
   }
-  return told.length === 0 ? null : `worktree.copy: not copied into worktrees: ${told.join(", ")}`;
+  return found;
 }
 
-async function whyNot(repoPath: string, name: string): Promise<string | null> {
-  if (!isThere(join(repoPath, name))) return "not there";
-  if (!(await isInside(repoPath, name))) return "no file or folder of the repository";
-  return (await listFiles(repoPath, name)) === null ? `more than ${mostFiles} files that git does not ignore` : null;
+async function listLeftOut(
+  repoPath: string,
+  name: string,
+  named: readonly string[],
+): Promise<(readonly [string, string])[]> {
+  if (!isThere(repoPath, name)) return [[name, "not there"]];
+  if (!(await isInside(repoPath, name))) return [[name, "no file or folder of the repository"]];
+  const files = await listFiles(repoPath, name);
+  if (files === null) return [[name, `more than ${mostFiles} files that git does not ignore`]];
+  const trees: (readonly Found[])[] = [];
+  for (const file of files) trees.push(await listCopied(repoPath, file, named));
+  return trees.flat().flatMap(({ name: one, kind }) => (isCopied(kind) ? [] : [[one, whyLeftOut[kind]]]));
 }
 
+const whyLeftOut = {
+  outside: "a link that is not relative or leads out of the repository",
+  other: "no file, folder or link",
+} as const;
+
+function isCopied(kind: Found["kind"]): kind is Exclude<Found["kind"], keyof typeof whyLeftOut> {
+  return !(kind in whyLeftOut);
+}
+
+/** Names are bytes from here on, kept as latin1. */
 function insideName(name: string): string {
   const clean = normalize(name).replace(/\/+$/, "");
   const inside = clean !== "" && clean !== "." && !isAbsolute(name) && clean !== ".." && !clean.startsWith(`..${sep}`);
-  if (inside && clean.split(sep)[0] !== ".git" && !/[\n\0]/.test(name)) return clean;
+  if (inside && clean.split(sep)[0] !== ".git" && !/[\n\0]/.test(name)) {
+    return Buffer.from(clean).toString("latin1");
+  }
   throw new UserError(`worktree.copy: ${JSON.stringify(name)} is not a path inside the repository`, {
     hint: "Name files relative to the repository's root, such as .env",
     code: "worktree-copy",
   });
 }
 
-/** There, and reached without leaving the repository. */
+/** There, and reached without leaving the repository; of links, those to files. */
 async function isInside(repoPath: string, name: string): Promise<boolean> {
-  const path = join(repoPath, name);
-  return isThere(path) && (await leadsInside(repoPath, path));
+  const [top, real] = [await realPathOf(Buffer.from(repoPath)), await realPathOf(bytesOf(repoPath, name))];
+  if (real === null || !real.startsWith(`${top}/`)) return false;
+  const found = linkStatsOf(Buffer.from(real, "latin1"));
+  const isLink = linkStatsOf(bytesOf(repoPath, name))?.isSymbolicLink();
+  return found?.isFile() || (!isLink && found?.isDirectory()) || false;
 }
 
 /** A link that leads nowhere, too. */
-function isThere(path: string): boolean {
-  return linkStatsOf(path) !== undefined;
+function isThere(root: string, name: string): boolean {
+  return linkStatsOf(bytesOf(root, name)) !== undefined;
 }
 
-/** Sockets and the like are left out; so is a link that leads out of the repository, to a folder, or nowhere. Others are copied as what they lead to. */
-async function leadsInside(repoPath: string, source: string): Promise<boolean> {
-  const found = await lstat(source);
-  if (!found.isFile() && !found.isDirectory() && !found.isSymbolicLink()) return false;
-  try {
-    const [root, real] = await Promise.all([realpath(repoPath), realpath(source)]);
-    return real.startsWith(root + sep) && !(found.isSymbolicLink() && (await lstat(real)).isDirectory());
-  } catch (error) {
-    if (codeOf(error) === "ENOENT" || codeOf(error) === "ELOOP") return false;
-    throw error;
-  }
-}
-
+/** Git reads a line at a time. */
 function lineOf(name: string): string {
-  return `/${name.replace(/[\\*?[\]!# ]/g, "\\$&")}`;
+  return `/${name.replace(/[\\*?[\]!# ]/g, "\\$&").replace(/[\r\n]/g, "[[:cntrl:]]")}`;
 }

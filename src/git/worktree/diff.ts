@@ -23,13 +23,13 @@ export interface PatchOptions {
 
 interface Nested {
   /** Repositories of their own among the files, which no commit has: what is in them is not shown. */
-  readonly nested: readonly string[];
+  readonly nested: readonly Uint8Array[];
 }
 export interface Patch extends Nested {
   readonly patch: Buffer;
 }
 export interface Changed extends Nested {
-  readonly names: readonly string[];
+  readonly names: readonly Uint8Array[];
 }
 
 function howTo({ binary = false }: PatchOptions): string[] {
@@ -54,7 +54,7 @@ export async function diffCommits(mirror: Mirror, { base, head }: Range, options
 }
 
 /** The names of what `diff` shows; what was renamed has its new one. */
-export async function changedPaths(mirror: Mirror, { base, head }: Range): Promise<readonly string[]> {
+export async function changedPaths(mirror: Mirror, { base, head }: Range): Promise<readonly Uint8Array[]> {
   return namesIn((await git(mirror.path, ["diff", ...plain, ...namesOnly, base, head, "--"])).stdout);
 }
 
@@ -87,7 +87,7 @@ async function lookAtFiles(checkout: Committed, args: readonly string[]): Promis
     const others = ["ls-files", "--others", "--exclude-standard", "-z"];
     const found = (await gitIn(checkout, others, { index })).stdout.toString("latin1").split("\0");
     const names = found.filter((name) => name !== "" && !isNested(name)).map((name) => `${name}\0`);
-    const nested = found.filter(isNested).map((name) => Buffer.from(name, "latin1").toString("utf8"));
+    const nested = found.filter(isNested).map((name) => Buffer.from(name, "latin1"));
     const input = Buffer.from(names.join(""), "latin1");
     const add = ["add", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul"];
     if (names.length > 0) await gitIn(checkout, add, { index, input, env: { GIT_LITERAL_PATHSPECS: "1" } });
@@ -133,6 +133,7 @@ function count(text: string): number | null {
   return text === "-" ? null : Number(text);
 }
 
-function namesIn(listing: Buffer): string[] {
-  return listing.toString("utf8").split("\0").filter(Boolean);
+function namesIn(listing: Buffer): Uint8Array[] {
+  const names = listing.toString("latin1").split("\0").filter(Boolean);
+  return names.map((name) => Buffer.from(name, "latin1"));
 }

@@ -5,6 +5,7 @@ import { mayLiveAgain } from "../../core/run/live-again.js";
 import type { Settled } from "../../durable/types.js";
 import { type RunContext, runNames } from "../context.js";
 import { unmergedDeps } from "../unmerged.js";
+import { dueEpics } from "./epics.js";
 import { isHeldBack, secondLife } from "./live-again.js";
 import { bestItem } from "./pick-item.js";
 
@@ -13,7 +14,7 @@ type PickEffect = Extract<RunEffect, { readonly kind: "pick" }>;
 /** Tells the tracker first what is owed to it; waits for a place, then takes the best issue that may start now; the place is kept for its first turn. */
 export async function performPick(
   run: RunContext,
-  { key, not }: PickEffect,
+  { key, not, epics }: PickEffect,
   signal: AbortSignal,
 ): Promise<Settled<RunEvent>> {
   const place = await run.slots.reserve(signal);
@@ -35,7 +36,10 @@ export async function performPick(
     }
     place();
     const hears = run.tracker.changed ? ({ hears: true } as const) : {};
-    return { event: { type: "none-left", key, ...told, ...(cursor === undefined ? {} : { cursor, ...hears }) } };
+    // The board tells only of what has come since.
+    const due = epics && run.tracker.cursor ? { due: await dueEpics(run) } : {};
+    const since = cursor === undefined ? {} : { cursor, ...hears };
+    return { event: { type: "none-left", key, ...told, ...since, ...due } };
   } catch (error) {
     place();
     throw error;
