@@ -1,5 +1,5 @@
 import type { Finding, Remark, Text } from "../finding.js";
-import { findingId, isNear, isSameWords, isSimilarTitle, lineDistance, titlesOf } from "./identity.js";
+import { findingId, isNear, isSameWords, isSimilarTitle, lineDistance, namesOthers, titlesOf } from "./identity.js";
 import { basesOf, type KnownFindings, Places, push } from "./known.js";
 import { isSettledOpinion, reportsOf } from "./reports.js";
 import type { Visit } from "./visit.js";
@@ -70,9 +70,12 @@ export function matchMoved(candidates: Candidates): Finding | null {
 
 /** The finding with the remark's own id that is near. */
 export function matchNear(candidates: Candidates): Finding | null {
-  const { remark } = candidates;
+  const { remark, visit } = candidates;
   const near = family(candidates).filter(
-    (finding) => isNear(finding, remark) && (!isSettledOpinion(finding) || isAboutSettled(finding, candidates)),
+    (finding) =>
+      isNear(finding, remark) &&
+      (canBeElsewhere(finding, visit) || !namesOthers(finding, remark)) &&
+      (!isSettledOpinion(finding) || isAboutSettled(finding, candidates)),
   );
   return nearest(near, remark);
 }
@@ -151,11 +154,11 @@ function canBeReworded(visit: Visit): boolean {
 }
 
 function isTwin(visit: Visit, group: Group, sighting: Sighting): boolean {
-  return group.some(({ remark, reviewer }) => {
-    if (!isNear(remark, sighting.remark) || baseId(visit, remark) !== baseId(visit, sighting.remark)) return false;
-    if (reviewer !== sighting.reviewer) return true;
-    return remark.title.trim() === sighting.remark.title.trim() && remark.body.text === sighting.remark.body.text;
-  });
+  const { remark, reviewer } = sighting;
+  const isSame = (one: Remark) => isNear(one, remark) && baseId(visit, one) === baseId(visit, remark);
+  const own = group.filter((one) => one.reviewer === reviewer);
+  if (own.length > 0) return own.some((one) => isSame(one.remark) && isSameText(one.remark, remark));
+  return group.some((one) => isSame(one.remark) && !namesOthers(one.remark, remark));
 }
 
 /** Two reviewers' words for one defect within one visit. */
