@@ -1,4 +1,5 @@
-import type { Finding, Ledger } from "../finding.js";
+import type { Finding, Ledger, StageReport } from "../finding.js";
+import { inWordsOf } from "../ledger/words.js";
 import type { Settings } from "../settings.js";
 import type { TurnEffect } from "./effects.js";
 import { isPanel } from "./slots.js";
@@ -11,15 +12,20 @@ export function authorOf(settings: Settings, { stage, slot }: Asked): string {
   return isPanel(settings) ? `${section}/${slot}` : section;
 }
 
-/** What this very reviewer has found in the code, in this stage. */
+/** What this very reviewer has found in the code, in this stage, in its own words. */
 export function ownFindings({ findings }: Ledger, settings: Settings, asked: Asked): Finding[] {
   const author = authorOf(settings, asked);
-  return findings.filter((finding) => finding.source === "review" && isBy(finding, author));
+  const own = findings.filter((finding) => finding.source === "review" && isBy(finding, author));
+  return own.map((finding) => inWordsOf(finding, (words) => words.author === author || isOf(words, author)));
 }
 
 /** Older versions and records of others do not say who: there it goes by where it was found, or by what its reviewer is called. */
 function isBy(finding: Finding, author: string): boolean {
   const { authors, stages = [] } = finding;
   if (authors) return authors.includes(author);
-  return [finding, ...stages].some(({ stage, reviewer }) => author === stage || author === `${stage}/${reviewer}`);
+  return [finding, ...stages].some((report) => isOf(report, author));
+}
+
+function isOf({ stage, reviewer }: Pick<StageReport, "stage" | "reviewer">, author: string): boolean {
+  return author === stage || author === `${stage}/${reviewer}`;
 }

@@ -284,8 +284,11 @@ function raiseGroup(
   return others.reduce((next, sighting) => reportFurther(next, visit, sighting), finding);
 }
 
-function reportGroup(known: Finding, visit: Visit, [first, ...others]: Group): Finding {
+/** What opens it again comes first: then the others say something of an open one. */
+function reportGroup(known: Finding, visit: Visit, group: Group): Finding {
+  const first = group.find(({ remark }) => !isSettled(known, visit, remark)) ?? group[0];
   const finding = reportAgain(known, visit, first);
+  const others = group.filter((sighting) => sighting !== first);
   return others.reduce((next, sighting) => reportFurther(next, visit, sighting), finding);
 }
 

@@ -1,8 +1,9 @@
-import type { Finding, Remark, Text } from "../finding.js";
+import type { Finding, Remark } from "../finding.js";
 import { findingId, isNear, isSameWords, isSimilarTitle, lineDistance, namesOthers, titlesOf } from "./identity.js";
 import { basesOf, type KnownFindings, Places, push } from "./known.js";
 import { isSettledOpinion, reportsOf } from "./reports.js";
 import type { Visit } from "./visit.js";
+import { isSameText } from "./words.js";
 
 /**
  * Which finding a remark is about. Merging hides the second text, so it is done only where nothing can be lost: one
@@ -180,8 +181,10 @@ function nearest(findings: readonly Finding[], remark: Remark): Finding | null {
 }
 
 /** Not another reviewer's, which may be about something else. */
-function canBeElsewhere(finding: Finding, { stage }: Visit): boolean {
-  return finding.status !== "open" || [finding, ...reportsOf(finding)].some((report) => report.stage === stage);
+function canBeElsewhere(finding: Finding, { stage, author }: Visit): boolean {
+  if (finding.status !== "open") return true;
+  const isHis = author === undefined || (finding.authors?.includes(author) ?? true);
+  return isHis && [finding, ...reportsOf(finding)].some((report) => report.stage === stage);
 }
 
 /** Near a settled finding: nothing else near it may be meant by it, nor anything else that is open by the remark. */
@@ -190,15 +193,4 @@ function isAboutSettled(finding: Finding, { known, rivals, visit, isLeft }: Cand
   const near = bases.flatMap((base) => rivals.get(base) ?? []).filter((rival) => isNear(finding, rival));
   const others = bases.flatMap((base) => known.family(base)).filter(isLeft);
   return near.length <= 1 && !others.some((other) => other.status === "open" && canBeElsewhere(other, visit));
-}
-
-interface Worded {
-  readonly title: string;
-  readonly body: Text;
-}
-
-function isSameText(one: Worded, other: Worded): boolean {
-  const [hash, otherHash] = [one.body.ref?.sha256, other.body.ref?.sha256];
-  const isSameRest = hash === undefined || otherHash === undefined || hash === otherHash;
-  return one.title === other.title && one.body.text === other.body.text && isSameRest;
 }
