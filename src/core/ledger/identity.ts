@@ -113,7 +113,7 @@ interface Titled {
   readonly title: string;
 }
 
-function isSameTitle(a: Titled, b: Titled): boolean {
+export function isSameTitle(a: Titled, b: Titled): boolean {
   return normaliseTitle(a.title) === normaliseTitle(b.title);
 }
 

@@ -25,6 +25,7 @@ import {
   matchWords,
   newId,
   rivalsIn,
+  splitGroup,
 } from "./match.js";
 import { isBlocking, isSettledOpinion, isUnanswered, reportsOf } from "./reports.js";
 import type { Visit } from "./visit.js";
@@ -254,10 +255,12 @@ function takeIn(ledger: Ledger, visit: Visit): TakenIn {
     isLeft: (finding) => !taken.has(finding.id),
   });
   const settleBy = (match: (of: Candidates) => Finding | null): void => {
-    rest = rest.filter((group) => {
+    rest = rest.flatMap((group) => {
       const known = match(candidates(group));
-      if (known) settle(group, known);
-      return !known;
+      if (known === null) return [group];
+      const { about, others } = splitGroup(candidates(group), group, known);
+      if (about) settle(about, known);
+      return others ? [others] : [];
     });
   };
   settleBy(matchSame);
@@ -268,7 +271,8 @@ function takeIn(ledger: Ledger, visit: Visit): TakenIn {
   settleBy(matchElsewhere);
   const settledBefore = (group: Group) => {
     const known = matchWords(candidates(group));
-    return known && group.every(({ remark }) => isSettled(known, visit, remark)) ? known : null;
+    const isOver = known !== null && splitGroup(candidates(group), group, known).others === null;
+    return isOver && group.every(({ remark }) => isSettled(known, visit, remark)) ? known : null;
   };
   for (const group of rest) settle(group, matchSimilar(candidates(group)) ?? settledBefore(group));
   return { ledger: { ...ledger, findings }, reports, reported };

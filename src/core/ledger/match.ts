@@ -1,9 +1,9 @@
-import type { Finding, Remark } from "../finding.js";
-import { findingId, isNear, isSameWords, isSimilarTitle, lineDistance, namesOthers, titlesOf } from "./identity.js";
+import type { Finding, OtherReport, Remark } from "../finding.js";
+import { findingId, isNear, isSameTitle, isSameWords, isSimilarTitle, lineDistance, namesOthers } from "./identity.js";
 import { basesOf, type KnownFindings, Places, push } from "./known.js";
 import { isSettledOpinion, reportsOf } from "./reports.js";
 import type { Visit } from "./visit.js";
-import { isSameText } from "./words.js";
+import { isSameText, wordsOf } from "./words.js";
 
 /**
  * Which finding a remark is about. Merging hides the second text, so it is done only where nothing can be lost: one
@@ -31,6 +31,21 @@ export function groupRemarks(visit: Visit): Group[] {
   return groups;
 }
 
+/** What of a group is about the finding that its first remark is about. What has one of its own keeps that. */
+export function splitGroup(candidates: Candidates, group: Group, known: Finding) {
+  const isAbout = ({ remark }: Sighting) => {
+    // It was settled in the words that were decided on: another reviewer's are about something else.
+    if (isSettledOpinion(known)) return wordsOf(known).some((words) => isSameWords(words, remark));
+    const own = family({ ...candidates, remark });
+    return own.includes(known) || !own.some((one) => one.status === "open" && isNearIt(one, remark));
+  };
+  return { about: toGroup(group.filter(isAbout)), others: toGroup(group.filter((one) => !isAbout(one))) };
+}
+
+function toGroup([first, ...others]: readonly Sighting[]): Group | null {
+  return first ? [first, ...others] : null;
+}
+
 /** Findings that may be what a remark of this visit is about. */
 export interface Candidates {
   readonly known: KnownFindings;
@@ -46,10 +61,10 @@ export interface Candidates {
 
 /** The finding with the remark's own id, place and words. */
 export function matchSame(candidates: Candidates): Finding | null {
-  const { line_start, line_end } = candidates.remark;
-  const same = family(candidates).find(
-    (finding) =>
-      isSameText(finding, candidates.remark) && finding.line_start === line_start && finding.line_end === line_end,
+  const { remark } = candidates;
+  const isHere = (words: OtherReport) => words.line_start === remark.line_start && words.line_end === remark.line_end;
+  const same = family(candidates).find((finding) =>
+    wordsOf(finding).some((words) => isSameText(words, remark) && isHere(words)),
   );
   return same ?? null;
 }
@@ -62,9 +77,11 @@ export function matchMoved(candidates: Candidates): Finding | null {
   const { visit, remark, rivals } = candidates;
   const sameIds = rivals.get(baseId(visit, remark)) ?? [];
   if (remark.body.text.trim() === "" || sameIds.filter((rival) => isSameText(rival, remark)).length > 1) return null;
-  const [moved, ...others] = family(candidates).filter((finding) => isSameText(finding, remark));
+  const [moved, ...others] = family(candidates).filter((finding) =>
+    wordsOf(finding).some((words) => isSameText(words, remark)),
+  );
   if (!moved || others.length > 0) return null;
-  if (isNear(moved, remark)) return moved;
+  if (isNearIt(moved, remark)) return moved;
   const isHis = !isSettledOpinion(moved) || moved.reviewers.includes(remark.reviewer ?? visit.reviewer);
   return isHis && canBeElsewhere(moved, visit) ? moved : null;
 }
@@ -74,7 +91,7 @@ export function matchNear(candidates: Candidates): Finding | null {
   const { remark, visit } = candidates;
   const near = family(candidates).filter(
     (finding) =>
-      isNear(finding, remark) &&
+      isNearIt(finding, remark) &&
       (canBeElsewhere(finding, visit) || !namesOthers(finding, remark)) &&
       (!isSettledOpinion(finding) || isAboutSettled(finding, candidates)),
   );
@@ -117,9 +134,8 @@ export function matchWords(candidates: Candidates): Finding | null {
         isFree(finding) &&
         finding.source === visit.source &&
         isSettledOpinion(finding) &&
-        isNear(finding, remark) &&
-        isAboutSettled(finding, candidates) &&
-        titlesOf(finding).some((title) => isSameWords({ title }, remark)),
+        wordsOf(finding).some((words) => isNear(words, remark) && isSameWords(words, remark)) &&
+        isAboutSettled(finding, candidates),
     );
   return nearest(same, remark);
 }
@@ -175,9 +191,24 @@ function isAlike(visit: Visit, group: Group, { remark, reviewer }: Sighting): bo
 
 /** Nearest, then first raised. */
 function nearest(findings: readonly Finding[], remark: Remark): Finding | null {
-  const ranked = findings.map((finding) => ({ finding, distance: lineDistance(finding, remark) }));
+  const ranked = findings.map((finding) => ({ finding, distance: distanceOf(finding, remark) }));
   ranked.sort((a, b) => a.distance - b.distance);
   return ranked[0]?.finding ?? null;
+}
+
+/** Where those see it who call it so. */
+function placesOf(finding: Finding, remark: Remark): readonly OtherReport[] {
+  const words = wordsOf(finding);
+  const own = words.length > 1 ? words.filter((one) => isSameTitle(one, remark)) : words;
+  return own.length > 0 ? own : words.slice(0, 1);
+}
+
+function isNearIt(finding: Finding, remark: Remark): boolean {
+  return placesOf(finding, remark).some((place) => isNear(place, remark));
+}
+
+function distanceOf(finding: Finding, remark: Remark): number {
+  return Math.min(...placesOf(finding, remark).map((place) => lineDistance(place, remark)));
 }
 
 /** Not another reviewer's, which may be about something else. */
@@ -190,7 +221,7 @@ function canBeElsewhere(finding: Finding, { stage, author }: Visit): boolean {
 /** Near a settled finding: nothing else near it may be meant by it, nor anything else that is open by the remark. */
 function isAboutSettled(finding: Finding, { known, rivals, visit, isLeft }: Candidates): boolean {
   const bases = basesOf(finding);
-  const near = bases.flatMap((base) => rivals.get(base) ?? []).filter((rival) => isNear(finding, rival));
+  const near = bases.flatMap((base) => rivals.get(base) ?? []).filter((rival) => isNearIt(finding, rival));
   const others = bases.flatMap((base) => known.family(base)).filter(isLeft);
   return near.length <= 1 && !others.some((other) => other.status === "open" && canBeElsewhere(other, visit));
 }

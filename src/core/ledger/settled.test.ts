@@ -69,6 +69,40 @@ describe("a settled finding", () => {
   });
 });
 
+describe("what is settled of a finding of several reporters", () => {
+  const [one, other] = [remark("Null deref of foo in parse"), remark("Null deref of bar in parse", { line_start: 14 })];
+  const both = ledgerAfter(visit("p1", 1, [one]), visit("p2", 1, [other]));
+  const waived = (ledger: Ledger) =>
+    waive(ledger, { ids: ledger.findings.map(({ id }) => id), reason: "fine", at: 150 }).ledger;
+  const open = (ledger: Ledger) => openFindings(ledger).map(({ title }) => title);
+
+  it("stays so in the words of each, near where that one has seen it", () => {
+    const again = { ...other, line_start: 17, line_end: 17, body: { text: "once more" } };
+    expect(raise(waived(both), visit("p2", 2, [again])).ledger).toEqual(waived(both));
+    expect(open(raise(waived(both), visit("p2", 2, [{ ...again, line_start: 21, line_end: 21 }])).ledger)).toEqual([
+      other.title,
+    ]);
+  });
+
+  it("is nothing that was no longer said when that was decided, nor ever shown by an older version", () => {
+    const let_go = waived(resolveStage(both, { stage: "p2", at: 120, commit: "c2" }).ledger);
+    const findings = waived(both).findings.map(({ also_reported: _, ...older }) => older);
+    for (const before of [let_go, { ...both, findings }]) {
+      const after = raise(before, visit("p2", 2, [other])).ledger;
+      expect(open(after)).toEqual([other.title]);
+      const later = raise(raise(after, visit("p2", 3, [other])).ledger, visit("p1", 2, [one])).ledger;
+      expect(later.findings.map(({ status }) => status)).toEqual(["waived", "open"]);
+    }
+  });
+
+  it("takes nobody else along in one visit", () => {
+    const named = [one, other].map((said, at) => ({ ...said, reviewer: `r${at}` }));
+    const before = waived(ledgerAfter(visit("p1", 1, named.slice(0, 1))));
+    const after = [2, 3].reduce((ledger, number) => raise(ledger, visit("p1", number, named)).ledger, before);
+    expect(after.findings).toMatchObject([{ status: "waived" }, { status: "open", title: other.title, visit: 3 }]);
+  });
+});
+
 describe("F11 a finding of several reporters", () => {
   const words = { p1: remark("Null deref in parse"), p2: remark("Possible null deref in parse function") };
   const both = ledgerAfter(visit("p1", 1, [words.p1]), visit("p2", 1, [words.p2]));
