@@ -9,7 +9,7 @@ import { wordsOf } from "./words.js";
  */
 export class KnownFindings {
   readonly #findings: readonly Finding[];
-  readonly #families = new Map<string, Finding[]>();
+  readonly #families = new Map<string, Set<Finding>>();
   readonly #places = new Places();
   readonly #ids: Set<string>;
   readonly #occurrences = new Map<string, number>();
@@ -18,14 +18,21 @@ export class KnownFindings {
     this.#findings = [...findings];
     this.#ids = new Set(findings.map(({ id }) => id));
     for (const [index, finding] of findings.entries()) {
-      for (const base of basesOf(finding)) push(this.#families, base, finding);
+      for (const base of basesOf(finding))
+        this.#families.set(base, (this.#families.get(base) ?? new Set()).add(finding));
       for (const words of wordsOf(finding)) this.#places.add(words, index);
     }
   }
 
   /** Those with this id, or with it and a number, or that somebody reported with it, in their order. */
   family(base: string): readonly Finding[] {
-    return this.#families.get(base) ?? [];
+    return [...(this.#families.get(base) ?? [])];
+  }
+
+  /** Those of a family, in their order. */
+  nearIn(base: string, place: Place): Finding[] {
+    const family = this.#families.get(base);
+    return family ? this.near(place).filter((finding) => family.has(finding)) : [];
   }
 
   /** In their order. */

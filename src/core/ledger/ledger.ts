@@ -20,6 +20,7 @@ import {
   matchElsewhere,
   matchMoved,
   matchNear,
+  matchPair,
   matchSame,
   matchSimilar,
   matchWords,
@@ -265,6 +266,8 @@ function takeIn(ledger: Ledger, visit: Visit): TakenIn {
   };
   settleBy(matchSame);
   settleBy(matchMoved);
+  rivals = rivalsIn(visit, rest);
+  settleBy(matchPair);
   rivals = rivalsIn(visit, rest);
   taken = new Set(reported);
   settleBy(matchNear);

@@ -49,6 +49,32 @@ describe("a settled finding", () => {
     expect(openFindings(open)).toMatchObject([{ body: { text: "it crashes" }, status: "open" }]);
   });
 
+  it.each([1, 2, 3])("keeps to its place where code moves by %i beside another one of its title", (lines) => {
+    const before = settled(at(210, "harmless"), at(110, "a bug"));
+    const moved = [at(110 + lines, "it crashes"), at(210 + lines, "no harm")];
+    for (const remarks of [moved, moved.toReversed(), moved.map((one) => ({ ...one, body: { text: "b" } }))]) {
+      const { findings } = raise(before, visit("review", 2, remarks)).ledger;
+      expect(findings).toMatchObject([
+        { status: "waived", line_start: 210 },
+        { status: "open", line_start: 110 + lines },
+      ]);
+    }
+  });
+
+  it.each([
+    ["that moved a little", [at(112, "b"), at(212, "b")], ["superseded 10", "waived 210", "open 112"]],
+    ["that moved far", [at(300, "b")], ["superseded 10", "waived 210", "open 300"]],
+    ["that is not there", [at(110, "b"), at(300, "b")], ["superseded 10", "waived 210", "open 110", "open 300"]],
+    ["as far away", [at(110, "b"), at(13, "b")], ["open 13", "waived 16", "open 110"], 16],
+  ])("is never taken for another one that is closed: %s", (_what, remarks, expected, place = 210) => {
+    const [gone, waived, open] = [at(10, "b"), at(place, "b"), at(110, "b")];
+    const raised = ledgerAfter(visit("review", 1, [gone, waived, open]), visit("review", 2, [waived, open]));
+    const { id = "" } = raised.findings[1] ?? {};
+    const before = waive(raised, { ids: [id], reason: "fine", at: 250 }).ledger;
+    const { findings } = raise(before, visit("review", 3, remarks)).ledger;
+    expect(findings.map(({ status, line_start }) => `${status} ${line_start}`)).toEqual(expected);
+  });
+
   it("is asked about again somewhere else in other words, or by somebody who had not reported it", () => {
     const before = settled(at(3, "harmless"));
     expect(raise(before, visit("review", 2, [at(4, "no harm")])).ledger).toEqual(before);

@@ -13,12 +13,19 @@ export function tellerOf({ author, stage }: Pick<OtherReport, "author" | "stage"
 }
 
 /** What those say who report it; of a closed one all that it has. Its own text first. */
-export function wordsOf(finding: Finding): readonly [OtherReport, ...OtherReport[]] {
-  const { also_reported: others } = finding;
-  if (others === undefined) return [finding];
+export function wordsOf(finding: Finding): Words {
+  const known = knownWords.get(finding);
+  if (known) return known;
+  const { also_reported: others = [], status } = finding;
   const stages = reportsOf(finding).map(({ stage }) => stage);
-  return [finding, ...others.filter(({ stage }) => finding.status !== "open" || stages.includes(stage))];
+  const words: Words = [finding, ...others.filter(({ stage }) => status !== "open" || stages.includes(stage))];
+  knownWords.set(finding, words);
+  return words;
 }
+
+type Words = readonly [OtherReport, ...OtherReport[]];
+/** A remark is compared with many findings: what is said of each is worked out once. */
+const knownWords = new WeakMap<Finding, Words>();
 
 /** Those that say something else than its text, each once. */
 export function otherWordsOf(finding: Finding): readonly OtherReport[] {
