@@ -8,7 +8,8 @@ const raised = raise(emptyLedger("p-1"), {
   ...{ visit: 1, at: 1, commit: null, runId: "r" },
   remarks: [{ file: "a.ts", line_start: 3, line_end: 4, priority: 1, title: "test failed", body: { text: "why" } }],
 });
-const findings = raised.ledger.findings.map((finding) => toFindingJson(finding, "why"));
+const findings = raised.ledger.findings.map((finding) => toFindingJson(finding, ({ text }) => text));
+const other = { stage: "s", reviewer: "b", visit: 1, file: "a.ts", line_start: 5, line_end: 5, priority: 2 };
 const dossier: Dossier = {
   issue_id: "p-1",
   title: "Fix it",
@@ -19,7 +20,7 @@ const dossier: Dossier = {
   attempts: [
     { folder: "01-implementer", role: "implementer", kind: "implementer", attempt: 1, max_attempts: 3, exit_code: 0 },
   ],
-  open_findings: findings,
+  open_findings: findings.map((one) => ({ ...one, also_reported: [{ ...other, title: "test is slow", body: "" }] })),
   diff_path: "/h/dossier.diff",
   prompts: ["/h/01-implementer/prompt.md"],
   cost: { input_tokens: 10, output_tokens: 5, cost_usd: 5, minutes: 1.25 },
@@ -34,7 +35,7 @@ it("a dossier says why, what was tried, what is open, where everything is, what 
     "Escalated in run r: budget: 5 of 5 USD",
     "- 2 gates, 1 review round, 0 session_end executions",
     "- 01-implementer: implementer, 1 of 3, exit 0",
-    "- P1 test failed (a.ts:3-4), by test",
+    "- P1 test failed (a.ts:3-4), by test. Also reported by b (a.ts:5, P2): test is slow",
     "- Diff: /h/dossier.diff",
     "- Prompt: /h/01-implementer/prompt.md",
     "5.00 USD, 10 tokens in, 5 out, 1.3 minutes",

@@ -1,6 +1,6 @@
 import type { FindingJson } from "./finding-json.js";
 import type { Usage } from "./issue/events.js";
-import { knownPlace } from "./ledger/render-words.js";
+import { knownPlace, sayWho } from "./ledger/render-words.js";
 import { plainLine } from "./plain-text.js";
 
 /** What a person needs who decides about an escalated issue. Paths are absolute. Key names are those of dossier.json. */
@@ -85,5 +85,6 @@ function attemptLine({ folder, role, attempt, max_attempts, exit_code }: Dossier
 function findingLine(finding: FindingJson): string {
   const rank = finding.priority === null ? "" : `P${finding.priority} `;
   const place = knownPlace(finding);
-  return `- ${rank}${finding.title}${place === "" ? "" : ` (${place})`}, by ${finding.reviewers.join(", ")}`;
+  const line = `- ${rank}${finding.title}${place === "" ? "" : ` (${place})`}, by ${finding.reviewers.join(", ")}`;
+  return [line, ...finding.also_reported.map(sayWho)].join(". ");
 }

@@ -1,4 +1,5 @@
-import type { Finding, Priority } from "./finding.js";
+import type { Finding, OtherReport, Priority, Text } from "./finding.js";
+import { otherWordsOf } from "./ledger/words.js";
 
 /** A finding as others read it: `findings --json` is an array of these. */
 export interface FindingJson {
@@ -22,18 +23,22 @@ export interface FindingJson {
   readonly resolved_at: string | null;
   readonly commit: string | null;
   readonly run_id: string;
+  /** What others who report it say in other words. */
+  readonly also_reported: readonly OtherReportJson[];
 }
+type OtherReportJson = Omit<OtherReport, "author" | "body"> & { readonly body: string };
 
-/** `body`: the whole text, read by the caller where the finding only refers to it. */
-export function toFindingJson(finding: Finding, body: string): FindingJson {
+/** `wholeOf`: the whole text, read by the caller where the finding only refers to it. */
+export function toFindingJson(finding: Finding, wholeOf: (body: Text) => string): FindingJson {
   const { id, issue_id, source, stage, reviewer, reviewers, outcome } = finding;
   const { file, line_start, line_end, priority, title, visit, status, reason, commit, run_id } = finding;
   return {
     ...{ id, issue_id, source, stage, reviewer, reviewers, outcome },
-    ...{ file, line_start, line_end, priority, title, body, visit, status, reason },
+    ...{ file, line_start, line_end, priority, title, body: wholeOf(finding.body), visit, status, reason },
     raised_at: toTime(finding.raised_at),
     resolved_at: finding.resolved_at === null ? null : toTime(finding.resolved_at),
     ...{ commit, run_id },
+    also_reported: otherWordsOf(finding).map(({ author: _, body, ...one }) => ({ ...one, body: wholeOf(body) })),
   };
 }
 

@@ -66,8 +66,12 @@ export interface Finding {
   readonly earlier?: readonly EarlierVisit[];
   /** Of a review: whoever has ever reported it, by where they review, not by what they call themselves; see `authorOf`. */
   readonly authors?: readonly string[];
+  /** Of a review: whose words its text is, out of `authors`. */
+  readonly author?: string;
   /** Other titles that its reporters gave it. */
   readonly also?: readonly string[];
+  /** What others that report it, or have, say of it, each in its newest words. */
+  readonly also_reported?: readonly OtherReport[];
   /** How often it came back after it had been closed. */
   readonly reopened?: number;
   /** The commit on which the last of its stages passed. */
@@ -88,6 +92,11 @@ export interface StageReport {
   readonly reviewer: string;
   readonly priority: Priority;
 }
+/** A finding as another than its first reporter tells it. */
+export type OtherReport = Pick<
+  Finding,
+  "stage" | "reviewer" | "author" | "visit" | "file" | "line_start" | "line_end" | "priority" | "title" | "body"
+>;
 export interface EarlierVisit {
   readonly stage: string;
   readonly visit: number;

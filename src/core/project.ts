@@ -1,6 +1,7 @@
 import type { Finding, Ledger } from "./finding.js";
 import type { Usage } from "./issue/events.js";
 import { isReviewStage } from "./issue/slots.js";
+import { otherWordsOf } from "./ledger/words.js";
 import type { IssueRecord, RunRecord, StoredReviewIssue } from "./record.js";
 import type { PublicEvent, SessionEndResult } from "./report.js";
 
@@ -168,9 +169,12 @@ function finishedRecord(
 function storedIssues(ids: readonly string[], ledger: Ledger | null): StoredReviewIssue[] | null {
   const found = (ledger?.findings ?? []).filter((finding) => ids.includes(finding.id));
   if (found.length === 0) return null;
-  return found.map(({ file, line_start, line_end, priority, title, body, reviewer }) => {
+  return found.map((finding) => {
+    const { file, line_start, line_end, priority, title, body, reviewer } = finding;
     const place = { file, line_start, line_end, priority, title };
-    return { ...place, body: body.text, reviewer, ...(body.ref ? { ref: body.ref } : {}) };
+    const others = otherWordsOf(finding);
+    const more = { ...(body.ref ? { ref: body.ref } : {}), ...(others.length > 0 ? { also_reported: others } : {}) };
+    return { ...place, body: body.text, reviewer, ...more };
   });
 }
 

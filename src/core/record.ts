@@ -1,4 +1,4 @@
-import type { Priority, TextRef } from "./finding.js";
+import type { OtherReport, Priority, TextRef } from "./finding.js";
 import type { Usage } from "./issue/events.js";
 import type { Counters, IssueStatus, RunStatus, Seen, SessionEndResult, Undelivered } from "./report.js";
 import type { Settings } from "./settings.js";
@@ -51,6 +51,8 @@ export interface StoredReviewIssue {
   readonly reviewer: string;
   /** Where the whole body is, when `body` is only its beginning. An exported record has the whole of it instead. */
   readonly ref?: TextRef;
+  /** What others who report it say; an exported record has it in `body` instead. */
+  readonly also_reported?: readonly OtherReport[];
 }
 
 export interface RunRecord {

@@ -22,6 +22,12 @@ export async function keepText(text: string, path: string, inlineBytes: number):
   return { text: head, ref: { path, bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") } };
 }
 
+/** The same of several: the texts themselves lead to the whole of them. */
+export async function readAllKept(texts: readonly KeptText[]): Promise<(text: KeptText) => string> {
+  const whole = new Map(await Promise.all(texts.map(async (text) => [text, await readKept(text)] as const)));
+  return (text) => whole.get(text) ?? text.text;
+}
+
 /** The whole of it. One whose file is gone is told by its beginning. */
 export async function readKept({ text, ref }: KeptText): Promise<string> {
   return ref === undefined ? text : ((await readOptional(ref.path)) ?? text);

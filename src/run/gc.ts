@@ -70,7 +70,7 @@ async function gather(parts: GcParts, mirror: Mirror | null): Promise<GcData> {
   const runs = await runsOf(parts, isOver);
   const old = new Set(runs.filter((run) => isOld(run, parts)).map(({ runId }) => runId));
   const open = await store.findings({ projectId, all: false });
-  const texts = open.flatMap(({ body }) => (body.ref ? [body.ref.path] : []));
+  const texts = open.flatMap((one) => [one, ...(one.also_reported ?? [])]).flatMap(({ body }) => body.ref?.path ?? []);
   const replayed: string[] = [];
   for (const { source, run_id, issue_id } of open) {
     if (source === "review" && old.has(run_id) && !(await isOver(issue_id))) replayed.push(run_id);

@@ -2,11 +2,12 @@ import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { cyclesOf } from "../core/board/payload.js";
-import type { Finding } from "../core/finding.js";
+import type { Finding, Text } from "../core/finding.js";
 import type { TurnEffect } from "../core/issue/effects.js";
 import { ownFindings, refusedAnswer } from "../core/issue/own-findings.js";
 import { openFindings, settledFindings } from "../core/ledger/ledger.js";
 import { renderFindings } from "../core/ledger/render.js";
+import { otherWordsOf, wordsOf } from "../core/ledger/words.js";
 import type { Agent } from "../core/ports/agent.js";
 import type { SessionEndResult } from "../core/report.js";
 import type { FindingThreshold } from "../core/settings.js";
@@ -180,9 +181,11 @@ const settledMax = 50;
 function settledText(life: LifeContext, threshold: FindingThreshold): string | null {
   const settled = settledFindings(life.ledger(), threshold).slice(-settledMax);
   if (settled.length === 0) return null;
-  const lines = settled.map(({ id, file, line_start, title, reason }) => {
+  const lines = settled.map((finding) => {
+    const { id, file, line_start, title, reason } = finding;
     const place = file === "" ? "" : ` (${file}:${line_start})`;
-    return `- ${id}${place} ${title}: ${reason ?? "settled"}`;
+    const titles = [title, ...otherWordsOf(finding).map((one) => one.title)];
+    return `- ${id}${place} ${[...new Set(titles)].join(" / ")}: ${reason ?? "settled"}`;
   });
   return life.run.redact(lines.join("\n"));
 }
@@ -202,15 +205,16 @@ function effectFindings(life: LifeContext, effect: TurnEffect): readonly Finding
 
 /** null: there is none. What does not fit goes to a file beside the prompt. */
 async function findingsText(life: LifeContext, folder: string, findings: readonly Finding[]): Promise<string | null> {
-  if (!findings.some(({ status }) => status === "open")) return null;
-  const bodies = new Map<string, string>();
-  for (const { id, body } of findings) if (body.ref) bodies.set(id, await readFile(body.ref.path, "utf8"));
+  const open = findings.filter(({ status }) => status === "open");
+  if (open.length === 0) return null;
+  const bodies = new Map<Text, string>();
+  for (const { body } of open.flatMap(wordsOf)) if (body.ref) bodies.set(body, await readFile(body.ref.path, "utf8"));
   const restPath = join(folder, "findings.md");
   const { text, rest } = renderFindings(findings, {
     budgetBytes: findingsBudgetBytes,
     restPath,
     order: "by-file",
-    bodyOf: (finding) => bodies.get(finding.id) ?? finding.body.text,
+    wholeOf: (body) => bodies.get(body) ?? body.text,
   });
   if (rest !== null) await writeDurably(restPath, rest);
   return life.run.redact(text);

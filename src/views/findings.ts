@@ -1,4 +1,5 @@
-import type { Finding } from "../core/finding.js";
+import type { Finding, Text } from "../core/finding.js";
+import { sayAll } from "../core/ledger/render-words.js";
 import { plainLine, plainText } from "../core/plain-text.js";
 import { type Column, type Room, renderColumns } from "./columns.js";
 import { formatPlace, formatPriority, plural } from "./format.js";
@@ -33,11 +34,11 @@ export function renderFindingList(findings: readonly Finding[], room: Room): str
 }
 
 /** One issue's findings with their text. */
-export function renderFindingDetails(findings: readonly Finding[], bodyOf: (finding: Finding) => string): string[] {
+export function renderFindingDetails(findings: readonly Finding[], wholeOf: (body: Text) => string): string[] {
   return findings.flatMap((finding, index) => {
     const where = `${formatPlace(finding)} · ${finding.stage}, visit ${finding.visit} · ${finding.reviewers.join(", ")}`;
     const status = finding.reason === null ? finding.status : `${finding.status}: ${finding.reason}`;
-    const body = plainText(bodyOf(finding)).trimEnd();
+    const body = plainText(sayAll(finding, wholeOf)).trimEnd();
     return [
       ...(index > 0 ? [""] : []),
       `${formatPriority(finding.priority)} ${plainLine(finding.title)}`,

@@ -113,7 +113,16 @@ describe("findings", () => {
   });
 
   it("shows them with their whole text", () => {
-    const waived: Finding = { ...finding, status: "waived", reason: "by design" };
+    const by = {
+      stage: "per_issue_review/tests",
+      reviewer: "tests",
+      visit: 2,
+      file: "a.ts",
+      line_start: 14,
+      line_end: 14,
+    };
+    const other = { ...by, priority: 1, title: "Null deref of y", body: { text: "other" } };
+    const waived: Finding = { ...finding, status: "waived", reason: "by design", also_reported: [other] };
     expect(renderFindingDetails([finding, waived], () => "one\n\u001b[2Jtwo\n")).toEqual([
       "P0 Null deref",
       "  a.ts:10-12 · per_issue_review/sec, visit 2 · sec, tests",
@@ -126,11 +135,17 @@ describe("findings", () => {
       "  waived: by design · 0123456789abcdef",
       "    one",
       "    two",
+      "    ",
+      "    ",
+      "    Also reported by tests (a.ts:14, P1): Null deref of y",
+      "    ",
+      "    one",
+      "    two",
     ]);
   });
 
   it("has the names of the contract in JSON, with the whole body and times as text", () => {
-    expect(toFindingJson({ ...finding, resolved_at: 1000, status: "resolved" }, "the whole")).toEqual({
+    expect(toFindingJson({ ...finding, resolved_at: 1000, status: "resolved" }, () => "the whole")).toEqual({
       ...{
         id: finding.id,
         issue_id: "p-1",
@@ -155,7 +170,7 @@ describe("findings", () => {
         raised_at: "1970-01-01T00:00:00.000Z",
         resolved_at: "1970-01-01T00:00:01.000Z",
       },
-      ...{ commit: "c", run_id: "r1" },
+      ...{ commit: "c", run_id: "r1", also_reported: [] },
     });
   });
 });

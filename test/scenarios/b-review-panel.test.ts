@@ -6,8 +6,8 @@ import { type Ended, eventsOf } from "./sandbox.js";
 /** Several reviewers on one commit, and reviewers that wrap their verdict in whatever they like. */
 const wrong = (by: string) => ({ title: `Wrong to ${by}`, file: `${by}.ts`, priority: 1 });
 
-function panelWorld(members: Readonly<Record<string, string>>, more: object = {}): ResumeWorld {
-  const world = resumeWorld({}, { max_agents: 6 });
+function panelWorld(members: Readonly<Record<string, string>>, more: object = {}, places = 6): ResumeWorld {
+  const world = resumeWorld({}, { max_agents: places });
   const panel = Object.entries(members).map(([name, shell]) => ({
     name,
     reviewer_type: "command",
@@ -122,6 +122,46 @@ test("two members that see one defect make one finding with both names", async (
   const open: { reviewers: string[] }[] = JSON.parse(await world.quick("findings", "fix-it", "--json"));
   expect(open).toHaveLength(1);
   expect([...(open[0]?.reviewers ?? [])].sort()).toEqual(["ada", "bob"]);
+});
+
+test("what two members say of one finding in other words is told wherever the finding is", async () => {
+  const said = (name: string, line: number, priority: number) =>
+    says("fail", { title: `No test for an empty ${name}`, body: `${name} `.repeat(900), line_start: line, priority });
+  const world = panelWorld({ ada: said("name", 10, 1), bob: said("email", 12, 0) }, { max_retries: 2 }, 1);
+  await world.add("fix-it");
+  expect((await world.ratchet("run")).code).toBe(1);
+  const [first, second] = ["name ".repeat(900), "email ".repeat(900)];
+  const all = `${first}\n\nAlso reported by bob (a.ts:12, P0): No test for an empty email\n\n${second}`;
+  const fixes = () => world.sent("fix-it").filter(({ kind }) => kind === "review_followup");
+  expect(fixes().map(({ text }) => text.includes(all.trimEnd()))).toEqual([true]);
+  const asked = readFileSync(`${world.root}/asked-bob-2`, "utf8");
+  expect([asked.includes(second.trim()), asked.includes("empty name"), asked.includes("by ada, bob")]).toEqual([
+    ...[true, false, true],
+  ]);
+  const [found] = JSON.parse(await world.quick("findings", "fix-it", "--json"));
+  expect(found.also_reported).toMatchObject([{ reviewer: "bob", line_start: 12, priority: 0, body: second }]);
+  expect(await world.quick("findings", "fix-it")).toContain("Also reported by bob (a.ts:12, P0)");
+  const record = await world.issue("fix-it");
+  expect(record.last_review_issues).toMatchObject([{ title: "No test for an empty name", body: all.trimEnd() }]);
+  expect(Object.keys(record.last_review_issues?.[0] ?? {})).not.toContain("also_reported");
+  await world.ratchet("run", "--resume");
+  expect(fixes()[1]?.text.split(second.trim())).toHaveLength(2);
+  const other = resumeWorld();
+  await other.add("fix-it");
+  await other.quick("runs", "import", other.put("run.json", await world.quick("runs", "export", "last")));
+  expect((await other.ratchet("run", "--resume")).code).toBe(0);
+  expect(other.sent("fix-it")[0]?.text).toContain(all.trimEnd());
+});
+
+test("a follow-up issue has what each member says of one finding", async () => {
+  const said = (name: string) =>
+    says("fail", { title: `No test for an empty ${name}`, body: `of ${name}`, priority: 2 });
+  const world = panelWorld({ ada: said("name"), bob: said("email") }, {}, 1);
+  await world.add("fix-it");
+  expect((await world.ratchet("run")).code).toBe(0);
+  const { body } = JSON.parse(await world.quick("work", "show", "shop-1", "--json"));
+  expect(body).toContain("of name\n  \n  Also reported by bob");
+  expect(body).toContain("No test for an empty email\n  \n  of email");
 });
 
 test("the reviewer is given the issue, the diff, its own earlier findings and the implementer's answer", async () => {

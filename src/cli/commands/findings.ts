@@ -1,7 +1,8 @@
-import type { Finding } from "../../core/finding.js";
-import { toFindingJson } from "../../core/finding-json.js";
+import type { Finding, Text } from "../../core/finding.js";
+import { type FindingJson, toFindingJson } from "../../core/finding-json.js";
+import { wordsOf } from "../../core/ledger/words.js";
 import { Refusal, UserError } from "../../lib/errors.js";
-import { readKept } from "../../lib/long-text.js";
+import { readAllKept } from "../../lib/long-text.js";
 import { noFindings, renderFindingDetails, renderFindingList } from "../../views/findings.js";
 import { foreignName, foreignOf, listHint } from "../../views/foreign-tracker.js";
 import { lookUpTracker } from "../asked-tracker.js";
@@ -27,12 +28,9 @@ export async function listFindings(
   const findings = toldOnce(await store.findings({ projectId: project.id, all, ...about })).sort(worstFirst);
   if (issue !== undefined && findings.length === 0) await mustKnow(context, project.id, issue);
   if (json) {
-    out.json(await Promise.all(findings.map(async (finding) => toFindingJson(finding, await bodyOf(finding)))));
+    out.json(await toJson(findings));
     return 0;
   }
-  const bodies = new Map(
-    await Promise.all(findings.map(async (finding) => [finding.id, await bodyOf(finding)] as const)),
-  );
   if (findings.length === 0) {
     out.line(noFindings(all));
     return 0;
@@ -40,7 +38,7 @@ export async function listFindings(
   const lines =
     issue === undefined
       ? renderFindingList(findings, await roomOf(out, findings))
-      : renderFindingDetails(findings, ({ id }) => bodies.get(id) ?? "");
+      : renderFindingDetails(findings, await readTexts(findings));
   for (const line of lines) out.line(line);
   return 0;
 }
@@ -81,8 +79,13 @@ async function mustKnow(context: Context, projectId: string, issue: string): Pro
   throw new Refusal(`no issue ${typed(issue)} in ${place}`, { code: "not-found", hint: listHint(foreign) });
 }
 
-export async function bodyOf({ body }: Finding): Promise<string> {
-  return await readKept(body);
+export async function toJson(findings: readonly Finding[]): Promise<FindingJson[]> {
+  const wholeOf = await readTexts(findings);
+  return findings.map((finding) => toFindingJson(finding, wholeOf));
+}
+
+async function readTexts(findings: readonly Finding[]): Promise<(body: Text) => string> {
+  return await readAllKept(findings.flatMap(wordsOf).map(({ body }) => body));
 }
 
 /** A driven issue's ledger is its driver's: it is told; otherwise the row is changed here. */

@@ -1,9 +1,9 @@
 import type { Store } from "../../app.js";
-import { toFindingJson } from "../../core/finding-json.js";
+import { sayWith } from "../../core/ledger/render-words.js";
 import type { IssueRecord, RunRecord } from "../../core/record.js";
 import type { PublicEvent } from "../../core/report.js";
 import { messageOf } from "../../lib/errors.js";
-import { readOptional } from "../../lib/files.js";
+import { readAllKept } from "../../lib/long-text.js";
 import { withoutSecrets } from "../../lib/redact.js";
 import { renderColumns } from "../../views/columns.js";
 import { unknownTime } from "../../views/foreign-record.js";
@@ -16,7 +16,7 @@ import type { Context } from "../context.js";
 import { parseCount } from "../parse-count.js";
 import { roomOf } from "../room.js";
 import { howUndriven, tellUndriven, undrivenRuns } from "../undriven.js";
-import { bodyOf, byExecution } from "./findings.js";
+import { byExecution, toJson } from "./findings.js";
 
 interface Json {
   readonly json?: boolean;
@@ -94,7 +94,7 @@ async function workflowOf(context: Context, store: Store, run: Run): Promise<Wor
   const history = new WorkflowHistory();
   for await (const event of eventsOf(context, runId)) history.add(event);
   const found = await store.findings({ projectId, issueId: runId, all: true });
-  const findings = await Promise.all(found.sort(byExecution).map(async (one) => toFindingJson(one, await bodyOf(one))));
+  const findings = await toJson(found.sort(byExecution));
   return history.toRecord({ name: options.workflow.name, file: options.workflow.file, findings });
 }
 
@@ -106,10 +106,11 @@ async function recordLines(store: Store, runId: string): Promise<string[]> {
 
 /** A file can be taken elsewhere: what it holds does not point to files here. */
 async function withWholeTexts(issue: IssueRecord): Promise<IssueRecord> {
-  const stored = issue.last_review_issues?.map(async ({ ref, ...rest }) => ({
-    ...rest,
-    body: ref === undefined ? rest.body : ((await readOptional(ref.path)) ?? rest.body),
-  }));
+  const stored = issue.last_review_issues?.map(async ({ ref, also_reported: others = [], ...rest }) => {
+    const body = { text: rest.body, ...(ref ? { ref } : {}) };
+    const wholeOf = await readAllKept([body, ...others.map((one) => one.body)]);
+    return { ...rest, body: sayWith(body, others, wholeOf) };
+  });
   return stored === undefined ? issue : { ...issue, last_review_issues: await Promise.all(stored) };
 }
 

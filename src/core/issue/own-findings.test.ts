@@ -66,16 +66,16 @@ describe("a reviewer's earlier findings", () => {
     ]);
   });
 
-  it("are those of both where two of the panel report one defect, also once one of them has let it go", () => {
+  it("are in each one's own words where two of the panel report one defect, also once one of them has let it go", () => {
     const { lines } = told({ review: { ...panelOf("x", "y"), max_retries: 4 } }, ({ attempt, slot }) => {
       if (attempt === 1) return failWith(remark(slot === "x" ? "Null deref" : "Possible null deref", 1));
       return attempt === 2 && slot === "x" ? failWith(remark("Null deref", 1)) : {};
     });
     expect(lines.slice(2)).toEqual([
       "per_issue_review/x x 2: Null deref",
-      "per_issue_review/y y 2: Null deref",
+      "per_issue_review/y y 2: Possible null deref",
       "per_issue_review/x x 3: Null deref",
-      "per_issue_review/y y 3: Null deref",
+      "per_issue_review/y y 3: Possible null deref",
     ]);
   });
 

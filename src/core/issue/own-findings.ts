@@ -1,4 +1,5 @@
-import type { Finding, Ledger } from "../finding.js";
+import type { Finding, Ledger, StageReport } from "../finding.js";
+import { inWordsOf } from "../ledger/words.js";
 import type { Settings } from "../settings.js";
 import type { TurnEffect } from "./effects.js";
 import { isPanel } from "./slots.js";
@@ -11,10 +12,11 @@ export function authorOf(settings: Settings, { stage, slot }: Asked): string {
   return isPanel(settings) ? `${section}/${slot}` : section;
 }
 
-/** What this very reviewer has found in the code, in this stage. */
+/** What this very reviewer has found in the code, in this stage, in its own words. */
 export function ownFindings({ findings }: Ledger, settings: Settings, asked: Asked): Finding[] {
   const author = authorOf(settings, asked);
-  return findings.filter((finding) => finding.source === "review" && isBy(finding, author));
+  const own = findings.filter((finding) => finding.source === "review" && isBy(finding, author));
+  return own.map((finding) => inWordsOf(finding, (words) => words.author === author || isOf(words, author)));
 }
 
 /** Why the last answer of this very reviewer, in this stage, was none; null: it was one, or has not been given. */
@@ -27,5 +29,9 @@ export function refusedAnswer({ findings }: Ledger, { stage, slot }: Asked): str
 function isBy(finding: Finding, author: string): boolean {
   const { authors, stages = [] } = finding;
   if (authors) return authors.includes(author);
-  return [finding, ...stages].some(({ stage, reviewer }) => author === stage || author === `${stage}/${reviewer}`);
+  return [finding, ...stages].some((report) => isOf(report, author));
+}
+
+function isOf({ stage, reviewer }: Pick<StageReport, "stage" | "reviewer">, author: string): boolean {
+  return author === stage || author === `${stage}/${reviewer}`;
 }

@@ -1,8 +1,9 @@
-import type { EarlierVisit, Finding, FindingStatus, Remark, StageReport } from "../finding.js";
+import type { EarlierVisit, Finding, FindingStatus, OtherReport, Remark, StageReport } from "../finding.js";
 import { otherTitles, titlesOf } from "./identity.js";
 import type { Sighting } from "./match.js";
 import { isBlocking, isOpinion, isSettledOpinion, reportsOf, severity, worstPriority } from "./reports.js";
 import type { Visit } from "./visit.js";
+import { isToldByOther, othersBeside, tellerOf, toReport, wordsOf } from "./words.js";
 
 /**
  * The life of one finding: open → resolved | superseded | waived → open again. `stages` lists who still reports it: it is
@@ -31,18 +32,19 @@ export function newFinding(
   };
 }
 
-/** The same finding, reported by a visit. The text becomes the visit's unless another stage, the first reporter, still reports it. */
+/** The same finding, reported by a visit. The text becomes the visit's unless another, the first reporter, still reports it. */
 export function reportAgain(finding: Finding, visit: Visit, sighting: Sighting): Finding {
   if (isSettled(finding, visit, sighting.remark)) return finding;
-  const { let_go: _, also: __, rejected, repeated: ___, ...kept } = finding;
-  const reports = reportsOf(finding);
-  const isTold = reports.some((report) => report.stage === finding.stage) && finding.stage !== visit.stage;
-  const stages = withReport(reports, stageReport(visit, sighting));
+  const { let_go: _, also: __, also_reported: ___, author, rejected, repeated: ____, ...kept } = finding;
+  const isTold = isToldByOther(finding, visit);
+  const stages = withReport(reportsOf(finding), stageReport(visit, sighting));
+  const others = othersBeside(finding, visit);
   return {
     ...kept,
-    ...(isTold ? {} : textOf(visit, sighting)),
+    ...(isTold ? (author === undefined ? {} : { author }) : textOf(visit, sighting)),
     earlier: isTold ? (finding.earlier ?? []) : withEarlier(finding, visit),
     ...alsoSaid(finding, sighting, isTold),
+    ...alsoReported(isTold ? [...others, toReport(textOf(visit, sighting), sighting.remark.priority)] : others),
     reviewers: withReviewer(finding, sighting),
     ...authorsOf(finding, visit),
     priority: worstPriority(stages),
@@ -66,9 +68,14 @@ export function reportFurther(finding: Finding, visit: Visit, sighting: Sighting
       ? { ...report, priority: worstPriority([report, stageReport(visit, sighting)]) }
       : report,
   );
+  const { also_reported: others = [] } = finding;
+  const isKnown = [finding, ...others].some(
+    (one) => tellerOf(one) === tellerOf(visit) && one.reviewer === sighting.reviewer,
+  );
   return {
     ...finding,
     ...alsoSaid(finding, sighting, true),
+    ...alsoReported(isKnown ? others : [...others, toReport(textOf(visit, sighting), sighting.remark.priority)]),
     reviewers: withReviewer(finding, sighting),
     priority: worstPriority(stages),
     stages,
@@ -94,6 +101,7 @@ export interface Close {
 export function closeFinding(finding: Finding, close: Close): Finding {
   return {
     ...finding,
+    ...(close.status === "waived" ? whatIsSaid(finding) : {}),
     status: close.status,
     reason: finding.rejected && close.status !== "waived" ? `rejected: ${finding.rejected}` : close.reason,
     resolved_at: close.at,
@@ -105,14 +113,17 @@ export function closeFinding(finding: Finding, close: Close): Finding {
 
 /** What closed it does not count: it is open as its last report says. */
 export function reopenFinding(finding: Finding): Finding {
-  const { stage, reviewer, priority } = finding;
+  const [own, ...others] = wordsOf(finding);
+  const reports = [...others, own].map(({ stage, reviewer, priority }) => ({ stage, reviewer, priority }));
+  const stages = reports.reduce<StageReport[]>(withReport, []);
   return {
     ...finding,
     status: "open",
     reason: null,
     resolved_at: null,
     resolved_commit: null,
-    stages: [{ stage, reviewer, priority }],
+    stages,
+    priority: worstPriority(stages),
     reopened: (finding.reopened ?? 0) + 1,
   };
 }
@@ -130,7 +141,17 @@ export function isSettled(finding: Finding, visit: Visit, { priority, newEvidenc
 /** The implementer says that it is wrong: the same finding, where that can be said of it. */
 export function rejectFinding(finding: Finding, reason: string): Finding {
   if (finding.status !== "open" || !isOpinion(finding)) return finding;
-  return { ...finding, rejected: reason, ...(finding.rejected === null ? { repeated: true } : {}) };
+  return {
+    ...finding,
+    ...whatIsSaid(finding),
+    rejected: reason,
+    ...(finding.rejected === null ? { repeated: true } : {}),
+  };
+}
+
+/** A decision is about what was said when it was made: words that were let go before are not settled by it. */
+function whatIsSaid(finding: Finding): Pick<Finding, "also_reported"> {
+  return finding.also_reported ? { also_reported: wordsOf(finding).slice(1) } : {};
 }
 
 function stageReport(visit: Visit, sighting: Sighting): StageReport {
@@ -141,6 +162,10 @@ function withReport(reports: readonly StageReport[], added: StageReport): StageR
   const isKnown = reports.some((report) => report.stage === added.stage);
   if (!isKnown) return [...reports, added];
   return reports.map((report) => (report.stage === added.stage ? added : report));
+}
+
+function alsoReported(others: readonly OtherReport[]): Pick<Finding, "also_reported"> {
+  return others.length > 0 ? { also_reported: others } : {};
 }
 
 /** What it is called besides: by those whose words are not its text. */
@@ -172,6 +197,7 @@ function textOf(visit: Visit, { remark, reviewer }: Sighting) {
     raised_at: visit.at,
     commit: visit.commit,
     run_id: visit.runId,
+    ...(visit.author === undefined ? {} : { author: visit.author }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { hashText } from "./hash.js";
-import { findingId, isNear, isSimilarTitle, plainPath } from "./identity.js";
+import { findingId, isNear, isSameWords, isSimilarTitle, plainPath } from "./identity.js";
 
 describe("hashText", () => {
   it.each([
@@ -62,6 +62,18 @@ describe("isSimilarTitle", () => {
     ["Missing null check", "Missing null check in parser", true],
     ["Null deref", "Naming", false],
     ["Race in cache", "Slow cache lookup", false],
+    ["SQL injection in find_user", "SQL injection in drop_user", false],
+    ["SQL injection in find_user", "SQL injection in find_users", false],
+    ["Missing null check on argument foo", "Missing null check on argument `bar`", false],
+    ["Missing null check on argument foo", "Missing null check on argument 'bar'.", false],
+    ["Missing null check on argument foo", "Missing null check on argument bar", true],
+    ["Unhandled error of cache.get()", "Unhandled error of cache.put()", false],
+    ["Wrong limit of 30 seconds", "Wrong limit of 60 seconds", false],
+    ["Off by one in the loop on line 3", "Off by one in the loop on line 5", false],
+    ["Off by one in the loop, line 12", "Off by one in the loop, lines 12-14", true],
+    ["The user's name is never escaped", "A user's name is not escaped", true],
+    ["Missing null check in `parse()`", "Missing null check in parse", true],
+    ["Missing null check in parseInput", "Missing null check", true],
     ["", "", true],
     ["", "x", false],
   ])("%j and %j: %s", (a, b, alike) => {
@@ -69,6 +81,17 @@ describe("isSimilarTitle", () => {
       alike,
       alike,
     ]);
+  });
+});
+
+describe("isSameWords", () => {
+  it.each([
+    ["Null deref on line 3", "Null deref on line 5", true],
+    ["Deref of null", "The null deref", true],
+    ["Deref of null in parse", "Null deref in parse2", false],
+    ["Deref of null in find_user", "Null deref in find_users", false],
+  ])("%j and %j: %s", (a, b, same) => {
+    expect(isSameWords({ title: a }, { title: b })).toBe(same);
   });
 });
 

@@ -113,13 +113,23 @@ interface Titled {
   readonly title: string;
 }
 
+export function isSameTitle(a: Titled, b: Titled): boolean {
+  return normaliseTitle(a.title) === normaliseTitle(b.title);
+}
+
 /** The same title but for words that tell nothing, and their order. */
 export function isSameWords(a: Titled, b: Titled): boolean {
-  return similarity(a, b) === 1;
+  return isSameTitle(a, b) || (similarity(a, b) === 1 && !namesOthers(a, b));
 }
 
 export function isSimilarTitle(a: Titled, b: Titled): boolean {
-  return similarity(a, b) >= similarTitles;
+  return similarity(a, b) >= similarTitles && !namesOthers(a, b);
+}
+
+/** Each has a word that the other lacks, and one of these is a number or a name in code: they are about two things. */
+export function namesOthers(a: Titled, b: Titled): boolean {
+  const [left, right] = [lackedBy(b, a), lackedBy(a, b)];
+  return left.length > 0 && right.length > 0 && [...left, ...right].some(({ isName }) => isName);
 }
 
 /** Shared words by all words; a word counts as shared with a longer form of it (deref, dereference). Symmetric. */
@@ -149,6 +159,43 @@ function titleWords(titled: Titled): readonly string[] {
   const told = telling.length > 0 ? telling : words;
   knownWords.set(titled, told);
   return told;
+}
+
+interface Token {
+  readonly words: readonly string[];
+  readonly isName: boolean;
+}
+
+/** What of `titled` is not in `other`: a name only as it is, another word in a longer or shorter form, too. */
+function lackedBy(other: Titled, titled: Titled): Token[] {
+  const there = tokensOf(other);
+  const words = new Set(there.flatMap((token) => token.words));
+  const plain = there.flatMap((token) => (token.isName ? [] : token.words));
+  return tokensOf(titled).filter((token) =>
+    token.words.some((word) => {
+      if (words.has(word)) return false;
+      return token.isName || !(fillers.has(word) || plain.some((one) => isFormOf(word, one)));
+    }),
+  );
+}
+
+const knownTokens = new WeakMap<Titled, readonly Token[]>();
+
+function tokensOf(titled: Titled): readonly Token[] {
+  const known = knownTokens.get(titled);
+  if (known) return known;
+  const tokens = titled.title
+    .normalize("NFKC")
+    .split(/\s+/)
+    .map((token) => ({ words: token.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [], isName: isCodeName(token) }));
+  knownTokens.set(titled, tokens);
+  return tokens;
+}
+
+/** `find_user`, `a.b`, `run()`, `x1`, `camelCase`, or whatever stands in quotes. */
+function isCodeName(token: string): boolean {
+  const bare = token.replace(/[,.:;!?]+$/, "");
+  return /[_`\p{N}]|[^.]\.[^.]|::|\(\)|\p{Ll}\p{Lu}|^["“]|["”]$|^['‘].*['’]$/u.test(bare);
 }
 
 function isFormOf(a: string, b: string): boolean {

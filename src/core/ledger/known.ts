@@ -1,5 +1,7 @@
 import type { Finding } from "../finding.js";
 import { findingId, normaliseFile, type Place, reachOf, titlesOf } from "./identity.js";
+import { isSettledOpinion } from "./reports.js";
+import { wordsOf } from "./words.js";
 
 /**
  * What a remark may be about, without looking at all there is: a visit may name thousands, of a ledger that has thousands.
@@ -7,7 +9,7 @@ import { findingId, normaliseFile, type Place, reachOf, titlesOf } from "./ident
  */
 export class KnownFindings {
   readonly #findings: readonly Finding[];
-  readonly #families = new Map<string, Finding[]>();
+  readonly #families = new Map<string, Set<Finding>>();
   readonly #places = new Places();
   readonly #ids: Set<string>;
   readonly #occurrences = new Map<string, number>();
@@ -16,14 +18,21 @@ export class KnownFindings {
     this.#findings = [...findings];
     this.#ids = new Set(findings.map(({ id }) => id));
     for (const [index, finding] of findings.entries()) {
-      for (const base of basesOf(finding)) push(this.#families, base, finding);
-      this.#places.add(finding, index);
+      for (const base of basesOf(finding))
+        this.#families.set(base, (this.#families.get(base) ?? new Set()).add(finding));
+      for (const words of wordsOf(finding)) this.#places.add(words, index);
     }
   }
 
   /** Those with this id, or with it and a number, or that somebody reported with it, in their order. */
   family(base: string): readonly Finding[] {
-    return this.#families.get(base) ?? [];
+    return [...(this.#families.get(base) ?? [])];
+  }
+
+  /** Those of a family, in their order. */
+  nearIn(base: string, place: Place): Finding[] {
+    const family = this.#families.get(base);
+    return family ? this.near(place).filter((finding) => family.has(finding)) : [];
   }
 
   /** In their order. */
@@ -43,12 +52,14 @@ export class KnownFindings {
   }
 }
 
-/** What the ids of remarks about it begin with. */
+/** What the ids of remarks about it begin with. What is settled is settled in the words that were decided on, and no others. */
 export function basesOf(finding: Finding): readonly string[] {
   const [base = ""] = finding.id.split("-", 1);
   if (finding.also === undefined) return [base];
   const { file, source } = finding;
-  return [...new Set([base, ...titlesOf(finding).map((title) => findingId({ file, title, source }))])];
+  const idOf = (title: string) => findingId({ file, title, source });
+  if (isSettledOpinion(finding)) return [...new Set(wordsOf(finding).map(({ title }) => idOf(title)))];
+  return [...new Set([base, ...titlesOf(finding).map(idOf)])];
 }
 
 /** Numbers of things by where they are: by file, and within it by stretches of lines. */

@@ -15,6 +15,7 @@ import {
   waive,
 } from "./ledger.js";
 import type { Visit } from "./visit.js";
+import { isSameText, wordsOf } from "./words.js";
 
 const stage = fc.constantFrom("a", "b", "gate", "a/security");
 const remark: fc.Arbitrary<Remark> = fc.record(
@@ -143,6 +144,28 @@ describe("the ledger", () => {
           const reviewer = one.reviewer ?? last.reviewer;
           expect(home.some((f) => f.status === "waived" || f.reviewers.includes(reviewer))).toBe(true);
         }
+      }),
+    );
+  });
+
+  it("has what each of two stages says in every remark, where nobody has settled that", () => {
+    fc.assert(
+      fc.property(steps, visit, visit, fc.boolean(), (all, one, other, isShared) => {
+        const before = walk(all, () => undefined);
+        const first = { ...one, stage: "a", source: "review", author: "a/x" } as const;
+        const shared = { stage: "a", visit: one.visit, author: "a/y" };
+        const second: Visit = { ...other, source: "review", ...(isShared ? shared : { stage: "b" }) };
+        const isSaid = ({ findings }: Ledger, remark: Remark) =>
+          findings.some((f) => f.file === remark.file && wordsOf(f).some((words) => isSameText(words, remark)));
+        const isSettled = ({ findings }: Ledger, { file }: Remark) =>
+          findings.some((f) => f.file === file && f.status === "waived");
+        const once = add(before, first).ledger;
+        const twice = add(once, second).ledger;
+        for (const one of first.remarks) {
+          expect(isSaid(once, one) || isSettled(once, one)).toBe(true);
+          if (!isSettled(once, one)) expect(isSaid(twice, one)).toBe(true);
+        }
+        for (const one of second.remarks) expect(isSaid(twice, one) || isSettled(twice, one)).toBe(true);
       }),
     );
   });

@@ -127,8 +127,21 @@ describe("raise", () => {
     ["in another file", remark("Null deref", { file: "b.ts" })],
     ["far away with the same title", remark("Null deref", { line_start: 90, line_end: 91 })],
     ["with another title", remark("Naming")],
-  ])("keeps apart what two reviewers report %s", (_what, other) => {
-    expect(ledgerAfter(visit("a", 1, [remark("Null deref")]), visit("b", 1, [other])).findings).toHaveLength(2);
+    ["alike, of another thing in the code", remark("Null deref of argument `bar`"), "Null deref of argument foo"],
+    ["with another number", remark("Null deref in line 12"), "Null deref in line 10"],
+  ])("keeps apart what two reviewers report %s", (_what, other, title = "Null deref") => {
+    expect(ledgerAfter(visit("a", 1, [remark(title)]), visit("b", 1, [other])).findings).toHaveLength(2);
+    const named = [remark(title, { reviewer: "x" }), { ...other, reviewer: "y" }];
+    expect(ledgerAfter(visit("a", 1, named)).findings).toHaveLength(2);
+  });
+
+  it("keeps every remark of a reviewer that reports with another one in one visit", () => {
+    const said = (reviewer: string, text: string) => remark("Null deref", { reviewer, body: { text } });
+    const remarks = [said("x", "of foo"), said("y", "of foo"), said("y", "of bar"), said("y", "of bar")];
+    expect(ledgerAfter(visit("a", 1, remarks)).findings).toMatchObject([
+      { reviewers: ["x", "y"] },
+      { reviewers: ["y"] },
+    ]);
   });
 
   it("keeps every remark of one reviewer, also with one title or alike at one place", () => {

@@ -20,11 +20,13 @@ import {
   matchElsewhere,
   matchMoved,
   matchNear,
+  matchPair,
   matchSame,
   matchSimilar,
   matchWords,
   newId,
   rivalsIn,
+  splitGroup,
 } from "./match.js";
 import { isBlocking, isSettledOpinion, isUnanswered, reportsOf } from "./reports.js";
 import type { Visit } from "./visit.js";
@@ -254,21 +256,26 @@ function takeIn(ledger: Ledger, visit: Visit): TakenIn {
     isLeft: (finding) => !taken.has(finding.id),
   });
   const settleBy = (match: (of: Candidates) => Finding | null): void => {
-    rest = rest.filter((group) => {
+    rest = rest.flatMap((group) => {
       const known = match(candidates(group));
-      if (known) settle(group, known);
-      return !known;
+      if (known === null) return [group];
+      const { about, others } = splitGroup(candidates(group), group, known);
+      if (about) settle(about, known);
+      return others ? [others] : [];
     });
   };
   settleBy(matchSame);
   settleBy(matchMoved);
+  rivals = rivalsIn(visit, rest);
+  settleBy(matchPair);
   rivals = rivalsIn(visit, rest);
   taken = new Set(reported);
   settleBy(matchNear);
   settleBy(matchElsewhere);
   const settledBefore = (group: Group) => {
     const known = matchWords(candidates(group));
-    return known && group.every(({ remark }) => isSettled(known, visit, remark)) ? known : null;
+    const isOver = known !== null && splitGroup(candidates(group), group, known).others === null;
+    return isOver && group.every(({ remark }) => isSettled(known, visit, remark)) ? known : null;
   };
   for (const group of rest) settle(group, matchSimilar(candidates(group)) ?? settledBefore(group));
   return { ledger: { ...ledger, findings }, reports, reported };
@@ -284,8 +291,11 @@ function raiseGroup(
   return others.reduce((next, sighting) => reportFurther(next, visit, sighting), finding);
 }
 
-function reportGroup(known: Finding, visit: Visit, [first, ...others]: Group): Finding {
+/** What opens it again comes first: then the others say something of an open one. */
+function reportGroup(known: Finding, visit: Visit, group: Group): Finding {
+  const first = group.find(({ remark }) => !isSettled(known, visit, remark)) ?? group[0];
   const finding = reportAgain(known, visit, first);
+  const others = group.filter((sighting) => sighting !== first);
   return others.reduce((next, sighting) => reportFurther(next, visit, sighting), finding);
 }
 

@@ -1,12 +1,30 @@
-import type { Finding } from "../finding.js";
+import type { Finding, OtherReport, Text } from "../finding.js";
+import { otherWordsOf } from "./words.js";
 
 /** How a finding is named where people and agents read of it. */
 export function roundWord(finding: Finding): string {
   return finding.source === "review" ? "round" : "attempt";
 }
 
-export function priorityName({ priority }: Finding): string {
+export function priorityName({ priority }: Pick<Finding, "priority">): string {
   return priority === null ? "[no priority]" : `[P${priority}]`;
+}
+
+/** All that is said of it: its text, then what others who report it say in other words. */
+export function sayAll(finding: Finding, wholeOf: (body: Text) => string): string {
+  return sayWith(finding.body, otherWordsOf(finding), wholeOf);
+}
+
+export function sayWith(body: Text, others: readonly OtherReport[], wholeOf: (body: Text) => string): string {
+  const own = wholeOf(body);
+  const further = others.map((one) => `${sayWho(one)}\n\n${wholeOf(one.body)}`.trimEnd());
+  return [...(own.trim() === "" ? [] : [own]), ...further].join("\n\n");
+}
+
+export function sayWho(one: Omit<OtherReport, "body">): string {
+  const about = [knownPlace(one), one.priority === null ? "" : `P${one.priority}`].filter((part) => part !== "");
+  const where = about.length === 0 ? "" : ` (${about.join(", ")})`;
+  return `Also reported by ${singleLine(one.reviewer)}${where}: ${singleLine(one.title)}`;
 }
 
 type Place = Pick<Finding, "file" | "line_start" | "line_end">;

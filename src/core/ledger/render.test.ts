@@ -118,12 +118,23 @@ describe("renderFindings", () => {
     expect(rest).toContain(huge);
   });
 
+  it("has what others say of a finding with its text, in full or in the rest", () => {
+    const said = (title: string, reviewer: string, text: string) => remark(title, { reviewer, body: { text } });
+    const findings = ledgerOf("s", [
+      said("Null deref of argument foo", "a", "foo may be null"),
+      { ...said("Null deref of argument bar", "b", "x".repeat(2000)), line_start: 12, priority: 0 },
+    ]).findings;
+    const other = `Also reported by b (a.ts:12, P0): Null deref of argument bar\n\n${"x".repeat(2000)}`;
+    expect(render(findings).text).toContain(`foo may be null\n\n${other}`);
+    expect(render(findings, { budgetBytes: 1000 }).rest).toContain(other);
+  });
+
   it("takes whole bodies from the caller, and says where they are when it does not", () => {
     const stored = ledgerOf("s", [
       remark("x", { body: { text: "head", ref: { path: "/b", bytes: 9000, sha256: "0" } } }),
     ]);
     expect(render(stored.findings).text).toContain("head\n[the beginning of 9000 bytes; the whole text is in /b]");
-    expect(render(stored.findings, { bodyOf: () => "the whole" }).text).toMatch(/the whole$/);
+    expect(render(stored.findings, { wholeOf: () => "the whole" }).text).toMatch(/the whole$/);
   });
 
   it("A10 keeps a body byte for byte", () => {

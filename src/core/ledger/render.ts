@@ -1,6 +1,6 @@
-import type { Finding } from "../finding.js";
+import type { Finding, Text } from "../finding.js";
 import { historyOf } from "./render-history.js";
-import { fileName, placeOf, priorityName, rangesOf, roundWord, singleLine } from "./render-words.js";
+import { fileName, placeOf, priorityName, rangesOf, roundWord, sayAll, singleLine } from "./render-words.js";
 import { severity } from "./reports.js";
 import { byteLength, headOf } from "./text-bytes.js";
 
@@ -14,7 +14,7 @@ export interface RenderOptions {
   /** by-file: the file with the worst finding first. by-stage: stages in the order given. */
   readonly order: "by-file" | "by-stage";
   /** The whole body, where the finding holds only a head of it. */
-  readonly bodyOf?: (finding: Finding) => string;
+  readonly wholeOf?: (body: Text) => string;
 }
 export interface RenderedFindings {
   readonly text: string;
@@ -122,13 +122,12 @@ function leftOver(entries: readonly Entry[], restPath: string): string {
 function fullText(finding: Finding, number: number, options: RenderOptions): string {
   const said = finding.rejected ? `\n\nThe implementer rejects it: ${singleLine(finding.rejected)}` : "";
   const head = `#### ${number}. ${priorityName(finding)} ${singleLine(finding.title)}\n${about(finding)}${said}`;
-  const body = options.bodyOf ? options.bodyOf(finding) : storedBody(finding);
-  return body.trim() === "" ? head : `${head}\n\n${body}`;
+  const text = sayAll(finding, options.wholeOf ?? storedBody);
+  return text === "" ? head : `${head}\n\n${text}`;
 }
 
-function storedBody({ body }: Finding): string {
-  if (!body.ref) return body.text;
-  return `${body.text}\n[the beginning of ${body.ref.bytes} bytes; the whole text is in ${body.ref.path}]`;
+function storedBody({ text, ref }: Text): string {
+  return ref ? `${text}\n[the beginning of ${ref.bytes} bytes; the whole text is in ${ref.path}]` : text;
 }
 
 function oneLine(finding: Finding, number: number): string {

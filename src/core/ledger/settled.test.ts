@@ -49,6 +49,32 @@ describe("a settled finding", () => {
     expect(openFindings(open)).toMatchObject([{ body: { text: "it crashes" }, status: "open" }]);
   });
 
+  it.each([1, 2, 3])("keeps to its place where code moves by %i beside another one of its title", (lines) => {
+    const before = settled(at(210, "harmless"), at(110, "a bug"));
+    const moved = [at(110 + lines, "it crashes"), at(210 + lines, "no harm")];
+    for (const remarks of [moved, moved.toReversed(), moved.map((one) => ({ ...one, body: { text: "b" } }))]) {
+      const { findings } = raise(before, visit("review", 2, remarks)).ledger;
+      expect(findings).toMatchObject([
+        { status: "waived", line_start: 210 },
+        { status: "open", line_start: 110 + lines },
+      ]);
+    }
+  });
+
+  it.each([
+    ["that moved a little", [at(112, "b"), at(212, "b")], ["superseded 10", "waived 210", "open 112"]],
+    ["that moved far", [at(300, "b")], ["superseded 10", "waived 210", "open 300"]],
+    ["that is not there", [at(110, "b"), at(300, "b")], ["superseded 10", "waived 210", "open 110", "open 300"]],
+    ["as far away", [at(110, "b"), at(13, "b")], ["open 13", "waived 16", "open 110"], 16],
+  ])("is never taken for another one that is closed: %s", (_what, remarks, expected, place = 210) => {
+    const [gone, waived, open] = [at(10, "b"), at(place, "b"), at(110, "b")];
+    const raised = ledgerAfter(visit("review", 1, [gone, waived, open]), visit("review", 2, [waived, open]));
+    const { id = "" } = raised.findings[1] ?? {};
+    const before = waive(raised, { ids: [id], reason: "fine", at: 250 }).ledger;
+    const { findings } = raise(before, visit("review", 3, remarks)).ledger;
+    expect(findings.map(({ status, line_start }) => `${status} ${line_start}`)).toEqual(expected);
+  });
+
   it("is asked about again somewhere else in other words, or by somebody who had not reported it", () => {
     const before = settled(at(3, "harmless"));
     expect(raise(before, visit("review", 2, [at(4, "no harm")])).ledger).toEqual(before);
@@ -66,6 +92,40 @@ describe("a settled finding", () => {
     expect(raise(before, visit("p1", 2, [words.p1])).ledger).toEqual(before);
     const worse = raise(before, visit("p2", 2, [{ ...words.p2, priority: 0 }])).ledger;
     expect(worse.findings).toMatchObject([{ status: "open", priority: 0 }]);
+  });
+});
+
+describe("what is settled of a finding of several reporters", () => {
+  const [one, other] = [remark("Null deref of foo in parse"), remark("Null deref of bar in parse", { line_start: 14 })];
+  const both = ledgerAfter(visit("p1", 1, [one]), visit("p2", 1, [other]));
+  const waived = (ledger: Ledger) =>
+    waive(ledger, { ids: ledger.findings.map(({ id }) => id), reason: "fine", at: 150 }).ledger;
+  const open = (ledger: Ledger) => openFindings(ledger).map(({ title }) => title);
+
+  it("stays so in the words of each, near where that one has seen it", () => {
+    const again = { ...other, line_start: 17, line_end: 17, body: { text: "once more" } };
+    expect(raise(waived(both), visit("p2", 2, [again])).ledger).toEqual(waived(both));
+    expect(open(raise(waived(both), visit("p2", 2, [{ ...again, line_start: 21, line_end: 21 }])).ledger)).toEqual([
+      other.title,
+    ]);
+  });
+
+  it("is nothing that was no longer said when that was decided, nor ever shown by an older version", () => {
+    const let_go = waived(resolveStage(both, { stage: "p2", at: 120, commit: "c2" }).ledger);
+    const findings = waived(both).findings.map(({ also_reported: _, ...older }) => older);
+    for (const before of [let_go, { ...both, findings }]) {
+      const after = raise(before, visit("p2", 2, [other])).ledger;
+      expect(open(after)).toEqual([other.title]);
+      const later = raise(raise(after, visit("p2", 3, [other])).ledger, visit("p1", 2, [one])).ledger;
+      expect(later.findings.map(({ status }) => status)).toEqual(["waived", "open"]);
+    }
+  });
+
+  it("takes nobody else along in one visit", () => {
+    const named = [one, other].map((said, at) => ({ ...said, reviewer: `r${at}` }));
+    const before = waived(ledgerAfter(visit("p1", 1, named.slice(0, 1))));
+    const after = [2, 3].reduce((ledger, number) => raise(ledger, visit("p1", number, named)).ledger, before);
+    expect(after.findings).toMatchObject([{ status: "waived" }, { status: "open", title: other.title, visit: 3 }]);
   });
 });
 

@@ -7,11 +7,12 @@ import type { DossierEffect } from "../../core/issue/effects.js";
 import type { IssueEvent } from "../../core/issue/events.js";
 import { reviewRounds } from "../../core/issue/policy.js";
 import { openFindings } from "../../core/ledger/ledger.js";
+import { wordsOf } from "../../core/ledger/words.js";
 import type { Settled } from "../../durable/types.js";
 import { messageOf } from "../../lib/errors.js";
 import { exists, readJson, writeDurably } from "../../lib/files.js";
 import { jsonText } from "../../lib/json-text.js";
-import { readKept } from "../../lib/long-text.js";
+import { readAllKept } from "../../lib/long-text.js";
 import { attemptOf, readExit } from "../../lib/process/attempt.js";
 import { attemptFolder, type LifeContext, worktreePath } from "../context.js";
 import { openWorktrees } from "../worktrees.js";
@@ -43,6 +44,8 @@ async function collect(life: LifeContext, reason: string, folder: string): Promi
   const state = life.state();
   const attempts = await readAttempts(folder);
   const record = await run.history.record(issueId);
+  const open = openFindings(life.ledger(), { defects: true });
+  const wholeOf = await readAllKept(open.flatMap(wordsOf).map(({ body }) => body));
   const usage = record?.usage ?? { input_tokens: 0, output_tokens: 0, cost_usd: null };
   return {
     issue_id: issueId,
@@ -52,9 +55,7 @@ async function collect(life: LifeContext, reason: string, folder: string): Promi
     reason,
     counters: { gate: state.gate.runs, review: reviewRounds(state.review), session_end: state.sessionEndRuns },
     attempts,
-    open_findings: await Promise.all(
-      openFindings(life.ledger(), { defects: true }).map(async (one) => toFindingJson(one, await readKept(one.body))),
-    ),
+    open_findings: open.map((finding) => toFindingJson(finding, wholeOf)),
     diff_path: await writeDiff(life, join(folder, "dossier.diff")),
     prompts: attempts.map((attempt) => join(folder, attempt.folder, "prompt.md")),
     cost: { ...usage, minutes: (run.clock.now() - countedFrom(state)) / 60_000 },

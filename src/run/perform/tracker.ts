@@ -2,11 +2,12 @@ import type { Finding } from "../../core/finding.js";
 import { followUpParagraph } from "../../core/follow-up.js";
 import type { TrackerEffect } from "../../core/issue/effects.js";
 import type { IssueEvent } from "../../core/issue/events.js";
-import { knownPlace } from "../../core/ledger/render-words.js";
+import { knownPlace, sayAll } from "../../core/ledger/render-words.js";
 import { headOf } from "../../core/ledger/text-bytes.js";
+import { wordsOf } from "../../core/ledger/words.js";
 import type { Settled } from "../../durable/types.js";
 import { Bug, ExternalError, messageOf } from "../../lib/errors.js";
-import { readOptional } from "../../lib/files.js";
+import { readAllKept } from "../../lib/long-text.js";
 import { type LifeContext, pullRequestMachineId } from "../context.js";
 import { type Ending, isTrackerAway, type Telling, tellEnding } from "../tracker-outbox.js";
 import { whatIsUnmerged } from "./epics.js";
@@ -133,19 +134,24 @@ async function isDone({ run: { tracker } }: LifeContext, epic: string): Promise<
   return (await tracker.get(epic))?.status === "completed";
 }
 
-/** What of one finding's text a follow-up repeats. */
+/** What of one reporter's text a follow-up repeats. */
 const longestText = 16_000;
 
 async function followUpText(life: LifeContext, ids: readonly string[]): Promise<{ title: string; body: string }> {
   const findings = life.ledger().findings.filter((finding) => ids.includes(finding.id));
-  const lines = await Promise.all(findings.map(async (finding) => line(finding, await wholeText(finding))));
+  const wholeOf = await readAllKept(findings.flatMap(wordsOf).map(({ body }) => body));
+  const lines = findings.map((finding) =>
+    line(
+      finding,
+      sayAll(finding, (body) => cut(wholeOf(body), finding)),
+    ),
+  );
   // A trigger's title names its run.
   const of = life.trigger ? life.title : `${life.names.item}: ${life.title}`;
   return { title: `Follow-up of ${of}`, body: lines.join("\n\n") };
 }
 
-async function wholeText({ body, issue_id }: Finding): Promise<string> {
-  const whole = body.ref === undefined ? body.text : ((await readOptional(body.ref.path)) ?? body.text);
+function cut(whole: string, { issue_id }: Finding): string {
   const head = headOf(whole, longestText);
   return head === whole ? whole : `${head}\n(cut here; all of it: ratchet findings ${issue_id} --all)`;
 }
