@@ -178,7 +178,7 @@ test("C8 the code review covers base_sha..HEAD with the fixer's commits and nobo
   const box = triggerBox({
     commands: { one: "true", two: 'grep -q fixer "$RATCHET_ISSUE_ID.txt"' },
     triggers: remediate(1, { code_review: ownReview() }),
-    agent: 'if [ "$RATCHET_ISSUE_ID" = a ] && [ ! -e "$HOME/go" ]; then exit 1; fi',
+    agent: 'if [ "$RATCHET_ISSUE_ID" = a ] && [ ! -e "$HOME/go" ]; then echo half >a.txt; exit 1; fi',
   });
   putOwnReview(box, `git diff --name-only "$RATCHET_BASE_SHA..$RATCHET_HEAD_SHA" >"$HOME/names"; ${pass}`);
   const start = box.git("rev-parse", "main");

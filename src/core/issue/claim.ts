@@ -116,10 +116,11 @@ export function afterNoWorktree(step: Step, { reason, unreachable }: Of<"worktre
 /** An earlier life had a worktree, and neither it nor its branch nor anything parked is there any more. */
 function sayWhatIsLeft(step: Step, { from, head }: Of<"worktree-ready">): void {
   const { resume } = step.state;
+  const { target } = step.policy;
   const start = `it starts anew at ${head.slice(0, 12)}`;
-  if (from === "anew") step.log("info", `What it waited for has landed: ${start}`);
+  if (from === "anew") step.log("info", `Nothing was done yet, and ${target} has moved on: ${start}`);
   if (from === "elsewhere")
-    step.log("info", `Nothing was done yet, and ${step.policy.target} lacks what it was begun from: ${start}`);
+    step.log("info", `Nothing was done yet, and ${target} lacks what it was begun from: ${start}`);
   if (from !== "new" || !resume || resume.baseSha === null) return;
   step.set({ startsAnew: true });
   step.log("warn", `Nothing is left of the work of run ${resume.runId}: ${start}`);

@@ -188,8 +188,8 @@ export type IssueEvent =
       readonly tree: string;
       readonly fresh: boolean;
       /**
-       * Where its files came from. An earlier life left none: `anew`, and what it waited for has landed since; `elsewhere`,
-       * and it was begun from another branch.
+       * Where its files came from. An earlier life left none: `anew`, and the target has moved on since; `elsewhere`, and it
+       * was begun from another branch.
        */
       readonly from?: "worktree" | "branch" | "parked" | "new" | "anew" | "elsewhere";
       readonly targetTip: string;

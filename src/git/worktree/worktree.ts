@@ -174,23 +174,12 @@ function refsOfLeaving({ branch, issue }: RemoveOptions, { landed, bare, parked 
  * Removes a worktree that began in the wrong place and that nobody has left anything in, not even a file, so that the
  * next one begins elsewhere. False: it stays.
  */
-export async function removeUnused(
-  mirror: Mirror,
-  options: RemoveOptions,
-  isWrong: (base: string) => Promise<boolean>,
-): Promise<boolean> {
+export async function removeUnused(mirror: Mirror, options: RemoveOptions): Promise<boolean> {
   const checkout = await findWholeCheckout(mirror, options.path);
   const { head, baseSha } = checkout;
-  if (head !== baseSha || !(await isWrong(baseSha))) return false;
+  if (head !== baseSha) return false;
   if (await hasLooseEnds(checkout, { head, changes: await readChanges(checkout, head) })) return false;
   await removeWorktree(mirror, options);
-  return true;
-}
-
-/** Of those that there are. */
-export async function hasAll({ path }: Mirror, head: string, commits: readonly string[]): Promise<boolean> {
-  for (const commit of commits)
-    if ((await hasCommit(path, commit)) && !(await isAncestor(path, commit, head))) return false;
   return true;
 }
 
