@@ -9,7 +9,7 @@ import {
   listCheckouts,
   openCheckout,
   readCheckout,
-  wasUsed,
+  wasSetUp,
 } from "../checkout/checkout.js";
 import type { Seen } from "../checkout/checkout-files.js";
 import type { Checkout } from "../checkout/checkout-git.js";
@@ -64,7 +64,7 @@ export interface OpenedWorktree {
   readonly baseSha: string;
   readonly head: string;
   readonly tree: string;
-  /** Nobody has looked at work in it since its files were made: setup has to run. */
+  /** Setup has not run in it since its files were made. */
   readonly fresh: boolean;
   readonly from: "worktree" | "branch" | "parked" | "new";
   /** Where files went that were in its way. */
@@ -86,7 +86,7 @@ export async function openWorktree(mirror: Mirror, options: OpenOptions): Promis
   await attachCopies(checkout, { copy, repoPath, isNew: !there });
   if (from !== "new") await shareBranch(checkout, head);
   const tree = head === base ? baseTree : await treeOf(mirror.path, head);
-  const fresh = from === "new" || !(await wasUsed(checkout));
+  const fresh = from === "new" || !(await wasSetUp(checkout));
   const opened = { path, branch, baseSha: checkout.baseSha, head, tree, fresh, from };
   const lost = readLost(checkout.gitDir);
   return { ...opened, ...(aside === null ? {} : { aside: [aside] }), ...(lost === null ? {} : { lost }) };

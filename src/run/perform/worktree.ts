@@ -26,6 +26,7 @@ import { withLock } from "../../lib/lock.js";
 import { type LifeContext, runNames, takeSnapshot, worktreePath } from "../context.js";
 import { whyElsewhere } from "../elsewhere.js";
 import { baseOfEpic } from "../epic-changes.js";
+import { tellRemade } from "../remade.js";
 import { removeTemporaryFolder, temporaryFolder } from "../temporary.js";
 import { giveBackSlotNumber } from "./slot-number.js";
 
@@ -64,7 +65,7 @@ async function perform(life: LifeContext, effect: WorktreeEffect, signal: AbortS
       const { parked } = await commitAll(path, effect.message, life.run.identity);
       const snapshot = await takeSnapshot(life, requiredBase(life.state()));
       const aside = parked === undefined ? {} : { parked: { ref: parked, as: placeOf(life).issue } };
-      const told = lost === undefined ? {} : { lost };
+      const told = { ...(lost === undefined ? {} : { lost }), ...(await tellRemade(life)) };
       return { type: "worktree-committed", key: effect.key, snapshot, ...aside, ...told };
     }
     case "remove": {
