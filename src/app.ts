@@ -12,6 +12,7 @@ import type { Asker, Tracker } from "./core/ports/tracker.js";
 import type { PrState } from "./core/pull-request/state.js";
 import type { RunState } from "./core/run/state.js";
 import type { Settings } from "./core/settings.js";
+import type { Lacking } from "./git/landing/lacking.js";
 import type { Repository } from "./git/repository.js";
 import { systemClock } from "./lib/clock.js";
 import { UserError } from "./lib/errors.js";
@@ -81,6 +82,8 @@ export interface App {
   unmerged(settings: Settings, issueIds: readonly string[], tracker?: AskedForIssues): Promise<readonly OnBranch[]>;
   /** The mirror of a project, at a glance or `thorough`; null: none is needed yet. */
   lookAtMirror(projectId: string, how?: { readonly thorough: boolean }): Promise<MirrorHealth | null>;
+  /** What a target has by now, and the work in a worktree has not; null: nothing, as far as can be told. */
+  lacking(worktree: string, where: { readonly repoPath: string; readonly target: string }): Promise<Lacking | null>;
   /** The issues' checkouts of the current directory's project. */
   worktrees(): Promise<Worktrees>;
   /** The programs a run would start, to see whether they are there. */
@@ -186,6 +189,7 @@ export function createApp({ cwd, env: given }: { readonly cwd: string; readonly 
     },
     unmerged: (...asked) => unmergedOf(app, ...asked),
     lookAtMirror: async (...asked) => (await import("./run/mirror-health.js")).lookAtMirror(home, ...asked),
+    lacking: async (...asked) => (await import("./git/landing/lacking.js")).readLacking(...asked),
     worktrees: () => worktreesOf(app),
     ...programRooms(env),
     checkJournal: async (run) => (await import("./app/check-run.js")).checkRun(await store(), run),

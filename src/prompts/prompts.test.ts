@@ -13,6 +13,7 @@ import {
   reviewFollowupPrompt,
   reviewPrompt,
 } from "./prompts.js";
+import type { Moved } from "./sections.js";
 import type { Templates } from "./templates.js";
 
 const read = (kind: string) => readFileSync(`prompts/${kind}.md`, "utf8");
@@ -126,6 +127,17 @@ describe("follow-ups", () => {
     const text = reviewFollowupPrompt({ ...followup, attempt: 1, issue: null }, templates);
     expectAll(text, ["demo-1", "attempt 1 of 3", "[P0] Null deref", "- test: npm test", "- lint: npm run lint"]);
     expect(text).not.toContain("## The issue");
+  });
+
+  it.each([
+    ["implementer", (moved: Moved) => implementerPrompt({ ...implementer, moved }, templates)],
+    ["gate_followup", (moved: Moved) => gateFollowupPrompt({ ...followup, merge: null, moved }, templates)],
+    ["review_followup", (moved: Moved) => reviewFollowupPrompt({ ...followup, issue: null, moved }, templates)],
+  ])("%s tells a later life what the target has by now", (_, prompt) => {
+    const moved = { target: "main", commit: "c".repeat(40), commits: 3 };
+    const text =
+      "`main` has moved on and has 3 commits that are not in this work: where that helps, run `git merge cccc";
+    expectAll(prompt(moved), ["\n\n## Meanwhile\n\n", text]);
   });
 
   it("A7 review_followup has the issue where nothing is left of its work", () => {

@@ -12,7 +12,9 @@ import {
   guidesLine,
   type IssueText,
   issueSection,
+  type Moved,
   mergeSection,
+  movedSection,
   type NamedCommand,
   optional,
   type Patch,
@@ -36,7 +38,12 @@ interface Attempt {
   readonly maxAttempts: number;
 }
 
-export interface ImplementerData extends Common {
+interface Resumed {
+  /** What the target has come to have since an earlier life; absent or null: nothing. */
+  readonly moved?: Moved | null;
+}
+
+export interface ImplementerData extends Common, Resumed {
   readonly issue: IssueText;
   readonly branch: string;
   readonly commands: readonly NamedCommand[];
@@ -52,9 +59,12 @@ export function implementerPrompt(data: ImplementerData, templates: Templates): 
     branch: data.branch,
     guides: guidesLine(data.guides),
     commands: commandList(data.commands),
-    findings: optional(
-      data.findings,
-      (text) => `## Open findings\n\nAn earlier attempt left these; address them too.\n\n${findingsSection(text)}`,
+    findings: withMoved(
+      optional(
+        data.findings,
+        (text) => `## Open findings\n\nAn earlier attempt left these; address them too.\n\n${findingsSection(text)}`,
+      ),
+      data,
     ),
     project_text: data.projectText ?? "",
   });
@@ -79,7 +89,7 @@ export function goalPrompt(
   });
 }
 
-export interface FollowupData extends Common, Attempt {
+export interface FollowupData extends Common, Attempt, Resumed {
   readonly issueId: string;
   /** Rendered; see renderFindings. */
   readonly findings: string;
@@ -221,10 +231,14 @@ function followupValues(data: FollowupData): Omit<TemplateValues<"review_followu
   return {
     issue_id: data.issueId,
     ...attemptValues(data),
-    findings: findingsSection(data.findings),
+    findings: withMoved(findingsSection(data.findings), data),
     commands: commandList(data.commands),
     project_text: data.projectText ?? "",
   };
+}
+
+function withMoved(findings: string, { moved }: Resumed): string {
+  return [findings, moved ? movedSection(moved) : ""].filter((part) => part !== "").join("\n\n");
 }
 
 function attemptValues(data: Attempt): { readonly attempt: string; readonly max_attempts: string } {

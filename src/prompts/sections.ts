@@ -70,6 +70,20 @@ export function mergeSection({ target, commit }: { readonly target: string; read
   ].join("\n");
 }
 
+/** What a target has by now that the work has not. */
+export interface Moved {
+  readonly target: string;
+  readonly commit: string;
+  readonly commits: number;
+}
+
+/** Ratchet's own word, too: what a person has mended there is nowhere else to be seen. */
+export function movedSection({ target, commit, commits }: Moved): string {
+  const what = commits === 1 ? "1 commit that is" : `${commits} commits that are`;
+  const merge = `where that helps, run \`git merge ${commit}\` (it is there already), and do not rebase`;
+  return `## Meanwhile\n\n\`${target}\` has moved on and has ${what} not in this work: ${merge}.`;
+}
+
 export interface Patch {
   readonly text: string;
   /** There is more of it than the text has. */

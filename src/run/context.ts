@@ -213,6 +213,6 @@ export async function takeSnapshot(
 }
 
 /** A trigger has its baseline, and a pull request what its remote has. Who lands by hand has no review, and may have merged it before. */
-function followsTarget({ run, trigger, item }: LifeContext): boolean {
+export function followsTarget({ run, trigger, item }: LifeContext): boolean {
   return !trigger && !item && run.options.only !== "land" && run.settings.finalize.mode !== "pr";
 }

@@ -12,6 +12,7 @@ import type { Agent } from "../core/ports/agent.js";
 import type { SessionEndResult } from "../core/report.js";
 import type { FindingThreshold } from "../core/settings.js";
 import { compareWithOrigin } from "../git/landing/base-conflict.js";
+import { readLacking } from "../git/landing/lacking.js";
 import { diff } from "../git/worktree/diff.js";
 import { ExternalError } from "../lib/errors.js";
 import { writeDurably } from "../lib/files.js";
@@ -30,7 +31,7 @@ import {
 import { renderComments, reworkPrompt } from "../prompts/rework.js";
 import type { IssueText, NamedCommand } from "../prompts/sections.js";
 import { wasByFallback } from "./attempt-notes.js";
-import { type LifeContext, worktreePath } from "./context.js";
+import { followsTarget, type LifeContext, worktreePath } from "./context.js";
 import { issuesOfEpic } from "./epic-changes.js";
 import { filesOf } from "./perform/turn-files.js";
 
@@ -50,17 +51,23 @@ export async function renderPrompt(life: LifeContext, effect: TurnEffect, folder
       const findings = await findingsText(life, folder, effectFindings(life, effect));
       const { branch } = life.names;
       const issue = await issueText(life);
-      return implementerPrompt({ ...common, issue, branch, commands, guides: guidesIn(life), findings }, templates);
+      const moved = await movedSince(life);
+      return implementerPrompt(
+        { ...common, issue, branch, commands, guides: guidesIn(life), findings, moved },
+        templates,
+      );
     }
     case "gate_followup": {
       const findings = (await findingsText(life, folder, effectFindings(life, effect))) ?? "";
-      return gateFollowupPrompt({ ...common, findings, commands, merge: demandedMerge(life, effect) }, templates);
+      const merge = demandedMerge(life, effect);
+      const moved = merge ? null : await movedSince(life);
+      return gateFollowupPrompt({ ...common, findings, commands, merge, moved }, templates);
     }
     case "review_followup": {
       const findings = (await findingsText(life, folder, effectFindings(life, effect))) ?? "";
       // A resume may find nothing of the work, and no session either: whoever answers must know what it was for.
       const issue = effect.only !== null && life.state().startsAnew === true ? await issueText(life) : null;
-      return reviewFollowupPrompt({ ...common, findings, commands, issue }, templates);
+      return reviewFollowupPrompt({ ...common, findings, commands, issue, moved: await movedSince(life) }, templates);
     }
     case "fixer": {
       const findings = await findingsText(life, folder, effectFindings(life, effect));
@@ -94,6 +101,14 @@ export async function renderGoal(life: LifeContext, effect: TurnEffect, folder: 
 function demandedMerge({ run, state }: LifeContext, { base }: TurnEffect) {
   const { demanded, demandedOf } = state().landing;
   return demanded ? { target: demandedOf ?? run.target, commit: base } : null;
+}
+
+/** What made an earlier life fail may have been mended on the target: into its work that comes by a merge alone. */
+async function movedSince(life: LifeContext) {
+  const { target, repoPath } = life.run;
+  if (life.state().life === 1 || !followsTarget(life)) return null;
+  const lacking = await readLacking(worktreePath(life), { repoPath, target });
+  return lacking && { target, commit: lacking.tip, commits: lacking.commits };
 }
 
 async function reworkData(life: LifeContext, folder: string) {

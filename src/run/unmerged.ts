@@ -64,7 +64,7 @@ async function branchesIn({ settings, repoPath, mirror }: Omit<Place, "target">)
 }
 
 /** The issues that these are; of an epic its own, and those that it depends on. */
-export async function tasksOf(tracker: AskedForIssues, deps: readonly string[]): Promise<ReadonlySet<string>> {
+async function tasksOf(tracker: AskedForIssues, deps: readonly string[]): Promise<ReadonlySet<string>> {
   const tasks = new Set<string>();
   const seen = new Set<string>();
   const visit = async (issue: Pick<Issue, "id" | "type" | "deps">): Promise<void> => {

@@ -5,6 +5,7 @@ import { causeOfEpic, causeOfUnmerged, type EpicFacts } from "./explain-epic.js"
 import type { Cause, Explanation } from "./explanation.js";
 import { type ForeignTracker, foreignHint, foreignName } from "./foreign-tracker.js";
 import { formatAttempt, plural, shortSha } from "./format.js";
+import { type LackingFacts, lackingLine } from "./lacking.js";
 import { listOf, type Neighbour } from "./neighbours.js";
 import type { PullRequestWait } from "./pull-request-wait.js";
 import { isInScope } from "./scope.js";
@@ -46,6 +47,8 @@ export interface IssueFacts {
   readonly epic?: EpicFacts | null;
   /** What it depends on, of an epic also its issues, that is completed, and on a branch of its own instead of the target. */
   readonly unmerged?: readonly OnBranch[];
+  /** Where it failed: what its target has by now, and its work has not. */
+  readonly lacking?: LackingFacts | null;
 }
 export interface UntoldFacts {
   readonly runId: string;
@@ -108,12 +111,18 @@ export interface RunFacts {
 export function explain(facts: IssueFacts): Explanation {
   const cause = facts.life === null ? causeOf(facts) : causeOfLife(facts.life, facts.status === "completed");
   const { running = false, reason, blockers = [], next } = cause;
-  return { issue_id: facts.issueId, state: facts.status, running, reason, blockers, next };
+  const { issueId, lacking = null } = facts;
+  const meanwhile = lacking && !running ? { meanwhile: lackingLine(issueId, lacking) } : {};
+  return { issue_id: issueId, state: facts.status, running, reason, blockers, ...meanwhile, next };
 }
 
-export function renderExplanation({ issue_id, running, reason, next }: Explanation): string[] {
+export function renderExplanation({ issue_id, running, reason, meanwhile, next }: Explanation): string[] {
   const line = `${issue_id} is ${running ? "" : "not "}running: ${reason}`;
-  return [plainLine(line), ...(next === null ? [] : [`next: ${next}`])];
+  return [
+    plainLine(line),
+    ...(meanwhile === undefined ? [] : [meanwhile]),
+    ...(next === null ? [] : [`next: ${next}`]),
+  ];
 }
 
 function causeOfLife({ runId, driverAlive, phase, waiting, ...tries }: LifeFacts, isTold: boolean): Cause {

@@ -9,6 +9,8 @@ export interface Explanation {
   readonly reason: string;
   /** Issues that must be completed first. */
   readonly blockers: readonly string[];
+  /** What else has happened since; absent: nothing. */
+  readonly meanwhile?: string;
   /** What to run; null: nothing is to be done. */
   readonly next: string | null;
 }

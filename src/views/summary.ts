@@ -2,12 +2,16 @@ import { plainLine } from "../core/plain-text.js";
 import type { IssueStatus } from "../core/record.js";
 import type { PublicEvent } from "../core/report.js";
 import { type Endings, endingsIn, formatCost, formatEndings, formatSeconds, plural, shortSha } from "./format.js";
+import { type LackingFacts, lackingLine } from "./lacking.js";
 import { errorLines, errorsAfter, nextAfterErrors, type RunError } from "./run-errors.js";
 import { shellWord } from "./shell-word.js";
 
 /** What a run came to, folded from its events. */
 export interface Summary {
   readonly runId: string | null;
+  /** Where it lands. */
+  readonly repoPath: string | null;
+  readonly target: string | null;
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
   readonly issues: Readonly<Record<string, SummaryIssue>>;
@@ -49,6 +53,8 @@ interface SummaryIssue {
 export const emptySummary: Summary = {
   ...{
     runId: null,
+    repoPath: null,
+    target: null,
     startedAt: null,
     finishedAt: null,
     costUsd: null,
@@ -62,8 +68,10 @@ export const emptySummary: Summary = {
 
 export function foldSummary(summary: Summary, event: PublicEvent): Summary {
   switch (event.type) {
-    case "run-started":
-      return { ...summary, runId: event.run_id, startedAt: Date.parse(event.time) };
+    case "run-started": {
+      const where = { repoPath: event.repo_path, target: event.target_branch };
+      return { ...summary, ...where, runId: event.run_id, startedAt: Date.parse(event.time) };
+    }
     case "run-finished": {
       const [exitCode, endings] = [event.exit_code, endingsIn(event)];
       return { ...summary, status: event.status, exitCode, finishedAt: Date.parse(event.time), endings };
@@ -193,7 +201,10 @@ function patch(summary: Summary, id: string, part: Partial<SummaryIssue>): Summa
   return { ...summary, issues: { ...summary.issues, [id]: { ...noIssue, ...summary.issues[id], ...part } } };
 }
 
-export function renderSummary(summary: Summary): string[] {
+/** By issue, what its target has that it has not. */
+type Lacking = Readonly<Record<string, LackingFacts>>;
+
+export function renderSummary(summary: Summary, lacking: Lacking = {}): string[] {
   const issues = Object.entries(summary.issues);
   if (issues.length === 0 && summary.workflow.length > 0) return summary.workflow.map(plainLine);
   if (issues.length === 0 && summary.errors.length > 0) {
@@ -205,7 +216,7 @@ export function renderSummary(summary: Summary): string[] {
     headLine(summary),
     findingsLine(summary),
     "",
-    ...issues.flatMap(([id, issue]) => issueLines(id, issue)),
+    ...issues.flatMap(([id, issue]) => issueLines(id, issue, lacking[id])),
     ...summary.triggers,
     ...Object.entries(summary.behind).flatMap(([target, why]) => ["", behindLine(target, why)]),
     ...(hasErred(summary) ? errorLines(summary.errors, summary.exitCode) : []),
@@ -249,13 +260,14 @@ function findingsLine(summary: Summary): string {
   return `${plural(summary.raised.length, "finding")} raised, ${parts.join(", ")}`;
 }
 
-function issueLines(id: string, issue: SummaryIssue): string[] {
+function issueLines(id: string, issue: SummaryIssue, lacking: LackingFacts | undefined): string[] {
   const rounds = [
     ...(issue.gateAttempts > 0 ? [`gate ${issue.gateAttempts}×`] : []),
     ...(issue.rounds > 0 ? [plural(issue.rounds, "review round")] : []),
   ].join(", ");
   const head = [plainLine(id), issue.status, rounds, plainLine(issue.title)].filter((part) => part !== "").join(" · ");
-  return [head, ...(issue.status === "success" ? [`  ${whereIsIt(issue)}`] : whatWentWrong(issue))];
+  if (issue.status === "success") return [head, `  ${whereIsIt(issue)}`];
+  return [head, ...whatWentWrong(issue), ...(lacking ? [`  ${lackingLine(id, lacking)}`] : [])];
 }
 
 function whereIsIt(issue: SummaryIssue): string {

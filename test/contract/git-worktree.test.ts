@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { findCheckout } from "../../src/git/checkout/checkout.js";
+import { findCheckout, markSetUp } from "../../src/git/checkout/checkout.js";
 import { startGitBySmallShells } from "../../src/git/git.js";
 import { openMirror } from "../../src/git/mirror/mirror.js";
 import { restoreParked } from "../../src/git/parking/park.js";
@@ -46,6 +46,8 @@ describe("a worktree", () => {
     const head = commit(path, "b.txt", "b");
     put(path, "c.txt", "not committed");
     await snapshot(path, { base: world.base, docsPatterns });
+    expect(await open(world, "one", { base: head })).toMatchObject({ fresh: true, from: "worktree" });
+    markSetUp(await findCheckout(path));
     const again = await open(world, "one", { base: head });
     expect(again).toMatchObject({ head, baseSha: world.base, fresh: false, from: "worktree" });
     expect(read(path, "c.txt")).toBe("not committed");

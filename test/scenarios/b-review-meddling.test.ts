@@ -162,6 +162,23 @@ test.each([
   expect(await world.issue("fix-it")).toMatchObject({ status: "success" });
 });
 
+test("D4: where a reviewer has deleted the worktree, setup runs there before it is asked again", async () => {
+  const world = resumeWorld(
+    {},
+    {
+      commands: { setup: "mkdir -p deps && echo d >deps/d", check: "cat deps/d" },
+      evidence_check: { required: ["check"] },
+    },
+  );
+  world.put("shop/.git/info/exclude", "/ratchet.yaml\n/deps/\n");
+  const deletes = `[ -e "$HOME/harmed" ] || { : >"$HOME/harmed"; w=$PWD; cd /; rm -rf "$w"; }`;
+  world.reviewerDoes("fix-it", `${deletes}; [ ! -d "$PWD" ] || cat deps/d >"$HOME/seen"; ${says("pass")}`);
+  await world.add("fix-it");
+  const run = await world.ratchet("run", "--json");
+  expect([run.code, verdicts(run)]).toEqual([0, ["command pass", "command protocol"]]);
+  expect(world.read("../seen")).toBe("d\n");
+});
+
 test("D4: the members beside one that deletes the git folder are asked again", async () => {
   const world = panelWorld({
     ada: `${awaits("harmed")}; ${says("pass")}\n: >"$HOME/ada-is-done"`,

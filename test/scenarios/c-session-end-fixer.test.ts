@@ -1,9 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { until } from "./sandbox.js";
 import {
   countRan,
   failWith,
+  isWaitedFor,
   ownReview,
   pass,
   promptsOf,
@@ -11,6 +13,7 @@ import {
   ran,
   triggerBox,
   triggerLines,
+  waitFor,
 } from "./trigger-world.js";
 
 const remediate = (max_retries: number, more: object = {}) => ({
@@ -178,7 +181,7 @@ test("C8 the code review covers base_sha..HEAD with the fixer's commits and nobo
   const box = triggerBox({
     commands: { one: "true", two: 'grep -q fixer "$RATCHET_ISSUE_ID.txt"' },
     triggers: remediate(1, { code_review: ownReview() }),
-    agent: 'if [ "$RATCHET_ISSUE_ID" = a ] && [ ! -e "$HOME/go" ]; then exit 1; fi',
+    agent: 'if [ "$RATCHET_ISSUE_ID" = a ] && [ ! -e "$HOME/go" ]; then echo half >a.txt; exit 1; fi',
   });
   putOwnReview(box, `git diff --name-only "$RATCHET_BASE_SHA..$RATCHET_HEAD_SHA" >"$HOME/names"; ${pass}`);
   const start = box.git("rev-parse", "main");
@@ -197,4 +200,49 @@ test("C8 the code review covers base_sha..HEAD with the fixer's commits and nobo
   const head = box.git("log", "--format=%H", "--grep=fixer for a", "main");
   expect(ran(box).filter((line) => line.startsWith("review a"))).toEqual([`review a session_end ${start} ${head}`]);
   expect(readFileSync(join(box.root, "names"), "utf8")).toBe("a.txt\n");
+});
+
+/** Everything that judges needs what setup makes, which git ignores; a setup after the first waits to be told. */
+function setUpWorld(triggers: object) {
+  const box = triggerBox({
+    commands: {
+      setup: `[ ! -e "$HOME/again" ] || { ${waitFor("go")}; }; : >"$HOME/again"; mkdir -p deps; echo d >deps/d`,
+      check: "cat deps/d",
+      one: "cat deps/d && grep -q fixer *.txt",
+    },
+    triggers,
+    agent: `if [ "$RATCHET_ROLE" = fixer ]; then trap 'w=$PWD; cd /; rm -rf "$w"' EXIT; fi`,
+    more: { evidence_check: { required: ["check"] } },
+  });
+  box.put("shop/.git/info/exclude", "/ratchet.yaml\n/deps/\n");
+  return box;
+}
+
+test.each(["session_end", "run_end"])(
+  "C7 where a fixer of %s has deleted its worktree, setup runs in the new one before anything judges it",
+  async (trigger) => {
+    const box = setUpWorld({ [trigger]: { failure_mode: "remediate", max_retries: 1, commands: ["one"] } });
+    box.put("go", "");
+    await box.add("a");
+    const ended = await box.ratchet("run");
+    expect(ended.stdout).toContain(`completed: ${trigger === "run_end" ? "" : "issue_id=a, "}result=pass`);
+    expect(ended.code).toBe(0);
+    expect(box.git("log", "-1", "--format=%s", "main")).toMatch(/^fixer for /);
+    expect(await box.issue("a")).toMatchObject({ status: "success" });
+  },
+);
+
+test("D1 killed while setup runs in the worktree that a fixer has deleted, it runs there again, and all is judged after it", async () => {
+  const box = setUpWorld({ session_end: { failure_mode: "remediate", max_retries: 1, commands: ["one"] } });
+  await box.add("a");
+  const run = box.start(["run"]);
+  await until("setup runs again", () => isWaitedFor(box, "go"));
+  run.kill("SIGKILL");
+  await run.ended;
+  box.put("go", "");
+  expect((await box.ratchet("run")).code).toBe(0);
+  expect([countRan(box, "setup"), countRan(box, "fixer"), countRan(box, "one"), countRan(box, "check")]).toEqual([
+    3, 1, 2, 2,
+  ]);
+  expect(await box.issue("a")).toMatchObject({ status: "success", session_end_result: { status: "pass" } });
 });

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type Sandbox, sandbox, until } from "./sandbox.js";
+import { program, type Sandbox, sandbox, until } from "./sandbox.js";
 
 const pathOf = (box: Sandbox, issue: string) => join(box.home, "worktrees", "shop", issue);
 
@@ -106,4 +106,44 @@ test("an issue's worktree never becomes a project: commands there say whose it i
     expect([command, said.code, said.stderr]).toEqual([command, 2, told]);
   }
   expect(JSON.parse(await box.quick("project", "list", "--json"))).toHaveLength(1);
+});
+
+test.each([
+  ["as it is", ":", "."],
+  ["from a folder below it", "mkdir -p below", "below"],
+  ["with a repository of the agent's own in place of its .git", "rm -rf .git && git init -q", "."],
+  ["from a repository that was made in it", "git init -q below", "below"],
+])("an issue's worktree is known whatever state home is asked, %s: it says whose it is", async (_, shell, below) => {
+  const box = sandbox();
+  for (const [key, value] of Object.entries(person)) box.git("config", "--global", key, value);
+  const commands = ["work add two", "status", "findings"];
+  const each = commands.map((command) => `ratchet ${command}; echo "${command}: $?"`).join("; ");
+  const agent = `${shell}; (cd ${below}; git commit -q --allow-empty -m Did; ${each}) >"$HOME/said" 2>&1; exit 3`;
+  box.put("bin/ratchet", `#!/bin/sh\nexec ${process.execPath} ${program} "$@"\n`);
+  chmodSync(join(box.root, "bin/ratchet"), 0o755);
+  box.configure({ agent: { type: "command", command: box.script("agent", agent) } });
+  await box.add("one");
+  const env = { PATH: `${join(box.root, "bin")}:${box.env.PATH}` };
+  await box.start(["run"], { env }).ended;
+  const told = `this is the worktree of one of ${box.dir}, in the state home ${box.home}\n  hint: change to the repository: cd ${box.dir}`;
+  const said = readFileSync(join(box.root, "said"), "utf8");
+  for (const command of commands) expect(said).toContain(`${command}: 2\n`);
+  expect(said.split(told)).toHaveLength(commands.length + 1);
+  const theirs = await box.start(["project", "list", "--json"], { env: { RATCHET_HOME: join(box.root, ".ratchet") } })
+    .ended;
+  expect(JSON.parse(theirs.stdout)).toEqual([]);
+});
+
+const person = { "user.name": "A Person", "user.email": "person@localhost" };
+
+test("whoever has a state home of their own in an issue's worktree tries Ratchet out there", async () => {
+  const box = sandbox();
+  for (const [key, value] of Object.entries(person)) box.git("config", "--global", key, value);
+  const agent = "git init -q try; cd try; git commit -q --allow-empty -m Start; exit 3";
+  box.configure({ agent: { type: "command", command: box.script("agent", agent) } });
+  await box.add("one");
+  await box.ratchet("run");
+  const cwd = join(pathOf(box, "one"), "try");
+  const env = { RATCHET_HOME: join(pathOf(box, "one"), "home") };
+  expect((await box.start(["work", "add", "two"], { cwd, env }).ended).code).toBe(0);
 });

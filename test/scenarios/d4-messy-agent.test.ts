@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { findCheckout, markSetUp } from "../../src/git/checkout/checkout.js";
 import { openMirror } from "../../src/git/mirror/mirror.js";
 import { listParked, parkWork, restoreParked } from "../../src/git/parking/park.js";
 import { removeWorktree, snapshot } from "../../src/git/worktree/worktree.js";
@@ -253,6 +254,7 @@ describe("D4 an agent that breaks its git folder", () => {
     const world = await makeWorld();
     const { path } = await open(world, "one");
     const known = commit(path, "b.txt", "b");
+    markSetUp(await findCheckout(path));
     await snapshot(path, { base: world.base, docsPatterns: [] });
     const lost = commit(path, "c.txt", "c");
     put(path, "loose.txt", "loose");

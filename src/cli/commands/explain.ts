@@ -21,6 +21,7 @@ import { pullRequestWait } from "../../views/pull-request-wait.js";
 import { type LookedUp, lookUpTracker } from "../asked-tracker.js";
 import type { Context } from "../context.js";
 import { epicFacts } from "../epic-facts.js";
+import { lackingOf } from "../lacking.js";
 import { findLife } from "../life.js";
 import { typed } from "../typed.js";
 
@@ -39,7 +40,7 @@ export async function explainIssue(
   const board = await openBoard(context);
   const issue = await readIssue(board, id);
   if (issue === null) throw notFound(board, id);
-  const told = explain(await gather(context, board, issue));
+  const told = explain({ ...(await gather(context, board, issue)), lacking: await lackingBy(context, board, issue) });
   if (json) out.json(told);
   else for (const line of renderExplanation(told)) out.line(line);
   return 0;
@@ -119,6 +120,15 @@ async function gather(context: Context, board: Board, issue: Known): Promise<Iss
         : null,
     unmerged: await unmergedOf(context, board, issue),
   };
+}
+
+/** Asked of what has failed, by what came of it last. */
+async function lackingBy({ app }: Context, { store, project }: Board, { id, status }: Known) {
+  const last = status === "failed" || status === "quarantined" ? await store.lastRecord(project.id, id) : null;
+  if (last === null) return null;
+  const { record, runId } = last;
+  const { target_branch: target } = (await store.run(runId)).record;
+  return await lackingOf(app, { ...record, worktree: record.worktree_path }, { repoPath: project.repoPath, target });
 }
 
 const sameAs: Partial<Record<Known["status"], IssueRecord["status"]>> = {

@@ -3,8 +3,9 @@ import type { PublicEvent } from "../../core/report.js";
 import { emptyLive, foldLive } from "../../views/live.js";
 import { renderTable } from "../../views/live-table.js";
 import { logLines } from "../../views/log-lines.js";
-import { emptySummary, foldSummary, renderSummary } from "../../views/summary.js";
+import { emptySummary, foldSummary } from "../../views/summary.js";
 import type { Context } from "../context.js";
+import { summaryLines } from "../lacking.js";
 import { roomOf } from "../room.js";
 import type { Presenter, Showing } from "./presenter.js";
 
@@ -69,7 +70,7 @@ export async function livePresenter(
       update.done();
       if (withoutSummary) return;
       out.line("");
-      for (const line of renderSummary(summary)) out.line(line);
+      for (const line of await summaryLines(app, summary)) out.line(line);
     },
   };
 }

@@ -2,9 +2,10 @@ import { openFindings } from "../ledger/ledger.js";
 import type { Deliver } from "../run/effects.js";
 import { oweGivingBack, sayParked } from "./close.js";
 import type { IssueEvent, Snapshot } from "./events.js";
-import { isByHand, isPass } from "./ledger-parts.js";
+import { isByHand } from "./ledger-parts.js";
 import { gateAttempts, reviewAttempts } from "./policy.js";
 import { beginItem, leaveToAgent } from "./pull-request.js";
+import { failSetUp, hasSetUp, oweSetUp } from "./set-up.js";
 import type { Step } from "./step.js";
 import { carriedFindings, oweTurn } from "./turns.js";
 import { isLeftUnbegun, neverStarted } from "./unbegun.js";
@@ -90,20 +91,7 @@ export function afterWorktree(step: Step, event: Of<"worktree-ready">) {
   sayParked(step, event.parked);
   sayWhatIsLeft(step, event);
   if (step.state.halt || isLeftUnbegun(step)) return;
-  const setup = step.policy.settings.commands.setup;
-  if (!event.fresh || !setup) return firstTurn(step);
-  step.owe({
-    kind: "command",
-    key: "setup",
-    folder: step.newFolder("setup"),
-    stage: "setup",
-    name: "setup",
-    command: setup.command,
-    timeoutSeconds: setup.timeout,
-    exclusive: setup.exclusive,
-    place: "issue",
-    commit: null,
-  });
+  if (!event.fresh || !oweSetUp(step, null)) firstTurn(step);
 }
 
 /** A remote that gives no answer says nothing about the work: it is begun when it is back. */
@@ -116,18 +104,19 @@ export function afterNoWorktree(step: Step, { reason, unreachable }: Of<"worktre
 /** An earlier life had a worktree, and neither it nor its branch nor anything parked is there any more. */
 function sayWhatIsLeft(step: Step, { from, head }: Of<"worktree-ready">): void {
   const { resume } = step.state;
+  const { target } = step.policy;
   const start = `it starts anew at ${head.slice(0, 12)}`;
-  if (from === "anew") step.log("info", `What it waited for has landed: ${start}`);
+  if (from === "anew") step.log("info", `Nothing was done yet, and ${target} has moved on: ${start}`);
   if (from === "elsewhere")
-    step.log("info", `Nothing was done yet, and ${step.policy.target} lacks what it was begun from: ${start}`);
+    step.log("info", `Nothing was done yet, and ${target} lacks what it was begun from: ${start}`);
   if (from !== "new" || !resume || resume.baseSha === null) return;
   step.set({ startsAnew: true });
   step.log("warn", `Nothing is left of the work of run ${resume.runId}: ${start}`);
 }
 
 export function afterSetup(step: Step, event: Of<"command-ended">) {
-  if (isPass(event) || step.policy.settings.commands.setup?.allow_fail) return firstTurn(step);
-  step.fail("setup_failed", `setup failed: ${event.digest || `exit ${event.exitCode}`}`);
+  if (hasSetUp(step, event)) firstTurn(step);
+  else failSetUp(step, event);
 }
 
 function firstTurn(step: Step) {

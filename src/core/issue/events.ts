@@ -90,6 +90,8 @@ export interface TurnEnded {
   readonly unbegun?: true;
   /** When the turn's own clock runs out, for continues. */
   readonly until: number;
+  /** For reviewers: the worktree was made anew, and setup has not run there. */
+  readonly remade?: true;
   /** Tool calls that the guard refused, and why it refused the last one. */
   readonly refused?: { readonly count: number; readonly last: string };
   /** How the run's budget was used up, where it is by now. */
@@ -115,6 +117,8 @@ export interface CommandEnded {
   readonly tails: string;
   /** Tracked or unignored files it had changed, which were put back. */
   readonly discarded: readonly string[];
+  /** The worktree was made anew, and setup has not run there. */
+  readonly remade?: true;
 }
 
 export interface Proposed {
@@ -188,8 +192,8 @@ export type IssueEvent =
       readonly tree: string;
       readonly fresh: boolean;
       /**
-       * Where its files came from. An earlier life left none: `anew`, and what it waited for has landed since; `elsewhere`,
-       * and it was begun from another branch.
+       * Where its files came from. An earlier life left none: `anew`, and the target has moved on since; `elsewhere`, and it
+       * was begun from another branch.
        */
       readonly from?: "worktree" | "branch" | "parked" | "new" | "anew" | "elsewhere";
       readonly targetTip: string;
@@ -204,13 +208,17 @@ export type IssueEvent =
       /** Of a trigger of the run: what another one had left in its worktree. */
       readonly parked?: ParkedAs;
     }
-  /** `parked`: of an operation that was begun and not ended, what the branch has not. `lost`: what an agent broke in it. */
+  /**
+   * `parked`: of an operation that was begun and not ended, what the branch has not. `lost`: what an agent broke in it.
+   * `remade`: it was made anew, and setup has not run there.
+   */
   | {
       readonly type: "worktree-committed";
       readonly key: string;
       readonly snapshot: Snapshot;
       readonly parked?: ParkedAs;
       readonly lost?: string;
+      readonly remade?: true;
     }
   | { readonly type: "worktree-seen"; readonly key: string; readonly snapshot: Snapshot }
   /** `parked`: what was nowhere else. */

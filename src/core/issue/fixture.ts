@@ -204,6 +204,8 @@ export interface Rules {
   readonly committed?: Snapshot;
   /** Uncommitted files that a commit of Ratchet's put aside. */
   readonly aside?: ParkedAs;
+  /** A fixer has deleted the worktree. */
+  readonly remade?: true;
   /** How its worktree was found. */
   readonly worktree?: Partial<Extract<IssueEvent, { type: "worktree-ready" }>>;
   /** Called before each answer: what arrives from outside first. */
@@ -311,7 +313,12 @@ export class World {
         if (effect.op === "look") return { type: "worktree-seen", key, snapshot: snapshot(1, rules.left) };
         if (effect.op === "commit-all") {
           const made = rules.committed ?? snapshot(100 + this.count("commit"));
-          return { type: "worktree-committed", key, snapshot: made, ...(rules.aside && { parked: rules.aside }) };
+          const { aside, remade } = rules;
+          return {
+            ...{ type: "worktree-committed", key, snapshot: made },
+            ...(aside && { parked: aside }),
+            ...(remade && { remade }),
+          };
         }
         return { type: "worktree-ready", key, ...worktree, baseSha: effect.baseSha ?? "c0", ...rules.worktree };
       case "land":

@@ -15,6 +15,7 @@ import {
 import { gateAttempts } from "./policy.js";
 import { brokenPreconditions, landsNothing } from "./preconditions.js";
 import { isUnchangedSinceGate, noteSeen } from "./progress.js";
+import { setsUpFirst } from "./set-up.js";
 import type { GateState, Work } from "./state.js";
 import type { Step } from "./step.js";
 import { oweTurn } from "./turns.js";
@@ -58,6 +59,12 @@ export function afterGateCommand(step: Step, event: CommandEnded) {
 export function absorbGateCommand(step: Step, event: CommandEnded): void {
   const { work } = step.state;
   if (work) judgeCommand(step, event, work);
+}
+
+/** What had to be set up before the next command is. */
+export function continueGate(step: Step) {
+  const { work } = step.state;
+  if (work) nextCommand(step, work);
 }
 
 /** Keeps what a command came to; a failure that is not allowed is a finding. False: no such command is waited for. */
@@ -108,6 +115,7 @@ function nextCommand(step: Step, work: Work) {
       setGate(step, { evidence: { ...gate.evidence, [name]: true } });
       continue;
     }
+    if (setsUpFirst(step)) return;
     return step.owe({
       kind: "command",
       key: `gate:${gate.runs}:${name}`,

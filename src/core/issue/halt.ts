@@ -3,6 +3,7 @@ import { absorbGateCommand } from "./gate.js";
 import { absorbSessionEndCommand } from "./session-end.js";
 import { queuedCommand } from "./session-end-clock.js";
 import { reportConclusion } from "./session-end-result.js";
+import { isSetUp } from "./set-up.js";
 import type { Owed } from "./state.js";
 import type { Step } from "./step.js";
 import { endTakenAway } from "./taken-away.js";
@@ -72,7 +73,7 @@ export function endHalted(step: Step) {
 
 /** A check that ended by itself while the life is wound down counts like any other; one that was stopped proves nothing. */
 export function absorbCommand(step: Step, event: CommandEnded): void {
-  if (event.stopped) return;
+  if (event.stopped || isSetUp(event.key)) return;
   if (step.state.phase === "session-ending") absorbSessionEndCommand(step, event);
   if (step.state.phase === "gating") absorbGateCommand(step, event);
 }

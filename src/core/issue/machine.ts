@@ -12,7 +12,7 @@ import {
   afterPush,
   enterFinalize,
 } from "./finalize.js";
-import { afterGateCommand, enterGate } from "./gate.js";
+import { afterGateCommand, continueGate, enterGate } from "./gate.js";
 import {
   absorbCommand,
   endHalted,
@@ -29,19 +29,22 @@ import { afterTurn } from "./implement.js";
 import type { IssuePolicy } from "./policy.js";
 import { afterReworkCommit } from "./pull-request.js";
 import { afterReviewer, enterReview } from "./review.js";
-import { resendReviewer, settleReviewer } from "./reviewers.js";
+import { resendReviewer, settleReviewer, startQueued } from "./reviewers.js";
 import {
   afterFixerCommit,
   afterSessionEndCommand,
   afterSessionEndReviewer,
   afterSessionEndStop,
   afterSessionEndTurn,
+  continueSessionEnd,
   drainSessionEnd,
   enterSessionEnd,
   resumeSessionEnd,
   sessionEndTimeout,
 } from "./session-end.js";
 import { afterPlace, giveTimeBack, hasTimeLeft } from "./session-end-clock.js";
+import { reportConclusion } from "./session-end-result.js";
+import { failSetUp, hasSetUp, isSetUp, noteRemade } from "./set-up.js";
 import type { IssueLife, Owed, Phase } from "./state.js";
 import { type IssueNext, Step } from "./step.js";
 import { learnSession, resendTurn } from "./turns.js";
@@ -194,6 +197,7 @@ function settled(step: Step, owed: Owed, event: IssueEvent) {
       return afterWorktree(step, event);
     case "worktree-committed":
       if (event.lost !== undefined) step.log("warn", event.lost);
+      noteRemade(step, event);
       sayLetGo(step, event.parked);
       if (isHalting(step)) return step.look(event.snapshot);
       return step.policy.item ? afterReworkCommit(step, event.snapshot) : afterFixerCommit(step, event.snapshot);
@@ -222,6 +226,7 @@ function settled(step: Step, owed: Owed, event: IssueEvent) {
 
 function turnEnded(step: Step, owed: Owed, event: TurnEnded) {
   const ending = step.state.phase === "session-ending";
+  noteRemade(step, event);
   if (owed.slot === undefined) return ending ? afterSessionEndTurn(step, event) : afterTurn(step, event);
   settleReviewer(step, owed.slot, event);
   if (isHalting(step)) return;
@@ -231,11 +236,28 @@ function turnEnded(step: Step, owed: Owed, event: TurnEnded) {
 
 function commandEnded(step: Step, event: CommandEnded) {
   const { phase } = step.state;
+  noteRemade(step, event);
   if (phase === "finalizing") return afterLandingCommand(step, event);
   if (isHalting(step)) return absorbCommand(step, event);
   if (phase === "preparing") return afterSetup(step, event);
+  if (isSetUp(event.key)) return afterSetupAgain(step, event);
   if (phase === "gating") return afterGateCommand(step, event);
   if (phase === "session-ending") return afterSessionEndCommand(step, event);
+}
+
+/** In the middle of the life: whatever waited for it goes on. */
+function afterSetupAgain(step: Step, event: CommandEnded) {
+  const { phase, turn } = step.state;
+  if (!hasSetUp(step, event)) {
+    reportConclusion(step, { result: "fail", reason: "setup_failed" });
+    return failSetUp(step, event);
+  }
+  step.set({ unready: false });
+  if (turn !== null) return resendTurn(step);
+  if (phase === "gating") return continueGate(step);
+  if (phase === "session-ending") return continueSessionEnd(step);
+  startQueued(step);
+  afterReviewer(step);
 }
 
 function reviewerAgain(step: Step, slot: string): void {

@@ -123,7 +123,7 @@ export class RandomWorld extends World {
     if (this.chance(3)) return { type: "crashed", key, effect: effect.kind, message: "broke" };
     switch (effect.kind) {
       case "turn":
-        return effect.role === "reviewer" ? this.reviewed(effect) : this.worked(effect);
+        return effect.role === "reviewer" ? { ...this.reviewed(effect), ...this.remade() } : this.worked(effect);
       case "command":
         return this.ran(effect);
       case "stop":
@@ -140,7 +140,8 @@ export class RandomWorld extends World {
         if (this.chance(3)) return { type: "worktree-failed", key, reason: "locked" };
         if (effect.op === "remove") return { type: "worktree-removed", key };
         if (effect.op === "look") return { type: "worktree-seen", key, snapshot: this.look() };
-        if (effect.op === "commit-all") return { type: "worktree-committed", key, snapshot: this.look() };
+        if (effect.op === "commit-all")
+          return { type: "worktree-committed", key, snapshot: this.look(), ...this.remade() };
         return {
           type: "worktree-ready",
           key,
@@ -165,6 +166,11 @@ export class RandomWorld extends World {
       case "wait":
         throw new Error("a signal is not performed");
     }
+  }
+
+  /** Somebody may have deleted it. */
+  private remade(): { readonly remade?: true } {
+    return this.policy.settings.commands.setup && this.likely(15) ? { remade: true } : {};
   }
 
   private pushed(): PushOutcome {
@@ -257,7 +263,8 @@ export class RandomWorld extends World {
     if (this.chance(5)) return commandEnded(effect, { exitCode: null, stopped: true });
     if (this.chance(5)) return commandEnded(effect, { exitCode: null, timedOut: true });
     const digest = `broken ${this.choose() % 4}`;
-    return commandEnded(effect, this.likely(10) ? { exitCode: 1, digest, tails: "out" } : {});
+    const remade = effect.stage === "setup" || effect.place === "landing" ? {} : this.remade();
+    return commandEnded(effect, { ...remade, ...(this.likely(10) ? { exitCode: 1, digest, tails: "out" } : {}) });
   }
 
   private landed(effect: LandEffect): LandOutcome {
@@ -289,6 +296,25 @@ export function gatedTrees(world: RandomWorld): string[] {
   }
   const required = world.policy.settings.evidence_check.required;
   return [...passed].filter(([, names]) => required.every((name) => names.has(name))).map(([tree]) => tree);
+}
+
+/** Lives it; what began in a worktree in which setup had not passed since its files were made. */
+export function begunTooEarly(world: RandomWorld): string[] {
+  const early: string[] = [];
+  let isReady = false;
+  let told = 0;
+  world.live((_, event) => {
+    if (event.type === "worktree-ready") isReady = !event.fresh;
+    if ("remade" in event && event.remade) isReady = false;
+    if (event.type === "command-ended" && event.key.startsWith("setup")) isReady = event.exitCode === 0;
+    const begun = world.history.slice(told);
+    told = world.history.length;
+    for (const effect of begun) {
+      const isWork = effect.kind === "turn" || (effect.kind === "command" && effect.place === "issue");
+      if (isWork && !isReady && !effect.key.startsWith("setup")) early.push(`${effect.key} after ${event.type}`);
+    }
+  });
+  return early;
 }
 
 /** Fixers that were told to start and not to end, at the moments when none may be at work; and ends of none. */

@@ -6,6 +6,7 @@ import type { ReviewOutcome, TurnEnded, TurnOutcome } from "./events.js";
 import { closeOthers, visitOf } from "./ledger-parts.js";
 import { authorOf } from "./own-findings.js";
 import { lastReviewRound, triggerName, triggerOf } from "./policy.js";
+import { setsUpFirst } from "./set-up.js";
 import { reviewStage } from "./slots.js";
 import type { Slot } from "./state.js";
 import type { Step } from "./step.js";
@@ -37,6 +38,7 @@ export function newSlot(name: string, open: boolean): Slot {
 
 export function startSlots(step: Step, names: readonly string[]): void {
   for (const name of names) startSlot(step, name);
+  startQueued(step);
 }
 
 export function isReviewerRunning(step: Step): boolean {
@@ -104,12 +106,13 @@ function repeatAlone(step: Step, slot: Slot, paths: readonly string[]) {
 }
 
 /** One at a time, and only when nobody else reads: whatever is changed now is the work of that one. */
-function startQueued(step: Step): void {
+export function startQueued(step: Step): void {
   for (;;) {
     const { slots } = panelOf(step);
     const next = slots.find(({ status }) => status === "queued");
     if (!next || slots.some(({ status }) => status === "running")) return;
     if (isWindingDown(step)) giveUp(step, next, "stopped");
+    else if (setsUpFirst(step)) return;
     else again(step, next);
   }
 }
@@ -186,10 +189,11 @@ function reportEnd(
   step.report({ type: "review-ended", attempt, reviewer: slot.name, stage: stage(slot.name), ...end, ...blocking });
 }
 
-function startSlot(step: Step, name: string): void {
+function startSlot(step: Step, name: string) {
   const panel = panelOf(step);
   const slot = panel.slots.find((one) => one.name === name);
   if (!slot) return;
+  if (step.state.unready) return setSlot(step, { ...slot, status: "queued" });
   const starts = slot.starts + 1;
   setSlot(step, { ...slot, starts, status: "running" });
   const { state } = step;

@@ -5,10 +5,11 @@ import type { CommandEnded, Snapshot, TurnEnded } from "./events.js";
 import { closeOthers } from "./ledger-parts.js";
 import { triggerName, triggerOf } from "./policy.js";
 import { landsNothing } from "./preconditions.js";
-import { isReviewerRunning, newSlot, startSlots } from "./reviewers.js";
+import { isReviewerRunning, newSlot, startQueued, startSlots } from "./reviewers.js";
 import { queuedCommand, rewindClock, runClock, setSessionEnd, stopClock } from "./session-end-clock.js";
 import { judgeCommand } from "./session-end-command.js";
 import { hasBegunReview, isJudged, reportConclusion } from "./session-end-result.js";
+import { isSetUp, setsUpFirst } from "./set-up.js";
 import { reviewSlots } from "./slots.js";
 import type { Conclusion, SessionEndState } from "./state.js";
 import type { Step } from "./step.js";
@@ -142,6 +143,20 @@ function settleReview(step: Step, sessionEnd: SessionEndState): void {
   });
 }
 
+/** What had to be set up before its commands or reviewers is. */
+export function continueSessionEnd(step: Step) {
+  const { sessionEnd, draining } = step.state;
+  const trigger = triggerOf(step.policy);
+  if (!sessionEnd || !trigger) return;
+  runClock(step);
+  if (sessionEnd.outcome) {
+    startQueued(step);
+    return afterSessionEndReviewer(step);
+  }
+  if (draining) return conclude(step, bySigint);
+  nextCommand(step, trigger);
+}
+
 /** The overall timeout: whatever runs is ended, and what it had come to is dropped. */
 export function sessionEndTimeout(step: Step): void {
   setSessionEnd(step, { timedOut: true, timer: null });
@@ -170,7 +185,7 @@ export function afterSessionEndStop(step: Step): void {
 export function resumeSessionEnd(step: Step): boolean {
   const { sessionEnd, owed } = step.state;
   if (!sessionEnd) return false;
-  const command = owed.find((one) => one.kind === "command");
+  const command = owed.find(({ kind, key }) => kind === "command" && !isSetUp(key));
   if (command) restart(step, command.key, sessionEnd);
   else if (sessionEnd.timer) rewindClock(step);
   else return false;
@@ -227,6 +242,7 @@ function nextCommand(step: Step, trigger: Trigger, cutShort = false) {
   const index = sessionEnd.results.length;
   const command = trigger.commands[index];
   if (!command) return commandsDone(step, trigger, { passed: true, reason: null });
+  if (setsUpFirst(step)) return;
   const same = trigger.commands.slice(0, index).filter((other) => other.ref === command.ref).length;
   const name = same === 0 ? command.ref : `${command.ref}-${same + 1}`;
   step.owe({

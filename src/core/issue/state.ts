@@ -71,6 +71,8 @@ export interface IssueState {
   readonly deliver?: Deliver | null;
   /** The pull request that the work waits in. */
   readonly pullRequest?: { readonly number: number; readonly url: string };
+  /** Its worktree was made anew in the middle of the life, and nothing begins there before setup has run. */
+  readonly unready?: boolean;
   readonly work: Work | null;
   readonly marker: Marker | null;
   readonly session: string | null;

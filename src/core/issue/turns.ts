@@ -5,6 +5,7 @@ import { isOverBudget, usedUp } from "./budget.js";
 import type { TurnEnded, TurnOutcome } from "./events.js";
 import { triggerName } from "./policy.js";
 import { requiredBase } from "./preconditions.js";
+import { setsUpFirst } from "./set-up.js";
 import { isReviewFinding, isReviewStage } from "./slots.js";
 import type { TurnState } from "./state.js";
 import type { Step } from "./step.js";
@@ -274,7 +275,8 @@ function keepSession(step: Step, turn: TurnState, session: string | null): void 
   else if (turn.stage === "per_issue_review" && review.fixer) step.set({ review: { ...review, fixer: { session } } });
 }
 
-function send(step: Step, turn: TurnState, until: number | null): void {
+function send(step: Step, turn: TurnState, until: number | null) {
+  if (setsUpFirst(step)) return step.set({ turn });
   const { state } = step;
   const continues = turn.next === "continue" && turn.session !== null;
   const prompt = continues ? "continue" : turn.prompt;

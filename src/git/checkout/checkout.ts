@@ -18,7 +18,6 @@ import { makeFiles } from "./new-checkout.js";
 import { keepForPool, listPool, takeFromPool } from "./pool.js";
 import { reclaim } from "./reclaim.js";
 import { repairWhole } from "./remade.js";
-import { forgetLost } from "./whole.js";
 
 export interface CheckoutOptions {
   readonly path: string;
@@ -191,21 +190,26 @@ export async function readCheckout(mirror: Mirror, path: string, template = read
 
 /** The files of HEAD in an empty folder, and both indexes. */
 async function putFiles(checkout: Checkout): Promise<void> {
-  for (const name of ["used", "filled", "aligned"]) removeIfThere(join(checkout.gitDir, "ratchet", name));
+  for (const name of [setUpMark, "filled", "aligned"]) removeIfThere(join(checkout.gitDir, "ratchet", name));
   // Nobody but us uses this index, and whoever of us held its lock is gone.
   for (const file of [ownIndex(checkout), `${ownIndex(checkout)}.lock`]) removeIfThere(file);
   await gitIn(checkout, ["read-tree", "--reset", "-u", "HEAD"], { own: true });
   await adoptIndex(checkout);
 }
 
-/** Work in it has been looked at: its set-up is done. */
-export async function markUsed({ gitDir }: Checkout): Promise<void> {
-  setMark(gitDir, "used");
-  forgetLost(gitDir);
+/** The project's own setup has run since its files were made. Older versions noted it when work in it was looked at. */
+const setUpMark = "used";
+
+export function markSetUp({ gitDir }: Pick<Checkout, "gitDir">): void {
+  setMark(gitDir, setUpMark);
 }
 
-export async function wasUsed({ gitDir }: Checkout): Promise<boolean> {
-  return await exists(join(gitDir, "ratchet", "used"));
+export function unmarkSetUp({ gitDir }: Pick<Checkout, "gitDir">): void {
+  removeIfThere(join(gitDir, "ratchet", setUpMark));
+}
+
+export async function wasSetUp({ gitDir }: Pick<Checkout, "gitDir">): Promise<boolean> {
+  return await exists(join(gitDir, "ratchet", setUpMark));
 }
 
 /** Copies untracked files a checkout needs, and keeps them out of git's sight: that first, so that it sees none whoever is killed. */

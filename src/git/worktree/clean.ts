@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { findCheckout } from "../checkout/checkout.js";
+import { findCheckout, unmarkSetUp } from "../checkout/checkout.js";
 import { type Checkout, gitIn } from "../checkout/checkout-git.js";
 import { resolveHead } from "../head.js";
 import { parkCheckout } from "../parking/parking.js";
@@ -38,6 +38,7 @@ export async function putAt(path: string, commit: string, first?: BeforeDiscard)
 async function checkoutAt(path: string): Promise<Checkout> {
   const checkout = await findCheckout(path);
   if (existsSync(checkout.path)) return checkout;
+  unmarkSetUp(checkout);
   mkdirSync(checkout.path, { recursive: true, mode: 0o700 });
   return await findCheckout(path);
 }

@@ -1,7 +1,7 @@
-import { findCheckout, markUsed } from "../checkout/checkout.js";
+import { findCheckout } from "../checkout/checkout.js";
 import { damaged, type Seen } from "../checkout/checkout-files.js";
 import type { Checkout } from "../checkout/checkout-git.js";
-import { whyBroken } from "../checkout/whole.js";
+import { forgetLost, whyBroken } from "../checkout/whole.js";
 import { GitError, git } from "../git.js";
 import { resolveHead } from "../head.js";
 import { findTargetBase } from "../landing/target-base.js";
@@ -74,8 +74,8 @@ async function look(checkout: Checkout & Seen, options: SnapshotOptions): Promis
     readWork(checkout, { ...options, head }),
     isInTarget(checkout, options),
     sharing,
-    markUsed(checkout),
   ]);
+  forgetLost(checkout.gitDir);
   if (changes.length === 0) rememberClean(checkout.path, head, before);
   const { base, required = base, reviewBase = required, unmerged = null } = options;
   const merged = targetBase ?? reviewBase;

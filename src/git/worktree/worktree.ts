@@ -9,7 +9,7 @@ import {
   listCheckouts,
   openCheckout,
   readCheckout,
-  wasUsed,
+  wasSetUp,
 } from "../checkout/checkout.js";
 import type { Seen } from "../checkout/checkout-files.js";
 import type { Checkout } from "../checkout/checkout-git.js";
@@ -64,7 +64,7 @@ export interface OpenedWorktree {
   readonly baseSha: string;
   readonly head: string;
   readonly tree: string;
-  /** Nobody has looked at work in it since its files were made: setup has to run. */
+  /** Setup has not run in it since its files were made. */
   readonly fresh: boolean;
   readonly from: "worktree" | "branch" | "parked" | "new";
   /** Where files went that were in its way. */
@@ -86,7 +86,7 @@ export async function openWorktree(mirror: Mirror, options: OpenOptions): Promis
   await attachCopies(checkout, { copy, repoPath, isNew: !there });
   if (from !== "new") await shareBranch(checkout, head);
   const tree = head === base ? baseTree : await treeOf(mirror.path, head);
-  const fresh = from === "new" || !(await wasUsed(checkout));
+  const fresh = from === "new" || !(await wasSetUp(checkout));
   const opened = { path, branch, baseSha: checkout.baseSha, head, tree, fresh, from };
   const lost = readLost(checkout.gitDir);
   return { ...opened, ...(aside === null ? {} : { aside: [aside] }), ...(lost === null ? {} : { lost }) };
@@ -174,23 +174,12 @@ function refsOfLeaving({ branch, issue }: RemoveOptions, { landed, bare, parked 
  * Removes a worktree that began in the wrong place and that nobody has left anything in, not even a file, so that the
  * next one begins elsewhere. False: it stays.
  */
-export async function removeUnused(
-  mirror: Mirror,
-  options: RemoveOptions,
-  isWrong: (base: string) => Promise<boolean>,
-): Promise<boolean> {
+export async function removeUnused(mirror: Mirror, options: RemoveOptions): Promise<boolean> {
   const checkout = await findWholeCheckout(mirror, options.path);
   const { head, baseSha } = checkout;
-  if (head !== baseSha || !(await isWrong(baseSha))) return false;
+  if (head !== baseSha) return false;
   if (await hasLooseEnds(checkout, { head, changes: await readChanges(checkout, head) })) return false;
   await removeWorktree(mirror, options);
-  return true;
-}
-
-/** Of those that there are. */
-export async function hasAll({ path }: Mirror, head: string, commits: readonly string[]): Promise<boolean> {
-  for (const commit of commits)
-    if ((await hasCommit(path, commit)) && !(await isAncestor(path, commit, head))) return false;
   return true;
 }
 

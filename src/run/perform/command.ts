@@ -2,17 +2,17 @@ import { join } from "node:path";
 import type { CommandEffect } from "../../core/issue/effects.js";
 import type { CommandEnded, CommandPlace, IssueEvent } from "../../core/issue/events.js";
 import type { Settled } from "../../durable/types.js";
-import { gitDirFor } from "../../git/checkout/checkout.js";
+import { gitDirFor, markSetUp, wasSetUp } from "../../git/checkout/checkout.js";
 import { openLandingWorktree } from "../../git/landing/land.js";
 import { keepIndex } from "../../git/worktree/kept-index.js";
 import { discardChanges } from "../../git/worktree/worktree.js";
 import { commandEnvironment } from "../../lib/environment.js";
 import { Bug } from "../../lib/errors.js";
-import { exists, writeDurably } from "../../lib/files.js";
 import { withLock } from "../../lib/lock.js";
 import { digestOf, outputTails, renderTails } from "../../lib/output-digest.js";
 import { type CommandResult, isCommandRunning, runShellCommand, wasBegun } from "../../lib/run-command.js";
 import { attemptFolder, type LifeContext, worktreePath } from "../context.js";
+import { tellRemade } from "../remade.js";
 import { landingPath } from "./land.js";
 import { slotNumber } from "./slot-number.js";
 
@@ -24,7 +24,7 @@ export async function performCommand(
 ): Promise<Settled<IssueEvent>> {
   const folder = attemptFolder(life, effect.folder);
   if (effect.place === "issue") {
-    return { event: await runHere(life, effect, { folder, cwd: worktreePath(life), signal }) };
+    return { event: await runInWorktree(life, effect, { folder, cwd: worktreePath(life), signal }) };
   }
   if (effect.commit === null) throw new Bug(`${effect.key} names no commit to judge`);
   await life.run.landing.acquire(life.machine, signal);
@@ -44,21 +44,33 @@ interface Place {
   readonly signal: AbortSignal;
 }
 
+async function runInWorktree(life: LifeContext, effect: CommandEffect, place: Place): Promise<CommandEnded> {
+  const ended = await runHere(life, effect, place);
+  if (effect.stage !== "setup") return { ...ended, ...(await tellRemade(life)) };
+  if (hasSetUp(life, ended)) markSetUp({ gitDir: gitDirFor(life.run.mirror, place.cwd) });
+  return ended;
+}
+
+function hasSetUp({ run }: LifeContext, { exitCode }: CommandEnded): boolean {
+  return exitCode === 0 || (run.settings.commands.setup?.allow_fail ?? false);
+}
+
 /** `setup` runs once per new worktree, the landing one included; null: nothing is in the way of the command. */
 async function setUpLanding(life: LifeContext, effect: CommandEffect, place: Place): Promise<CommandEnded | null> {
   const { setup } = life.run.settings.commands;
-  const ready = join(life.run.home.run(life.run.runId), "landing-ready");
-  if (!setup || (await exists(ready))) return null;
+  const gitDir = gitDirFor(life.run.mirror, place.cwd);
+  if (!setup || (await wasSetUp({ gitDir }))) return null;
   const run = {
     ...effect,
     stage: "setup",
     name: "setup",
     command: setup.command,
     timeoutSeconds: setup.timeout,
+    commit: null,
   } as const;
   const ended = await runHere(life, run, { ...place, folder: join(place.folder, "setup") });
-  if (ended.exitCode !== 0 && !setup.allow_fail) return { ...ended, digest: `setup: ${ended.digest}` };
-  await writeDurably(ready, "");
+  if (!hasSetUp(life, ended)) return { ...ended, digest: `setup: ${ended.digest}` };
+  markSetUp({ gitDir });
   return null;
 }
 
@@ -102,9 +114,12 @@ async function runHere(
   };
 }
 
-/** The next one judges the same commit: what this one changed goes, its own commits too. What setup makes is for those after it. */
+/**
+ * The next one judges the same commit: what this one changed goes, its own commits too. What the first setup makes is for those
+ * after it, and in the middle of a life what git ignores of that.
+ */
 async function putBack({ stage, commit }: CommandEffect, cwd: string): Promise<readonly string[]> {
-  return stage === "setup" ? [] : await discardChanges(cwd, commit);
+  return stage === "setup" && commit === null ? [] : await discardChanges(cwd, commit);
 }
 
 interface Ready {

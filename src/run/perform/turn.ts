@@ -11,6 +11,7 @@ import { findProgram } from "../../lib/process/find.js";
 import { attemptFolder, type LifeContext, runMachineId, takeSnapshot, worktreePath } from "../context.js";
 import { expectNext } from "../expect-next.js";
 import { renderPrompt } from "../prompt.js";
+import { tellRemade } from "../remade.js";
 import { temporaryFolder } from "../temporary.js";
 import { type ProgramEnded, performProgram } from "./program.js";
 import type { ProgramTurn } from "./program-turn.js";
@@ -165,10 +166,12 @@ async function endReview(
   life: LifeContext,
   effect: TurnEffect,
   { outcome, reading }: Ended,
-): Promise<Partial<Pick<TurnEnded, "review" | "disturbed">>> {
+): Promise<Partial<Pick<TurnEnded, "review" | "disturbed" | "remade">>> {
   const meddling = await endReading(life.readers, readingOf(life, attemptFolder(life, effect.folder)), effect.head);
-  if (meddling?.shared) return { disturbed: meddling.paths };
-  return outcome.type === "ended" ? { review: reviewOf(life, meddling?.paths ?? [], reading) } : {};
+  const remade = await tellRemade(life);
+  if (meddling?.shared) return { ...remade, disturbed: meddling.paths };
+  if (outcome.type !== "ended") return remade;
+  return { ...remade, review: reviewOf(life, meddling?.paths ?? [], reading) };
 }
 
 /** The run is told of a used-up budget before the turn counts: whoever harvests it again tells it again. */

@@ -4,7 +4,6 @@ import { continuesBranch } from "../../core/issue/policy.js";
 import { requiredBase } from "../../core/issue/preconditions.js";
 import type { TriggerStart } from "../../core/run/effects.js";
 import type { Settled } from "../../durable/types.js";
-import { hasCheckout } from "../../git/checkout/checkout.js";
 import { GitError } from "../../git/git.js";
 import { fetchBranch } from "../../git/landing/push.js";
 import { tipOf } from "../../git/mirror/mirror.js";
@@ -17,20 +16,18 @@ import { openForItem } from "../../git/worktree/item-worktree.js";
 import { readReviewed } from "../../git/worktree/reviewed.js";
 import {
   commitAll,
-  hasAll,
   type OpenedWorktree,
   openWorktree,
   removeUnused,
   removeWorktree,
 } from "../../git/worktree/worktree.js";
 import { ExternalError, messageOf } from "../../lib/errors.js";
-import { exists } from "../../lib/files.js";
 import { withLock } from "../../lib/lock.js";
 import { type LifeContext, runNames, takeSnapshot, worktreePath } from "../context.js";
 import { whyElsewhere } from "../elsewhere.js";
 import { baseOfEpic } from "../epic-changes.js";
+import { tellRemade } from "../remade.js";
 import { removeTemporaryFolder, temporaryFolder } from "../temporary.js";
-import { tasksOf } from "../unmerged.js";
 import { giveBackSlotNumber } from "./slot-number.js";
 
 export async function performWorktree(
@@ -68,7 +65,7 @@ async function perform(life: LifeContext, effect: WorktreeEffect, signal: AbortS
       const { parked } = await commitAll(path, effect.message, life.run.identity);
       const snapshot = await takeSnapshot(life, requiredBase(life.state()));
       const aside = parked === undefined ? {} : { parked: { ref: parked, as: placeOf(life).issue } };
-      const told = lost === undefined ? {} : { lost };
+      const told = { ...(lost === undefined ? {} : { lost }), ...(await tellRemade(life)) };
       return { type: "worktree-committed", key: effect.key, snapshot, ...aside, ...told };
     }
     case "remove": {
@@ -95,12 +92,11 @@ async function open(
   if (tip.type === "missing") return { type: "worktree-failed", key: effect.key, reason: tip.reason };
   await finishAside(life);
   const left = life.trigger ? await leaveBehind(life) : {};
-  const isAnew = await beginsAnew(life);
-  const begun = isAnew ? null : await knownBase(life, effect.baseSha ?? (await givenBase(life)));
-  const base = begun ?? (await newestBase(life, tip.sha, signal));
+  const newest = once(() => newestBase(life, tip.sha, signal));
+  const base = (await knownBase(life, effect.baseSha ?? (await givenBase(life)))) ?? (await newest());
   if (life.run.options.only === "land") await adoptUsersBranch(mirror, { path, branch });
   if (life.item) return await openForItemOf(life, { key: effect.key, base, targetTip: tip.sha, signal });
-  const opened = await openFor(life, { base, tip: tip.sha, isAnew });
+  const opened = await openFor(life, { base, tip: tip.sha, newest });
   if (typeof opened === "string") return { type: "worktree-failed", key: effect.key, reason: opened };
   const reviewBase = life.trigger ? await baselineOf(life, life.trigger, base) : await mergedBase(life, opened.head);
   const reviewed = reviewBase === null ? {} : { reviewBase };
@@ -147,21 +143,32 @@ export async function openAt(life: LifeContext, base: string): Promise<OpenedWor
 
 type Ready = Omit<OpenedWorktree, "from"> & { readonly from: OpenedWorktree["from"] | "anew" | "elsewhere" };
 
-/** Where what is there was begun from another branch, it starts anew if nothing was done yet; else why it may not go on. */
-async function openFor(
-  life: LifeContext,
-  { base, tip, isAnew }: { readonly base: string; readonly tip: string; readonly isAnew: boolean },
-): Promise<Ready | string> {
+interface Starts {
+  readonly base: string;
+  readonly tip: string;
+  readonly newest: () => Promise<string>;
+}
+
+/**
+ * Where nothing was done yet, nothing is there that a base must be kept for: it starts anew from what there is by now. What was
+ * done on another branch may not go on here, and this is why.
+ */
+async function openFor(life: LifeContext, { base, tip, newest }: Starts): Promise<Ready | string> {
   const opened = await openAt(life, base);
-  if (isAnew) return { ...opened, from: "anew" };
   const { from, baseSha, head } = opened;
   // A trigger's is always made now, from what it is to begin at.
   const isNew = head === tip || life.trigger !== undefined;
   const reason = isNew ? null : await whyElsewhere(life, { base: baseSha, head });
-  if (reason === null) return opened;
-  if (await removeUnused(life.run.mirror, placeOf(life), async () => true))
-    return { ...(await openAt(life, tip)), from: from === "new" ? from : "elsewhere" };
-  return reason;
+  const isUntouched = !isNew && head === baseSha && !life.run.options.only;
+  if (reason === null && !(isUntouched && (await lacks(life.run, head, await newest())))) return opened;
+  if (!(await removeUnused(life.run.mirror, placeOf(life)))) return reason ?? opened;
+  const anew = await openAt(life, await newest());
+  if (from === "new" || anew.from !== "new") return { ...opened, ...anew };
+  return { ...opened, ...anew, from: reason === null ? "anew" : "elsewhere" };
+}
+
+async function lacks({ mirror }: LifeContext["run"], head: string, newest: string): Promise<boolean> {
+  return head !== newest && !(await isAncestor(mirror.path, newest, head));
 }
 
 /** The worktree of the run is the run's, whatever it is used for: an epic that is verified there has none. */
@@ -227,22 +234,6 @@ async function newestBase(life: LifeContext, tip: string, signal: AbortSignal): 
   return there !== null && (await isAncestor(run.mirror.path, tip, there)) ? there : tip;
 }
 
-/**
- * An issue that waits for others starts with what they did. Of one that came to wait only while it was worked on, and left
- * nothing, the worktree is made anew for that; with work in it, it stays, and the agent has the target to merge.
- */
-async function beginsAnew(life: LifeContext): Promise<boolean> {
-  const { run, issueId, trigger, item } = life;
-  const path = worktreePath(life);
-  if (trigger || item || run.options.only || !(await hasCheckout(run.mirror, path)) || !(await exists(path)))
-    return false;
-  const { deps = [] } = (await run.tracker.get(issueId)) ?? {};
-  const tasks = await tasksOf(run.tracker, deps);
-  const landed = await Promise.all([...tasks].map((id) => run.history.landed(id)));
-  const commits = landed.flatMap((one) => one?.commit ?? []);
-  return await removeUnused(run.mirror, placeOf(life), async (base) => !(await hasAll(run.mirror, base, commits)));
-}
-
 /** Of work on a branch that was given to the user, which may be all that is left of it: where it began, as its record says. */
 async function givenBase({ run, issueId }: LifeContext): Promise<string | null> {
   return run.options.only === "land" ? ((await run.history.landed(issueId))?.baseSha ?? null) : null;
@@ -251,4 +242,12 @@ async function givenBase({ run, issueId }: LifeContext): Promise<string | null> 
 /** An earlier life's base may be from another machine's repository. */
 async function knownBase(life: LifeContext, sha: string | null): Promise<string | null> {
   return sha !== null && (await hasCommit(life.run.mirror.path, sha)) ? sha : null;
+}
+
+function once<T>(ask: () => Promise<T>): () => Promise<T> {
+  let asked: Promise<T> | undefined;
+  return () => {
+    asked ??= ask();
+    return asked;
+  };
 }
