@@ -255,7 +255,7 @@ function issueLines(id: string, issue: SummaryIssue): string[] {
     ...(issue.rounds > 0 ? [plural(issue.rounds, "review round")] : []),
   ].join(", ");
   const head = [plainLine(id), issue.status, rounds, plainLine(issue.title)].filter((part) => part !== "").join(" · ");
-  return [head, ...(issue.status === "success" ? [`  ${whereIsIt(issue)}`] : whatWentWrong(issue))];
+  return [head, ...(issue.status === "success" ? [`  ${whereIsIt(issue)}`] : whatWentWrong(id, issue))];
 }
 
 function whereIsIt(issue: SummaryIssue): string {
@@ -268,12 +268,21 @@ function whereIsIt(issue: SummaryIssue): string {
 const wayOutOfNoProgress =
   "to go on: change its work, or waive what blocks (ratchet findings waive), and resume; or resume with --fresh for a new session, with --check-only for the checks alone";
 
-function whatWentWrong(issue: SummaryIssue): string[] {
+/** It is run again where the worktree is, which has what was committed when that was made. */
+const wayOutOfSetup =
+  "to go on: repair it in the worktree, and resume; what you commit on your branch for it comes with ratchet retry";
+
+function whatWentWrong(id: string, { message, error, branch, worktree, dossier }: SummaryIssue): string[] {
+  const place = worktree ?? "its worktree";
+  // No agent was asked.
+  const work =
+    error === "setup_failed" ? `its worktree is ${place}, on ${branch}` : `its work is on ${branch}, in ${place}`;
   return [
-    ...(issue.message === "" ? [] : [`  ${plainLine(issue.message)}`]),
-    ...(issue.error === "no_progress" ? [`  ${wayOutOfNoProgress}`] : []),
-    ...(issue.branch === null ? [] : [`  its work is on ${issue.branch}, in ${issue.worktree ?? "its worktree"}`]),
-    ...(issue.dossier === null ? [] : [`  dossier: ${issue.dossier}`]),
+    ...(message === "" ? [] : [`  ${plainLine(message)}`]),
+    ...(error === "no_progress" ? [`  ${wayOutOfNoProgress}`] : []),
+    ...(error === "setup_failed" ? [`  ${wayOutOfSetup} ${shellWord(id)} --afresh`] : []),
+    ...(branch === null ? [] : [`  ${work}`]),
+    ...(dossier === null ? [] : [`  dossier: ${dossier}`]),
   ];
 }
 

@@ -2,7 +2,7 @@ import { openFindings } from "../ledger/ledger.js";
 import type { Deliver } from "../run/effects.js";
 import { oweGivingBack, sayParked } from "./close.js";
 import type { IssueEvent, Snapshot } from "./events.js";
-import { isByHand, isPass } from "./ledger-parts.js";
+import { commandFacts, commandTitle, isByHand, isPass } from "./ledger-parts.js";
 import { gateAttempts, reviewAttempts } from "./policy.js";
 import { beginItem, leaveToAgent } from "./pull-request.js";
 import type { Step } from "./step.js";
@@ -126,8 +126,10 @@ function sayWhatIsLeft(step: Step, { from, head }: Of<"worktree-ready">): void {
 }
 
 export function afterSetup(step: Step, event: Of<"command-ended">) {
-  if (isPass(event) || step.policy.settings.commands.setup?.allow_fail) return firstTurn(step);
-  step.fail("setup_failed", `setup failed: ${event.digest || `exit ${event.exitCode}`}`);
+  const { setup } = step.policy.settings.commands;
+  if (isPass(event) || !setup || setup.allow_fail) return firstTurn(step);
+  const command = { name: "setup", command: setup.command };
+  step.fail("setup_failed", [commandTitle(event, command), ...commandFacts(event, command).slice(1)].join("; "));
 }
 
 function firstTurn(step: Step) {
