@@ -167,8 +167,10 @@ async function endReview(
   { outcome, reading }: Ended,
 ): Promise<Partial<Pick<TurnEnded, "review" | "disturbed">>> {
   const meddling = await endReading(life.readers, readingOf(life, attemptFolder(life, effect.folder)), effect.head);
-  if (meddling?.shared) return { disturbed: meddling.paths };
-  return outcome.type === "ended" ? { review: reviewOf(life, meddling?.paths ?? [], reading) } : {};
+  // Names are words, too.
+  const changed = (meddling?.paths ?? []).map(life.run.redact);
+  if (meddling?.shared) return { disturbed: changed };
+  return outcome.type === "ended" ? { review: reviewOf(life, changed, reading) } : {};
 }
 
 /** The run is told of a used-up budget before the turn counts: whoever harvests it again tells it again. */
