@@ -55,7 +55,12 @@ export interface App {
   mayBeRepositoryOf(projectId: string): Promise<boolean>;
   settings(flags: ConfigFlags): Promise<LoadedSettings>;
   /** Which of these files of the checkout no worktree of a new run will have. */
-  filesNotOnTarget(settings: Settings, paths: readonly string[]): Promise<readonly string[]>;
+  filesNotOnTarget(
+    settings: Settings,
+    files: { readonly paths: readonly string[]; readonly forSetup?: boolean },
+  ): Promise<readonly string[]>;
+  /** Which of these files of a folder git leaves out; outside of a repository none. */
+  ignoredFiles(folder: string, paths: readonly string[]): Promise<readonly string[]>;
   /** What of `worktree.copy` no worktree will have, in words; null: nothing. */
   notCopied(settings: Settings): Promise<string | null>;
   /**
@@ -256,7 +261,8 @@ function targetRooms(repository: App["repository"]) {
       const { notCopiedText } = await import("./core/not-copied.js");
       return notCopiedText(await findNotCopied({ copy, repoPath: (await repository()).root }));
     },
-    filesNotOnTarget: async (settings, paths) => (await rooms()).filesNotOnTarget(await repository(), settings, paths),
+    filesNotOnTarget: async (settings, files) => (await rooms()).filesNotOnTarget(await repository(), settings, files),
+    ignoredFiles: async (folder, paths) => (await rooms()).ignoredFiles(folder, paths),
   } satisfies Partial<App>;
 }
 

@@ -1,5 +1,5 @@
 import type { Settings } from "../core/settings.js";
-import { git } from "../git/git.js";
+import { GitError, git } from "../git/git.js";
 import { readRefs } from "../git/mirror/mirror-refs.js";
 import type { Repository } from "../git/repository.js";
 import { UserError } from "../lib/errors.js";
@@ -27,29 +27,31 @@ function hintFor(target: string): string {
 
 /**
  * Which files of the checkout no worktree will have: those that the target's commit does not have. What git ignores may
- * be made there by `commands.setup`.
+ * be made there by `commands.setup`, unless that needs it.
  */
 export async function filesNotOnTarget(
   repository: Repository,
   settings: Settings,
-  paths: readonly string[],
+  { paths, forSetup = false }: { readonly paths: readonly string[]; readonly forSetup?: boolean },
 ): Promise<readonly string[]> {
   if (paths.length === 0 || repository.bare) return [];
   const { root } = repository;
   const commit = `refs/heads/${await targetOf(repository, settings)}`;
   const committed = await names(root, ["ls-tree", "-r", "-z", "--name-only", commit, "--", ...paths]);
   const missing = paths.filter((path) => !committed.includes(path));
-  if (missing.length === 0 || settings.commands.setup === undefined) return missing;
-  const ignored = await names(root, [
-    "ls-files",
-    "-z",
-    "--others",
-    "--ignored",
-    "--exclude-standard",
-    "--",
-    ...missing,
-  ]);
+  if (missing.length === 0 || forSetup || settings.commands.setup === undefined) return missing;
+  const ignored = await ignoredFiles(root, missing);
   return missing.filter((path) => !ignored.includes(path));
+}
+
+/** Which of these files of a folder git leaves out; outside of a repository, and without git, none. */
+export async function ignoredFiles(folder: string, paths: readonly string[]): Promise<readonly string[]> {
+  try {
+    return await names(folder, ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--", ...paths]);
+  } catch (error) {
+    if (error instanceof GitError || error instanceof UserError) return [];
+    throw error;
+  }
 }
 
 async function names(root: string, args: readonly string[]): Promise<string[]> {

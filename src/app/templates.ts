@@ -1,10 +1,11 @@
+import { lstatSync, readdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Diagnostic } from "../config/diagnostic.js";
 import type { PromptKind } from "../core/issue/effects.js";
 import { nearest } from "../core/suggest.js";
-import { messageOf, UserError } from "../lib/errors.js";
-import { isMissing, namesIn, readPlainFile } from "../lib/files.js";
+import { codeOf, messageOf, UserError } from "../lib/errors.js";
+import { readPlainFile } from "../lib/files.js";
 import { packageRoot } from "./package-root.js";
 
 /** Where a project has prompts of its own. */
@@ -37,7 +38,7 @@ export async function checkPrompts(repoPath: string): Promise<Diagnostic[]> {
   const { promptKinds } = await import("../prompts/templates.js");
   const own = await readAllOwn(repoPath);
   const refused = own.flatMap(({ file, problem }) => (problem === null ? [] : [remark("error", file, problem)]));
-  return [...refused, ...misnamed(namesIn(join(repoPath, ownFolder)), [...promptKinds, append])];
+  return [...refused, ...misnamed(namesInOwn(repoPath).names, [...promptKinds, append])];
 }
 
 interface OwnPrompt {
@@ -50,18 +51,36 @@ interface OwnPrompt {
 
 async function readAllOwn(repoPath: string): Promise<OwnPrompt[]> {
   const { promptKinds, templateProblem } = await import("../prompts/templates.js");
+  const { names, problem } = namesInOwn(repoPath);
+  if (problem !== null) return [{ name: append, file: ownFolder, text: "", problem }];
   const found: OwnPrompt[] = [];
   for (const name of [...promptKinds, append]) {
     const file = join(ownFolder, `${name}.md`);
-    if (isMissing(join(repoPath, file))) continue;
+    // By its name alone: a link that leads nowhere takes the place of a prompt, too.
+    if (!names.includes(`${name}.md`)) continue;
     try {
       const text = await readPlainFile(join(repoPath, file));
       found.push({ name, file, text, problem: name === append ? null : templateProblem(name, text) });
     } catch (error) {
-      found.push({ name, file, text: "", problem: `cannot be read: ${messageOf(error)}` });
+      found.push({ name, file, text: "", problem: unreadable(error) });
     }
   }
   return found;
+}
+
+function unreadable(error: unknown): string {
+  return `cannot be read: ${messageOf(error)}`;
+}
+
+function namesInOwn(repoPath: string): { readonly names: readonly string[]; readonly problem: string | null } {
+  const folder = join(repoPath, ownFolder);
+  try {
+    const isThere = lstatSync(folder, { throwIfNoEntry: false }) !== undefined;
+    return { names: isThere ? readdirSync(folder) : [], problem: null };
+  } catch (error) {
+    // Something of somebody else's: a file of that name.
+    return { names: [], problem: codeOf(error) === "ENOTDIR" ? null : unreadable(error) };
+  }
 }
 
 /** Others may have files there, too, such as the prompts of their workflows: only what is nearly the name of one is told. */

@@ -54,10 +54,15 @@ function sentence(
   return { exit, code, message, hint, text };
 }
 
-export function printError({ code, message, hint, text }: Told, out: Output, json: boolean): void {
-  if (json) out.jsonLine({ error: { code, message, hint } });
+/** For programs. */
+export function errorJson({ code, message, hint }: Told): Pick<Told, "code" | "message" | "hint"> {
+  return { code, message, hint };
+}
+
+export function printError(told: Told, out: Output, json: boolean): void {
+  if (json) out.jsonLine({ error: errorJson(told) });
   // What others said may be in it.
-  else out.note(plainText(text));
+  else out.note(plainText(told.text));
 }
 
 /** What belongs to no run is kept in the state home's own log, where that can be written. */

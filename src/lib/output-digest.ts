@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { readLines, readTail } from "./follow-file.js";
+import { lastWord } from "./last-word.js";
 
 /** What people and prompts are shown of a command's output: its ends, and one line that says what failed. */
 export interface OutputTails {
@@ -26,7 +27,7 @@ export function renderTails({ stdout, stderr }: OutputTails): string {
 /** What failed: the first failing check a test runner names, else the last word on stderr, else on stdout. */
 export async function digestOf(stdoutPath: string, stderrPath: string): Promise<string> {
   const failing = await firstFailingCheck(stdoutPath, stderrPath);
-  const line = failing ?? ((await lastLine(stderrPath)) || (await lastLine(stdoutPath)) || "(no output)");
+  const line = failing ?? lastWord(await endOf(stderrPath), await endOf(stdoutPath)) ?? "(no output)";
   return cut(line.trim(), digestCharacters);
 }
 
@@ -69,15 +70,18 @@ function cut(text: string, limit: number): string {
 const failures = [
   /^\s*not ok \d+\b(?!.*# (?:TODO|SKIP))/,
   /^\s*✖ (?!failing tests)\S/,
-  /^\s*(?:FAIL|❯ FAIL)\s+\S/,
-  /^FAILED \S+/,
+  /^\s*(?:FAIL|❯ FAIL)\s+\S(?!.*\[(?:build|setup) failed\]$)/,
+  /^(?:FAIL|ERROR): \w+ \(/,
+  /^FAILED (?!\((?:failures|errors)=)\S+/,
   /^E\s{2,}\S/,
   /^\s*--- FAIL: /,
+  /^panic: /,
+  /^(?:vet: )?\S+\.go:\d+:\d+: /,
   /^test .{1,200} \.\.\. FAILED$/,
   /^\S.{0,300}\(\d+,\d+\): error TS\d+: /,
   /^\S.{0,300}:\d+:\d+ - error TS\d+: /,
   /^\s*\d+:\d+\s+error\s+\S/,
-  /^error(?:\[E\d+\])?: /,
+  /^error(?:\[E\d+\])?: (?!script ".*" exited with code)/,
 ];
 
 async function firstFailure(path: string): Promise<string | null> {
@@ -102,11 +106,6 @@ function isFailure(line: string): boolean {
   return failures.some((pattern) => pattern.test(line));
 }
 
-async function lastLine(path: string): Promise<string | null> {
-  const { text } = await readTail(path, 64 * 1024);
-  return (
-    plainText(text)
-      .split("\n")
-      .findLast((line) => line.trim() !== "") ?? null
-  );
+async function endOf(path: string): Promise<string> {
+  return plainText((await readTail(path, 64 * 1024)).text);
 }

@@ -4,6 +4,7 @@ import { codeOf } from "./errors.js";
 import { findExecutable } from "./executable.js";
 import { isEmpty } from "./files.js";
 import { readTail } from "./follow-file.js";
+import { lastWord } from "./last-word.js";
 import { plainText } from "./output-digest.js";
 import { shellWord } from "./quoted.js";
 
@@ -55,13 +56,10 @@ export async function readWritten(path: string, counts: readonly string[] | null
   }
 }
 
-/** The last line a program left on stderr, short enough for a sentence; "" when it said nothing. */
+/** What a program left on stderr last that says something, short enough for a sentence; "" when it said nothing. */
 export async function readLastWords(stderrPath: string): Promise<string> {
   const { text } = await readTail(stderrPath, 16 * 1024);
-  const line = plainText(text)
-    .split("\n")
-    .findLast((each) => each.trim() !== "");
-  return line === undefined ? "" : line.trim().slice(0, 300);
+  return (lastWord(plainText(text)) ?? "").slice(0, 300);
 }
 
 /** Why `program` could not be started, with a hint; null: it can. `setting`: the key of the configuration that names it. */

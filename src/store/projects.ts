@@ -46,8 +46,9 @@ export async function projectAt(sql: Sql, repoPath: string): Promise<Project | n
   return row === undefined ? null : toProject(row);
 }
 
-export async function listProjects(sql: Sql): Promise<Project[]> {
-  return (await sql.all("SELECT id, repo_path FROM projects WHERE removed_at IS NULL ORDER BY id", [])).map(toProject);
+export async function listProjects(sql: Sql, which?: "removed too"): Promise<Project[]> {
+  const condition = which === undefined ? "WHERE removed_at IS NULL" : "";
+  return (await sql.all(`SELECT id, repo_path FROM projects ${condition} ORDER BY id`, [])).map(toProject);
 }
 
 /** How many items of a project are not completed, counted no further than `most`. */

@@ -158,7 +158,7 @@ export interface Store {
 
   registerProject(repoPath: string): Promise<Project>;
   projectAt(repoPath: string): Promise<Project | null>;
-  projects(): Promise<Project[]>;
+  projects(which?: "removed too"): Promise<Project[]>;
   /** Items that are not completed, counted no further than `most`. */
   openItems(projectId: string, most: number): Promise<number>;
   /** No longer shown; its next use brings it back. False: there is none. */
@@ -225,7 +225,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     registerProject: async (repoPath) =>
       (await projectOutsideOfWorktrees(sql, home, repoPath)) ?? (await registerProject(sql, repoPath, now())),
     projectAt: (repoPath) => projectOutsideOfWorktrees(sql, home, repoPath),
-    projects: () => listProjects(sql),
+    projects: (which) => listProjects(sql, which),
     openItems: (projectId, most) => countOpenItems(sql, projectId, most),
     removeProject: (projectId) => removeProject(sql, projectId, now()),
     moveProject: (project, repoPath) => moveProject(sql, project, { repoPath, now: now() }),

@@ -125,7 +125,7 @@ export function renderExplanation({ issue_id, running, reason, meanwhile, next }
   ];
 }
 
-function causeOfLife({ runId, driverAlive, phase, waiting, ...tries }: LifeFacts, isTold: boolean): Cause {
+export function causeOfLife({ runId, driverAlive, phase, waiting, ...tries }: LifeFacts, isTold: boolean): Cause {
   const attempt = tries.attempt > 0 ? `, attempt ${formatAttempt(tries.attempt, tries.maxAttempts)}` : "";
   const landed = tries.landed && !isTold ? `, landed as ${shortSha(tries.landed)}, the tracker is not told yet` : "";
   const where = `${phase}${attempt}${landed}`;

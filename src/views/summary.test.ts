@@ -107,6 +107,20 @@ describe("renderSummary", () => {
     expect(wayOut("gate_failed")).not.toContain("to go on");
   });
 
+  it("says of a setup that failed what helps and where its worktree is, not that there is work", () => {
+    const end = { ...finished("failed", "setup failed: exit 1", null), error: "setup_failed" } as ReportBody;
+    const place: ReportBody = { type: "worktree-ready", path: "/w/b", branch: "ratchet/b", base_sha: "c" };
+    const lines = summaryOf([
+      event(0, started),
+      event(0, begin("Fix it"), "b"),
+      event(0, place, "b"),
+      event(1, end, "b"),
+    ]);
+    const at = lines.indexOf("  setup failed: exit 1");
+    expect(lines[at + 1]).toMatch(/^ {2}to go on: repair it .* ratchet retry b --afresh$/);
+    expect(lines[at + 2]).toBe("  its worktree is /w/b, on ratchet/b");
+  });
+
   it("tells of a target that is behind, until a later landing brought it along", () => {
     const behind =
       "main is behind: local changes, run `git merge --ff-only --no-overwrite-ignore refs/ratchet/landed/main`";

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { sandbox } from "./sandbox.js";
+import { type Sandbox, sandbox } from "./sandbox.js";
 
 test("config check says that a file is fine, with its warnings", async () => {
   const { ratchet, write, start } = sandbox();
@@ -78,22 +78,38 @@ test("a prompt of the project that a run refuses is refused by config check and 
 });
 
 test.each([
-  ["implementer.md", "a pipe", "mkfifo"],
-  ["append.md", "a pipe", "mkfifo"],
-  ["append.md", "a folder", "mkdir"],
-])("a %s of the project that is %s is refused, and not waited for", async (name, _, make) => {
+  ["implementer.md", "a pipe", ["mkfifo"], "it is not a file"],
+  ["append.md", "a pipe", ["mkfifo"], "it is not a file"],
+  ["append.md", "a folder", ["mkdir"], "it is not a file"],
+  ["append.md", "a link to itself", ["ln", "-s", "append.md"], "ELOOP"],
+  ["implementer.md", "a link that leads nowhere", ["ln", "-s", "../../shared/nothing.md"], "ENOENT"],
+])("a %s of the project that is %s is refused, and not waited for", async (name, _, make, why) => {
   const box = sandbox();
-  box.configure({ agent: { type: "command", command: ["true"] } });
   const file = join(".ratchet", "prompts", name);
   mkdirSync(dirname(join(box.dir, file)), { recursive: true });
-  execFileSync(make, [join(box.dir, file)]);
+  await expectRefused(box, file, [...make, join(box.dir, file)], why);
+});
+
+test.each([
+  ["a link to itself", "prompts", "ELOOP"],
+  ["a link that leads nowhere", "../shared/prompts", "ENOENT"],
+])("prompts of the project in a folder that is %s are refused", async (_, target, why) => {
+  const box = sandbox();
+  const folder = join(".ratchet", "prompts");
+  mkdirSync(dirname(join(box.dir, folder)));
+  await expectRefused(box, folder, ["ln", "-s", target, join(box.dir, folder)], why);
+});
+
+async function expectRefused(box: Sandbox, file: string, [make = "", ...args]: readonly string[], why: string) {
+  box.configure({ agent: { type: "command", command: ["true"] } });
+  execFileSync(make, args);
   await box.add("a");
   const refused = await box.ratchet("run");
   expect(refused).toMatchObject({ code: 2, stdout: "" });
-  expect(refused.stderr).toContain(`${file} cannot be read: it is not a file`);
+  expect(refused.stderr).toContain(`${file} cannot be read: ${why}`);
   const { code, stdout } = await box.ratchet("config", "check", "--json");
   expect([code, JSON.parse(stdout).diagnostics]).toMatchObject([2, [{ severity: "error", file }]]);
-});
+}
 
 test("config check needs no repository", async () => {
   const { start, put, root } = sandbox();

@@ -1,5 +1,15 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { program, type Sandbox, sandbox } from "./sandbox.js";
@@ -27,10 +37,48 @@ test("the demo really turns failing tests into landed commits, and says where ev
   for (const line of log.trimEnd().split("\n")) expect(stdout).toContain(line);
   expect(execFileSync("git", ["status", "--porcelain"], { cwd: repository, encoding: "utf8" })).toBe("");
   expect(existsSync(box.home)).toBe(false);
-  // Its lines can be copied, although there is a blank in the path.
+  // Its lines can be copied, although there is a blank in the path; what comes after them has its own state home.
   const copied = stdout.split("\n").filter((line) => /^ {2}(cd |.* logs show last$)/.test(line));
-  const shown = execFileSync("sh", ["-c", copied.join("\n")], { cwd: box.root, env: box.env, encoding: "utf8" });
-  expect([copied.length, shown]).toEqual([2, expect.stringContaining("discount-codes")]);
+  const { RATCHET_HOME: _, ...env } = box.env;
+  const script = [...copied, "echo home: $RATCHET_HOME"].join("\n");
+  const shown = execFileSync("sh", ["-c", script], { cwd: box.root, env, encoding: "utf8" });
+  expect(copied).toHaveLength(2);
+  expect(shown).toMatch(/discount-codes.*\nhome:\n$/s);
+});
+
+test("a later demo removes one that ended a day ago, and none that has anything of a person's", async () => {
+  const box = sandbox();
+  const TMPDIR = join(box.root, "tmp");
+  mkdirSync(TMPDIR);
+  expect((await box.start(["demo"], { env: { TMPDIR } }).ended).code).toBe(0);
+  const root = join(TMPDIR, readdirSync(TMPDIR)[0] ?? "");
+  const [home, kept] = [join(root, "home"), join(box.root, "kept")];
+  utimesSync(join(root, ".ratchet-demo"), 0, 0);
+  cpSync(home, kept, { recursive: true });
+  // Its folder is taken, but before it looks it has tidied.
+  const tidy = () => box.start(["demo", "--dir", box.dir], { env: { TMPDIR } }).ended;
+  const there = (cwd: string, ...args: string[]) => box.start(args, { cwd, env: { RATCHET_HOME: home } }).ended;
+  const doubts: Readonly<Record<string, () => unknown>> = {
+    "another project": () => there(box.dir, "work", "add", "Mine"),
+    "a project that was removed": async () => {
+      await there(box.dir, "work", "add", "Mine");
+      expect((await there(box.dir, "project", "remove", "shop-2", "--force")).code).toBe(0);
+    },
+    "a run of a person's": () => there(join(root, "shop"), "do", "Mine"),
+    "a database that cannot be read": () => writeFileSync(join(home, "ratchet.db"), "no database"),
+    "no home": () => rmSync(home, { recursive: true }),
+    "a file of a person's": () => writeFileSync(join(root, "notes.txt"), "precious"),
+  };
+  for (const [name, make] of Object.entries(doubts)) {
+    await make();
+    await tidy();
+    expect(existsSync(join(root, "shop")), name).toBe(true);
+    rmSync(join(root, "notes.txt"), { force: true });
+    rmSync(home, { recursive: true, force: true });
+    cpSync(kept, home, { recursive: true });
+  }
+  await tidy();
+  expect(existsSync(root)).toBe(false);
 });
 
 test("the demo needs no identity, no HOME and no --dir, and does not mind the repository or settings around it", async () => {
@@ -65,8 +113,8 @@ test("the demo's lines name the program by its path where the shell has another 
     return /^ {2}(.*) logs show last$/m.exec(told)?.[1];
   };
   const others = (env.PATH ?? "").split(":").filter((folder) => !existsSync(join(folder, "ratchet")));
-  expect(lineOf("without", others.join(":"))).toBe(`node ${own}`);
-  expect(lineOf("with", [bin, ...others].join(":"))).toBe("ratchet");
+  expect(lineOf("without", others.join(":"))).toBe(`RATCHET_HOME=../home node ${own}`);
+  expect(lineOf("with", [bin, ...others].join(":"))).toBe("RATCHET_HOME=../home ratchet");
 });
 
 test("the demo refuses a folder that is not empty", async () => {

@@ -223,6 +223,22 @@ test("stop ends a process that goes on with an earlier run: it starts no other",
   expect([await box.status("one"), await box.status("two")]).toEqual(["available", "available"]);
 });
 
+test("what was named is told as not run where the run before it was told to end", async () => {
+  const box = sandbox();
+  const killed = await startWaiting(box);
+  killed.run.kill("SIGKILL");
+  await killed.run.ended;
+  await box.add("three");
+  const run = box.start(["run", "one", "three"]);
+  await until("it goes on", () => run.stdout().includes("Continuing run "));
+  run.kill("SIGINT");
+  await until("it says so", () => run.stderr().includes("draining, press again to stop"));
+  killed.go();
+  const { code, stdout } = await run.ended;
+  const told = stdout.split("\n").filter((line) => line.includes("did not run: run "));
+  expect([code, told]).toEqual([130, [expect.stringMatching(/^three .* was told to end, and no other was begun$/)]]);
+});
+
 test.each(["drain", "stop"] as const)(
   "%s of a killed run ends that run alone, and whoever takes it up says so",
   async (name) => {

@@ -274,6 +274,31 @@ test("doctor says of a file that a command names when no worktree will have it",
   expect(missing(await examine(box))).toEqual([]);
 });
 
+test("doctor tells of a file that setup needs in each worktree and that is not committed", async () => {
+  const box = sandbox();
+  const agent = { type: "command", command: ["true"] };
+  box.write("package.json", "{}");
+  box.write("package-lock.json", "{}");
+  box.write(".gitignore", "package-lock.json\n");
+  box.configure({ agent, commands: { setup: "npm ci && npm run build" } });
+  const untracked = await examine(box);
+  expect([untracked.code, missing(untracked)]).toEqual([1, ["setup"]]);
+  expect(untracked.checks.setup).toMatchObject({
+    detail: "not committed on main, so in no worktree: package.json, package-lock.json",
+  });
+  box.git("add", "package.json");
+  box.git("commit", "--quiet", "--message", "The package");
+  expect((await examine(box)).checks.setup?.detail).toMatch(/: package-lock\.json$/);
+  box.configure({ agent, commands: { setup: "npm ci" }, worktree: { copy: ["package-lock.json"] } });
+  expect(missing(await examine(box))).toEqual([]);
+  box.configure({ agent, commands: { setup: "npm install" } });
+  expect(missing(await examine(box))).toEqual([]);
+  box.configure({ agent, commands: { setup: "npm ci" } });
+  box.git("add", "--force", "package-lock.json");
+  box.git("commit", "--quiet", "--message", "The lock file");
+  expect(missing(await examine(box))).toEqual([]);
+});
+
 test("doctor sends somebody without a configuration to init, and one with a wrong one to config check", async () => {
   const box = sandbox();
   const none = await examine(box);

@@ -27,6 +27,15 @@ test("B9 --yes takes what is there, never adds a review, and the file passes con
   expect(await box.ratchet("config", "check")).toMatchObject({ code: 0, stdout: "ratchet.yaml is fine\n" });
 });
 
+test("init writes no setup for a lock file that git ignores, and says why", async () => {
+  const box = nodeProject();
+  await box.ratchet("init", "--yes");
+  expect(parse(box.read("ratchet.yaml")).commands).not.toHaveProperty("setup");
+  box.write(".gitignore", "package-lock.json\n");
+  await box.ratchet("init", "--yes");
+  expect(box.read("ratchet.yaml")).toContain("setup: null # package-lock.json is ignored by git, so in no worktree\n");
+});
+
 test("a package.json that is no JSON is told as that, not as one without scripts", async () => {
   const box = nodeProject();
   box.write("package.json", '{"scripts": {"test": "true",}}');

@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { sandbox } from "./sandbox.js";
@@ -64,6 +65,32 @@ END`;
   expect(said).toContain(`${long} [redacted]`);
   expect(said).toContain("[redacted] is meant");
   for (const part of ['"file": "a/[redacted]"', '"by [redacted]"']) expect(said).toContain(part);
+  expect(said).not.toMatch(/sk-very|sesame/);
+});
+
+test("names of files that a reviewer or a command made have no secrets in them where they are told", async () => {
+  const box = sandbox();
+  const review = `cat > /dev/null; touch "$MY_API_KEY.txt"; echo '{"verdict": "pass", "findings": []}'`;
+  box.configure({
+    agent: {
+      type: "command",
+      command: box.script("agent.sh", "cat > /dev/null; echo x > x; git add x; git commit -qm x"),
+      env: names,
+    },
+    commands: { test: 'touch "$MY_PASSWORD"' },
+    commands_env: ["MY_PASSWORD"],
+    evidence_check: { required: ["test"] },
+    per_issue_review: {
+      ...{ enabled: true, reviewer_type: "command", command: box.script("review.sh", review), max_retries: 1 },
+    },
+  });
+  await box.add("one");
+  expect((await box.start(["run"], { env }).ended).code).toBe(1);
+  const said = `${await handedOn(box)}\n${(await box.start(["logs", "show", "last"], { env }).ended).stdout}`;
+  expect(said).toContain("the reviewer changed the tree ([redacted].txt)");
+  expect(readFileSync(join(box.home, "runs", (await box.record()).run_id, "run.log"), "utf8")).toContain(
+    "test changed files, which were put back: [redacted]",
+  );
   expect(said).not.toMatch(/sk-very|sesame/);
 });
 

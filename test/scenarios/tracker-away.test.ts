@@ -162,6 +162,23 @@ test.each([
   expect([beads.issue("bd-1").status, (await box.issue("bd-1")).status]).toEqual(["closed", "success"]);
 });
 
+test("explain of an issue in beads that cannot be asked says what its run has left, and exits 3 all the same", async () => {
+  const { beads, ratchet } = await world("exit 9");
+  expect((await ratchet("run")).code).toBe(1);
+  beads.change(({ faults }) => faults.push({ command: "show", times: 6 }));
+  const { code, stdout, stderr } = await ratchet("explain", "bd-1");
+  expect([code, stderr]).toEqual([3, expect.stringContaining("its tracker cannot be asked: bd show bd-1 failed")]);
+  expect(stdout).toMatch(
+    /^bd-1 is not running: failed in run \S+: The agent failed: exit code 9\nnext: ratchet run --resume bd-1$/m,
+  );
+  const json = await ratchet("explain", "bd-1", "--json");
+  const error = { code: "tracker", message: expect.stringContaining("bd show bd-1 failed") };
+  expect([json.code, JSON.parse(json.stdout)]).toEqual([
+    3,
+    expect.objectContaining({ issue_id: "bd-1", state: "failed", error: expect.objectContaining(error) }),
+  ]);
+});
+
 test("a claim that is merely gone is taken again to tell that the work has failed", async () => {
   const free = meanwhile(`{ ${bd} update bd-1 --status=open --assignee=; exit 9; }`);
   const { beads, ratchet } = await world(free);

@@ -14,7 +14,7 @@ import { begunWork, mirrorAdvice, tellLost } from "../../views/mirror-advice.js"
 import { toUntold, type UntoldJson, untoldLines } from "../../views/untold.js";
 import { openTracker } from "../asked-tracker.js";
 import { type Context, findRoot, knownProject } from "../context.js";
-import { commandFiles } from "./command-files.js";
+import { commandFiles, setupFiles } from "./command-files.js";
 
 /** Looks at everything a run needs, one thing at a time: what is missing does not hide the rest. */
 export async function examine(
@@ -122,17 +122,26 @@ async function checkTarget({ app }: Context, settings: Settings): Promise<Check[
   );
   if (!target.ok) return [target];
   const files = await attempt("command", "see the commands in ratchet.yaml", async () => {
-    const missing = await app.filesNotOnTarget(settings, commandFiles(settings, await app.root()));
-    const names = missing.join(", ");
-    if (missing.length === 0) return there("command", "");
-    const detail = `not committed on ${target.detail}, so in no worktree: ${names}`;
-    return { name: "command", ok: false, detail, advice: `commit ${names}, or name it in worktree.copy` };
+    const missing = await app.filesNotOnTarget(settings, { paths: commandFiles(settings, await app.root()) });
+    return missing.length === 0 ? there("command", "") : notCommitted("command", missing, target.detail);
+  });
+  const setup = await attempt("setup", "see commands.setup in ratchet.yaml", async () => {
+    const groups = setupFiles(settings, await app.root());
+    const missing = await app.filesNotOnTarget(settings, { paths: groups.flat(), forSetup: true });
+    const needed = groups.filter((files) => files.every((file) => missing.includes(file))).flat();
+    return needed.length === 0 ? there("setup", "") : notCommitted("setup", needed, target.detail);
   });
   const notCopied = await app.notCopied(settings);
   // What not everybody has may be named: no worktree needs it then.
   const copies =
     notCopied === null ? [] : [{ ...there("copy", notCopied), advice: "see worktree.copy in ratchet.yaml" }];
-  return [target, ...(files.ok ? [] : [files]), ...copies];
+  return [target, ...[files, setup].filter(({ ok }) => !ok), ...copies];
+}
+
+function notCommitted(name: string, files: readonly string[], target: string): Check {
+  const names = files.join(", ");
+  const detail = `not committed on ${target}, so in no worktree: ${names}`;
+  return { name, ok: false, detail, advice: `commit ${names}, or name it in worktree.copy` };
 }
 
 async function checkPrograms({ app, cwd }: Context, settings: Settings, call: boolean): Promise<Check[]> {

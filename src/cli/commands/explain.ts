@@ -1,11 +1,12 @@
 import type { Project, Store } from "../../app.js";
+import { plainText } from "../../core/plain-text.js";
 import type { Issue, Standing, Tracker } from "../../core/ports/tracker.js";
 import type { WorkItem } from "../../core/ports/work-items.js";
 import type { IssueRecord } from "../../core/record.js";
 import { mayLiveAgain } from "../../core/run/live-again.js";
 import { livesMaxOf } from "../../core/run/policy.js";
 import { endingReason } from "../../core/tracker-endings.js";
-import { Refusal, type UserError } from "../../lib/errors.js";
+import { ExternalError, Refusal, type UserError } from "../../lib/errors.js";
 import {
   type Explanation,
   explain,
@@ -15,12 +16,14 @@ import {
   renderExplanation,
   type UntoldFacts,
 } from "../../views/explain.js";
+import { explainUnasked } from "../../views/explain-unasked.js";
 import { type ForeignTracker, foreignHint, foreignName, foreignOf } from "../../views/foreign-tracker.js";
 import type { Neighbour } from "../../views/neighbours.js";
 import { pullRequestWait } from "../../views/pull-request-wait.js";
 import { type LookedUp, lookUpTracker } from "../asked-tracker.js";
 import type { Context } from "../context.js";
 import { epicFacts } from "../epic-facts.js";
+import { errorJson, tellError } from "../errors.js";
 import { lackingOf } from "../lacking.js";
 import { findLife } from "../life.js";
 import { typed } from "../typed.js";
@@ -38,12 +41,42 @@ export async function explainIssue(
 ): Promise<number> {
   const { out } = context;
   const board = await openBoard(context);
+  try {
+    const told = await explanationOf(context, board, id);
+    if (json) out.json(told);
+    else for (const line of renderExplanation(told)) out.line(line);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof ExternalError) || error.what !== "tracker") throw error;
+    const known = await knownHere(context, board, id);
+    if (known === null) throw error;
+    const told = tellError(error, "tracker");
+    if (json) out.json({ ...known, error: errorJson(told) });
+    else for (const line of renderExplanation(known)) out.line(line);
+    if (!json) out.note(plainText(`this is what its runs have left; its tracker cannot be asked: ${error.message}`));
+    return told.exit;
+  }
+}
+
+async function explanationOf(context: Context, board: Board, id: string): Promise<Explanation> {
   const issue = await readIssue(board, id);
   if (issue === null) throw notFound(board, id);
-  const told = explain({ ...(await gather(context, board, issue)), lacking: await lackingBy(context, board, issue) });
-  if (json) out.json(told);
-  else for (const line of renderExplanation(told)) out.line(line);
-  return 0;
+  return explain({ ...(await gather(context, board, issue)), lacking: await lackingBy(context, board, issue) });
+}
+
+/** Without the tracker's word: its life, or what the last one came to. null: nothing is known of it here. */
+async function knownHere({ app }: Context, board: Board, issueId: string): Promise<Explanation | null> {
+  const kind = foreignKind(board.tracker);
+  if (kind === null) return null;
+  const { project, store } = board;
+  const told = await app.untold(board.tracker?.kind ?? "local");
+  return explainUnasked({
+    issueId,
+    life: await findLife(app, project.id, issueId),
+    last: await store.lastRecord(project.id, issueId),
+    untold: told.filter((one) => one.issueId === issueId).map(({ op }) => op),
+    tracker: kind,
+  });
 }
 
 /** The same for several at once; one that is gone meanwhile is left out. */

@@ -79,10 +79,12 @@ async function sayEnd({ app, out }: Context, folder: DemoFolder, env: NodeJS.Pro
   out.line("");
   out.line(`Every prompt, transcript and verdict is in ${folder.home}. Look around:`);
   const program = callName(env, folder.repository);
-  out.line(`  cd ${shellWord(folder.repository)} && export RATCHET_HOME=${shellWord(folder.home)}`);
-  out.line(`  ${program} findings --all                       # what was found, and what became of it`);
-  out.line(`  ${program} logs prompt last discount-codes      # the last prompt, as it was sent`);
-  out.line(`  ${program} logs show last`);
+  out.line(`  cd ${shellWord(folder.repository)}`);
+  // In front of each command: were it exported, a person's own work would go into this folder, which is not kept.
+  const look = `RATCHET_HOME=../home ${program}`;
+  out.line(`  ${look} findings --all                       # what was found, and what became of it`);
+  out.line(`  ${look} logs prompt last discount-codes      # the last prompt, as it was sent`);
+  out.line(`  ${look} logs show last`);
   out.line("Then in a repository of yours: set it up, look whether all is there, add an issue, run:");
   out.line(`  ${program} init; ${program} doctor; ${program} work add "What is to be done"; ${program} run`);
 }

@@ -1,6 +1,8 @@
+import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { createApp } from "../../app.js";
 import { codeOf, messageOf, UserError } from "../../lib/errors.js";
 
 /** Where a demo lives: the sample repository and a state home of its own, so that nothing else is touched. */
@@ -56,9 +58,28 @@ export async function tidyOldDemos(now: number): Promise<void> {
     try {
       const { mtimeMs } = await stat(join(path, mark));
       const isOurs = (await readFile(join(path, mark), "utf8")).includes("ratchet demo");
-      if (isOurs && now - mtimeMs > tidyAfterMs) await rm(path, { recursive: true, force: true });
+      if (isOurs && now - mtimeMs > tidyAfterMs && (await isAsTheDemoLeftIt(path)))
+        await rm(path, { recursive: true, force: true });
     } catch (error) {
       if (!["ENOENT", "EACCES", "EPERM", "ENOTDIR", "EBUSY"].includes(codeOf(error) ?? "")) throw error;
     }
+  }
+}
+
+/** Nothing of a person's is in it: no other project's board or work, and no run but the demo's. A doubt is a no. */
+async function isAsTheDemoLeftIt(root: string): Promise<boolean> {
+  const [repository, home] = [join(await realpath(root), "shop"), join(root, "home")];
+  const isKnown = (name: string) => [mark, "shop", "home"].includes(name);
+  if (!(await readdir(root)).every(isKnown) || !existsSync(join(home, "ratchet.db"))) return false;
+  const app = createApp({ cwd: root, env: { RATCHET_HOME: home } });
+  try {
+    const store = await app.store("reader");
+    const projects = await store.projects("removed too");
+    return projects.every(({ repoPath }) => repoPath === repository) && (await store.runs(null, 2)).length === 1;
+  } catch {
+    // Its database cannot be read: what is in it is not known.
+    return false;
+  } finally {
+    app.close();
   }
 }

@@ -1,5 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import type { App } from "../../app.js";
 import { codeOf } from "../../lib/errors.js";
 import { findExecutable } from "../../lib/executable.js";
 import type { Found, FoundAgent } from "./answers.js";
@@ -15,11 +16,15 @@ const agentPrograms: readonly Pick<FoundAgent, "program" | "type" | "command">[]
   { program: "opencode", type: "acp", command: ["opencode", "acp"] },
 ];
 
-export async function detect(dir: string, env: NodeJS.ProcessEnv): Promise<Found> {
+export async function detect(
+  dir: string,
+  { env, app }: { readonly env: NodeJS.ProcessEnv; readonly app: Pick<App, "ignoredFiles"> },
+): Promise<Found> {
+  const ignored = await app.ignoredFiles(dir, telltales.locks);
   const isOnPath = (program: string) => findExecutable(program, env.PATH ?? "", dir).state === "found";
   const available = availableKinds();
   return {
-    ...readStacks(await readProject(dir)),
+    ...readStacks(await readProject(dir), ignored),
     agents: agentPrograms.map((agent) => ({
       ...agent,
       isOnPath: isOnPath(agent.program),

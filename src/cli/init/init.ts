@@ -26,7 +26,7 @@ export async function initProject(context: Context, flags: InitFlags): Promise<n
   const dir = root ?? context.cwd;
   if (root === null) context.out.note(`${dir} is not in a git repository: run git init before ratchet run`);
   const file = join(dir, "ratchet.yaml");
-  const found = await detect(dir, context.env);
+  const found = await detect(dir, context);
   const given = readFlags(flags, found);
   if (flags.yes !== true && isAtTerminal(context, flags)) {
     const { runWizard } = await import("./wizard.js");

@@ -50,6 +50,15 @@ test.each([
   expect(on({ "package.json": scripts({ test: "t", lint: "l" }), [lock]: "" }, "node-npm")).toEqual(lines);
 });
 
+test("a lock file that git ignores is in no worktree: another one counts, and without one there is no setup", () => {
+  const files = { "package.json": scripts({ test: "t" }), "pnpm-lock.yaml": "", "package-lock.json": "" };
+  const setups = (...ignored: string[]) =>
+    readStacks(files, ignored).candidates["node-npm"].filter(({ name }) => name === "setup");
+  expect(setups("pnpm-lock.yaml")).toMatchObject([{ line: "npm ci", isOn: true }]);
+  const why = "package-lock.json is ignored by git, so in no worktree";
+  expect(setups("package-lock.json", "pnpm-lock.yaml")).toMatchObject([{ isOn: false, why }]);
+});
+
 test("other scripts are offered, servers and life-cycle scripts are not", () => {
   const files = { "package.json": scripts({ build: "b", "test:e2e": "e", dev: "d", postinstall: "p", prepare: "h" }) };
   const { "node-npm": candidates } = readStacks(files).candidates;
@@ -68,17 +77,25 @@ test.each([
 });
 
 test.each([
-  ["", ["setup"]],
-  ['dev = ["pytest"]', ["setup", "test"]],
-  ["[tool.ruff]\n[tool.ty.rules]", ["setup", "lint", "format", "typecheck"]],
-  ['requires = ["pretty", "truffle"]', ["setup"]],
+  ["[project]", ["setup"]],
+  ['[project]\ndev = ["pytest"]', ["setup", "test"]],
+  ["[project]\n[tool.ruff]\n[tool.ty.rules]", ["setup", "lint", "format", "typecheck"]],
+  ['[project]\nrequires = ["pretty", "truffle"]', ["setup"]],
+  ["[tool.uv.workspace]\nmembers = []\n[tool.pytest]", ["setup", "test"]],
+  ["[tool.ruff]\n[tool.pytest.ini_options]", ["lint", "format"]],
+  ["[tool.poetry]\n[tool.poetry.dev-dependencies]\npytest = '*'", []],
 ])("pyproject.toml %j has %j", (text, names) => {
   const { "python-uv": candidates } = readStacks({ "pyproject.toml": text }).candidates;
   expect(candidates.filter(({ isOn }) => isOn).map(({ name }) => name)).toEqual(names);
 });
 
 test("a folder of tests is enough for pytest", () => {
-  expect(on({ "pyproject.toml": "", tests: "" }, "python-uv")).toContain("test: uv run pytest");
+  expect(on({ "pyproject.toml": "[project]", tests: "" }, "python-uv")).toContain("test: uv run pytest");
+});
+
+test("uv runs nothing in a pyproject.toml that is no project", () => {
+  for (const name of ["setup", "test"])
+    expect(why({ "pyproject.toml": "[tool.ruff]", tests: "" }, "python-uv", name)).toContain("has no [project]");
 });
 
 test("golangci-lint is only used where it is configured", () => {

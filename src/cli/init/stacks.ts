@@ -17,17 +17,18 @@ const golangciFiles = [".golangci.yml", ".golangci.yaml", ".golangci.toml", ".go
 
 /** Everything worth a look. Of those without a text of interest it is enough that they are there. */
 export const telltales = {
+  locks: lockFiles,
   texts: Object.values(markers),
   names: [...lockFiles, ...golangciFiles, "tests", "test"],
 } as const;
 
-/** Which presets fit, and which of their commands the project really has. */
-export function readStacks(files: ProjectFiles): Pick<Found, "stacks" | "candidates"> {
+/** Which presets fit, and which of their commands the project really has. `ignored`: files that git leaves out. */
+export function readStacks(files: ProjectFiles, ignored: readonly string[] = []): Pick<Found, "stacks" | "candidates"> {
   const stacks = presetNames.filter((preset) => isThere(files, markers[preset]));
   return {
     stacks: stacks.map((preset) => ({ preset, file: markers[preset] })),
     candidates: {
-      "node-npm": nodeCandidates(files),
+      "node-npm": nodeCandidates(files, ignored),
       "python-uv": judged("python-uv", pythonReasons(files)),
       go: judged("go", goReasons(files)),
       rust: judged("rust", missingMarker(files, "rust")),
@@ -56,13 +57,18 @@ function missingMarker(files: ProjectFiles, preset: PresetName): Reasons {
   return () => why;
 }
 
+/** uv syncs, and runs in, nothing else: a file with settings of tools alone, or Poetry's own, is no project to it. */
+const uvProject = /^\s*\[\s*(?:project|tool\.uv\.workspace)\s*[.\]]/m;
+
 function pythonReasons(files: ProjectFiles): Reasons {
   const text = files["pyproject.toml"] ?? null;
   if (text === null) return missingMarker(files, "python-uv");
+  const noProject = uvProject.test(text) ? null : "pyproject.toml has no [project], so uv refuses it";
   const hasTests = /pytest/.test(text) || isThere(files, "tests") || isThere(files, "test");
   const hasRuff = /\bruff\b/.test(text);
   const reasons: Readonly<Record<string, string | null>> = {
-    test: hasTests ? null : "pyproject.toml says nothing of pytest, and there is no folder tests",
+    setup: noProject,
+    test: noProject ?? (hasTests ? null : "pyproject.toml says nothing of pytest, and there is no folder tests"),
     lint: hasRuff ? null : "pyproject.toml says nothing of ruff",
     format: hasRuff ? null : "pyproject.toml says nothing of ruff",
     typecheck: /\[tool\.ty\b|["']ty\b/.test(text) ? null : "pyproject.toml says nothing of ty",
@@ -84,12 +90,16 @@ const managers = [
 ] as const;
 const npm = { run: "npm run", test: presets["node-npm"].test ?? "", setup: presets["node-npm"].setup ?? "" };
 
-function nodeCandidates(files: ProjectFiles): Candidate[] {
+function nodeCandidates(files: ProjectFiles, ignored: readonly string[]): Candidate[] {
   const text = files["package.json"] ?? null;
-  const manager = managers.find(({ lock }) => isThere(files, lock)) ?? npm;
+  const locks = lockFiles.filter((name) => isThere(files, name));
+  // An ignored one is in no worktree.
+  const kept = locks.filter((name) => !ignored.includes(name));
+  const telling: readonly string[] = kept.length > 0 ? kept : locks;
+  const manager = managers.find(({ lock }) => telling.includes(lock)) ?? npm;
   const scripts = scriptsIn(text);
   const ofPreset = Object.keys(presets["node-npm"]).map((name): Candidate => {
-    if (name === "setup") return toCandidate({ name, line: manager.setup, why: whyNoSetup(files) });
+    if (name === "setup") return toCandidate({ name, line: manager.setup, why: whyNoSetup(text, locks, kept) });
     const script = scripts[name];
     const line = name === "test" ? manager.test : `${manager.run} ${name}`;
     const candidate = toCandidate({ name, line, why: whyNoScript(name, script, text) });
@@ -103,9 +113,11 @@ function nodeCandidates(files: ProjectFiles): Candidate[] {
   ];
 }
 
-function whyNoSetup(files: ProjectFiles): string | null {
-  if (!isThere(files, "package.json")) return "there is no package.json yet";
-  return lockFiles.some((name) => isThere(files, name)) ? null : "there is no lock file";
+function whyNoSetup(text: string | null, locks: readonly string[], kept: readonly string[]): string | null {
+  if (text === null) return "there is no package.json yet";
+  if (kept.length > 0) return null;
+  const [lock] = locks;
+  return lock === undefined ? "there is no lock file" : `${lock} is ignored by git, so in no worktree`;
 }
 
 /** Told besides where the file is written: it has more than no scripts. */

@@ -37,9 +37,14 @@ export async function driveSeries(context: Context, series: Series): Promise<num
   const store = await app.store();
   const interrupts = listenForInterrupts(process);
   const codes: number[] = [];
+  const continued: string[] = [];
+  const endHere = async (): Promise<number> => {
+    if (codes.length === 0) out.note(interruptedEarly);
+    else await tellUnbegun(context, series, continued);
+    return 130;
+  };
   try {
     const unfinished = series.alone ? [] : await store.unfinishedRuns(project.id);
-    const continued: string[] = [];
     for (const { run } of unfinished.filter(isLeft)) {
       if (interrupts.level > 0) break;
       // Counted before anybody can know that this process goes on with it.
@@ -50,25 +55,37 @@ export async function driveSeries(context: Context, series: Series): Promise<num
       continued.push(run.runId);
       // Told to end from another terminal while this process drove it: whoever said so means all of its work. What was
       // said before means that run alone.
-      if (code === 130 && (await countOrders(app, run.runId)) > orders) return 130;
+      if (code === 130 && (await countOrders(app, run.runId)) > orders) return await endHere();
     }
     const now = series.alone ? [] : await store.unfinishedRuns(project.id);
     const others = now.filter((one) => one.driverAlive && !isWorkflow(one)).map(({ run }) => run.runId);
     if (others.length > 0 && interrupts.level === 0) out.note(`working along with run ${others.join(", ")}`);
     const options = await lookAhead(context, series, { continued, interrupts });
-    if (options === "interrupted") {
-      if (codes.length === 0) out.note(interruptedEarly);
-      return 130;
-    }
+    if (options === "interrupted") return await endHere();
     if (typeof options !== "string") codes.push(await driveNew(context, { ...series, options }, interrupts));
     return worst(options === "stuck" ? [...codes, 1] : codes);
   } catch (error) {
     // Before the next run had begun.
     if (!interrupts.signal.aborted || error !== interrupts.signal.reason) throw error;
-    if (codes.length === 0) out.note(interruptedEarly);
-    return 130;
+    return await endHere();
   } finally {
     interrupts.close();
+  }
+}
+
+/** What was named for a run that is not begun any more, unless one of those before it has had it. */
+async function tellUnbegun(context: Context, series: Series, continued: readonly string[]): Promise<void> {
+  const { scope } = series.options;
+  if (scope.type !== "ids") return;
+  const store = await context.app.store();
+  for (const id of scope.ids) {
+    const had = await Promise.all(continued.map((runId) => store.issueRecord(runId, id)));
+    if (had.some((record) => record !== null)) continue;
+    say(
+      context,
+      series,
+      `${id} did not run: run ${continued.at(-1)}, which came first, was told to end, and no other was begun`,
+    );
   }
 }
 

@@ -29,8 +29,10 @@ describe("claiming and preparing", () => {
     const good = play({ settings: { commands } });
     expect(good.commands()[0]).toBe("setup");
     expect(good.finished()?.status).toBe("success");
-    const bad = play({ settings: { commands } }, { command: () => ({ exitCode: 1, digest: "no network" }) });
-    expect(bad.finished()).toMatchObject({ status: "failed", error: "setup_failed" });
+    const ended = { exitCode: 1, digest: "no network", seconds: 2, outputPath: "/r/01-setup" };
+    const bad = play({ settings: { commands } }, { command: () => ended });
+    const message = "setup failed: exit 1: no network; Duration: 2.0 s; Run again: npm ci; Full output: /r/01-setup";
+    expect(bad.finished()).toMatchObject({ status: "failed", error: "setup_failed", message });
     expect(bad.turns()).toEqual([]);
   });
 

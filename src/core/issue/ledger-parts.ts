@@ -98,21 +98,30 @@ export function closeOthers(
   step.apply({ ledger: { ...step.ledger, findings }, reports: closed.reports });
 }
 
+interface NamedCommand {
+  readonly name: string;
+  readonly command: string;
+}
+
 /** A failed command as a finding: what failed, how to run it again, and what it printed. */
-export function commandRemark(
-  ended: CommandEnded,
-  command: { readonly name: string; readonly command: string },
-): Remark {
+export function commandRemark(ended: CommandEnded, command: NamedCommand): Remark {
+  const body = `${commandFacts(ended, command).join("\n")}\n\n${ended.tails}`;
+  return plainRemark(commandTitle(ended, command), body, command.name);
+}
+
+export function commandTitle(ended: CommandEnded, { name }: NamedCommand): string {
   const how = ended.timedOut ? "timed out" : ended.exitCode === null ? "was stopped" : `exit ${ended.exitCode}`;
   const digest = ended.digest.replace(/\s+/g, " ").trim();
-  const title = `${command.name} failed: ${how}${digest === "" ? "" : `: ${digest}`}`;
-  const facts = [
+  return `${name} failed: ${how}${digest === "" ? "" : `: ${digest}`}`.slice(0, 300);
+}
+
+export function commandFacts(ended: CommandEnded, { command }: NamedCommand): string[] {
+  return [
     `Exit code: ${ended.exitCode ?? "none"}${ended.timedOut ? " (timed out)" : ""}`,
     `Duration: ${ended.seconds.toFixed(1)} s`,
-    `Run again: ${command.command}`,
+    `Run again: ${command}`,
     `Full output: ${ended.outputPath}`,
   ];
-  return plainRemark(title.slice(0, 300), `${facts.join("\n")}\n\n${ended.tails}`, command.name);
 }
 
 export function plainRemark(title: string, body: string, reviewer: string): Remark {

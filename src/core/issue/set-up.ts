@@ -1,5 +1,5 @@
 import type { CommandEnded } from "./events.js";
-import { isPass } from "./ledger-parts.js";
+import { commandFacts, commandTitle, isPass } from "./ledger-parts.js";
 import { stopClock } from "./session-end-clock.js";
 import type { Step } from "./step.js";
 
@@ -52,6 +52,7 @@ export function hasSetUp(step: Step, event: CommandEnded): boolean {
   return isPass(event) || (step.policy.settings.commands.setup?.allow_fail ?? false);
 }
 
-export function failSetUp(step: Step, { digest, exitCode }: CommandEnded): void {
-  step.fail("setup_failed", `setup failed: ${digest || `exit ${exitCode}`}`);
+export function failSetUp(step: Step, event: CommandEnded): void {
+  const command = { name: first, command: step.policy.settings.commands.setup?.command ?? "" };
+  step.fail("setup_failed", [commandTitle(event, command), ...commandFacts(event, command).slice(1)].join("; "));
 }

@@ -110,7 +110,7 @@ async function runHere(
     digest: life.run.redact(digest),
     outputPath: folder,
     tails: life.run.redact(renderTails(tails)),
-    discarded,
+    discarded: discarded.map(life.run.redact),
   };
 }
 

@@ -168,10 +168,12 @@ async function endReview(
   { outcome, reading }: Ended,
 ): Promise<Partial<Pick<TurnEnded, "review" | "disturbed" | "remade">>> {
   const meddling = await endReading(life.readers, readingOf(life, attemptFolder(life, effect.folder)), effect.head);
+  // Names are words, too.
+  const changed = (meddling?.paths ?? []).map(life.run.redact);
   const remade = await tellRemade(life);
-  if (meddling?.shared) return { ...remade, disturbed: meddling.paths };
+  if (meddling?.shared) return { ...remade, disturbed: changed };
   if (outcome.type !== "ended") return remade;
-  return { ...remade, review: reviewOf(life, meddling?.paths ?? [], reading) };
+  return { ...remade, review: reviewOf(life, changed, reading) };
 }
 
 /** The run is told of a used-up budget before the turn counts: whoever harvests it again tells it again. */
