@@ -117,7 +117,7 @@ describe("renderSummary", () => {
       event(1, end, "b"),
     ]);
     const at = lines.indexOf("  setup failed: exit 1");
-    expect(lines[at + 1]).toMatch(/^ {2}to go on: repair it .* ratchet retry b --afresh$/);
+    expect(lines[at + 1]).toMatch(/^ {2}to go on: repair what it needs, .* and resume$/);
     expect(lines[at + 2]).toBe("  its worktree is /w/b, on ratchet/b");
   });
 

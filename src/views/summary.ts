@@ -267,7 +267,7 @@ function issueLines(id: string, issue: SummaryIssue, lacking: LackingFacts | und
   ].join(", ");
   const head = [plainLine(id), issue.status, rounds, plainLine(issue.title)].filter((part) => part !== "").join(" · ");
   if (issue.status === "success") return [head, `  ${whereIsIt(issue)}`];
-  return [head, ...whatWentWrong(id, issue), ...(lacking ? [`  ${lackingLine(id, lacking)}`] : [])];
+  return [head, ...whatWentWrong(issue), ...(lacking ? [`  ${lackingLine(id, lacking)}`] : [])];
 }
 
 function whereIsIt(issue: SummaryIssue): string {
@@ -280,19 +280,17 @@ function whereIsIt(issue: SummaryIssue): string {
 const wayOutOfNoProgress =
   "to go on: change its work, or waive what blocks (ratchet findings waive), and resume; or resume with --fresh for a new session, with --check-only for the checks alone";
 
-/** It is run again where the worktree is, which has what was committed when that was made. */
-const wayOutOfSetup =
-  "to go on: repair it in the worktree, and resume; what you commit on your branch for it comes with ratchet retry";
+const wayOutOfSetup = "to go on: repair what it needs, in the worktree or on your branch, and resume";
 
-function whatWentWrong(id: string, { message, error, branch, worktree, dossier }: SummaryIssue): string[] {
+function whatWentWrong({ message, error, branch, worktree, dossier }: SummaryIssue): string[] {
   const place = worktree ?? "its worktree";
-  // No agent was asked.
+  // There may be no work in it yet.
   const work =
     error === "setup_failed" ? `its worktree is ${place}, on ${branch}` : `its work is on ${branch}, in ${place}`;
   return [
     ...(message === "" ? [] : [`  ${plainLine(message)}`]),
     ...(error === "no_progress" ? [`  ${wayOutOfNoProgress}`] : []),
-    ...(error === "setup_failed" ? [`  ${wayOutOfSetup} ${shellWord(id)} --afresh`] : []),
+    ...(error === "setup_failed" ? [`  ${wayOutOfSetup}`] : []),
     ...(branch === null ? [] : [`  ${work}`]),
     ...(dossier === null ? [] : [`  dossier: ${dossier}`]),
   ];
