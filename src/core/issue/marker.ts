@@ -1,18 +1,18 @@
 import type { Rejection } from "../finding.js";
 import type { Marker, MarkerName } from "./events.js";
 
-/** As text of an answer in Markdown: in a list, a quotation, bold or as code. */
-const dress = /^[\s>]*(?:(?:[-*+]|\d{1,3}[.)])\s+)?([*_`]*)(.*?)\s*$/;
+const dress = /^\s*([*_`]*)(.*?)\s*$/;
 
+/** The line without what makes all of it bold, or code; where only a part of it is, it may be about the word and not say it. */
 function undressed(text: string): string {
   const [, around = "", inside = ""] = dress.exec(text) ?? [];
   const end = inside.length - around.length;
-  // What closes it before the end has dressed the name alone.
-  const isClosed = around !== "" && inside.indexOf([...around].reverse().join("")) === end;
-  return (isClosed ? inside.slice(0, end) : inside).trim();
+  const isWhole = around === "" || inside.indexOf([...around].reverse().join("")) === end;
+  return isWhole ? inside.slice(0, end).trim() : text;
 }
 
-const line = /^ISSUE_(NO_CHANGE|OBSOLETE|ALREADY_COMPLETE|DOCS_ONLY)[*_`]*:[*_`]*\s*(.*)$/;
+/** `<why>` is how a prompt explains it. */
+const line = /^ISSUE_(NO_CHANGE|OBSOLETE|ALREADY_COMPLETE|DOCS_ONLY):(?!\s*<\w+>)\s*(.*)$/;
 const rationaleMax = 1000;
 
 /** A line `ISSUE_<MARKER>: <rationale>`; null: it is none. */
@@ -35,12 +35,14 @@ export function namedCommits(marker: Marker | null): string[] {
   return [...new Set(meant)].slice(0, namedMax);
 }
 
-const objection = /^FINDING_REJECTED[*_`]*:[*_`]*\s*[*_`]*([A-Za-z0-9-]{4,64})[*_`]*[\s:,–—-]+(\S.*)$/;
+const objection = /^[*_`]*FINDING_REJECTED[*_`]*:[*_`]*\s*[*_`]*([A-Za-z0-9-]{4,64})[*_`]*[\s:,–—-]+(\S.*)$/;
+/** One of several. */
+const bullet = /^\s*(?:[-*+]|\d{1,3}[.)])\s+/;
 const reasonMax = 500;
 
 /** A line `FINDING_REJECTED: <id> <why>`; null: it is none. */
 function parseRejection(text: string): Rejection | null {
-  const [, id, reason] = objection.exec(undressed(text.slice(0, 2 * reasonMax))) ?? [];
+  const [, id, reason] = objection.exec(undressed(text.slice(0, 2 * reasonMax).replace(bullet, ""))) ?? [];
   if (id === undefined || reason === undefined) return null;
   return { id, reason: reason.length > reasonMax ? `${reason.slice(0, reasonMax - 1)}…` : reason };
 }
