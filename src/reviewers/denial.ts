@@ -39,13 +39,22 @@ const counted = new RegExp(
 );
 
 function isFail(value: unknown): boolean {
-  return typeof value === "string" && fail.test(wordsOf(value));
+  return typeof value === "string" && fail.test(saidFirst(value));
+}
+
+/** Before it says why. */
+function saidFirst(text: string): string {
+  return wordsOf(text.split(/[:;,.()\n–—]|\s-|\b(?:as|because|before|due|since|until)\b/i)[0] ?? "");
 }
 const fail =
   /^(?:(?:has |is )?(?:fail(?:ed|s|ure)?|reject(?:ed|s)?|block(?:ed|s)?|denied|not approved|not pass(?:ed)?)|(?:needs |requires? )?changes(?: requested| required| needed)?|request(?:ed)? changes|needs work|do not (?:land|merge))$/;
 
 function isNo(value: unknown): boolean {
-  return value === false || value === 0 || (typeof value === "string" && /^(?:false|no|0)$/.test(wordsOf(value)));
+  return (
+    value === false ||
+    value === 0 ||
+    (typeof value === "string" && /^(?:false|no|not(?: yet)?|0)$/.test(saidFirst(value)))
+  );
 }
 
 function isSome(value: unknown): boolean {

@@ -136,12 +136,18 @@ export function matchSimilar({ known, isFree, visit, remark }: Candidates): Find
         isFree(finding) &&
         finding.status === "open" &&
         finding.source === visit.source &&
-        finding.stage !== visit.stage &&
+        isAnothers(finding, visit) &&
         reportsOf(finding).some((report) => report.stage === finding.stage) &&
         isNear(finding, remark) &&
         isSimilarTitle(finding, remark),
     );
   return nearest(alike, remark);
+}
+
+/** Members of a panel may share a stage. */
+function isAnothers({ stage, authors }: Finding, visit: Visit): boolean {
+  if (stage !== visit.stage) return true;
+  return visit.author !== undefined && authors !== undefined && !authors.includes(visit.author);
 }
 
 /** A settled finding that says the same at the same place; alike is not enough where nobody would look again. */

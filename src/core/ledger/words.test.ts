@@ -29,6 +29,13 @@ describe("what several reporters say of one finding", () => {
     expect(otherWordsOf(only(both))).toMatchObject([{ ...bar, reviewer: "b", stage: "b", visit: 1 }]);
   });
 
+  it("is one finding of members that share a stage, too, and two of one member", () => {
+    const by = (name: string, said: Remark) =>
+      visit("session_end", 1, [said], { reviewer: name, author: `session_end/${name}` });
+    expect(only(ledgerAfter(emptyLedger("i1"), by("a", foo), by("b", bar))).reviewers).toEqual(["a", "b"]);
+    expect(ledgerAfter(emptyLedger("i1"), by("a", foo), by("a", bar)).findings).toHaveLength(2);
+  });
+
   it("is each one's newest", () => {
     const newer = (one: Remark) => ({ ...one, body: { text: "newer" } });
     const again = ledgerAfter(both, visit("b", 2, [newer(bar)]), visit("a", 2, [newer(foo)]));
