@@ -19,6 +19,9 @@ export async function projectOutsideOfWorktrees(sql: Sql, home: Home, repoPath: 
   const own = existsSync(home.root) ? realpathSync(home.root) : home.root;
   // Whoever has a state home in there tries Ratchet out.
   if (own.startsWith(`${worktree.path}${sep}`)) return await projectAt(sql, repoPath);
+  // The user's own, in a folder of that name.
+  const project = own === worktree.root ? await projectAt(sql, repoPath) : null;
+  if (project !== null) return project;
   throw own === worktree.root ? await ofOurs(sql, home, worktree) : await ofOthers(worktree);
 }
 

@@ -179,6 +179,26 @@ test("D4: where a reviewer has deleted the worktree, setup runs there before it 
   expect(world.read("../seen")).toBe("d\n");
 });
 
+test.each(["reviewer", "command"])(
+  "D4: where a %s has deleted the worktree, what was copied there is back",
+  async (who) => {
+    const deletes = (name: string) => `[ -e "$HOME/${name}" ] || { : >"$HOME/${name}"; w=$PWD; cd /; rm -rf "$w"; }`;
+    const first = who === "command" ? `${deletes("harmed")}; ` : "";
+    const commands = { first: `${first}true`, check: "cat .env" };
+    const world = resumeWorld(
+      {},
+      { commands, evidence_check: { required: ["first", "check"] }, worktree: { copy: [".env"] } },
+    );
+    world.put("shop/.git/info/exclude", "/ratchet.yaml\n/.env\n");
+    world.write(".env", "copied\n");
+    const second = who === "reviewer" ? `${deletes("harmed")}; ` : "";
+    world.reviewerDoes("fix-it", `${second}[ ! -d "$PWD" ] || cat .env >"$HOME/seen"; ${says("pass")}`);
+    await world.add("fix-it");
+    expect((await world.ratchet("run")).code).toBe(0);
+    expect(world.read("../seen")).toBe("copied\n");
+  },
+);
+
 test("D4: the members beside one that deletes the git folder are asked again", async () => {
   const world = panelWorld({
     ada: `${awaits("harmed")}; ${says("pass")}\n: >"$HOME/ada-is-done"`,

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Sandbox, sandbox } from "./sandbox.js";
@@ -31,6 +31,30 @@ test.each([
   expect(run.stdout).toContain(`Nothing was done yet, and main has moved on: it starts anew at ${mended.slice(0, 12)}`);
   expect(run.code).toBe(0);
   expect(await box.issue("one")).toMatchObject({ status: "success", base_sha: mended });
+});
+
+test("what git ignores in a worktree that is made anew is in the new one, also what a person put there", async () => {
+  const box = sandbox();
+  commit(box, ".gitignore", ".env\ncache/\nnew\n");
+  const setup = "mkdir -p cache; echo x >>cache/x; test -e .env";
+  box.configure({ agent: { type: "command", command: box.script("agent.sh", works) }, commands: { setup } });
+  await box.add("one");
+  expect((await box.ratchet("run")).code).toBe(1);
+  const { worktree_path: worktree } = await box.issue("one");
+  writeFileSync(join(worktree ?? "", ".env"), "by hand\n");
+  writeFileSync(join(worktree ?? "", "new"), "by hand\n");
+  box.write("new", "of the target\n");
+  box.git("add", "--all", "--force");
+  box.git("commit", "--quiet", "--message", "Keep new");
+  const seen = `cp .env cache/x new "$HOME"; ${works}`;
+  box.configure({ agent: { type: "command", command: box.script("agent.sh", seen) }, commands: { setup } });
+  const run = await box.ratchet("run", "--resume");
+  expect(run.stdout).toContain("it starts anew at");
+  expect(run.code).toBe(0);
+  const texts = [".env", "x", "new"].map((name) => readFileSync(join(box.root, name), "utf8"));
+  expect(texts).toEqual(["by hand\n", "x\nx\n", "of the target\n"]);
+  // What cannot come back is kept beside it, and told.
+  expect(run.stdout).toMatch(/one\.aside-[0-9a-f]{8}/);
 });
 
 const suite = { commands: { suite: "sh suite.sh" }, evidence_check: { required: ["suite"] }, max_gate_retries: 1 };

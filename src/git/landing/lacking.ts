@@ -37,6 +37,8 @@ async function compare(path: string, { repoPath, target }: Where): Promise<Lacki
   const mirror = { ...found.mirror, repoPath };
   const tip = await newerOf(mirror.path, await readEnds(mirror, target));
   if (tip === null || (head === baseSha && (await readChanges(found, head)).length === 0)) return null;
+  // It was dropped or amended there: a merge would bring it back, or lose to it what mends it.
+  if (!(await isAncestor(mirror.path, baseSha, tip))) return null;
   const { stdout } = await gitIn(found, ["rev-list", "--count", `${head}..${tip}`]);
   const commits = Number(stdout.toString());
   return commits === 0 ? null : { tip, commits };

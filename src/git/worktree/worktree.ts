@@ -38,9 +38,11 @@ import {
   settledRefs,
 } from "../parking/parking.js";
 import { newestParked, restoreParked } from "../parking/restore.js";
+import { setIgnoredAside } from "./carried.js";
 import { shareBranch } from "./snapshot.js";
 import { readChanges } from "./status.js";
 
+export { bringBack } from "./carried.js";
 export { discardChanges, putAt } from "./clean.js";
 export { commitAll } from "./commit.js";
 export { snapshot } from "./snapshot.js";
@@ -171,16 +173,20 @@ function refsOfLeaving({ branch, issue }: RemoveOptions, { landed, bare, parked 
 }
 
 /**
- * Removes a worktree that began in the wrong place and that nobody has left anything in, not even a file, so that the
- * next one begins elsewhere. False: it stays.
+ * Removes a worktree that began in the wrong place and that nobody has left anything in, not even a file that git sees, so
+ * that the next one begins elsewhere. `aside`: what git ignores, for that one. null: it stays.
  */
-export async function removeUnused(mirror: Mirror, options: RemoveOptions): Promise<boolean> {
+export async function removeUnused(
+  mirror: Mirror,
+  options: RemoveOptions,
+): Promise<{ readonly aside: string | null } | null> {
   const checkout = await findWholeCheckout(mirror, options.path);
   const { head, baseSha } = checkout;
-  if (head !== baseSha) return false;
-  if (await hasLooseEnds(checkout, { head, changes: await readChanges(checkout, head) })) return false;
+  if (head !== baseSha) return null;
+  if (await hasLooseEnds(checkout, { head, changes: await readChanges(checkout, head) })) return null;
+  const aside = (await exists(checkout.path)) ? await setIgnoredAside(checkout) : null;
   await removeWorktree(mirror, options);
-  return true;
+  return { aside };
 }
 
 interface Leaving {

@@ -8,6 +8,7 @@ import { keepIndex } from "../../git/worktree/kept-index.js";
 import { discardChanges } from "../../git/worktree/worktree.js";
 import { commandEnvironment } from "../../lib/environment.js";
 import { Bug } from "../../lib/errors.js";
+import { isMissing } from "../../lib/files.js";
 import { withLock } from "../../lib/lock.js";
 import { digestOf, outputTails, renderTails } from "../../lib/output-digest.js";
 import { type CommandResult, isCommandRunning, runShellCommand, wasBegun } from "../../lib/run-command.js";
@@ -15,6 +16,7 @@ import { attemptFolder, type LifeContext, worktreePath } from "../context.js";
 import { tellRemade } from "../remade.js";
 import { landingPath } from "./land.js";
 import { slotNumber } from "./slot-number.js";
+import { openAt } from "./worktree.js";
 
 /** A gate, setup or trigger command in its own folder. It is never attached to: after a crash it is stopped and run again. */
 export async function performCommand(
@@ -95,11 +97,14 @@ async function runHere(
       signal,
     });
   const result = await runInTurn(life, effect, { run, signal });
+  const isGone = isMissing(cwd);
   const [digest, tails, discarded] = await Promise.all([
     digestOf(result.stdoutPath, result.stderrPath),
     outputTails(result.stdoutPath, result.stderrPath),
     putBack(effect, cwd),
   ]);
+  // What no commit has comes back with setup, and with this.
+  if (isGone && effect.place === "issue") await openAt(life, life.state().baseSha);
   return {
     type: "command-ended",
     key: effect.key,

@@ -97,7 +97,8 @@ async function putBack(
   head: string,
   { note, isAlone }: { note(paths: readonly string[]): void; isAlone(): boolean },
 ): Promise<readonly string[]> {
-  const isCut = !isMissing(worktree) && !isLinked({ path: worktree, gitDir });
+  const isGone = isMissing(worktree);
+  const isCut = !isGone && !isLinked({ path: worktree, gitDir });
   if (isCut) {
     note([".git"]);
     // Whoever read without it has read nothing, or another repository: one that was made there meanwhile is nobody's work.
@@ -106,6 +107,8 @@ async function putBack(
   try {
     const files = await discardChanges(worktree, head, note);
     const changed = isCut ? [".git", ...files] : files;
+    // What no commit has comes back, too.
+    if (isGone) await mend();
     const moved = await findRefChanges(gitDir, head);
     if (moved.length === 0) return changed;
     const own = moved.filter((change) => !mayBeFetched(change)).map(({ name }) => name);

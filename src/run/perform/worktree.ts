@@ -15,6 +15,7 @@ import { adoptUsersBranch } from "../../git/users-branch/users-branch.js";
 import { openForItem } from "../../git/worktree/item-worktree.js";
 import { readReviewed } from "../../git/worktree/reviewed.js";
 import {
+  bringBack,
   commitAll,
   type OpenedWorktree,
   openWorktree,
@@ -161,10 +162,14 @@ async function openFor(life: LifeContext, { base, tip, newest }: Starts): Promis
   const reason = isNew ? null : await whyElsewhere(life, { base: baseSha, head });
   const isUntouched = !isNew && head === baseSha && !life.run.options.only;
   if (reason === null && !(isUntouched && (await lacks(life.run, head, await newest())))) return opened;
-  if (!(await removeUnused(life.run.mirror, placeOf(life)))) return reason ?? opened;
+  const removed = await removeUnused(life.run.mirror, placeOf(life));
+  if (removed === null) return reason ?? opened;
   const anew = await openAt(life, await newest());
-  if (from === "new" || anew.from !== "new") return { ...opened, ...anew };
-  return { ...opened, ...anew, from: reason === null ? "anew" : "elsewhere" };
+  const left = bringBack(removed.aside, anew.path);
+  const aside = [...(opened.aside ?? []), ...(anew.aside ?? []), ...(left === null ? [] : [left])];
+  const all = { ...opened, ...anew, ...(aside.length === 0 ? {} : { aside }) };
+  if (from === "new" || anew.from !== "new") return all;
+  return { ...all, from: reason === null ? "anew" : "elsewhere" };
 }
 
 async function lacks({ mirror }: LifeContext["run"], head: string, newest: string): Promise<boolean> {
