@@ -10,6 +10,7 @@ import { catchUpTarget } from "../../src/git/users-branch/follow.js";
 import { snapshot } from "../../src/git/worktree/worktree.js";
 import { branchesBehind } from "../../src/run/behind.js";
 import { commit, identity, makeWorld, open, put, read, sh, type World } from "../contract/git-fixture.js";
+import { until } from "../contract/process-support.js";
 
 const behindIn = async ({ repo, mirror }: World) =>
   await branchesBehind({ repoPath: repo, mirrorPath: mirror.path }, async () => ["main"]);
@@ -656,6 +657,49 @@ describe("D5 where the target is checked out", () => {
     expect(behind).toContain("a rebase of it is in progress");
     sh(world.repo, "git rebase --continue && git merge -q --ff-only refs/ratchet/landed/main");
     expect(sh(world.repo, "cat one.txt mine.txt")).toBe("one\n2");
+  });
+
+  test.each([
+    [
+      "git am",
+      `git checkout -q -b side; for n in 1 2; do echo $n >am$n.txt; git add -A; git commit -qm am$n; done; git format-patch -q -2 -o ../patches;
+       git checkout -q main; sed -i 's/^+2$/ no patch/' ../patches/0002*; git am -q ../patches/*.patch`,
+      "git am is in progress on it",
+      "git am --abort",
+    ],
+    [
+      "a series of reverts",
+      `for n in 1 2; do echo $n >r.txt; git add -A; git commit -qm r$n; done; echo 3 >r.txt; git commit -qam r3; git revert --no-edit HEAD HEAD~2`,
+      "a revert is in progress on it",
+      "git revert --abort",
+    ],
+  ])("D5 in the middle of %s: the branch is left, and giving it up goes back", async (_, begin, said, abort) => {
+    const world = await makeWorld();
+    const head = await ready(world, "one", "one.txt");
+    sh(world.repo, `(${begin}) >/dev/null 2>&1 || true`);
+    const { behind } = await land(world, "one", head);
+    expect(behind).toContain(said);
+    const before = sh(world.repo, "git rev-parse -q --verify ORIG_HEAD || cat .git/sequencer/head");
+    sh(world.repo, abort);
+    expect(sh(world.repo, "git rev-parse HEAD; git status --porcelain")).toBe(before);
+  });
+
+  test("D5 while a switch to it is under way nothing moves it under their feet", async () => {
+    const world = await makeWorld();
+    sh(world.repo, "git checkout -q -b side");
+    const head = await ready(world, "one", "one.txt");
+    const old = sh(world.repo, "git rev-parse main");
+    // As git does it: the lock, the files of what was read before, HEAD last.
+    put(world.repo, ".git/index.lock", "");
+    const landing = land(world, "one", head);
+    await until(
+      "it has landed",
+      () => sh(world.mirror.path, "git rev-parse -q --verify refs/ratchet/landed/main || true") !== "",
+    );
+    expect(sh(world.repo, "git rev-parse main")).toBe(old);
+    sh(world.repo, "rm .git/index.lock; git symbolic-ref HEAD refs/heads/main");
+    expect((await landing).behind).toBeNull();
+    expect(sh(world.repo, "cat one.txt; git status --porcelain")).toBe("one");
   });
 
   test("D5 a lock of theirs is waited for, then said, and never removed", async () => {

@@ -28,7 +28,7 @@ import {
   takeBackFailed,
 } from "./begun-merge.js";
 import { behind, branchGone, checkedOutTwice, checkoutGone, diverged, type Seat, seatOf } from "./behind-words.js";
-import { placesOf } from "./places.js";
+import { lockedIndex, placesOf } from "./places.js";
 import { refusal } from "./refusal.js";
 
 /**
@@ -78,7 +78,7 @@ const usualScript = {
 is_usual() {
   read -r head <.git/HEAD && [ "$head" = "ref: $3" ] && [ -e ".git/$3" ] && [ -e "$6" ] && [ ! -e "$7" ] &&
     [ ! -e "$8" ] && [ ! -e .git/worktrees ] && [ ! -e .git/rebase-merge ] && [ ! -e .git/rebase-apply ] &&
-    [ ! -e .git/BISECT_START ]
+    [ ! -e .git/BISECT_START ] && [ ! -e .git/sequencer ] && [ ! -e .git/REVERT_HEAD ] && [ ! -e .git/CHERRY_PICK_HEAD ]
 }
 is_usual "$@" 2>/dev/null || exit ${notBegun}
 git fetch ${quietFetch.join(" ")} --refmap= --update-shallow "$1" "+$2:$2" || exit ${notBegun}
@@ -235,9 +235,34 @@ async function fastForward(
   }
   if (await isAncestor(repo, landed, user)) return null;
   if (!(await isAncestor(repo, user, landed))) return diverged(target, seat);
-  noteMove(begunFile(mirror, target), landed);
-  if (await updateRefs(repo, [{ ref: branch, to: landed, from: user }])) return null;
-  return behind(target, "it moved at the same moment", seat);
+  return await moveUnseen(mirror, target, { branch, from: user, to: landed });
+}
+
+/**
+ * A branch that is checked out nowhere. Somebody may be switching to it: their git has read where it is, writes the files of
+ * that, under a lock, and HEAD last. Had the branch moved meanwhile, their next commit would take out what has landed.
+ */
+async function moveUnseen(
+  mirror: Mirror,
+  target: string,
+  { branch, from, to }: { readonly branch: string; readonly from: string; readonly to: string },
+): Promise<string | null> {
+  const repo = mirror.repoPath;
+  const lock = await lockedIndex(repo);
+  if (lock !== null) throw lookAgain(`git is locked: ${lock} is there`);
+  const begun = begunFile(mirror, target);
+  noteMove(begun, to);
+  if (!(await updateRefs(repo, [{ ref: branch, to, from }])))
+    return behind(target, "it moved at the same moment", { repo, checkout: null });
+  if ((await placesOf(repo, branch)).checkout === null) return null;
+  // It was put back before, or they have gone on from it: then it is theirs.
+  if (!(await updateRefs(repo, [{ ref: branch, to: from, from: to }]))) return null;
+  forgetBegun(begun);
+  throw lookAgain("it was checked out at the same moment");
+}
+
+function lookAgain(why: string): GitError {
+  return new GitError(why, { code: 1, stderr: "" }, { retryable: true });
 }
 
 async function tellInstead(mirror: Mirror, target: string): Promise<string | null> {

@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { exists, isSameFile, namesIn } from "../../lib/files.js";
+import { exists, isMissing, isSameFile, namesIn } from "../../lib/files.js";
 import { git } from "../git.js";
 import { commonDirOf } from "../repository.js";
 import { readOr } from "../small-files.js";
@@ -50,12 +50,29 @@ function leadsTo(repo: string, listed: string | null): boolean {
   return isSameFile(resolve(repo, gitDir), listed);
 }
 
-async function unfinished(commonDir: string, branch: string): Promise<string | null> {
-  const there = namesIn(commonDir);
+/** The lock of an index in one of the repository's checkouts: somebody's git is at work there. null: nobody's is. */
+export async function lockedIndex(repo: string): Promise<string | null> {
+  const locks = gitDirsIn(await commonDirOf(repo)).map((dir) => join(dir, "index.lock"));
+  return locks.find((lock) => !isMissing(lock)) ?? null;
+}
+
+/** Of the repository's own checkout and of its worktrees. */
+function gitDirsIn(commonDir: string): readonly string[] {
   const worktrees = join(commonDir, "worktrees");
-  const linked = there.includes("worktrees") ? namesIn(worktrees).map((name) => join(worktrees, name)) : [];
-  const begun = (names: readonly string[]) => names.some((name) => /^rebase-|^BISECT_START$/.test(name));
-  const dirs = [...(begun(there) ? [commonDir] : []), ...linked.filter((dir) => begun(namesIn(dir)))];
+  return [commonDir, ...namesIn(worktrees).map((name) => join(worktrees, name))];
+}
+
+/** Of what makes its commits on the branch itself, and goes back to where that was if it is given up. */
+async function seriesIn(dir: string): Promise<string | null> {
+  if (await exists(join(dir, "rebase-apply", "applying"))) return "git am";
+  if (await exists(join(dir, "REVERT_HEAD"))) return "a revert";
+  if (await exists(join(dir, "CHERRY_PICK_HEAD"))) return "a cherry-pick";
+  return (await exists(join(dir, "sequencer"))) ? "a series of cherry-picks or reverts" : null;
+}
+
+async function unfinished(commonDir: string, branch: string): Promise<string | null> {
+  const begun = /^rebase-|^BISECT_START$|^sequencer$|^(?:CHERRY_PICK|REVERT)_HEAD$/;
+  const dirs = gitDirsIn(commonDir).filter((dir) => namesIn(dir).some((name) => begun.test(name)));
   const short = branch.replace("refs/heads/", "");
   for (const dir of dirs) {
     for (const [file, what] of [
@@ -66,6 +83,8 @@ async function unfinished(commonDir: string, branch: string): Promise<string | n
       const name = readOr(join(dir, file)).trim();
       if (name === branch || name === short) return `${what} of it is in progress`;
     }
+    const what = readOr(join(dir, "HEAD")).trim() === `ref: ${branch}` ? await seriesIn(dir) : null;
+    if (what !== null) return `${what} is in progress on it`;
   }
   return null;
 }
