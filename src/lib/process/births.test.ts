@@ -49,7 +49,8 @@ test.runIf(process.platform === "linux")(
       const all = children.map(({ pid }) => pid ?? 0);
       const { pids, mostWork } = bornSince(mark, () => [1, process.pid, ...all]);
       expect(mostWork).toBe(true);
-      expect(pids).toEqual(all);
+      // Where the circle began anew in between, others may have been, too.
+      expect(pids).toEqual(expect.arrayContaining(all));
     } finally {
       for (const child of children) child.kill("SIGKILL");
     }
