@@ -9,7 +9,7 @@ import { isKnownInside } from "../objects/ancestry.js";
 import { mergeTrees } from "../objects/merge-trees.js";
 import { asAuthor, commonDirOf, readIdentity } from "../repository.js";
 import { removeIfThere, writeIfChanged } from "../small-files.js";
-import { begunFile, forgetBegun, movedUntold } from "../users-branch/begun-merge.js";
+import { forgetUntold, movedUntold } from "../users-branch/begun-merge.js";
 import { noteWithdrawn, withdrawnRef } from "./withdrawn.js";
 
 /**
@@ -43,7 +43,7 @@ export async function readFollowed(mirror: Mirror, target: string): Promise<stri
   const moved = await movedUntold(mirror, target);
   if (moved === null) return await readRef(mirror.path, followedRef(target));
   await updateRefs(mirror.path, [{ ref: followedRef(target), to: moved }]);
-  forgetBegun(begunFile(mirror, target), moved);
+  await forgetUntold(mirror, target, moved);
   return moved;
 }
 /** The user's repository has been given its copy of the landed line: when it is gone, somebody took it away. */

@@ -107,7 +107,8 @@ function isBelowFile(checkout: string, name: string): boolean {
 /** None that is older than what was begun, and none while a git works there: it may be that one's. */
 async function dropLocks({ checkout, since }: BegunMerge): Promise<void> {
   const branch = await gitText(checkout, ["rev-parse", "--symbolic-full-name", "HEAD"]);
-  const names = ["index", "HEAD", branch].flatMap((name) => ["--git-path", `${name}.lock`]);
+  const locked = ["index", "index.ratchet", "HEAD", branch];
+  const names = locked.flatMap((name) => ["--git-path", `${name}.lock`]);
   const locks = (await gitText(checkout, ["rev-parse", ...names])).split("\n").map((name) => resolve(checkout, name));
   const left = locks.filter((lock) => changedAt(lock) >= since);
   if (left.length === 0) return;
