@@ -648,6 +648,40 @@ describe("D5 a person has uncommitted changes in their checkout", () => {
     expect(sh(world.repo, "git rev-parse main")).toBe(landed);
   });
 
+  const unwanted = "echo theirs >docs/new.md; mv docs ../elsewhere; ln -s ../elsewhere docs";
+  test.each([
+    ["a file that they have deleted", "a.txt", "rm a.txt", "git checkout -q a.txt"],
+    ["a folder in whose place they have put a link", "docs/guide.md", unwanted, "rm docs; mv ../elsewhere docs"],
+    [
+      "such a folder that git is told not to look at",
+      "docs/guide.md",
+      `${unwanted}; git update-index --assume-unchanged docs/guide.md`,
+      "rm docs; mv ../elsewhere docs; git update-index --no-assume-unchanged docs/guide.md",
+    ],
+  ])("D5 %s stays as it is, and is named", async (_, name, does, undoes) => {
+    const world = await makeWorld();
+    const [one, two] = [await ready(world, "one", name), await ready(world, "two", "two.txt")];
+    sh(world.repo, does);
+    const looks = () => sh(world.repo, "git status --porcelain; ls -lR . ../elsewhere 2>&1 || :");
+    const before = looks();
+    const said = `main is behind: uncommitted changes in ${name} are in the way (deleted, or below a link), commit or undo that,`;
+    expect((await land(world, "one", one)).behind).toContain(said);
+    expect([(await catchUpTarget(world.mirror, "main")).behind]).toEqual([expect.stringContaining(said)]);
+    expect(looks()).toBe(before);
+    sh(world.repo, undoes);
+    expect((await land(world, "two", two)).behind).toBeNull();
+    expect(sh(world.repo, `git status --porcelain --untracked-files=no; cat ${name}`)).toBe("one");
+  });
+
+  test("D5 what they have left out of their checkout is nothing that they have deleted", async () => {
+    const world = await makeWorld();
+    const one = await ready(world, "one", "docs/guide.md");
+    sh(world.repo, "git sparse-checkout set --no-cone /src /a.txt");
+    const { commit: landed, behind } = await land(world, "one", one);
+    expect(behind).toBeNull();
+    expect(sh(world.repo, "git rev-parse main; git status --porcelain; ls")).toBe(`${landed}\na.txt\nsrc`);
+  });
+
   test("D5 an untracked file in the way is not overwritten, and a later landing tries again", async () => {
     const world = await makeWorld();
     put(world.repo, "one.txt", "theirs");

@@ -1,9 +1,10 @@
 import { readFileSync, realpathSync, rmSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { ExternalError, messageOf } from "../../lib/errors.js";
 import { programsIn } from "../../lib/process/table.js";
 import { git, gitText } from "../git.js";
 import { linkStatsOf, removeIfThere } from "../small-files.js";
+import { isBelowOther } from "./gone-files.js";
 import {
   type BegunMerge,
   type Change,
@@ -89,19 +90,13 @@ export async function bringBackDeleted(begun: BegunMerge): Promise<void> {
   const missing = await namesOf(checkout, ["ls-files", "--deleted", "-z"]);
   // git would go no further than to the first that has something of a person's in its way.
   const deleted = changes.filter(
-    ({ path, before }) => isEntry(before) && missing.has(path) && !isBelowFile(checkout, nameOf(path)),
+    ({ path, before }) => isEntry(before) && missing.has(path) && !isBelowOther(checkout, nameOf(path)),
   );
   if (deleted.length === 0) return;
   const input = listOf(deleted.map(({ path }) => path));
   // What has kept the merge from going on may keep this from it, too: then it is tried again.
   const okCodes = until === null ? [1] : [];
   await git(checkout, ["checkout-index", "--index", "-q", "-z", "--stdin"], { input, okCodes, lockWaitMs: 0 });
-}
-
-function isBelowFile(checkout: string, name: string): boolean {
-  const above = dirname(name);
-  if (above === ".") return false;
-  return linkStatsOf(join(checkout, above))?.isDirectory() === false || isBelowFile(checkout, above);
 }
 
 /** None that is older than what was begun, and none while a git works there: it may be that one's. */

@@ -25,7 +25,17 @@ import {
   takeBackBegun,
   takeBackFailed,
 } from "./begun-merge.js";
-import { behind, branchGone, checkedOutTwice, checkoutGone, diverged, type Seat, seatOf } from "./behind-words.js";
+import {
+  behind,
+  branchGone,
+  checkedOutTwice,
+  checkoutGone,
+  diverged,
+  goneThere,
+  type Seat,
+  seatOf,
+} from "./behind-words.js";
+import { goneFiles } from "./gone-files.js";
 import { writeHook } from "./index-lock.js";
 import { mergeAnywhere, usualMerge } from "./merge-scripts.js";
 import { moveUnseen } from "./move-unseen.js";
@@ -229,6 +239,8 @@ async function mergeIn(
   target: string,
   { checkout, branch, commit }: { readonly checkout: string; readonly branch: string; readonly commit: string },
 ): Promise<string | null> {
+  const gone = await goneFiles(checkout, commit);
+  if (gone.length > 0) return goneThere(target, gone);
   const begun = begunFile(mirror, target);
   const { code, stderr } = await mergeNoted(checkout, [begun, commit, checkout, branch, mirror.path]);
   if (code === 0) return null;

@@ -26,7 +26,8 @@ merge_noted() {
 
 /**
  * The usual case as one program: the repository's own checkout is on the branch, which is where the landed line has it,
- * nothing is begun there, and the landing before was followed. Whatever is otherwise, whatever git refuses, and where not the branch has moved in the end, it is done and said step by step.
+ * nothing is begun there, no file is gone that the merge would write, and the landing before was followed. Whatever is
+ * otherwise, whatever git refuses, and where not the branch has moved in the end, it is done and said step by step.
  */
 export const usualMerge: Script = {
   name: "merge",
@@ -42,10 +43,28 @@ is_usual() {
   done
 }
 is_as_seen() { is_here && read -r now <".git/$branch" && [ "$now" = "$from" ]; }
+is_there() {
+  case $1 in \\"*) return 1 ;; esac
+  [ -e "$1" ] || [ -L "$1" ] || return
+  above=$1
+  while [ "$above" != "\${above%/*}" ]; do
+    above=\${above%/*}
+    [ ! -L "$above" ] || return
+  done
+}
+are_there() {
+  set -f; IFS='
+'
+  for path in $changed; do is_there "$path" || return; done
+  unset IFS; set +f
+}
 ${merging}
 is_usual && read -r from <".git/$branch" && read -r known <"$mirror/$followed" && [ "$from" = "$known" ] || exit ${ends.notBegun}
-git fetch ${quietFetch.join(" ")} --refmap= --update-shallow "$mirror" "+$line:$line" || exit ${ends.notBegun}
-is_usual && read -r landed <".git/$line" && [ "$landed" = "$commit" ] || exit ${ends.notBegun}
+changed=$(
+  { cd "$mirror" && git diff-tree -r --name-only --no-renames --diff-filter=MT "$from" "$commit"; } &
+  git fetch ${quietFetch.join(" ")} --refmap= --update-shallow "$mirror" "+$line:$line" && wait $!
+) || exit ${ends.notBegun}
+is_usual && read -r landed <".git/$line" && [ "$landed" = "$commit" ] && are_there || exit ${ends.notBegun}
 merge_noted "$line"
 read -r now <".git/$branch" && [ "$now" = "$commit" ] || exit ${ends.untold}
 is_here || exit ${ends.strayed}
