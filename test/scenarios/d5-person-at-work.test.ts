@@ -865,6 +865,53 @@ describe("D5 where the target is checked out", () => {
     expect(sh(world.repo, "cat one.txt; git status --porcelain")).toBe("one");
   });
 
+  const patches = "git format-patch -q -o ../p main..x && git am -q ../p/*";
+  test.each([
+    ["git am", `${patches} || :`, "git am", "git am --abort"],
+    ["several cherry-picks", "git cherry-pick main..x || :", "a cherry-pick", "git cherry-pick --abort"],
+    [
+      "several cherry-picks, the conflict added",
+      "git cherry-pick main..x || git add .",
+      "a cherry-pick",
+      "git cherry-pick --abort",
+    ],
+    ["a revert", "git revert --no-commit HEAD", "a revert", "git revert --abort"],
+  ])("D5 in the middle of %s: they can give it up, and nothing of it has landed", async (_, does, what, abort) => {
+    const world = await makeWorld();
+    const [one, two] = [await ready(world, "one", "one.txt"), await ready(world, "two", "two.txt")];
+    sh(
+      world.repo,
+      "git switch -q -c x; echo x >x.txt; git add .; git commit -qm x1; echo x >a.txt; git commit -qam x2",
+    );
+    sh(world.repo, "git switch -q main; echo b >a.txt; git commit -qam b");
+    const before = sh(world.repo, "git rev-parse HEAD");
+    sh(world.repo, does);
+    expect((await land(world, "one", one)).behind).toMatch(
+      `main is behind: ${what} is in progress on it, once that has ended, run \`git merge`,
+    );
+    expect(sh(world.mirror.path, "git ls-tree --name-only refs/ratchet/landed/main")).not.toContain("x.txt");
+    sh(world.repo, abort);
+    expect(sh(world.repo, "git rev-parse HEAD; git status --porcelain")).toBe(before);
+    expect((await land(world, "two", two)).behind).toBeNull();
+    expect(sh(world.repo, "ls; cat a.txt")).toBe("a.txt\ndocs\none.txt\nsrc\ntwo.txt\nb");
+  });
+
+  test("D5 a series of theirs that has come to its end lands with what is next", async () => {
+    const world = await makeWorld();
+    const [one, two] = [await ready(world, "one", "one.txt"), await ready(world, "two", "two.txt")];
+    sh(
+      world.repo,
+      "git switch -q -c x; echo x >x.txt; git add .; git commit -qm x1; echo x >a.txt; git commit -qam x2",
+    );
+    sh(world.repo, "git switch -q main; echo b >a.txt; git commit -qam b; git cherry-pick main..x || :");
+    expect((await land(world, "one", one)).behind).toContain("is in progress on it");
+    sh(world.repo, "echo both >a.txt; git add .; git -c core.editor=true cherry-pick --continue");
+    expect((await land(world, "two", two)).behind).toBeNull();
+    expect(sh(world.repo, "git status --porcelain; ls; cat a.txt")).toBe(
+      "a.txt\ndocs\none.txt\nsrc\ntwo.txt\nx.txt\nboth",
+    );
+  });
+
   test("D5 a lock of theirs is waited for, then said, and never removed", async () => {
     const world = await makeWorld();
     const head = await ready(world, "one", "one.txt");

@@ -203,7 +203,8 @@ async function fastForward(
   const seat = { repo, checkout: places.checkout };
   if (!branch.startsWith(branchRef(""))) return behind(target, `it is a symbolic ref to ${branch}`, seat);
   // It is checked out again once that has come to its end.
-  if (places.busy !== null) return behind(target, places.busy, { repo, checkout: places.checkout ?? repo });
+  if (places.busy !== null)
+    return behind(target, `${places.busy}, once that has ended`, { repo, checkout: places.checkout ?? repo });
   if (places.checkout !== null && places.isGone) return checkoutGone(target, places.checkout);
   if (places.several.length > 0) return checkedOutTwice(target, places.several);
   // Before anything is locked.

@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
-import { exists, isSameFile, namesIn } from "../../lib/files.js";
+import { exists, isMissing, isSameFile, namesIn } from "../../lib/files.js";
 import { git } from "../git.js";
+import { resolveHead } from "../head.js";
 import { commonDirOf } from "../repository.js";
 import { readOr, textOf } from "../small-files.js";
 
@@ -50,9 +51,11 @@ function leadsTo(repo: string, listed: string | null): boolean {
   return isSameFile(resolve(repo, gitDir), listed);
 }
 
+const applying = "rebase-apply/applying";
+
 /** Of what makes its commits on the branch itself, and goes back to where that was if it is given up. */
 async function seriesIn(dir: string): Promise<string | null> {
-  if (await exists(join(dir, "rebase-apply", "applying"))) return "git am";
+  if (await exists(join(dir, applying))) return "git am";
   if (await exists(join(dir, "REVERT_HEAD"))) return "a revert";
   if (await exists(join(dir, "CHERRY_PICK_HEAD"))) return "a cherry-pick";
   return (await exists(join(dir, "sequencer"))) ? "a series of cherry-picks or reverts" : null;
@@ -71,8 +74,22 @@ async function unfinished(commonDir: string, branch: string): Promise<string | n
       const name = readOr(join(dir, file)).trim();
       if (name === branch || name === short) return `${what} of it is in progress`;
     }
-    const what = readOr(join(dir, "HEAD")).trim() === `ref: ${branch}` ? await seriesIn(dir) : null;
+    const what = headOf(dir, commonDir) === branch ? await seriesIn(dir) : null;
     if (what !== null) return `${what} is in progress on it`;
+  }
+  return null;
+}
+
+/**
+ * Where the branch was before a series of commits was begun on it that has not come to its end, and may be given up yet.
+ * Null: there is none.
+ */
+export async function beforeSeries(repo: string, branch: string): Promise<string | null> {
+  const commonDir = await commonDirOf(repo);
+  for (const dir of gitDirsIn(commonDir)) {
+    const [isAm, isSeries] = [applying, "sequencer"].map((name) => !isMissing(join(dir, name)));
+    if (!(isAm || isSeries) || headOf(dir, commonDir) !== branch) continue;
+    return resolveHead(dir, isAm ? "ORIG_HEAD" : "sequencer/head");
   }
   return null;
 }
