@@ -148,7 +148,7 @@ function failure({ name, cwd }: Called, output: GitOutput): GitError {
   return new GitError(damage === null ? what : `${damage}: ${what}`, output);
 }
 
-function lockedOut(lock: string, waitMs: number, output: GitOutput): GitError {
+export function lockedOut(lock: string, waitMs: number, output: Pick<GitOutput, "code" | "stderr">): GitError {
   const since = waitMs === 0 ? "is there" : `is still there after ${Math.round(waitMs / 1000)} s`;
   return new GitError(`git is locked: ${lock} ${since}`, output, {
     retryable: true,

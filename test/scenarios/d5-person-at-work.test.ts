@@ -296,8 +296,10 @@ describe("D5 Ratchet and its git are killed while the checkout is brought forwar
     );
   });
 
-  test("D5 its lock is left where a git works that it may belong to", async () => {
+  test("D5 its lock goes, whoever works there, unless nothing tells whose it is", async () => {
     const world = await cutOff(false);
+    // As one of git's own, or one whose text did not come to the disk.
+    put(world.repo, ".git/index.lock", "");
     const somebody = spawn("git", ["hash-object", "--stdin"], { cwd: world.repo });
     await once(somebody, "spawn");
     expect((await catchUp(world)).behind).toContain("index.lock is there, run `git merge");
@@ -305,6 +307,12 @@ describe("D5 Ratchet and its git are killed while the checkout is brought forwar
     somebody.stdin.end();
     await once(somebody, "exit");
     expect(await catchUp(world)).toEqual({ behind: null });
+    const other = await cutOff(false);
+    const waiting = spawn("git", ["hash-object", "--stdin"], { cwd: other.repo });
+    await once(waiting, "spawn");
+    expect(await catchUp(other)).toEqual({ behind: null });
+    waiting.stdin.end();
+    expect(sh(other.repo, "ls .git | grep index")).toBe("index");
   });
 });
 
@@ -369,7 +377,7 @@ describe("D5 in the very moment in which git brings the checkout forward", () =>
     const script = `#!/bin/sh
 git() { ${sh("/", "command -v git")} "$@"; }
 case "$*" in *"merge --ff-only"*) [ -e "$0.done" ] || {
-  : >"$0.done"; ${before}; git "$@"; code=$?; ${after}; exit $code; } ;;
+  : >"$0.done"; (unset GIT_INDEX_FILE; ${before}); git "$@"; code=$?; (unset GIT_INDEX_FILE; ${after}); exit $code; } ;;
 esac
 git "$@"
 `;
@@ -397,17 +405,54 @@ git "$@"
 
   test.each(landings)("D5 %s is not brought forward again where they put the branch back", async (_, later) => {
     const { world, one, start } = await readyWorld(later);
-    meanwhile(world, { after: "git reset -q --hard HEAD~1" });
+    meanwhile(world, { after: "git reset -q --soft HEAD~1" });
     expect((await land(world, "one", one)).behind).toBe(wasRewound("main"));
     expect((await catchUpTarget(world.mirror, "main")).waits).toBe(wasRewound("main"));
-    expect(sh(world.repo, "git rev-parse main; git status --porcelain")).toBe(start);
+    expect(sh(world.repo, "git rev-parse main; git status --porcelain")).toBe(`${start}\nA  one.txt`);
+  });
+
+  test.each(landings)("D5 %s lets nobody stage or switch, who would be told", async (_, later) => {
+    const { world, one } = await readyWorld(later);
+    put(world.repo, "mine.txt", "mine\n");
+    meanwhile(world, { before: "git add mine.txt && touch ../in; git switch -q release && touch ../in" });
+    const { commit: landed, behind } = await land(world, "one", one);
+    expect([behind, existsSync(join(world.home, "in"))]).toEqual([null, false]);
+    expect(sh(world.repo, "git rev-parse main; git status --porcelain")).toBe(`${landed}\n?? mine.txt`);
+    expect(sh(world.repo, "ls .git | grep index")).toBe("index");
+  });
+
+  test.each(landings)(
+    "D5 %s: what they have staged while git reads the index is staged afterwards",
+    async (_, later) => {
+      const { world, one } = await readyWorld(later);
+      // git asks a filter about a file that was touched, before it locks anything.
+      const add = "unset GIT_INDEX_FILE; git add mine.txt && touch ../staged";
+      put(world.home, "clean.sh", `[ -e "$0.done" ] || { : >"$0.done"; (${add}) >&2; }; exec cat\n`);
+      put(world.repo, "mine.txt", "mine\n");
+      put(world.repo, ".git/info/attributes", "a.txt filter=slow\n");
+      sh(world.repo, `touch -d tomorrow a.txt; git config filter.slow.clean "sh '${join(world.home, "clean.sh")}'"`);
+      expect((await land(world, "one", one)).behind).toBeNull();
+      expect(existsSync(join(world.home, "clean.sh.done"))).toBe(true);
+      const mine = existsSync(join(world.home, "staged")) ? "A  mine.txt" : "?? mine.txt";
+      expect(sh(world.repo, "git status --porcelain")).toBe(mine);
+    },
+  );
+
+  test.each(landings)("D5 %s leaves nothing of it on a branch that they switch to meanwhile", async (_, later) => {
+    const { world, one } = await readyWorld(later);
+    sh(world.repo, "git branch -f release");
+    // The last thing that git does when it switches.
+    meanwhile(world, { after: "git symbolic-ref HEAD refs/heads/release" });
+    const { commit: landed, behind } = await land(world, "one", one);
+    expect([behind, sh(world.repo, "git rev-parse main")]).toEqual([null, landed]);
+    expect(sh(world.repo, "git branch --show-current; git status --porcelain")).toBe("release");
   });
 
   test.each(landings)(
     "D5 %s that moves a branch which they switch to says so, and how to put it back",
     async (...args) => {
       const { world, one } = await readyWorld(args[1]);
-      meanwhile(world, { before: "git switch -q release" });
+      meanwhile(world, { before: "git symbolic-ref HEAD refs/heads/release" });
       const { commit: landed, behind } = await land(world, "one", one);
       const back = `git reset --keep ${world.base.slice(0, 12)}`;
       expect(behind).toContain(
@@ -420,6 +465,90 @@ git "$@"
       expect(sh(world.repo, now)).toBe(`${landed}\n${world.base}\nrelease`);
     },
   );
+});
+
+describe("D5 a person switches to the branch in the very moment in which it is moved", () => {
+  async function readyWorld() {
+    const world = await makeWorld();
+    const one = await ready(world, "one", "one.txt");
+    expect((await land(world, "zero", await ready(world, "zero", "zero.txt"))).behind).toBeNull();
+    sh(world.repo, "git switch -q -c side");
+    return { world, one };
+  }
+  const looks = (world: World) => sh(world.repo, "git status --porcelain --branch; ls *.txt");
+  const followed = "## main\na.txt\none.txt\nzero.txt";
+
+  test("D5 a switch that has read where it was, and has yet to write HEAD, is waited for", async () => {
+    const { world, one } = await readyWorld();
+    const before = sh(world.repo, "git rev-parse main");
+    // git runs this one between index and HEAD. It waits for what must not be: at most a second.
+    const isThere = `[ "$(git rev-parse main)" = ${before} ] && [ $n -lt 20 ]`;
+    const hook = `: >../switching; n=0; while ${isThere}; do n=$((n+1)); sleep 0.05; done`;
+    put(world.repo, ".git/hooks/post-index-change", `#!/bin/sh\n${hook}\n`);
+    sh(world.repo, "chmod +x .git/hooks/post-index-change");
+    const person = spawn("git", ["switch", "-q", "main"], { cwd: world.repo, stdio: "ignore" });
+    await expect.poll(() => existsSync(join(world.home, "switching")), { timeout: 5000 }).toBe(true);
+    const { behind } = await land(world, "one", one);
+    if (person.exitCode === null) await once(person, "exit");
+    expect([behind, looks(world)]).toEqual([null, followed]);
+  });
+
+  /** What happens right after the branch was moved, before anybody has looked. */
+  function afterwards(world: World, does: string) {
+    const script = `#!/bin/sh
+git() { ${sh("/", "command -v git")} "$@"; }
+case "$PWD $*" in "${world.repo} "*update-ref*) [ -e "$0.done" ] || {
+  : >"$0.done"; git "$@"; code=$?; ${does}; exit $code; } ;;
+esac
+git "$@"
+`;
+    put(world.home, "bin/git", script);
+    chmodSync(join(world.home, "bin/git"), 0o755);
+    return `${join(world.home, "bin")}:${process.env.PATH}`;
+  }
+
+  test("D5 one that nobody has seen is found by its HEAD, and brought forward", async () => {
+    const { world, one } = await readyWorld();
+    const { PATH } = process.env;
+    process.env.PATH = afterwards(world, "git symbolic-ref HEAD refs/heads/main");
+    onTestFinished(() => {
+      process.env.PATH = PATH;
+    });
+    expect([(await land(world, "one", one)).behind, looks(world)]).toEqual([null, followed]);
+    expect(existsSync(join(world.home, "bin/git.done"))).toBe(true);
+  });
+
+  test("D5 nobody can begin one, in no worktree, and where Ratchet is killed then, the next lets them", async () => {
+    const { world, one } = await readyWorld();
+    sh(world.repo, "git worktree add -q -b other ../other");
+    const proposal = await propose(world, "one", one);
+    if (proposal.type !== "proposed") throw new Error(JSON.stringify(proposal));
+    expect(await commitLanding(world.mirror, { target: "main", ...proposal })).toEqual({ type: "landed" });
+    const begin = "for at in . ../other; do git -C $at switch -q main 2>>../said; done";
+    const PATH = afterwards(world, `${begin}; kill -9 "$(cat '${world.home}/pid')" $$`);
+    const child = spawn(process.execPath, ["dist-test/git-follow.mjs", world.repo, world.home], {
+      stdio: ["ignore", "ignore", "inherit"],
+      env: { ...process.env, PATH },
+    });
+    put(world.home, "pid", String(child.pid));
+    expect((await once(child, "exit"))[1]).toBe("SIGKILL");
+    expect(read(world.home, "said").match(/index\.lock': File exists/g)).toHaveLength(2);
+    put(world.home, "other/theirs.txt", "theirs\n");
+    await followTarget(world.mirror, { target: "main", commit: proposal.commit });
+    sh(world.repo, "git switch -q main; git -C ../other add .");
+    expect([sh(world.repo, "git rev-parse main"), looks(world)]).toEqual([proposal.commit, followed]);
+  });
+
+  test("D5 a lock of theirs in another worktree is waited for, then said, and never removed", async () => {
+    const { world, one } = await readyWorld();
+    sh(world.repo, "git worktree add -q -b other ../other");
+    put(world.repo, ".git/worktrees/other/index.lock", "");
+    expect((await land(world, "one", one)).behind).toMatch(
+      /^main is behind: git is locked: .*other\/index.lock is there/,
+    );
+    sh(world.repo, "[ ! -e .git/index.lock ] && rm .git/worktrees/other/index.lock");
+    expect(await catchUpTarget(world.mirror, "main")).toEqual({ behind: null });
+  });
 });
 
 describe("D5 Ratchet and its git are killed when the branch has moved, before that is noted", () => {
@@ -517,6 +646,40 @@ describe("D5 a person has uncommitted changes in their checkout", () => {
     expect(sh(world.repo, "git rev-parse main")).toBe(world.base);
     sh(world.repo, "git checkout -q a.txt && git merge -q --ff-only refs/ratchet/landed/main");
     expect(sh(world.repo, "git rev-parse main")).toBe(landed);
+  });
+
+  const unwanted = "echo theirs >docs/new.md; mv docs ../elsewhere; ln -s ../elsewhere docs";
+  test.each([
+    ["a file that they have deleted", "a.txt", "rm a.txt", "git checkout -q a.txt"],
+    ["a folder in whose place they have put a link", "docs/guide.md", unwanted, "rm docs; mv ../elsewhere docs"],
+    [
+      "such a folder that git is told not to look at",
+      "docs/guide.md",
+      `${unwanted}; git update-index --assume-unchanged docs/guide.md`,
+      "rm docs; mv ../elsewhere docs; git update-index --no-assume-unchanged docs/guide.md",
+    ],
+  ])("D5 %s stays as it is, and is named", async (_, name, does, undoes) => {
+    const world = await makeWorld();
+    const [one, two] = [await ready(world, "one", name), await ready(world, "two", "two.txt")];
+    sh(world.repo, does);
+    const looks = () => sh(world.repo, "git status --porcelain; ls -lR . ../elsewhere 2>&1 || :");
+    const before = looks();
+    const said = `main is behind: uncommitted changes in ${name} are in the way (deleted, or below a link), commit or undo that,`;
+    expect((await land(world, "one", one)).behind).toContain(said);
+    expect([(await catchUpTarget(world.mirror, "main")).behind]).toEqual([expect.stringContaining(said)]);
+    expect(looks()).toBe(before);
+    sh(world.repo, undoes);
+    expect((await land(world, "two", two)).behind).toBeNull();
+    expect(sh(world.repo, `git status --porcelain --untracked-files=no; cat ${name}`)).toBe("one");
+  });
+
+  test("D5 what they have left out of their checkout is nothing that they have deleted", async () => {
+    const world = await makeWorld();
+    const one = await ready(world, "one", "docs/guide.md");
+    sh(world.repo, "git sparse-checkout set --no-cone /src /a.txt");
+    const { commit: landed, behind } = await land(world, "one", one);
+    expect(behind).toBeNull();
+    expect(sh(world.repo, "git rev-parse main; git status --porcelain; ls")).toBe(`${landed}\na.txt\nsrc`);
   });
 
   test("D5 an untracked file in the way is not overwritten, and a later landing tries again", async () => {
@@ -700,6 +863,53 @@ describe("D5 where the target is checked out", () => {
     sh(world.repo, "rm .git/index.lock; git symbolic-ref HEAD refs/heads/main");
     expect((await landing).behind).toBeNull();
     expect(sh(world.repo, "cat one.txt; git status --porcelain")).toBe("one");
+  });
+
+  const patches = "git format-patch -q -o ../p main..x && git am -q ../p/*";
+  test.each([
+    ["git am", `${patches} || :`, "git am", "git am --abort"],
+    ["several cherry-picks", "git cherry-pick main..x || :", "a cherry-pick", "git cherry-pick --abort"],
+    [
+      "several cherry-picks, the conflict added",
+      "git cherry-pick main..x || git add .",
+      "a cherry-pick",
+      "git cherry-pick --abort",
+    ],
+    ["a revert", "git revert --no-commit HEAD", "a revert", "git revert --abort"],
+  ])("D5 in the middle of %s: they can give it up, and nothing of it has landed", async (_, does, what, abort) => {
+    const world = await makeWorld();
+    const [one, two] = [await ready(world, "one", "one.txt"), await ready(world, "two", "two.txt")];
+    sh(
+      world.repo,
+      "git switch -q -c x; echo x >x.txt; git add .; git commit -qm x1; echo x >a.txt; git commit -qam x2",
+    );
+    sh(world.repo, "git switch -q main; echo b >a.txt; git commit -qam b");
+    const before = sh(world.repo, "git rev-parse HEAD");
+    sh(world.repo, does);
+    expect((await land(world, "one", one)).behind).toMatch(
+      `main is behind: ${what} is in progress on it, once that has ended, run \`git merge`,
+    );
+    expect(sh(world.mirror.path, "git ls-tree --name-only refs/ratchet/landed/main")).not.toContain("x.txt");
+    sh(world.repo, abort);
+    expect(sh(world.repo, "git rev-parse HEAD; git status --porcelain")).toBe(before);
+    expect((await land(world, "two", two)).behind).toBeNull();
+    expect(sh(world.repo, "ls; cat a.txt")).toBe("a.txt\ndocs\none.txt\nsrc\ntwo.txt\nb");
+  });
+
+  test("D5 a series of theirs that has come to its end lands with what is next", async () => {
+    const world = await makeWorld();
+    const [one, two] = [await ready(world, "one", "one.txt"), await ready(world, "two", "two.txt")];
+    sh(
+      world.repo,
+      "git switch -q -c x; echo x >x.txt; git add .; git commit -qm x1; echo x >a.txt; git commit -qam x2",
+    );
+    sh(world.repo, "git switch -q main; echo b >a.txt; git commit -qam b; git cherry-pick main..x || :");
+    expect((await land(world, "one", one)).behind).toContain("is in progress on it");
+    sh(world.repo, "echo both >a.txt; git add .; git -c core.editor=true cherry-pick --continue");
+    expect((await land(world, "two", two)).behind).toBeNull();
+    expect(sh(world.repo, "git status --porcelain; ls; cat a.txt")).toBe(
+      "a.txt\ndocs\none.txt\nsrc\ntwo.txt\nx.txt\nboth",
+    );
   });
 
   test("D5 a lock of theirs is waited for, then said, and never removed", async () => {

@@ -9,7 +9,8 @@ import { isKnownInside } from "../objects/ancestry.js";
 import { mergeTrees } from "../objects/merge-trees.js";
 import { asAuthor, commonDirOf, readIdentity } from "../repository.js";
 import { removeIfThere, writeIfChanged } from "../small-files.js";
-import { begunFile, forgetBegun, movedUntold } from "../users-branch/begun-merge.js";
+import { forgetUntold, movedUntold } from "../users-branch/begun-merge.js";
+import { beforeSeries } from "../users-branch/places.js";
 import { noteWithdrawn, withdrawnRef } from "./withdrawn.js";
 
 /**
@@ -43,7 +44,7 @@ export async function readFollowed(mirror: Mirror, target: string): Promise<stri
   const moved = await movedUntold(mirror, target);
   if (moved === null) return await readRef(mirror.path, followedRef(target));
   await updateRefs(mirror.path, [{ ref: followedRef(target), to: moved }]);
-  forgetBegun(begunFile(mirror, target), moved);
+  await forgetUntold(mirror, target, moved);
   return moved;
 }
 /** The user's repository has been given its copy of the landed line: when it is gone, somebody took it away. */
@@ -70,14 +71,39 @@ export interface Ends {
 export async function readEnds(mirror: Mirror, target: string): Promise<Ends> {
   const branch = `refs/heads/${target}`;
   const landed = await readRef(mirror.path, landedRef(target));
-  let user = await readRef(mirror.repoPath, branch);
+  let user = await readUser(mirror, target);
   // What is fetched is where the branch is by then, which may be beside what was read.
   for (let fetches = 0; user !== null && user !== landed && !(await hasCommit(mirror.path, user)); fetches++) {
     if (fetches >= fetchesAtMost) throw new ExternalError("git", `${target} moves too fast`, { retryable: true });
     await fetchFromUser(mirror, [`+${branch}:refs/user/heads/${target}`]);
-    user = await readRef(mirror.repoPath, branch);
+    user = await readUser(mirror, target);
   }
   return { landed, user };
+}
+
+/**
+ * Where the user's branch is. The commits of a series that is not at its end (`git am`, several cherry-picks) may be given up
+ * yet, as long as nothing is built on them: they count from its end on.
+ */
+async function readUser({ path, repoPath }: Mirror, target: string): Promise<string | null> {
+  const branch = `refs/heads/${target}`;
+  const user = await readRef(repoPath, branch);
+  const before = user === null ? null : await beforeSeries(repoPath, branch);
+  if (user === null || before === null || before === user) return user;
+  const followed = await readRef(path, followedRef(target));
+  return (await isLine(repoPath, followed === null ? [before, user] : [followed, before, user])) ? before : user;
+}
+
+/** Each of them is there, and in the next. */
+async function isLine(repo: string, commits: readonly string[]): Promise<boolean> {
+  for (const commit of commits) if (!(await hasCommit(repo, commit))) return false;
+  const [first = "", ...later] = commits;
+  let last = first;
+  for (const commit of later) {
+    if (!(await isAncestor(repo, last, commit))) return false;
+    last = commit;
+  }
+  return true;
 }
 
 const fetchesAtMost = 100;

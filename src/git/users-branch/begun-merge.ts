@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { asDiskFull } from "../../lib/disk-full.js";
@@ -8,8 +8,10 @@ import { withLock } from "../../lib/lock.js";
 import { isGone } from "../../lib/process-identity.js";
 import { type GitOutput, git } from "../git.js";
 import { hasCommit, isAncestor, type Mirror, readRef } from "../mirror/mirror-refs.js";
-import { readOr } from "../small-files.js";
+import { commonDirOf } from "../repository.js";
+import { putText, readOr } from "../small-files.js";
 import { bringBackDeleted, stageCutOff } from "./cut-off.js";
+import { dropLocks, indexFolders } from "./index-lock.js";
 import { changesOf } from "./merge-changes.js";
 import { isRefused } from "./refusal.js";
 import { takeBack } from "./take-back.js";
@@ -29,27 +31,31 @@ export async function mergeAlone<T>(mirror: Mirror, target: string, task: () => 
   return await withLock(`${begunFile(mirror, target)}.lock`, task);
 }
 
-/** How a script ends that has not come to its merge. */
-export const notBegun = 3;
+/** How a script ends that brings a checkout forward, besides with git's own codes. */
+export const ends = {
+  /** It has not come to its merge. */
+  notBegun: 3,
+  /** git has merged, and the mirror does not have it: what is noted of the merge stays. */
+  untold: 4,
+  /** Nothing was done: once the index was locked it was no longer as it was to be. */
+  late: 5,
+  /** The branch was moved, and the checkout is on another one. */
+  strayed: 6,
+} as const;
 
-/**
- * For `sh`: notes the merge of `commit` into `from` that this very shell begins in `checkout`, unless there is such a note
- * already. All are shell words.
- */
-export function noteBegun(words: {
-  readonly file: string;
-  readonly commit: string;
-  readonly checkout: string;
-  readonly from: string;
-}): string {
-  const lines = [words.commit, "$$", words.checkout, words.from];
-  const note = `printf '%s\\n%s\\n%s\\n%s\\n' ${lines.join(" ")} >${words.file}`;
-  return `set -C; ${note} || exit ${notBegun}; set +C`;
+/** For `sh`: says of the merge of `$commit` into `$from` that this very shell begins it in `$checkout`. */
+export const tellBegun = `printf '%s\\n%s\\n%s\\n%s\\n' "$commit" "$$" "$checkout" "$from"`;
+
+/** Notes that the branch was moved to `commit` where it is checked out nowhere: there is nothing to take back. */
+export function noteMove(file: string, commit: string): void {
+  putText(file, `${commit}\n`);
 }
 
-/** Notes that the branch is about to be moved to `commit` where it is checked out nowhere: there is nothing to take back. */
-export function noteMove(file: string, commit: string): void {
-  writeFileSync(file, `${commit}\n`);
+/** The same before it is known to stay there. What is noted is returned. */
+export function noteTry(file: string, { from, to }: { readonly from: string; readonly to: string }): string {
+  const text = `\n\n\n${from}\n${to}\n`;
+  putText(file, text);
+  return text;
 }
 
 /**
@@ -57,9 +63,9 @@ export function noteMove(file: string, commit: string): void {
  * not go on, because the disk is full or a filter fails, some of it. No lock is either's own.
  */
 export function forgetRefused(file: string, { code, stderr }: Pick<GitOutput, "code" | "stderr">): void {
-  if (![1, 2, 128].includes(code) || isRunning(readNote(file))) return;
+  if (![1, 2, 128, ends.late].includes(code) || isRunning(readNote(file))) return;
   if (/update_ref failed/.test(stderr)) addToNote(file, ended);
-  else if (isRefused(stderr)) rmSync(file, { force: true });
+  else if (code === ends.late || isRefused(stderr)) rmSync(file, { force: true });
   else addToNote(file, `${failed} ${statSync(file, { throwIfNoEntry: false })?.mtimeMs} ${Date.now()}`);
 }
 
@@ -79,6 +85,24 @@ function addToNote(file: string, line: string): void {
 export function forgetBegun(file: string, moved?: string): void {
   const note = readNote(file);
   if (note.commit === moved || !(isRunning(note) || note.failed !== null)) rmSync(file, { force: true });
+}
+
+/** Where it was moved, and nobody has lived to tell: what they had locked is nobody's. */
+export async function forgetUntold(mirror: Mirror, target: string, moved: string): Promise<void> {
+  const file = begunFile(mirror, target);
+  await dropLeftLocks(file, mirror.repoPath);
+  forgetBegun(file, moved);
+}
+
+/** Of two who find them, the second must not remove what somebody has locked since. */
+async function dropLeftLocks(file: string, repo: string): Promise<void> {
+  await withLock(`${file}.left.lock`, async () => {
+    const note = readNote(file);
+    if (isRunning(note)) return;
+    // Words that were added since are none of the lock's.
+    const text = note.commit === "" ? note.text : `${note.text.split("\n").slice(0, 4).join("\n")}\n`;
+    dropLocks(indexFolders(await commonDirOf(repo)), text);
+  });
 }
 
 /** Where a merge has brought the user's branch that did not live to tell; they may have put it elsewhere since. */
@@ -157,24 +181,26 @@ const pauseMs = 20;
  * Before anything else is tried where git could not go on: what is taken back makes room on a full disk. What keeps it from
  * that is told by whoever tries next.
  */
-export async function takeBackFailed(file: string): Promise<void> {
+export async function takeBackFailed(file: string, repo: string): Promise<void> {
   const { failed: times, isEnded } = readNote(file);
   if (times === null && !isEnded) return;
   try {
-    await takeBackBegun(file);
+    await takeBackBegun(file, repo);
   } catch (error) {
     if (!(error instanceof ExternalError)) throw error;
   }
 }
 
 /** The checkout as if the merge that was begun there had not been; where it has come to its end it is left. */
-export async function takeBackBegun(file: string): Promise<void> {
+export async function takeBackBegun(file: string, repo: string): Promise<void> {
   let note = readNote(file);
+  if (note.text === "") return;
   // Somebody else's, or that of a Ratchet that was killed: git outlives it, and may be about to move the branch.
   for (let waitedMs = 0; isRunning(note) && waitedMs < patienceMs; waitedMs += pauseMs) {
     await delay(pauseMs);
     note = readNote(file);
   }
+  await dropLeftLocks(file, repo);
   const { text, commit, checkout, from, isEnded, failed: times } = note;
   // What was let go since may be gone from there.
   const isThere = from !== "" && (await exists(checkout)) && (await hasCommit(checkout, commit));

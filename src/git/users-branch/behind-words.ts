@@ -2,6 +2,7 @@ import { isSameFile } from "../../lib/files.js";
 import { shellWord } from "../../lib/quoted.js";
 import { landedRef } from "../landing/tip.js";
 import { placesOf } from "./places.js";
+import { named } from "./refusal.js";
 
 /**
  * Why a branch has not followed, and what to run. The line is copied by somebody in the user's repository, who may have
@@ -34,6 +35,12 @@ export function checkedOutTwice(target: string, folders: readonly string[]): str
   const where = `${folders.length === 2 ? "two" : folders.length} worktrees (${folders.join(", ")})`;
   const next = "check out another branch in all but one, and the next landing or run brings it forward";
   return `${target} is behind: it is checked out in ${where}, ${next}`;
+}
+
+/** The line that brings it forward otherwise would write those files. */
+export function goneThere(target: string, files: readonly string[]): string {
+  const why = `uncommitted changes in ${named(files)} are in the way (deleted, or below a link)`;
+  return `${target} is behind: ${why}, commit or undo that, and the next landing or run brings it forward`;
 }
 
 /** What is to be run must not do by the way what was refused here: without being told, git overwrites ignored files. */

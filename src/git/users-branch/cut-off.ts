@@ -1,9 +1,10 @@
 import { readFileSync, realpathSync, rmSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { ExternalError, messageOf } from "../../lib/errors.js";
 import { programsIn } from "../../lib/process/table.js";
 import { git, gitText } from "../git.js";
 import { linkStatsOf, removeIfThere } from "../small-files.js";
+import { isBelowOther } from "./gone-files.js";
 import {
   type BegunMerge,
   type Change,
@@ -89,7 +90,7 @@ export async function bringBackDeleted(begun: BegunMerge): Promise<void> {
   const missing = await namesOf(checkout, ["ls-files", "--deleted", "-z"]);
   // git would go no further than to the first that has something of a person's in its way.
   const deleted = changes.filter(
-    ({ path, before }) => isEntry(before) && missing.has(path) && !isBelowFile(checkout, nameOf(path)),
+    ({ path, before }) => isEntry(before) && missing.has(path) && !isBelowOther(checkout, nameOf(path)),
   );
   if (deleted.length === 0) return;
   const input = listOf(deleted.map(({ path }) => path));
@@ -98,16 +99,11 @@ export async function bringBackDeleted(begun: BegunMerge): Promise<void> {
   await git(checkout, ["checkout-index", "--index", "-q", "-z", "--stdin"], { input, okCodes, lockWaitMs: 0 });
 }
 
-function isBelowFile(checkout: string, name: string): boolean {
-  const above = dirname(name);
-  if (above === ".") return false;
-  return linkStatsOf(join(checkout, above))?.isDirectory() === false || isBelowFile(checkout, above);
-}
-
 /** None that is older than what was begun, and none while a git works there: it may be that one's. */
 async function dropLocks({ checkout, since }: BegunMerge): Promise<void> {
   const branch = await gitText(checkout, ["rev-parse", "--symbolic-full-name", "HEAD"]);
-  const names = ["index", "HEAD", branch].flatMap((name) => ["--git-path", `${name}.lock`]);
+  const locked = ["index", "index.ratchet", "HEAD", branch];
+  const names = locked.flatMap((name) => ["--git-path", `${name}.lock`]);
   const locks = (await gitText(checkout, ["rev-parse", ...names])).split("\n").map((name) => resolve(checkout, name));
   const left = locks.filter((lock) => changedAt(lock) >= since);
   if (left.length === 0) return;

@@ -12,23 +12,34 @@ import {
   tipOf,
   wasRewound,
 } from "../landing/tip.js";
-import { fetchIntoUser, isAncestor, type Mirror, quietFetch, readRefs, updateRefs } from "../mirror/mirror-refs.js";
+import { fetchIntoUser, isAncestor, type Mirror, readRefs, updateRefs } from "../mirror/mirror-refs.js";
 import { commonDirOf } from "../repository.js";
 import { readOr, removeIfThere, textOf, writeIfChanged } from "../small-files.js";
 import {
   begunFile,
+  ends,
   forgetBegun,
   forgetRefused,
   mergeAlone,
   movedInstead,
-  notBegun,
-  noteBegun,
-  noteMove,
   takeBackBegun,
   takeBackFailed,
 } from "./begun-merge.js";
-import { behind, branchGone, checkedOutTwice, checkoutGone, diverged, type Seat, seatOf } from "./behind-words.js";
-import { lockedIndex, placesOf } from "./places.js";
+import {
+  behind,
+  branchGone,
+  checkedOutTwice,
+  checkoutGone,
+  diverged,
+  goneThere,
+  type Seat,
+  seatOf,
+} from "./behind-words.js";
+import { goneFiles } from "./gone-files.js";
+import { writeHook } from "./index-lock.js";
+import { mergeAnywhere, usualMerge } from "./merge-scripts.js";
+import { moveUnseen } from "./move-unseen.js";
+import { placesOf } from "./places.js";
 import { refusal } from "./refusal.js";
 
 /**
@@ -43,12 +54,6 @@ export interface Followed {
 
 /** It is tried again at each landing and at each start of a run, so a person's lock is not waited for as long as ours. */
 const lockWaitMs = 10_000;
-/** A file that the user has git ignore may be the only one of its kind. */
-export const mergeFlags = [
-  ...["--ff-only", "--quiet", "--no-stat"],
-  ...["--no-autostash", "--no-verify-signatures", "--no-overwrite-ignore"],
-];
-
 export async function followTarget(
   mirror: Mirror,
   { target, commit }: { readonly target: string; readonly commit: string },
@@ -56,48 +61,22 @@ export async function followTarget(
   const code = await followAsUsual(mirror, target, commit);
   if (code === 0) return { behind: null };
   return await mergeAlone(mirror, target, async () => {
-    await takeBackFailed(begunFile(mirror, target));
-    const instead = code === untold ? await tellInstead(mirror, target) : null;
+    const begun = begunFile(mirror, target);
+    await (code === ends.strayed ? takeBackBegun : takeBackFailed)(begun, mirror.repoPath);
+    const instead = code === ends.untold ? await tellInstead(mirror, target) : null;
     const refused = instead ?? (await bringOver(mirror, target)) ?? (await moveBranch(mirror, target, commit));
     await noteBehind(mirror, target, refused);
     return { behind: refused };
   });
 }
 
-/** How the script ends where git has merged, and the mirror does not have it: what is noted of the merge stays. */
-const untold = 4;
-
-/**
- * The usual case as one program: the repository's own checkout is on the branch, which is where the landed line has it,
- * nothing is begun there, and the landing before was followed. Whatever is otherwise, whatever git refuses, and where not the branch has moved in the end, it is
- * done and said step by step.
- */
-const usualScript = {
-  name: "merge",
-  text: `
-is_usual() {
-  read -r head <.git/HEAD && [ "$head" = "ref: $3" ] && [ -e ".git/$3" ] && [ -e "$6" ] && [ ! -e "$7" ] &&
-    [ ! -e "$8" ] && [ ! -e .git/worktrees ] && [ ! -e .git/rebase-merge ] && [ ! -e .git/rebase-apply ] &&
-    [ ! -e .git/BISECT_START ] && [ ! -e .git/sequencer ] && [ ! -e .git/REVERT_HEAD ] && [ ! -e .git/CHERRY_PICK_HEAD ]
-}
-is_usual "$@" 2>/dev/null || exit ${notBegun}
-git fetch ${quietFetch.join(" ")} --refmap= --update-shallow "$1" "+$2:$2" || exit ${notBegun}
-is_usual "$@" 2>/dev/null || exit ${notBegun}
-read -r landed <".git/$2" && read -r followed <"$1/$4" && read -r from <".git/$3" || exit ${notBegun}
-[ "$from" = "$followed" ] || exit ${notBegun}
-${noteBegun({ file: '"$8"', commit: '"$landed"', checkout: '"$9"', from: '"$from"' })}
-git -c "branch.\${3#refs/heads/}.mergeOptions=" merge ${mergeFlags.join(" ")} "$2" || exit
-read -r now <".git/$3" && [ "$now" = "$5" ] || exit ${untold}
-cd "$1" && git update-ref --no-deref "$4" "$5" || exit ${untold}`,
-};
-
 /** 0: it has followed. */
 async function followAsUsual(mirror: Mirror, target: string, commit: string): Promise<number> {
-  if (!(await exists(mirror.repoPath))) return notBegun;
+  if (!(await exists(mirror.repoPath))) return ends.notBegun;
   const refs = [landedRef(target), branchRef(target), followedRef(target)];
   const begun = begunFile(mirror, target);
   const files = [givenFile(mirror, target), noteFile(mirror.path, target), begun, mirror.repoPath];
-  const output = await runScript(usualScript, [mirror.path, ...refs, commit, ...files], { cwd: mirror.repoPath });
+  const output = await runScript(usualMerge, [mirror.path, ...refs, commit, ...files], { cwd: mirror.repoPath });
   if (output.code === 0) forgetBegun(begun);
   else forgetRefused(begun, output);
   return output.code;
@@ -133,11 +112,12 @@ async function moveBranch(mirror: Mirror, target: string, commit: string): Promi
   const begun = begunFile(mirror, target);
   try {
     await markGiven(mirror, target);
+    writeHook(mirror.path);
     // Whoever holds the lock may be on another branch afterwards: each try looks again at what is checked out where.
     const refused = await whileLocked({ waitMs: lockWaitMs }, async () => {
       // Ours before theirs: it is written after the user's branch moved.
       const followed = await readFollowed(mirror, target);
-      await takeBackBegun(begun);
+      await takeBackBegun(begun, mirror.repoPath);
       return await fastForward(mirror, { target, commit, followed });
     });
     if (refused === null) await updateRefs(mirror.path, [{ ref: followedRef(target), to: commit }]);
@@ -146,7 +126,7 @@ async function moveBranch(mirror: Mirror, target: string, commit: string): Promi
   } catch (error) {
     // Also a folder that was removed at the same moment, which git cannot be started in.
     if (!(error instanceof ExternalError)) throw error;
-    await takeBackFailed(begun);
+    await takeBackFailed(begun, mirror.repoPath);
     return behind(target, error.message, await lastSeat(mirror.repoPath, target));
   }
 }
@@ -223,46 +203,22 @@ async function fastForward(
   const seat = { repo, checkout: places.checkout };
   if (!branch.startsWith(branchRef(""))) return behind(target, `it is a symbolic ref to ${branch}`, seat);
   // It is checked out again once that has come to its end.
-  if (places.busy !== null) return behind(target, places.busy, { repo, checkout: places.checkout ?? repo });
+  if (places.busy !== null)
+    return behind(target, `${places.busy}, once that has ended`, { repo, checkout: places.checkout ?? repo });
+  if (places.checkout !== null && places.isGone) return checkoutGone(target, places.checkout);
+  if (places.several.length > 0) return checkedOutTwice(target, places.several);
+  // Before anything is locked.
+  if (await isAncestor(repo, landed, user)) return null;
+  if (!(await isAncestor(repo, user, landed))) return diverged(target, seat);
   if (places.checkout !== null) {
-    if (places.isGone) return checkoutGone(target, places.checkout);
-    if (places.several.length > 0) return checkedOutTwice(target, places.several);
     const refused = await mergeIn(mirror, target, { checkout: places.checkout, branch, commit: landed });
     if (refused !== null || (await hasFollowed(repo, branch, landed))) return refused;
     // It was there, and they have put it back before anybody looked.
     if ((await readFollowed(mirror, target)) === landed) return wasRewound(target);
     return (await tellInstead(mirror, target)) ?? behind(target, "it was put elsewhere at the same moment", seat);
   }
-  if (await isAncestor(repo, landed, user)) return null;
-  if (!(await isAncestor(repo, user, landed))) return diverged(target, seat);
-  return await moveUnseen(mirror, target, { branch, from: user, to: landed });
-}
-
-/**
- * A branch that is checked out nowhere. Somebody may be switching to it: their git has read where it is, writes the files of
- * that, under a lock, and HEAD last. Had the branch moved meanwhile, their next commit would take out what has landed.
- */
-async function moveUnseen(
-  mirror: Mirror,
-  target: string,
-  { branch, from, to }: { readonly branch: string; readonly from: string; readonly to: string },
-): Promise<string | null> {
-  const repo = mirror.repoPath;
-  const lock = await lockedIndex(repo);
-  if (lock !== null) throw lookAgain(`git is locked: ${lock} is there`);
-  const begun = begunFile(mirror, target);
-  noteMove(begun, to);
-  if (!(await updateRefs(repo, [{ ref: branch, to, from }])))
-    return behind(target, "it moved at the same moment", { repo, checkout: null });
-  if ((await placesOf(repo, branch)).checkout === null) return null;
-  // It was put back before, or they have gone on from it: then it is theirs.
-  if (!(await updateRefs(repo, [{ ref: branch, to: from, from: to }]))) return null;
-  forgetBegun(begun);
-  throw lookAgain("it was checked out at the same moment");
-}
-
-function lookAgain(why: string): GitError {
-  return new GitError(why, { code: 1, stderr: "" }, { retryable: true });
+  if (await moveUnseen(mirror, target, { branch, from: user, to: landed })) return null;
+  return behind(target, "it moved at the same moment", seat);
 }
 
 async function tellInstead(mirror: Mirror, target: string): Promise<string | null> {
@@ -279,29 +235,24 @@ async function hasFollowed(repo: string, branch: string, landed: string): Promis
   return now !== undefined && (now === landed || (await isAncestor(repo, landed, now)));
 }
 
-/** What the user's branch has as options of its own for merges, such as a strategy or a squash, is for theirs. */
-const mergeScript = {
-  name: "merge",
-  text: `
-from=$(git rev-parse HEAD) && [ "$(git symbolic-ref -q HEAD)" = "$4" ] || exit ${notBegun}
-${noteBegun({ file: '"$1"', commit: '"$2"', checkout: '"$3"', from: '"$from"' })}
-exec git -c "branch.\${4#refs/heads/}.mergeOptions=" merge ${mergeFlags.join(" ")} "$2"`,
-};
-
 async function mergeIn(
   mirror: Mirror,
   target: string,
   { checkout, branch, commit }: { readonly checkout: string; readonly branch: string; readonly commit: string },
 ): Promise<string | null> {
+  const gone = await goneFiles(checkout, commit);
+  if (gone.length > 0) return goneThere(target, gone);
   const begun = begunFile(mirror, target);
-  const { code, stderr } = await mergeNoted(checkout, [begun, commit, checkout, branch]);
+  const { code, stderr } = await mergeNoted(checkout, [begun, commit, checkout, branch, mirror.path]);
   if (code === 0) return null;
   try {
-    await takeBackBegun(begun);
+    await takeBackBegun(begun, mirror.repoPath);
   } catch (error) {
     // Kept from it by what has kept the merge from going on, which is told: the note stays for the next try.
     if (!(error instanceof ExternalError) || error.retryable) throw error;
   }
+  if (code === ends.strayed)
+    throw new GitError("another branch was checked out at the same moment", { code, stderr }, { retryable: true });
   const seat = { repo: mirror.repoPath, checkout };
   return /Not possible to fast-forward|refusing to merge unrelated|is at [0-9a-f]+ but expected/.test(stderr)
     ? diverged(target, seat)
@@ -309,10 +260,11 @@ async function mergeIn(
 }
 
 async function mergeNoted(checkout: string, args: readonly [string, ...string[]]): Promise<GitOutput> {
+  const okCodes = [1, 2, ends.notBegun, ends.late, ends.strayed, 128];
   try {
-    const output = await gitScript(checkout, mergeScript, { args, okCodes: [1, 2, notBegun, 128], lockWaitMs: 0 });
+    const output = await gitScript(checkout, mergeAnywhere, { args, okCodes, lockWaitMs: 0 });
     forgetRefused(args[0], output);
-    if (output.code !== notBegun) return output;
+    if (output.code !== ends.notBegun && output.code !== ends.late) return output;
     throw new GitError(
       "another ratchet brings it forward, another branch was checked out, or it cannot be noted",
       output,

@@ -47,7 +47,10 @@ export function isSame(a: Entry | undefined, b: Entry): boolean {
  * out by now.
  */
 export async function changesOf(checkout: string, from: string, commit: string): Promise<readonly Change[]> {
-  const [begun, now] = await Promise.all([readChanges(checkout, from, commit), readChanges(checkout, "HEAD", commit)]);
+  const [begun, now] = await Promise.all([
+    changesBetween(checkout, from, commit),
+    changesBetween(checkout, "HEAD", commit),
+  ]);
   const same = new Map(now.map((one) => [one.path, one]));
   return begun.filter(({ path, before }) => {
     const other = same.get(path);
@@ -55,7 +58,7 @@ export async function changesOf(checkout: string, from: string, commit: string):
   });
 }
 
-async function readChanges(checkout: string, from: string, to: string): Promise<readonly Change[]> {
+export async function changesBetween(checkout: string, from: string, to: string): Promise<readonly Change[]> {
   const args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", from, to];
   const output = (await git(checkout, args)).stdout.toString("latin1");
   const found = output.matchAll(/:(\d+) (\d+) ([0-9a-f]+) ([0-9a-f]+) [A-Z]\0([^\0]+)\0/g);

@@ -1,8 +1,9 @@
 import { join, resolve } from "node:path";
 import { exists, isMissing, isSameFile, namesIn } from "../../lib/files.js";
 import { git } from "../git.js";
+import { resolveHead } from "../head.js";
 import { commonDirOf } from "../repository.js";
-import { readOr } from "../small-files.js";
+import { readOr, textOf } from "../small-files.js";
 
 interface Places {
   readonly checkout: string | null;
@@ -50,21 +51,11 @@ function leadsTo(repo: string, listed: string | null): boolean {
   return isSameFile(resolve(repo, gitDir), listed);
 }
 
-/** The lock of an index in one of the repository's checkouts: somebody's git is at work there. null: nobody's is. */
-export async function lockedIndex(repo: string): Promise<string | null> {
-  const locks = gitDirsIn(await commonDirOf(repo)).map((dir) => join(dir, "index.lock"));
-  return locks.find((lock) => !isMissing(lock)) ?? null;
-}
-
-/** Of the repository's own checkout and of its worktrees. */
-function gitDirsIn(commonDir: string): readonly string[] {
-  const worktrees = join(commonDir, "worktrees");
-  return [commonDir, ...namesIn(worktrees).map((name) => join(worktrees, name))];
-}
+const applying = "rebase-apply/applying";
 
 /** Of what makes its commits on the branch itself, and goes back to where that was if it is given up. */
 async function seriesIn(dir: string): Promise<string | null> {
-  if (await exists(join(dir, "rebase-apply", "applying"))) return "git am";
+  if (await exists(join(dir, applying))) return "git am";
   if (await exists(join(dir, "REVERT_HEAD"))) return "a revert";
   if (await exists(join(dir, "CHERRY_PICK_HEAD"))) return "a cherry-pick";
   return (await exists(join(dir, "sequencer"))) ? "a series of cherry-picks or reverts" : null;
@@ -83,8 +74,48 @@ async function unfinished(commonDir: string, branch: string): Promise<string | n
       const name = readOr(join(dir, file)).trim();
       if (name === branch || name === short) return `${what} of it is in progress`;
     }
-    const what = readOr(join(dir, "HEAD")).trim() === `ref: ${branch}` ? await seriesIn(dir) : null;
+    const what = headOf(dir, commonDir) === branch ? await seriesIn(dir) : null;
     if (what !== null) return `${what} is in progress on it`;
   }
   return null;
+}
+
+/**
+ * Where the branch was before a series of commits was begun on it that has not come to its end, and may be given up yet.
+ * Null: there is none.
+ */
+export async function beforeSeries(repo: string, branch: string): Promise<string | null> {
+  const commonDir = await commonDirOf(repo);
+  for (const dir of gitDirsIn(commonDir)) {
+    const [isAm, isSeries] = [applying, "sequencer"].map((name) => !isMissing(join(dir, name)));
+    if (!(isAm || isSeries) || headOf(dir, commonDir) !== branch) continue;
+    return resolveHead(dir, isAm ? "ORIG_HEAD" : "sequencer/head");
+  }
+  return null;
+}
+
+/** Without starting git, as is usual, where it is checked out nowhere. */
+export async function isCheckedOut(repo: string, branch: string): Promise<boolean> {
+  const commonDir = await commonDirOf(repo);
+  const heads = gitDirsIn(commonDir).map((dir) => headOf(dir, commonDir));
+  // Of a bare repository it is no checkout's; and it may be kept elsewhere than in that file.
+  const isLikely = heads.some((head) => head === branch || head.endsWith("/.invalid"));
+  return isLikely && (await placesOf(repo, branch)).checkout !== null;
+}
+
+/** Of the repository's own checkout and of its worktrees. */
+export function gitDirsIn(commonDir: string): readonly string[] {
+  const worktrees = join(commonDir, "worktrees");
+  return [commonDir, ...namesIn(worktrees).map((name) => join(worktrees, name))];
+}
+
+/** The branch that is checked out, which another one may be a name of. */
+function headOf(dir: string, commonDir: string): string {
+  let name = readOr(join(dir, "HEAD")).trim().replace("ref: ", "");
+  for (let depth = 0; depth < 5; depth++) {
+    const text = textOf(join(commonDir, name))?.trim() ?? "";
+    if (!text.startsWith("ref: ")) break;
+    name = text.slice("ref: ".length);
+  }
+  return name;
 }

@@ -28,9 +28,16 @@ function filesOf(stderr: string, message: RegExp): string | null {
   const [, ...lines] = said.split("\n");
   const listed = lines.filter((line) => line.startsWith("\t")).map((line) => line.trim());
   const isCut = Buffer.byteLength(said) >= longestMessage && !lines.some((line) => line.startsWith("Please "));
-  const shown = listed.slice(0, 3);
   // The last one may be half a name.
-  const more = isCut ? Math.max(listed.length - 1, shown.length) - shown.length : listed.length - shown.length;
-  if (more === 0) return shown.join(", ") + (isCut ? " and more" : "");
-  return `${shown.join(", ")} and ${isCut ? "at least " : ""}${more} more`;
+  return isCut ? named(listed.slice(0, Math.max(listed.length - 1, shownAtMost)), true) : named(listed);
+}
+
+const shownAtMost = 3;
+
+/** `isCut`: there are more. */
+export function named(files: readonly string[], isCut = false): string {
+  const shown = files.slice(0, shownAtMost).join(", ");
+  const more = files.length - shownAtMost;
+  if (more <= 0) return shown + (isCut ? " and more" : "");
+  return `${shown} and ${isCut ? "at least " : ""}${more} more`;
 }

@@ -2,7 +2,7 @@ import { ExternalError } from "../../lib/errors.js";
 import { findWholeCheckout, hasCheckout } from "../checkout/checkout.js";
 import { gitIn } from "../checkout/checkout-git.js";
 import { isAncestor, type Mirror, readRefs, updateRefs } from "../mirror/mirror-refs.js";
-import { mergeFlags } from "./follow.js";
+import { mergeFlags } from "./merge-scripts.js";
 import { refusal } from "./refusal.js";
 
 /**

@@ -93,6 +93,16 @@ export function programsIn(folder: string): string[] | null {
   return pids.map((pid) => readProc(pid, "comm")?.toString("utf8").trim() ?? "");
 }
 
+/** The command lines of those that work in one of these folders, or below, a NUL after each word. null: nobody can tell. */
+export function commandLinesIn(folders: readonly string[]): string[] | null {
+  if (!hasProc) return null;
+  const isIn = (place: string | null) =>
+    place !== null && folders.some((folder) => place === folder || place.startsWith(`${folder}/`));
+  return pidsFromProc().flatMap((pid) =>
+    isIn(placeOf(pid)) ? (readProc(pid, "cmdline")?.toString("utf8") ?? []) : [],
+  );
+}
+
 /** Whether a program of that name is in the folder, or below it, that was there at that time. Where that cannot be told, one may. */
 export function mayHaveWorkedIn(
   folder: string,
