@@ -1,6 +1,6 @@
 import { isFindingLike } from "./finding-priority.js";
 import { readOpening, saysNone } from "./finding-text.js";
-import { isSaidHarmless, isSettledKey, namesFindings, wordsOf } from "./key-words.js";
+import { isSettledKey, namesFindings } from "./key-words.js";
 
 /**
  * Findings where nobody reads them: a pass must not pass over them. An object says what it is by how bad it is, a text by the
@@ -18,9 +18,8 @@ export function findMisplaced(key: string, value: unknown): Misplaced[] {
   const left: Place[] = [{ key, value, isNamed: false, isAlone: true }];
   for (let place = left.pop(); place !== undefined; place = left.pop()) {
     if (isSettledKey(place.key)) continue;
-    const words = wordsOf(place.key);
-    const isNamed =
-      !isSaidHarmless.test(words) && (place.isNamed || namesFindings(words, typeof place.value === "string"));
+    const how = { isWithin: place.isNamed, isText: typeof place.value === "string" };
+    const isNamed = namesFindings(place.key, how);
     const finding = readFinding({ ...place, isNamed });
     if (finding !== null) found.push(finding);
     else left.push(...placesIn(place.value, isNamed));

@@ -20,13 +20,17 @@ const naming = new RegExp(`\\b(?:${defects}|${demands})\\b|\\b(?:critical|${one}
 /** What follows in the key may say that the text is about something else: `findings_summary`, `errors_by_design`. */
 const namingText = new RegExp(`\\b(?:(?:${defects})(?: found)?|${demands}|critical|${one})$`);
 
-/** Whether findings stand below such a key, whatever they look like; for a text by itself less will do for another meaning. */
-export function namesFindings(words: string, isText: boolean): boolean {
-  return (isText ? namingText : naming).test(words);
+/**
+ * Whether findings stand below a key, whatever they look like, or do already around it; for a text by itself less will do for
+ * another meaning.
+ */
+export function namesFindings(key: string, { isWithin, isText }: { isWithin: boolean; isText: boolean }): boolean {
+  const words = wordsOf(key);
+  return !isSaidHarmless.test(words) && (isWithin || (isText ? namingText : naming).test(words));
 }
 
 /** Texts of a `non_blocking_issues` are what a pass may leave, those of `no_regressions` how that is known; one that says how bad it is counts as anywhere. */
-export const isSaidHarmless = /\bnon ?(?:blocking|critical)\b|^no\b/;
+const isSaidHarmless = /\bnon ?(?:blocking|critical)\b|^no\b/;
 
 /** Of an earlier round, done with or only mentioned: nothing below such a key counts. */
 export function isSettledKey(key: string): boolean {

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -146,4 +146,21 @@ test("whoever has a state home of their own in an issue's worktree tries Ratchet
   const cwd = join(pathOf(box, "one"), "try");
   const env = { RATCHET_HOME: join(pathOf(box, "one"), "home") };
   expect((await box.start(["work", "add", "two"], { cwd, env }).ended).code).toBe(0);
+});
+
+test("a repository of the user's in a folder called worktrees of the state home stays a project", async () => {
+  const box = sandbox();
+  const [home, there] = [join(box.root, "dev"), join(box.root, "dev", "worktrees", "proj", "feature")];
+  execFileSync("git", ["clone", "--quiet", box.dir, there], { env: box.env });
+  const script = box.script(
+    "agent.sh",
+    'cat >/dev/null; echo x >"$RATCHET_ISSUE_ID"; git add -A; git commit -q -m Work',
+  );
+  writeFileSync(join(there, "ratchet.yaml"), JSON.stringify({ agent: { type: "command", command: script } }));
+  const env = { ...box.env, RATCHET_HOME: home };
+  const ratchet = async (...args: string[]) => await box.start(args, { cwd: there, env }).ended;
+  for (const id of ["one", "two"]) {
+    expect(await ratchet("work", "add", id, "--id", id)).toMatchObject({ code: 0, stdout: `${id}\n` });
+    expect((await ratchet("run")).code).toBe(0);
+  }
 });

@@ -33,6 +33,14 @@ test.each([
   expect(await box.issue("one")).toMatchObject({ status: "success", base_sha: mended });
 });
 
+test("a target that no longer has what the work began from is not advised to be merged", async () => {
+  const { box } = await mendedSuite();
+  expect(await box.quick("explain", "one")).toContain("main has 1 commit");
+  box.git("reset", "--quiet", "--hard", "HEAD~2");
+  commit(box, "suite.sh", "exit 0");
+  expect(await box.quick("explain", "one")).not.toContain("main has");
+});
+
 test("what git ignores in a worktree that is made anew is in the new one, also what a person put there", async () => {
   const box = sandbox();
   commit(box, ".gitignore", ".env\ncache/\nnew\n");
